@@ -1,0 +1,68 @@
+import type { Duration } from './time.ts';
+
+/**
+ * Every failure that leaves the program has a stable code. `status` is what the HTTP edges answer; `title` is fixed text;
+ * what to do is in `detail` of the occurrence. docs/errors.md is written from this table and a test holds them together.
+ */
+export const ERRORS = {
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  not_an_object: { status: 400, title: 'An event is a JSON object' },
+  duplicate_key: { status: 400, title: 'An object names the same field twice' },
+  number_out_of_range: { status: 400, title: 'A number is beyond 64-bit integers or doubles' },
+  too_deep: { status: 400, title: 'The body is nested too deeply' },
+  too_many_keys: { status: 400, title: 'The body has too many fields' },
+  forbidden_key: { status: 400, title: 'A field name is not allowed' },
+  missing_entity_key: { status: 400, title: 'The event has no value at the key of its stream' },
+  missing_event_time: { status: 400, title: 'The event has no timestamp at the time path of its stream' },
+  invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key cannot be used' },
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  invalid_configuration: { status: 400, title: 'The configuration is not valid' },
+  unauthorized: { status: 401, title: 'No valid credential' },
+  forbidden: { status: 403, title: 'This credential may not be used here' },
+  not_found: { status: 404, title: 'There is no such thing' },
+  method_not_allowed: { status: 405, title: 'This address does not take that method' },
+  conflict: { status: 409, title: 'It has changed in the meantime' },
+  wrong_state: { status: 409, title: 'Its state does not allow this' },
+  precondition_failed: { status: 412, title: 'It has changed since it was read' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  rate_limited: { status: 429, title: 'Over the rate of this stream' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+  log_unavailable: { status: 503, title: 'The log cannot take the event now' },
+  overloaded: { status: 503, title: 'Too much is under way' },
+  configuration_stale: { status: 503, title: 'The configuration could not be read to its end' },
+  stopping: { status: 503, title: 'The server is stopping' },
+  wrong_usage: { status: 400, title: 'The command was called wrongly' },
+  port_in_use: { status: 500, title: 'The port is in use' },
+  data_locked: { status: 500, title: 'Another process holds the data folder' },
+  data_version: { status: 500, title: 'The data folder was written by another version' },
+  wrong_log: { status: 500, title: 'Stored positions belong to another log' },
+  wrong_key: { status: 500, title: 'The deployment key is not the one of the stored data' },
+} as const satisfies Record<string, { status: number; title: string }>;
+export type ErrorCode = keyof typeof ERRORS;
+
+export type ErrorFacts = {
+  /** RFC 6901 pointer into the body. */ readonly pointer?: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** The limit that was passed, with its unit. */ readonly limit?: string;
+  /** When it makes sense to come again. */ readonly retryAfter?: Duration;
+};
+
+/** A failure with a code of the table. `detail` says what happened and what to do; it never holds a secret or an address. */
+export class CarillonError extends Error {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly facts: ErrorFacts;
+  constructor(code: ErrorCode, detail: string, facts: ErrorFacts = {}, options?: { cause?: unknown }) {
+    super(`${ERRORS[code].title}: ${detail}`, options);
+    this.name = 'CarillonError';
+    this.code = code;
+    this.detail = detail;
+    this.facts = facts;
+  }
+}
+
+export const isCarillonError = (error: unknown): error is CarillonError => error instanceof CarillonError;
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

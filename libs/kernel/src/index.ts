@@ -1,0 +1,5 @@
+export * from './errors.ts';
+export * from './ids.ts';
+export * from './json.ts';
+export * from './result.ts';
+export * from './time.ts';

@@ -1,0 +1,38 @@
+import { err, ok, type Result } from './result.ts';
+
+/** Milliseconds since 1970 UTC. */
+export type Instant = number;
+/** A span of time in milliseconds. */
+export type Duration = number;
+
+/** RFC 3339, UTC, milliseconds: the one form in which people see times. */
+export const formatInstant = (at: Instant): string => new Date(at).toISOString();
+
+/** Reads an RFC 3339 date-time with zone. Returns undefined for anything else, calendar nonsense included. */
+export function parseInstant(text: string): Instant | undefined {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.exec(text);
+  if (!parts) return undefined;
+  const [, year, month, day] = parts;
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > days) return undefined;
+  const at = Date.parse(text.toUpperCase());
+  return Number.isNaN(at) ? undefined : at;
+}
+
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** Reads `90s 30m 2h 1d 1w` (`1d` is 24 hours). At most ten years. */
+export function parseDuration(text: string): Result<Duration, string> {
+  const parts = /^(\d{1,9})([smhdw])$/.exec(text);
+  if (!parts) return err(`expected a duration such as 90s, 30m, 2h, 1d or 1w, found ${JSON.stringify(text)}`);
+  const span = Number(parts[1]) * UNITS[parts[2] as keyof typeof UNITS];
+  return span > 3650 * UNITS.d ? err(`a duration is at most 3650d, found ${text}`) : ok(span);
+}
+
+/** The shortest exact form that `parseDuration` reads, for whole seconds. */
+export function formatDuration(span: Duration): string {
+  for (const unit of ['w', 'd', 'h', 'm'] as const) {
+    if (span >= UNITS[unit] && span % UNITS[unit] === 0) return `${span / UNITS[unit]}${unit}`;
+  }
+  return `${Math.round(span / 1000)}s`;
+}
