@@ -1,0 +1,128 @@
+import type {
+  AccountBody,
+  ApiKeyBody,
+  ConfigurationRecord,
+  DeploymentBody,
+  NotificationBody,
+  ResourceBodies,
+  ResourceChange,
+  ResourceKind,
+  ResourceRef,
+  RuleBody,
+  StreamBody,
+  TemplateBody,
+  WorkspaceBody,
+} from './resources.ts';
+import { resourceKey } from './resources.ts';
+
+/** A resource as the configuration of some number holds it. */
+export type Resource<Kind extends ResourceKind = ResourceKind> = {
+  readonly ref: ResourceRef<Kind>;
+  readonly body: ResourceBodies[Kind];
+  /** Number of the configuration that gave it this body: the value of `If-Match`. */
+  readonly number: number;
+  /** Counts the published bodies of a template, 1 for the first. */
+  readonly version: number;
+  /** Of a notification: version of each rule, counted by changes to that rule alone. */
+  readonly ruleVersions: Readonly<Record<string, number>>;
+};
+
+/**
+ * The configuration of one number: what every record up to it leaves. Immutable; older ones stay valid, so that an
+ * event is always judged by its own (architecture section 5).
+ */
+export type Configuration = {
+  /** Position of the newest record folded in; -1 before the first. */
+  readonly number: number;
+  readonly resources: ReadonlyMap<string, Resource>;
+};
+
+export const EMPTY_CONFIGURATION: Configuration = { number: -1, resources: new Map() };
+
+const sameBody = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+
+/** JSON with sorted names: equal text means equal content. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : item,
+  );
+}
+
+function nextRuleVersions(before: Resource | undefined, body: NotificationBody): Record<string, number> {
+  const old = before?.body as NotificationBody | undefined;
+  return Object.fromEntries(
+    Object.entries(body.rules).map(([name, rule]) => {
+      const known = before?.ruleVersions[name] ?? 0;
+      return [name, known > 0 && sameBody(old?.rules[name], rule) ? known : known + 1];
+    }),
+  );
+}
+
+function applyChange(resources: Map<string, Resource>, change: ResourceChange, number: number): void {
+  const key = resourceKey(change.ref);
+  const before = resources.get(key);
+  if (change.body === null) {
+    resources.delete(key);
+    return;
+  }
+  resources.set(key, {
+    ref: change.ref,
+    body: change.body,
+    number,
+    version: (before?.version ?? 0) + 1,
+    ruleVersions: change.ref.kind === 'notification' ? nextRuleVersions(before, change.body as NotificationBody) : {},
+  });
+}
+
+/**
+ * Folds one record in. A record of which any change is based on an older number than the resource now has is void:
+ * the number still moves, nothing else does. Every reader comes to the same answer.
+ */
+export function foldConfiguration(
+  before: Configuration,
+  record: ConfigurationRecord,
+  number: number,
+): { readonly configuration: Configuration; readonly voided: readonly ResourceRef[] } {
+  const voided = record.changes
+    .filter((change) => (before.resources.get(resourceKey(change.ref))?.number ?? null) !== change.based_on)
+    .map((change) => change.ref);
+  if (voided.length > 0) return { configuration: { ...before, number }, voided };
+  const resources = new Map(before.resources);
+  for (const change of record.changes) applyChange(resources, change, number);
+  return { configuration: { number, resources }, voided };
+}
+
+export function findResource<Kind extends ResourceKind>(
+  configuration: Configuration,
+  kind: Kind,
+  workspace: string,
+  name: string,
+): Resource<Kind> | undefined {
+  return configuration.resources.get(resourceKey({ kind, workspace, name })) as Resource<Kind> | undefined;
+}
+
+/** All resources of a kind, of one workspace where given, sorted by workspace and name. */
+export function listResources<Kind extends ResourceKind>(
+  configuration: Configuration,
+  kind: Kind,
+  workspace?: string,
+): readonly Resource<Kind>[] {
+  return [...configuration.resources.values()]
+    .filter((item) => item.ref.kind === kind && (workspace === undefined || item.ref.workspace === workspace))
+    .toSorted((a, b) => (resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1)) as Resource<Kind>[];
+}
+
+export const deploymentRef: ResourceRef<'deployment'> = { kind: 'deployment', workspace: '', name: '' };
+
+export type {
+  AccountBody,
+  ApiKeyBody,
+  DeploymentBody,
+  NotificationBody,
+  RuleBody,
+  StreamBody,
+  TemplateBody,
+  WorkspaceBody,
+};

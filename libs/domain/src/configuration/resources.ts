@@ -1,0 +1,149 @@
+/**
+ * The bodies of configuration resources, in the shape and with the names of the files (interfaces section 3), so that
+ * what `export` writes is what the log holds. Durations stay text; `settings.ts` reads them.
+ */
+export type SecretReference = { readonly secret: string };
+
+export type Security = {
+  /** Names of API keys of the workspace: one, or two while rotating. */
+  readonly api_keys: readonly string[];
+};
+
+/** What both kinds of event stream may set. */
+export type StreamSettings = {
+  readonly cors_origins?: readonly string[];
+  /** Events per second, with a burst of the same size unless set. */
+  readonly rate?: { readonly per_second: number; readonly burst?: number };
+};
+
+export type WorkspaceBody = { readonly name?: string; readonly time_zone?: string; readonly locale?: string };
+
+export type StreamBody = StreamSettings & {
+  /** Path of the entity key, e.g. `event.order_id`. Fixed at creation. */
+  readonly key?: string;
+  /** Path of the event's own RFC 3339 time. Fixed at creation. */
+  readonly time?: string;
+  readonly format?: 'json';
+  readonly security: Security;
+};
+
+export type Recipients = {
+  readonly from: 'event';
+  /** A list in the event; each of its values is `item`. */
+  readonly for_each?: string;
+  readonly to: { readonly email?: string; readonly phone?: string; readonly token?: string };
+  readonly unique_id?: string;
+  readonly person?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Boolean on `variables`, `event`, `item`: drops the recipient where it is not true. */
+  readonly where?: string;
+};
+
+export type RuleBody = {
+  /** Given at creation, written by export; triggers are counted by it. */
+  readonly id?: string;
+  /** EVENT_PATH of its own stream, given at creation. */
+  readonly path?: string;
+  readonly enabled?: boolean;
+  /** Name of a shared stream; left out, the rule has a stream of its own. */
+  readonly stream?: string;
+  readonly when: string;
+  readonly recipients: Recipients;
+};
+
+export type ChannelName = 'email' | 'sms' | 'push';
+export type ChannelBody = { readonly template: string; readonly accounts?: readonly string[] };
+export type RetryBody = { readonly attempts?: number; readonly first?: string; readonly max?: string };
+export type InDoubtPolicy = 'hold' | 'resend' | 'drop';
+
+export type NotificationBody = StreamSettings & {
+  /** Given at creation, written by export; slots belong to it, so a rename keeps who was told. */
+  readonly id?: string;
+  readonly name?: string;
+  readonly category?: string;
+  readonly transactional?: boolean;
+  readonly enabled?: boolean;
+  /** Only where a rule has a stream of its own. */
+  readonly security?: Security;
+  readonly channels: { readonly email?: ChannelBody };
+  readonly rules: Readonly<Record<string, RuleBody>>;
+  readonly retry?: RetryBody;
+  readonly expires?: string;
+  readonly in_doubt?: InDoubtPolicy;
+};
+
+export type EmailTemplate = {
+  readonly subject: string;
+  /** `Name <address>` or an address; left out, the account's. */
+  readonly from?: string;
+  readonly html?: string;
+  readonly text?: string;
+  /** A missing variable fails the message instead of being empty. */
+  readonly strict?: boolean;
+};
+export type TemplateBody = { readonly email: EmailTemplate };
+
+export type SmtpAccount = {
+  readonly kind: 'smtp';
+  readonly host: string;
+  readonly port: number;
+  /** `implicit`: TLS from the first byte; `starttls`: required upgrade; `opportunistic`: upgrade where offered; `none`. */
+  readonly tls?: 'implicit' | 'starttls' | 'opportunistic' | 'none';
+  readonly user?: string;
+  readonly password?: SecretReference;
+  readonly from: string;
+  readonly connections?: number;
+};
+export type SandboxAccount = { readonly kind: 'sandbox'; readonly from?: string };
+export type AccountBody = SmtpAccount | SandboxAccount;
+
+export type ApiKeyBody = {
+  /** The public 8 characters of `cln_<id>_<secret>_<checksum>`. */
+  readonly key_id: string;
+  /** HMAC-SHA-256 of the secret under the deployment's pepper, hex. */
+  readonly digest: string;
+  readonly created_at: string;
+  readonly expires_at?: string;
+};
+
+export type DeploymentBody = {
+  /** Default provider accounts by channel. Without one: the sandbox. */
+  readonly accounts?: { readonly email?: AccountBody };
+};
+
+export type ResourceBodies = {
+  deployment: DeploymentBody;
+  workspace: WorkspaceBody;
+  stream: StreamBody;
+  notification: NotificationBody;
+  template: TemplateBody;
+  account: AccountBody;
+  api_key: ApiKeyBody;
+};
+export type ResourceKind = keyof ResourceBodies;
+
+/** Names one resource. The deployment has neither workspace nor name; a workspace is named by `workspace`. */
+export type ResourceRef<Kind extends ResourceKind = ResourceKind> = {
+  readonly kind: Kind;
+  readonly workspace: string;
+  readonly name: string;
+};
+export const resourceKey = (ref: ResourceRef): string => `${ref.kind}:${ref.workspace}/${ref.name}`;
+
+/** One resource in a configuration record: its new body, or null where it is taken away. */
+export type ResourceChange = {
+  [Kind in ResourceKind]: {
+    readonly ref: ResourceRef<Kind>;
+    /** Configuration number that the author had seen of this resource; null: it did not exist. */
+    readonly based_on: number | null;
+    readonly body: ResourceBodies[Kind] | null;
+  };
+}[ResourceKind];
+
+/** One record of `carillon.config`: applied whole or, when any change is based on an older number, void as a whole. */
+export type ConfigurationRecord = {
+  readonly id: string;
+  readonly at: string;
+  readonly author: string;
+  readonly changes: readonly ResourceChange[];
+};

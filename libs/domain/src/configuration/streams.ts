@@ -1,0 +1,110 @@
+import type { Configuration, Resource } from './configuration.ts';
+import { listResources } from './configuration.ts';
+import type { RuleBody, Security, StreamSettings } from './resources.ts';
+
+/** An address that takes events: a shared stream, or the one that a rule has for itself. */
+export type EventStream = StreamSettings & {
+  /** EVENT_PATH: `<workspace>/<stream>` or `<workspace>/<notification>.<rule>`. */
+  readonly path: string;
+  readonly workspace: string;
+  readonly key: string | null;
+  readonly time: string | null;
+  readonly security: Security;
+};
+
+/** A rule with what it needs from around it. */
+export type PlacedRule = {
+  readonly workspace: string;
+  readonly notification: Resource<'notification'>;
+  readonly name: string;
+  readonly body: RuleBody;
+  readonly version: number;
+  /** EVENT_PATH that feeds it. */
+  readonly stream: string;
+  /** Its own switch and its notification's. */
+  readonly enabled: boolean;
+};
+
+export const ruleTitle = (rule: PlacedRule): string => `${rule.notification.ref.name}.${rule.name}`;
+/** The stable identity that ids are derived from: the given id, else the names. */
+export const ruleIdOf = (rule: PlacedRule): string => rule.body.id ?? `${rule.workspace}/${ruleTitle(rule)}`;
+export const notificationIdOf = (item: Resource<'notification'>): string =>
+  item.body.id ?? `${item.ref.workspace}/${item.ref.name}`;
+
+const ownPath = (workspace: string, notification: string, name: string, rule: RuleBody): string =>
+  rule.path ?? `${workspace}/${notification}.${name}`;
+
+export type StreamTable = {
+  readonly streams: ReadonlyMap<string, EventStream>;
+  /** Rules by the EVENT_PATH that feeds them, in order of notification and rule name. */
+  readonly rules: ReadonlyMap<string, readonly PlacedRule[]>;
+};
+
+const tables = new WeakMap<Configuration, StreamTable>();
+
+/** Streams and rules of a configuration by EVENT_PATH; computed once per configuration. */
+export function streamTable(configuration: Configuration): StreamTable {
+  const known = tables.get(configuration);
+  if (known) return known;
+  const table = buildTable(configuration);
+  tables.set(configuration, table);
+  return table;
+}
+
+function buildTable(configuration: Configuration): StreamTable {
+  const streams = new Map<string, EventStream>();
+  const rules = new Map<string, PlacedRule[]>();
+  for (const { ref, body } of listResources(configuration, 'stream')) {
+    const path = `${ref.workspace}/${ref.name}`;
+    const { key, time, ...rest } = body;
+    streams.set(path, { ...rest, path, workspace: ref.workspace, key: key ?? null, time: time ?? null });
+  }
+  for (const notification of listResources(configuration, 'notification')) {
+    const { workspace, name: title } = notification.ref;
+    for (const [name, body] of Object.entries(notification.body.rules)) {
+      const own = body.stream === undefined;
+      const path = own ? ownPath(workspace, title, name, body) : `${workspace}/${body.stream}`;
+      if (own) streams.set(path, ownStream(notification, path));
+      const placed: PlacedRule = {
+        workspace,
+        notification,
+        name,
+        body,
+        version: notification.ruleVersions[name] ?? 1,
+        stream: path,
+        enabled: (notification.body.enabled ?? true) && (body.enabled ?? true),
+      };
+      rules.set(path, [...(rules.get(path) ?? []), placed]);
+    }
+  }
+  return { streams, rules };
+}
+
+function ownStream(notification: Resource<'notification'>, path: string): EventStream {
+  const { security, cors_origins, rate } = notification.body;
+  return {
+    path,
+    workspace: notification.ref.workspace,
+    key: null,
+    time: null,
+    security: security ?? { api_keys: [] },
+    ...(cors_origins && { cors_origins }),
+    ...(rate && { rate }),
+  };
+}
+
+/** The rule of this notification and name in a configuration, if it is there. */
+export function findRule(
+  configuration: Configuration,
+  workspace: string,
+  notification: string,
+  rule: string,
+): PlacedRule | undefined {
+  for (const list of streamTable(configuration).rules.values()) {
+    for (const placed of list) {
+      const same = placed.workspace === workspace && placed.notification.ref.name === notification;
+      if (same && placed.name === rule) return placed;
+    }
+  }
+  return undefined;
+}

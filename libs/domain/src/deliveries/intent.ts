@@ -1,0 +1,50 @@
+import type { EventId, Instant, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
+import type { ChannelName, InDoubtPolicy } from '../configuration/resources.ts';
+
+/** What the retry of a notification says, with the defaults filled in (interfaces section 3). */
+export type RetryPolicy = { readonly attempts: number; readonly first: number; readonly max: number };
+
+/** What no two messages may share: at most one is accepted by a provider (promise 4). */
+export type Slot = {
+  readonly workspace: string;
+  /** The notification's stable id. */
+  readonly notificationId: string;
+  readonly channel: ChannelName;
+  readonly uniqueId: string;
+};
+
+/**
+ * One message that ought to be sent. Its id is a hash of what caused it, so evaluating twice yields the same intent.
+ * The delivery document carries it whole; what is personal in it stands in `to`, `person`, `slot.uniqueId`, `variables`.
+ */
+export type Intent = {
+  readonly id: IntentId;
+  readonly slot: Slot;
+  readonly notification: string;
+  readonly rule: string;
+  readonly ruleVersion: number;
+  readonly configNumber: number;
+  readonly eventId: EventId;
+  /** Position of the event, as text `topic/partition@offset`. */
+  readonly eventPosition: string;
+  readonly triggerId: TriggerId;
+  /** Null: the recipient has no address on this channel. */
+  readonly to: string | null;
+  readonly person: string;
+  /** What the template refers to, by bare name: the event's fields, and the recipient's variables over them. */
+  readonly variables: JsonObject;
+  readonly template: string;
+  readonly templateVersion: number;
+  /** Append time of the cause. */
+  readonly causedAt: Instant;
+  /** Nothing is sent after this, whatever made it come again. */
+  readonly notAfter: Instant;
+  readonly traceparent: string | null;
+};
+
+/** Settings of a notification as delivery reads them from the newest configuration. */
+export type DeliverySettings = {
+  readonly retry: RetryPolicy;
+  readonly inDoubt: InDoubtPolicy;
+  readonly expires: number;
+};

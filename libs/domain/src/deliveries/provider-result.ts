@@ -1,0 +1,37 @@
+import type { Instant } from '@carillon/kernel';
+
+/**
+ * What an adapter answers for one attempt: every vendor's codes come down to one of these (delivery.md section 3).
+ * `transient` means definitely not accepted; `ambiguous` that nobody can say.
+ */
+export type ProviderVerdict =
+  | 'accepted'
+  | 'refused_recipient'
+  | 'refused_content'
+  | 'refused_account'
+  | 'throttled'
+  | 'transient'
+  | 'ambiguous';
+
+export type ProviderResult = {
+  readonly verdict: ProviderVerdict;
+  /** The vendor's code, such as `550 5.1.1`; empty where no reply was read. */
+  readonly code: string;
+  /** What happened, in words, without address, body or secret. */
+  readonly detail: string;
+  /** The vendor's id of the message, if accepted and given. */
+  readonly providerId: string | null;
+  /** With `throttled`: not before this. */
+  readonly retryAt: Instant | null;
+  /** Hard bounce: the address is suppressed for the channel. */
+  readonly suppress: boolean;
+  /** The operator should look at it: a configuration problem, not this message's. */
+  readonly alert: boolean;
+};
+
+export const providerResult = (
+  verdict: ProviderVerdict,
+  code: string,
+  detail: string,
+  more: Partial<Pick<ProviderResult, 'providerId' | 'retryAt' | 'suppress' | 'alert'>> = {},
+): ProviderResult => ({ verdict, code, detail, providerId: null, retryAt: null, suppress: false, alert: false, ...more });

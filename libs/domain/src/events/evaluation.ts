@@ -1,0 +1,54 @@
+import type { EventId, Instant } from '@carillon/kernel';
+
+/** What one rule did over the events of an evaluation record. */
+export type RuleTally = {
+  readonly workspace: string;
+  /** `notification.rule`. */
+  readonly rule: string;
+  readonly ruleVersion: number;
+  readonly fired: number;
+  readonly failed: number;
+  /** Recipients dropped, with reasons summed over all. */
+  readonly dropped: number;
+  readonly sampleEventId: EventId | null;
+  readonly sampleError: string | null;
+};
+
+/**
+ * Says for a range of positions of one partition of `carillon.events`, judged by one configuration number, what came of
+ * it: makes events that fire nothing explainable, and an audit possible. Ranges of one partition follow each other
+ * without gaps; those of a repeated batch may overlap.
+ */
+export type Evaluation = {
+  readonly partition: number;
+  /** First offset judged. */
+  readonly from: number;
+  /** Offset after the last one judged. */
+  readonly to: number;
+  readonly configNumber: number;
+  readonly events: number;
+  readonly intents: number;
+  readonly triggers: number;
+  readonly late: number;
+  readonly duplicates: number;
+  readonly deadLetters: number;
+  readonly rules: readonly RuleTally[];
+  readonly at: Instant;
+};
+
+/** A record that can never be processed, kept with the reason; its own bytes ride along. */
+export type DeadLetter = {
+  readonly id: string;
+  readonly stage: 'evaluate' | 'deliver' | 'project' | 'configure';
+  readonly workspace: string | null;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: Uint8Array;
+  /** Class of the failure, such as `invalid_json`, `unknown_schema`. */
+  readonly reason: string;
+  readonly detail: string;
+  readonly at: Instant;
+};

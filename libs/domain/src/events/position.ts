@@ -1,0 +1,11 @@
+import type { LogId } from '@carillon/kernel';
+
+/** Where a record stands: positions of another log id never compare (architecture section 4). */
+export type Position = {
+  readonly logId: LogId;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+};
+
+export const formatPosition = (at: Position): string => `${at.topic}/${at.partition}@${at.offset}`;

@@ -1,0 +1,47 @@
+import type { Instant, Json } from '@carillon/kernel';
+
+/** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
+export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path';
+
+/** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where`. */
+export type Bindings = {
+  readonly event: Json;
+  readonly event_id: string;
+  readonly time: Instant;
+  readonly item?: Json;
+  readonly variables?: Json;
+};
+
+/** A value, or the error in the CEL sense that the expression ended in. Timestamps and durations come as text. */
+export type Evaluated = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: string };
+
+/** One sub-expression with its value, outermost first: what `rule test` shows. */
+export type Explained = { readonly source: string; readonly depth: number; readonly result: Evaluated };
+
+/** A path of the event (or of `item`, `variables`) that an expression refers to. */
+export type FieldReference = {
+  readonly root: 'event' | 'item' | 'variables';
+  /** `customer.email`, `items[].qty`; empty where the root itself is used whole. */
+  readonly path: string;
+  /** True where an index is computed, so that the path is only a beginning. */
+  readonly dynamic: boolean;
+};
+
+/** A checked expression. Evaluation never throws, has no side effects and always ends (it is bounded by a step budget). */
+export type Expression = {
+  readonly source: string;
+  readonly fields: readonly FieldReference[];
+  /** Whether it mentions `item`: `for_each` with a unique_id that does not is warned of. */
+  readonly usesItem: boolean;
+  evaluate(bindings: Bindings): Evaluated;
+  explain(bindings: Bindings): readonly Explained[];
+};
+
+/** Why an expression cannot be published. Lines and columns begin at 1, within the expression's own text. */
+export type ExpressionFault = {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  /** What to write instead. */
+  readonly fix: string;
+};

@@ -1,0 +1,41 @@
+import type { AccountBody, ChannelName, ProviderResult } from '@carillon/domain';
+
+/** A rendered email. Subject and names hold no control characters; the body was rendered once and is what preview shows. */
+export type RenderedEmail = {
+  readonly channel: 'email';
+  readonly to: string;
+  readonly from: { readonly name: string; readonly address: string };
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string;
+  readonly messageId: string;
+};
+export type RenderedMessage = RenderedEmail;
+
+/** What goes with a message for whoever stores or traces it; none of it is shown to the reader. */
+export type SendContext = {
+  readonly workspace: string;
+  readonly deliveryId: string;
+  readonly attemptToken: string;
+  readonly traceparent: string | null;
+  /** Ends on shutdown: an adapter that has not begun the body gives up and answers `transient`. */
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Sends over one provider account. One call is one attempt and one request: an adapter never repeats by itself, and
+ * never throws for what a provider did. It answers within its time-outs.
+ */
+export type ChannelSender = {
+  readonly channel: ChannelName;
+  send(message: RenderedMessage, context: SendContext): Promise<ProviderResult>;
+  /** Connects and authenticates without sending; each step with what was seen. */
+  check(): Promise<readonly { readonly step: string; readonly ok: boolean; readonly detail: string }[]>;
+  close(): Promise<void>;
+};
+
+/** Makes senders for accounts of the kinds that an adapter knows. Secrets are resolved before. */
+export type SenderFactory = {
+  readonly kind: AccountBody['kind'];
+  create(account: AccountBody, secrets: Readonly<Record<string, string>>): ChannelSender;
+};

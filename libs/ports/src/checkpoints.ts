@@ -1,0 +1,46 @@
+import type { Instant, LogId } from '@carillon/kernel';
+
+/** Where one consumer group stands in one partition of one topic; written last, moving only forwards (promise 3). */
+export type Checkpoint = {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly logId: LogId;
+  /** Next offset to read. */
+  readonly next: number;
+  /** Clock of each stream seen in this partition. */
+  readonly clocks: Readonly<Record<string, Instant>>;
+  /** Newest configuration number that a marker of this partition named; -1 before any. */
+  readonly configNumber: number;
+};
+
+/** State of a rule for one entity: all of it in one document, with the position of the last record applied. */
+export type RuleState = {
+  readonly id: string;
+  readonly logId: LogId;
+  readonly partition: number;
+  readonly offset: number;
+  /** When its earliest timer is due; indexed. */
+  readonly nextDue: Instant | null;
+  readonly data: string;
+};
+
+/**
+ * `done`: written, or an equal one was there. `refused`: the stored one is newer; the caller has lost its partition and
+ * must start it again.
+ */
+export type FencedWrite = 'done' | 'refused';
+
+export type CheckpointStore = {
+  load(group: string, topic: string, partition: number): Promise<Checkpoint | null>;
+  /** Refuses one whose `next` is below the stored one, or of another log id. Durable when it resolves. */
+  save(checkpoint: Checkpoint): Promise<FencedWrite>;
+};
+
+export type RuleStateStore = {
+  load(ids: readonly string[]): Promise<readonly RuleState[]>;
+  /** Each is refused if the stored position is newer or of another log id or partition; equal counts as done. */
+  save(states: readonly RuleState[]): Promise<readonly FencedWrite[]>;
+  /** States of a partition with a timer due at or before `at`, earliest first. */
+  due(partition: number, at: Instant, limit: number): Promise<readonly RuleState[]>;
+};

@@ -1,0 +1,45 @@
+import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { DeliveryId, EventId, Instant } from '@carillon/kernel';
+
+export type DeliveryFilter = {
+  readonly workspace?: string;
+  readonly state?: DeliveryState;
+  /** Exact address. */
+  readonly to?: string;
+  readonly uniqueId?: string;
+  readonly eventId?: string;
+  readonly notification?: string;
+  /** Created at or after. */
+  readonly since?: Instant;
+};
+
+export type DeliveryPage = { readonly items: readonly Delivery[]; readonly next: string | null };
+
+/**
+ * The truth of what was sent: one document per slot, decided by compare-and-set on that document alone.
+ * Every write is durable when it resolves. When a write rejects, it may have happened: read by id and compare the token.
+ */
+export type DeliveryLedger = {
+  /**
+   * Custody. Inserts each whose slot is free; answers the document that holds the slot otherwise. Never overwrites.
+   * Two inserts of one slot in one call: the first wins.
+   */
+  insert(deliveries: readonly Delivery[]): Promise<readonly ({ readonly inserted: true } | { readonly inserted: false; readonly holder: Delivery })[]>;
+  /** Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. */
+  replace(next: Delivery): Promise<'done' | 'stale'>;
+  get(id: DeliveryId): Promise<Delivery | null>;
+  /** Workspaces that have a WAITING delivery due at `now`. */
+  dueWorkspaces(now: Instant): Promise<readonly string[]>;
+  /** WAITING and due, earliest first. */
+  due(workspace: string, now: Instant, limit: number): Promise<readonly Delivery[]>;
+  /** Time of the earliest WAITING delivery, if any. */
+  nextDueAt(): Promise<Instant | null>;
+  /** SENDING whose lease ended before `now`. */
+  leaseExpired(now: Instant, limit: number): Promise<readonly Delivery[]>;
+  /** Documents with outcomes that are not yet on the log, last updated before `olderThan`. */
+  unpublished(olderThan: Instant, limit: number): Promise<readonly Delivery[]>;
+  /** Newest first; `cursor` is the `next` of the page before. */
+  list(filter: DeliveryFilter, limit: number, cursor?: string): Promise<DeliveryPage>;
+  byEvent(eventId: EventId): Promise<readonly Delivery[]>;
+  countByState(): Promise<Readonly<Partial<Record<DeliveryState, number>>>>;
+};

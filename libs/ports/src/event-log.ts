@@ -1,0 +1,83 @@
+import type { Instant, LogId } from '@carillon/kernel';
+
+export const TOPICS = [
+  'carillon.events',
+  'carillon.config',
+  'carillon.triggers',
+  'carillon.lookups',
+  'carillon.intents',
+  'carillon.outcomes',
+  'carillon.evaluations',
+  'carillon.dead-letters',
+  'carillon.receipts',
+  'carillon.consents',
+] as const;
+export type TopicName = (typeof TOPICS)[number];
+
+/** A record to append. Key and partition are always given: the key is a keyed hash, never a clear value. */
+export type NewRecord = {
+  readonly topic: TopicName;
+  readonly partition: number;
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type LogRecord = NewRecord & {
+  readonly offset: number;
+  /** Append time, the same for all readers. */
+  readonly time: Instant;
+};
+
+/** What one assignment of one partition does. Made anew for every assignment; what it holds in memory dies with it. */
+export type PartitionWorker = {
+  /** First offset wanted. Below the log's start, reading goes on at the start; beyond its end, `assigned` has to throw. */
+  readonly from: number;
+  /**
+   * Called with at least one record, in order of offset, one call at a time. The next call comes after it resolved.
+   * When it rejects, the assignment ends (`lost`) and a new one begins after a pause: at-least-once.
+   */
+  handle(records: readonly LogRecord[]): Promise<void>;
+  /** Called once when the assignment ends. Work under way must not be saved any more; the fence refuses what comes late. */
+  lost(): Promise<void>;
+};
+
+export type ConsumeOptions = {
+  /** Consumers of a group share the partitions of the topic; each partition has at most one worker in a group that is healthy. */
+  readonly group: string;
+  readonly topic: TopicName;
+  readonly maxRecords: number;
+  readonly maxBytes: number;
+  assigned(partition: number): Promise<PartitionWorker>;
+  /** Told about each failure of `assigned` or `handle` before the pause. */
+  failed(partition: number, error: unknown): void;
+};
+
+/** A running consumer. */
+export type Consumption = {
+  /** Resolves when every handler has returned and every worker was told `lost`. Safe to call twice. */
+  stop(): Promise<void>;
+};
+
+/**
+ * The append-only log: topics of numbered partitions. Order holds within a partition only, and nothing ties the log to
+ * a store: no transaction spans the two.
+ */
+export type EventLog = {
+  /** Made with the topics; positions of another log id never compare. */
+  readonly logId: LogId;
+  /** Number of partitions of a topic; never changes in place. */
+  partitions(topic: TopicName): number;
+  /**
+   * Resolves with the offsets, in the order given, once every record is durable. Records of one call and partition keep
+   * their order. When it rejects (CarillonError `log_unavailable` or `overloaded`), each record may or may not be on the
+   * log; appending it again is the caller's right, and then it may stand there twice.
+   */
+  append(records: readonly NewRecord[]): Promise<readonly number[]>;
+  /** Up to `maxRecords` records at or after `from`, at most about `maxBytes`, at least one if there is any. */
+  read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes?: number): Promise<readonly LogRecord[]>;
+  /** `start`: the oldest offset still held; `end`: that of the next record. */
+  bounds(topic: TopicName, partition: number): Promise<{ readonly start: number; readonly end: number }>;
+  /** Starts consuming; resolves when the consumer has joined its group. */
+  consume(options: ConsumeOptions): Promise<Consumption>;
+};

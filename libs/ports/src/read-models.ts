@@ -1,0 +1,79 @@
+import type { Instant } from '@carillon/kernel';
+
+/** What people look up; derived from log and ledger, written by record id, so projecting twice changes nothing. */
+export type EventRow = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly stream: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly at: Instant;
+  readonly bytes: number;
+  readonly configNumber: number;
+  /** Another body came under the same id before. */
+  readonly reused: boolean;
+};
+
+/** A duplicate intent: shown as a row of its own, `SUPPRESSED (duplicate of ...)`. */
+export type DuplicateRow = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly notification: string;
+  readonly intentId: string;
+  readonly eventId: string;
+  readonly deliveryId: string;
+  readonly at: Instant;
+  readonly detail: string;
+};
+
+export type DeadLetterRow = {
+  readonly id: string;
+  readonly workspace: string | null;
+  readonly stage: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly reason: string;
+  readonly at: Instant;
+  /** Position of the dead letter itself, to read its bytes again. */
+  readonly ownPartition: number;
+  readonly ownOffset: number;
+  readonly redrivenAt: Instant | null;
+};
+
+/** Sums of evaluation records per rule, kept per record id so that a repeat does not count twice. */
+export type EvaluationRow = {
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+  readonly configNumber: number;
+  readonly workspace: string;
+  readonly rule: string;
+  readonly fired: number;
+  readonly failed: number;
+  readonly sampleEventId: string | null;
+  readonly sampleError: string | null;
+};
+
+export type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
+
+export type ReadModels = {
+  /** Writes rows and the projection's position in one step where the store can; always safe to repeat. */
+  put(rows: {
+    readonly events?: readonly EventRow[];
+    readonly duplicates?: readonly DuplicateRow[];
+    readonly deadLetters?: readonly DeadLetterRow[];
+    readonly evaluations?: readonly EvaluationRow[];
+  }): Promise<void>;
+  /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
+  event(id: string): Promise<readonly EventRow[]>;
+  events(filter: { readonly workspace?: string; readonly stream?: string; readonly since?: Instant }, limit: number, cursor?: string): Promise<Page<EventRow>>;
+  duplicatesOfEvent(eventId: string): Promise<readonly DuplicateRow[]>;
+  duplicatesOfDelivery(deliveryId: string): Promise<readonly DuplicateRow[]>;
+  duplicates(filter: { readonly workspace?: string; readonly since?: Instant }, limit: number): Promise<readonly DuplicateRow[]>;
+  deadLetters(filter: { readonly workspace?: string }, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
+  deadLetter(id: string): Promise<DeadLetterRow | null>;
+  markRedriven(id: string, at: Instant): Promise<void>;
+  /** Newest evaluations of a rule with failures first: what is shown on the rule. */
+  evaluations(workspace: string, rule: string, limit: number): Promise<readonly EvaluationRow[]>;
+};

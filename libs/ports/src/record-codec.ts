@@ -1,0 +1,18 @@
+import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type { Result } from '@carillon/kernel';
+
+/** Turns one kind of derived record into log bytes and back. Decoding never throws: bytes from the log may be corrupt. */
+export type RecordCodec<T> = {
+  encode(record: T): Uint8Array;
+  /** The error is a class (`not_framed`, `unknown_schema`, `not_avro`, `invalid_record`) and a sentence. */
+  decode(bytes: Uint8Array): Result<T, { readonly reason: string; readonly detail: string }>;
+};
+
+/** The codecs of all derived records, with every schema registered before the first use. */
+export type RecordCodecs = {
+  readonly intent: RecordCodec<Intent>;
+  readonly outcome: RecordCodec<Outcome>;
+  readonly evaluation: RecordCodec<Evaluation>;
+  readonly deadLetter: RecordCodec<DeadLetter>;
+  readonly configuration: RecordCodec<ConfigurationRecord>;
+};

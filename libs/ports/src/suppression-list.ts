@@ -1,0 +1,23 @@
+import type { ChannelName } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+
+/** An address that gets nothing on a channel of a workspace, and why. */
+export type Suppression = {
+  readonly workspace: string;
+  readonly channel: ChannelName;
+  /** Email lower-cased, phone in E.164, token as it is. */
+  readonly address: string;
+  readonly source: 'hard_bounce' | 'complaint' | 'stop' | 'operator';
+  /** Provider code or words. */
+  readonly detail: string;
+  readonly deliveryId: string | null;
+  readonly at: Instant;
+};
+
+export type SuppressionList = {
+  /** Adds it, or leaves the older one. Durable when it resolves. */
+  add(suppression: Suppression): Promise<void>;
+  remove(workspace: string, channel: ChannelName, address: string): Promise<boolean>;
+  find(workspace: string, channel: ChannelName, address: string): Promise<Suppression | null>;
+  list(workspace: string | undefined, limit: number, cursor?: string): Promise<{ readonly items: readonly Suppression[]; readonly next: string | null }>;
+};

@@ -1,0 +1,38 @@
+import type { EmailTemplate } from '@carillon/domain';
+import type { JsonObject } from '@carillon/kernel';
+
+/** Top-level names that a template refers to. `all`: it uses the context itself, so everything has to be there. */
+export type TemplateNames = { readonly names: readonly string[]; readonly all: boolean };
+
+export type TemplateFault = {
+  /** `subject`, `html`, `text` or `from`. */
+  readonly part: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly fix: string;
+};
+
+export type Rendered =
+  | {
+      readonly ok: true;
+      readonly subject: string;
+      readonly html: string | null;
+      readonly text: string;
+      readonly from: string | null;
+      /** Names that were missing and became empty text. */
+      readonly missing: readonly string[];
+    }
+  | { readonly ok: false; readonly part: string; readonly message: string };
+
+/**
+ * Renders templates of tenants: hostile input. Compiled once per `key` (workspace, name and version), run where it can
+ * be stopped: what takes more than 250 ms or more than the output limits ends as a failure, never as a stuck caller.
+ */
+export type TemplateRenderer = {
+  /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */
+  check(template: EmailTemplate): readonly TemplateFault[];
+  names(template: EmailTemplate): TemplateNames;
+  render(key: string, template: EmailTemplate, context: JsonObject): Promise<Rendered>;
+  close(): Promise<void>;
+};
