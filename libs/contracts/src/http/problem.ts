@@ -1,0 +1,63 @@
+import { type CarillonError, type ErrorCode, ERRORS } from '@carillon/kernel';
+import { z } from 'zod';
+
+/** The body of every answer that is not a success (RFC 9457, `application/problem+json`). */
+export const problemSchema = z.strictObject({
+  type: z.string().regex(/^urn:carillon:problem:[a-z_]+$/).describe('Stable name of the kind of problem.'),
+  title: z.string().describe('The kind of problem in words; always the same text for one code.'),
+  status: z.int().min(400).max(599).describe('The HTTP status, repeated for logs that keep only bodies.'),
+  detail: z.string().describe('What happened this time and what to do.'),
+  code: z.string().describe('The last part of `type`, for programs.'),
+  request_id: z.string().describe('Name this when asking for help; logs carry it.'),
+  pointer: z.string().optional().describe('RFC 6901 pointer to the place in the body.'),
+  line: z.int().min(1).optional().describe('Line of the body, from 1.'),
+  column: z.int().min(1).optional().describe('Column of the body, from 1.'),
+  limit: z.string().optional().describe('The limit that was passed, with its unit.'),
+});
+export type Problem = z.infer<typeof problemSchema>;
+
+export const PROBLEM_TYPE_PREFIX = 'urn:carillon:problem:';
+export const problemType = (code: ErrorCode): string => `${PROBLEM_TYPE_PREFIX}${code}`;
+
+export type ProblemAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Problem;
+};
+
+/** A refusal that passes by itself says when to come again, also where nobody computed it: then in a second. */
+const DEFAULT_RETRY_AFTER = 1000;
+
+/** The HTTP answer for a failure. Pure: it adds nothing that the error does not say, so nothing secret can slip in here. */
+export function problemOf(error: CarillonError, requestId: string): ProblemAnswer {
+  const { status, title } = ERRORS[error.code];
+  const { pointer, line, column, limit } = error.facts;
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      ...(status === 401 && { 'www-authenticate': 'Bearer realm="carillon"' }),
+      ...retryAfterOf(error, status),
+    },
+    body: {
+      type: problemType(error.code),
+      title,
+      status,
+      detail: error.detail,
+      code: error.code,
+      request_id: requestId,
+      ...(pointer !== undefined && { pointer }),
+      ...(line !== undefined && { line }),
+      ...(column !== undefined && { column }),
+      ...(limit !== undefined && { limit }),
+    },
+  };
+}
+
+/** Whole seconds, rounded up: a client that obeys must not come too early. */
+function retryAfterOf(error: CarillonError, status: number): Record<string, string> {
+  const passing = status === 429 || status === 503;
+  const span = error.facts.retryAfter ?? (passing ? DEFAULT_RETRY_AFTER : null);
+  return span === null ? {} : { 'retry-after': String(Math.max(1, Math.ceil(span / 1000))) };
+}
