@@ -29,3 +29,6 @@ export type IdKind = keyof typeof ID_PREFIXES;
 /** Whether `text` has the shape of an id of this kind; says nothing about whether it exists. */
 export const isId = (kind: IdKind, text: string): boolean =>
   text.startsWith(ID_PREFIXES[kind]) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(ID_PREFIXES[kind].length));
+
+/** The deterministic half of the ids port, as pure code takes it. */
+export type DeriveId = (kind: IdKind, ...parts: readonly string[]) => string;

@@ -27,7 +27,10 @@ export type PlacedRule = {
 
 export const ruleTitle = (rule: PlacedRule): string => `${rule.notification.ref.name}.${rule.name}`;
 /** The stable identity that ids are derived from: the given id, else the names. */
-export const ruleIdOf = (rule: PlacedRule): string => rule.body.id ?? `${rule.workspace}/${ruleTitle(rule)}`;
+export const ruleIdFrom = (workspace: string, notification: string, name: string, body: RuleBody): string =>
+  body.id ?? `${workspace}/${notification}.${name}`;
+export const ruleIdOf = (rule: PlacedRule): string =>
+  ruleIdFrom(rule.workspace, rule.notification.ref.name, rule.name, rule.body);
 export const notificationIdOf = (item: Resource<'notification'>): string =>
   item.body.id ?? `${item.ref.workspace}/${item.ref.name}`;
 

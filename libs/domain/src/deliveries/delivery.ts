@@ -114,6 +114,8 @@ export type Delivery = {
   readonly attempts: readonly Attempt[];
   /** Calls counted against `retry.attempts`; an operator's resend starts it again. */
   readonly attemptsUsed: number;
+  /** Accounts tried since the last pause; fail-over takes the next one that is not among them. */
+  readonly tried: readonly string[];
   /** The last 32 intents that this document judged, the holder among them. */
   readonly judged: readonly IntentId[];
   readonly duplicates: number;

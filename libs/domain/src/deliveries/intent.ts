@@ -22,6 +22,8 @@ export type Intent = {
   readonly slot: Slot;
   readonly notification: string;
   readonly rule: string;
+  /** The rule's stable id: a rename does not withdraw what waits. */
+  readonly ruleId: string;
   readonly ruleVersion: number;
   readonly configNumber: number;
   readonly eventId: EventId;

@@ -1,0 +1,165 @@
+import type { AttemptId, Instant } from '@carillon/kernel';
+import type { Attempt, Delivery } from './delivery.ts';
+import type { DeliverySettings, RetryPolicy } from './intent.ts';
+import { moveTo, type Moment } from './moves.ts';
+import type { ProviderResult } from './provider-result.ts';
+
+/** A refused or unreachable account is probed once a minute (limits-and-errors.md 1.1). */
+export const ACCOUNT_PAUSE = 60_000;
+/** The code by which an adapter says that it stopped before the body was begun. */
+export const STOPPED = 'stopped';
+
+export type Start = {
+  readonly attemptId: AttemptId;
+  readonly token: string;
+  readonly account: string;
+  readonly leaseUntil: Instant;
+};
+
+/** WAITING → SENDING with a new token. Undefined if it is not waiting: the caller's reading was old. */
+export function beginAttempt(before: Delivery, start: Start, moment: Moment): Delivery | undefined {
+  if (before.state !== 'WAITING') return undefined;
+  const attempt: Attempt = {
+    id: start.attemptId,
+    token: start.token,
+    account: start.account,
+    startedAt: moment.now,
+    endedAt: null,
+    result: null,
+  };
+  return moveTo(
+    before,
+    { state: 'SENDING', reason: before.reason, detail: `over ${start.account}` },
+    {
+      token: start.token,
+      leaseUntil: start.leaseUntil,
+      nextAt: null,
+      attempts: [...before.attempts, attempt],
+      attemptsUsed: before.attemptsUsed + 1,
+      tried: [...before.tried, start.account],
+    },
+    moment,
+  );
+}
+
+/** The living holder's lease, longer. Undefined if the token no longer holds it. */
+export function renewLease(before: Delivery, token: string, until: Instant, now: Instant): Delivery | undefined {
+  if (before.state !== 'SENDING' || before.token !== token) return undefined;
+  return { ...before, leaseUntil: until, version: before.version + 1, updatedAt: now };
+}
+
+/** Exponential with full jitter: somewhere in (0, first·2^(n-1)], capped. `chance` is in [0, 1). */
+export function backoff(retry: RetryPolicy, attemptsUsed: number, chance: number): number {
+  const ceiling = Math.min(retry.max, retry.first * 2 ** Math.min(30, Math.max(0, attemptsUsed - 1)));
+  return Math.max(1, Math.ceil(ceiling * (1 - chance)));
+}
+
+export type Settling = {
+  readonly token: string;
+  readonly result: ProviderResult;
+  readonly settings: DeliverySettings;
+  readonly chance: number;
+  /** Whether an account that was not tried since the last pause may take it at once. */
+  readonly anotherAccount: boolean;
+};
+
+/**
+ * Records what the provider answered to the attempt of `token`. The holder's answer moves SENDING, and IN_DOUBT too: a
+ * late definite answer ends the doubt. An answer of an older token only ever proves that the message was accepted.
+ */
+export function settleAttempt(before: Delivery, settling: Settling, moment: Moment): Delivery {
+  const { token, result } = settling;
+  const attempts = before.attempts.map((attempt) =>
+    attempt.token === token && attempt.result?.verdict !== 'accepted'
+      ? { ...attempt, endedAt: moment.now, result }
+      : attempt,
+  );
+  const recorded = { ...before, attempts };
+  const holds = before.token === token && (before.state === 'SENDING' || before.state === 'IN_DOUBT');
+  if (!holds) return settleLate(recorded, result, moment);
+  return settleHeld(recorded, settling, moment);
+}
+
+function settleLate(recorded: Delivery, result: ProviderResult, moment: Moment): Delivery {
+  const open = recorded.state === 'WAITING' || recorded.state === 'FAILED' || recorded.state === 'EXPIRED';
+  if (result.verdict === 'accepted' && open) {
+    const detail = 'a late answer proves that an earlier attempt was accepted';
+    return moveTo(recorded, { state: 'SENT', reason: 'accepted', detail }, { token: null, nextAt: null }, moment);
+  }
+  return { ...recorded, version: recorded.version + 1, updatedAt: moment.now };
+}
+
+function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Delivery {
+  const { result } = settling;
+  const detail = result.code === '' ? result.detail : `${result.code} ${result.detail}`.trim();
+  const ended = { token: null, leaseUntil: null, nextAt: null };
+  switch (result.verdict) {
+    case 'accepted':
+      return moveTo(recorded, { state: 'SENT', reason: 'accepted', detail }, ended, moment);
+    case 'refused_recipient':
+    case 'refused_content':
+      return moveTo(recorded, { state: 'FAILED', reason: result.verdict, detail }, ended, moment);
+    case 'ambiguous':
+      if (recorded.state === 'IN_DOUBT') return { ...recorded, version: recorded.version + 1, updatedAt: moment.now };
+      return doubt(recorded, 'answer_unknown', detail, settling.settings, moment);
+    case 'refused_account':
+    case 'throttled':
+    case 'transient':
+      return settleAgain(recorded, settling, detail, moment);
+  }
+}
+
+function settleAgain(recorded: Delivery, settling: Settling, detail: string, moment: Moment): Delivery {
+  const { result, settings, anotherAccount } = settling;
+  const verdict = result.verdict as 'refused_account' | 'throttled' | 'transient';
+  const stopped = result.code === STOPPED;
+  const free = stopped || verdict === 'refused_account';
+  const attemptsUsed = recorded.attemptsUsed - (free ? 1 : 0);
+  const ended = { token: null, leaseUntil: null, attemptsUsed };
+  if (attemptsUsed >= settings.retry.attempts) {
+    const words = `${settings.retry.attempts} attempts used; the last: ${detail}`;
+    return moveTo(recorded, { state: 'FAILED', reason: 'attempts_used_up', detail: words }, { ...ended, nextAt: null }, moment);
+  }
+  const pause = pauseBefore(recorded, settling, moment.now);
+  const now = stopped || anotherAccount;
+  const nextAt = now ? moment.now : Math.min(pause, recorded.notAfter + 1);
+  return moveTo(
+    recorded,
+    { state: 'WAITING', reason: stopped ? 'stopped_before_sending' : verdict, detail },
+    { ...ended, nextAt, tried: now ? recorded.tried : [] },
+    moment,
+  );
+}
+
+function pauseBefore(recorded: Delivery, { result, settings, chance }: Settling, now: Instant): Instant {
+  if (result.verdict === 'refused_account') return now + ACCOUNT_PAUSE;
+  return Math.max(now + backoff(settings.retry, recorded.attemptsUsed, chance), result.retryAt ?? 0);
+}
+
+/** Nobody can say whether it was accepted: shown as such, and never sent again by itself unless the notification says so. */
+export function doubt(
+  before: Delivery,
+  reason: 'answer_unknown' | 'lease_ran_out',
+  detail: string,
+  settings: DeliverySettings,
+  moment: Moment,
+): Delivery {
+  const doubted = { clean: false, leaseUntil: null, nextAt: null };
+  const usedUp = before.attemptsUsed >= settings.retry.attempts;
+  if (settings.inDoubt === 'drop') {
+    return moveTo(before, { state: 'FAILED', reason: 'in_doubt_drop', detail }, { ...doubted, token: null }, moment);
+  }
+  if (settings.inDoubt === 'resend' && !usedUp) {
+    const nextAt = Math.min(moment.now + settings.retry.first, before.notAfter + 1);
+    const words = `${detail}; sent again because the notification says in_doubt: resend`;
+    const move = { state: 'WAITING', reason: 'in_doubt_resend', detail: words } as const;
+    return moveTo(before, move, { ...doubted, token: null, nextAt, tried: [] }, moment);
+  }
+  return moveTo(before, { state: 'IN_DOUBT', reason, detail }, doubted, moment);
+}
+
+/** The sweeper's only move: SENDING whose holder is dead or silent. It never sends. */
+export function leaseRanOut(before: Delivery, settings: DeliverySettings, moment: Moment): Delivery | undefined {
+  if (before.state !== 'SENDING') return undefined;
+  return doubt(before, 'lease_ran_out', 'the sender did not report back', settings, moment);
+}

@@ -1,0 +1,95 @@
+import type { DeliveryId } from '@carillon/kernel';
+import type { Delivery, DeliveryState } from './delivery.ts';
+import type { Intent } from './intent.ts';
+import { judgedWith, moveTo, outcomeOf, type Moment } from './moves.ts';
+
+/** The id that people see, and the document's `_id`: a keyed hash of the slot, so the key itself is the uniqueness rule. */
+export function slotParts(intent: Intent): readonly [string, string, string, string] {
+  const { workspace, notificationId, channel, uniqueId } = intent.slot;
+  return [workspace, notificationId, channel, uniqueId];
+}
+
+/** The document that an intent opens if its slot is free: due at once, or suppressed where there is no address. */
+export function openDelivery(intent: Intent, id: DeliveryId, moment: Moment): Delivery {
+  const blank: Delivery = {
+    id,
+    slot: intent.slot,
+    version: 0,
+    state: 'WAITING',
+    reason: 'new',
+    detail: '',
+    intent,
+    clean: true,
+    token: null,
+    leaseUntil: null,
+    nextAt: null,
+    notAfter: intent.notAfter,
+    attempts: [],
+    attemptsUsed: 0,
+    tried: [],
+    judged: [intent.id],
+    duplicates: 0,
+    history: [],
+    unpublished: [],
+    createdAt: moment.now,
+    updatedAt: moment.now,
+  };
+  return openWith(blank, moment);
+}
+
+function openWith(blank: Delivery, moment: Moment): Delivery {
+  const { to, slot } = blank.intent;
+  if (to === null) {
+    const detail = `the recipient has no ${slot.channel} address`;
+    return moveTo(blank, { state: 'SUPPRESSED', reason: 'no_address', detail }, { nextAt: null }, moment);
+  }
+  return moveTo(blank, { state: 'WAITING', reason: 'new', detail: '' }, { nextAt: moment.now }, moment);
+}
+
+/** Holders in these states, never in doubt, give their slot to another intent (delivery.md section 1). */
+const GIVES_WAY: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED']);
+
+export type Judgement =
+  | { readonly kind: 'known' }
+  | { readonly kind: 'taken_over'; readonly next: Delivery }
+  | { readonly kind: 'duplicate'; readonly next: Delivery };
+
+/**
+ * What becomes of an intent whose slot has a document: `known` if it was judged before (custody is in the ledger), else
+ * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own.
+ */
+export function judgeIntent(holder: Delivery, intent: Intent, moment: Moment): Judgement {
+  if (holder.judged.includes(intent.id)) return { kind: 'known' };
+  const judged = judgedWith(holder.judged, intent.id);
+  if (GIVES_WAY.has(holder.state) && holder.clean) {
+    const fresh = {
+      ...holder,
+      intent,
+      judged,
+      notAfter: intent.notAfter,
+      attemptsUsed: 0,
+      tried: [],
+      token: null,
+      leaseUntil: null,
+    };
+    return { kind: 'taken_over', next: openWith(fresh, moment) };
+  }
+  const hint = holder.intent.triggerId === intent.triggerId ? '; the same event gave two addresses this unique_id' : '';
+  const outcome = outcomeOf(holder, intent, {
+    id: moment.derive('outcome', 'duplicate', intent.id),
+    state: 'SUPPRESSED',
+    reason: 'duplicate',
+    detail: `duplicate of ${holder.id}${hint}`,
+    attempt: 0,
+    at: moment.now,
+  });
+  const next: Delivery = {
+    ...holder,
+    version: holder.version + 1,
+    updatedAt: moment.now,
+    judged,
+    duplicates: holder.duplicates + 1,
+    unpublished: [...holder.unpublished, outcome],
+  };
+  return { kind: 'duplicate', next };
+}

@@ -1,0 +1,46 @@
+import { err, ok, type Result } from '@carillon/kernel';
+import type { Delivery, DeliveryState } from './delivery.ts';
+import { moveTo, type Moment } from './moves.ts';
+
+const RESENDABLE: ReadonlySet<DeliveryState> = new Set(['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT']);
+
+/** An operator sends it again: a new `not_after`, attempts from the start, recorded with who and why. */
+export function operatorResend(
+  before: Delivery,
+  expires: number,
+  by: string,
+  moment: Moment,
+): Result<Delivery, string> {
+  if (!RESENDABLE.has(before.state)) {
+    return err(`only FAILED, EXPIRED, CANCELLED and IN_DOUBT can be sent again; this is ${before.state}`);
+  }
+  if (before.intent.to === null) return err('it has no address to send to');
+  return ok(
+    moveTo(
+      before,
+      { state: 'WAITING', reason: 'operator_resend', detail: `by ${by}` },
+      { nextAt: moment.now, notAfter: moment.now + expires, attemptsUsed: 0, tried: [], token: null, leaseUntil: null },
+      moment,
+    ),
+  );
+}
+
+export function operatorCancel(before: Delivery, by: string, moment: Moment): Result<Delivery, string> {
+  if (before.state !== 'WAITING') return err(`only WAITING can be cancelled; this is ${before.state}`);
+  const move = { state: 'CANCELLED', reason: 'operator_cancel', detail: `by ${by}` } as const;
+  return ok(moveTo(before, move, { nextAt: null }, moment));
+}
+
+/** An operator ends a doubt by what they know. The slot stays taken: `clean` is never set again. */
+export function operatorDismiss(
+  before: Delivery,
+  as: 'failed' | 'sent',
+  why: string,
+  by: string,
+  moment: Moment,
+): Result<Delivery, string> {
+  if (before.state !== 'IN_DOUBT') return err(`only IN_DOUBT can be dismissed; this is ${before.state}`);
+  const state = as === 'sent' ? 'SENT' : 'FAILED';
+  const move = { state, reason: 'operator_dismiss', detail: `by ${by}: ${why}` } as const;
+  return ok(moveTo(before, move, { token: null, nextAt: null }, moment));
+}
