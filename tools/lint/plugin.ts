@@ -1,0 +1,11 @@
+import { boundaries } from './boundaries.ts';
+import { environment } from './environment.ts';
+import { fileName } from './file-name.ts';
+import { purity } from './purity.ts';
+import { typeAlias } from './type-alias.ts';
+
+/** The rules of this house that no linter brings along. oxlint reads the default export. */
+export default {
+  meta: { name: 'carillon' },
+  rules: { boundaries, environment, 'file-name': fileName, purity, 'type-alias': typeAlias },
+};

@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+
+const exclude = ['**/node_modules/**', '**/dist/**'];
+
+/**
+ * Two groups. `unit`: the tests of the packages and of the architecture, in parallel. `whole`: tests of the running
+ * product under `test/`, after the others and one file at a time, because each starts servers and takes the machine.
+ */
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{apps,libs}/**/*.test.{ts,tsx}', 'test/architecture/**/*.test.ts'],
+          exclude,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, 'test/architecture/**'],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
