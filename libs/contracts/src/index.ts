@@ -1,1 +1,6 @@
+export * from './generated/record-schemas.generated.ts';
+export * from './generated/topics.generated.ts';
 export * from './http/problem.ts';
+export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';
+export type { DecodeFault } from './records/framing.ts';
+export * from './records/record-codecs.ts';

@@ -3,7 +3,10 @@ import { z } from 'zod';
 
 /** The body of every answer that is not a success (RFC 9457, `application/problem+json`). */
 export const problemSchema = z.strictObject({
-  type: z.string().regex(/^urn:carillon:problem:[a-z_]+$/).describe('Stable name of the kind of problem.'),
+  type: z
+    .string()
+    .regex(/^urn:carillon:problem:[a-z_]+$/)
+    .describe('Stable name of the kind of problem.'),
   title: z.string().describe('The kind of problem in words; always the same text for one code.'),
   status: z.int().min(400).max(599).describe('The HTTP status, repeated for logs that keep only bodies.'),
   detail: z.string().describe('What happened this time and what to do.'),

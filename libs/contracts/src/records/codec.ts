@@ -1,0 +1,104 @@
+import { err, messageOf, ok, type Result } from '@carillon/kernel';
+import avro, { type Type } from 'avsc';
+import { boundedLists } from './bounded-lists.ts';
+import { type DecodeFault, frame, unframe } from './framing.ts';
+
+/** The part of the schema registry that the codecs need; the port of that name fits. */
+export type SchemaIds = {
+  register(subject: string, schema: string): Promise<number>;
+  schema(id: number): Promise<string | null>;
+};
+
+/** What the generated table holds for one kind of record. */
+export type RecordSchema = {
+  readonly subject: string;
+  readonly current: string;
+  /** Older first. All of them stay readable, so that the log outlives the program that wrote it. */
+  readonly released: readonly { readonly version: string; readonly schema: string }[];
+};
+
+/** How a record looks in Avro, and back. `read` throws InvalidRecord where the Avro is well-formed but means nothing. */
+export type RecordShape<Record, Wire> = {
+  write(record: Record): Wire;
+  read(wire: Wire): Record;
+};
+
+export class InvalidRecord extends Error {}
+
+export type Codec<Record> = {
+  encode(record: Record): Uint8Array;
+  decode(bytes: Uint8Array): Result<Record, DecodeFault>;
+  /** Makes the schema of these bytes known, where the registry has it: a newer program may have written them. */
+  learn(bytes: Uint8Array): Promise<boolean>;
+};
+
+const parseSchema = (schema: string): Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });
+type Reader = (body: Buffer) => unknown;
+
+/** A reader of what `writer` wrote, as if `current` had written it. Throws where the two do not fit together. */
+function readerOf(current: Type, writer: Type): Reader {
+  const bounded = boundedLists(writer);
+  const resolver = writer.equals(current) ? undefined : current.createResolver(writer);
+  return (body) => {
+    bounded(body);
+    return current.fromBuffer(body, resolver) as unknown;
+  };
+}
+
+/** Whether today's program can read what a program with the `older` schema wrote. Null: it can; else why not. */
+export function incompatibility(current: string, older: string): string | null {
+  try {
+    readerOf(parseSchema(current), parseSchema(older));
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Registers the schema and every released one, oldest first, and makes a codec that reads what any of them wrote. */
+export async function createCodec<Record, Wire>(
+  registry: SchemaIds,
+  schema: RecordSchema,
+  shape: RecordShape<Record, Wire>,
+): Promise<Codec<Record>> {
+  const type = parseSchema(schema.current);
+  const readers = new Map<number, Reader>();
+  for (const older of schema.released) {
+    const id = await registry.register(schema.subject, older.schema);
+    readers.set(id, readerOf(type, parseSchema(older.schema)));
+  }
+  const ownId = await registry.register(schema.subject, schema.current);
+  readers.set(ownId, readerOf(type, type));
+
+  const decode = (bytes: Uint8Array): Result<Record, DecodeFault> => {
+    const framed = unframe(bytes);
+    if (!framed.ok) return framed;
+    const { id, body } = framed.value;
+    const reader = readers.get(id);
+    if (!reader) return err({ reason: 'unknown_schema', detail: `no schema ${id} of ${schema.subject} is known here` });
+    let wire: unknown;
+    try {
+      wire = reader(body);
+    } catch (error) {
+      return err({ reason: 'not_avro', detail: `not a record of schema ${id}: ${messageOf(error)}` });
+    }
+    try {
+      return ok(shape.read(wire as Wire));
+    } catch (error) {
+      return err({ reason: 'invalid_record', detail: messageOf(error) });
+    }
+  };
+
+  const learn = async (bytes: Uint8Array): Promise<boolean> => {
+    const framed = unframe(bytes);
+    if (!framed.ok) return false;
+    const { id } = framed.value;
+    if (readers.has(id)) return true;
+    const found = await registry.schema(id);
+    if (found === null || incompatibility(schema.current, found) !== null) return false;
+    readers.set(id, readerOf(type, parseSchema(found)));
+    return true;
+  };
+
+  return { encode: (record) => frame(ownId, type.toBuffer(shape.write(record))), decode, learn };
+}

@@ -1,0 +1,81 @@
+import type { Evaluation } from '@carillon/domain';
+import type { EventId } from '@carillon/kernel';
+import type { RecordShape } from './codec.ts';
+import { listOf, readPersonal, textOrNull, writePersonal } from './personal.ts';
+
+type WireEvaluation = {
+  partition: number;
+  from: number;
+  to: number;
+  config_number: number;
+  events: number;
+  intents: number;
+  triggers: number;
+  late: number;
+  duplicates: number;
+  dead_letters: number;
+  rules: {
+    workspace: string;
+    rule: string;
+    rule_version: number;
+    fired: number;
+    failed: number;
+    dropped: number;
+    sample_event_id: string | null;
+  }[];
+  at: number;
+  personal: Buffer;
+};
+
+/** Sample errors stand in the personal part, one for each rule in order: they may quote values of the event. */
+export const evaluationShape: RecordShape<Evaluation, WireEvaluation> = {
+  write: (evaluation) => ({
+    partition: evaluation.partition,
+    from: evaluation.from,
+    to: evaluation.to,
+    config_number: evaluation.configNumber,
+    events: evaluation.events,
+    intents: evaluation.intents,
+    triggers: evaluation.triggers,
+    late: evaluation.late,
+    duplicates: evaluation.duplicates,
+    dead_letters: evaluation.deadLetters,
+    rules: evaluation.rules.map((tally) => ({
+      workspace: tally.workspace,
+      rule: tally.rule,
+      rule_version: tally.ruleVersion,
+      fired: tally.fired,
+      failed: tally.failed,
+      dropped: tally.dropped,
+      sample_event_id: tally.sampleEventId,
+    })),
+    at: evaluation.at,
+    personal: writePersonal({ sample_errors: evaluation.rules.map((tally) => tally.sampleError) }),
+  }),
+  read: (wire) => {
+    const errors = listOf(readPersonal(wire.personal)['sample_errors'], 'sample_errors');
+    return {
+      partition: wire.partition,
+      from: wire.from,
+      to: wire.to,
+      configNumber: wire.config_number,
+      events: wire.events,
+      intents: wire.intents,
+      triggers: wire.triggers,
+      late: wire.late,
+      duplicates: wire.duplicates,
+      deadLetters: wire.dead_letters,
+      rules: wire.rules.map((tally, index) => ({
+        workspace: tally.workspace,
+        rule: tally.rule,
+        ruleVersion: tally.rule_version,
+        fired: tally.fired,
+        failed: tally.failed,
+        dropped: tally.dropped,
+        sampleEventId: tally.sample_event_id as EventId | null,
+        sampleError: textOrNull(errors[index], `sample_errors[${index}]`),
+      })),
+      at: wire.at,
+    };
+  },
+};

@@ -1,0 +1,84 @@
+import type { ChannelName, Intent } from '@carillon/domain';
+import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
+import type { RecordShape } from './codec.ts';
+import { objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';
+
+const CHANNELS: Readonly<Record<ChannelName, true>> = { email: true, sms: true, push: true };
+
+type WireIntent = {
+  id: string;
+  workspace: string;
+  notification_id: string;
+  channel: string;
+  notification: string;
+  rule: string;
+  rule_id: string;
+  rule_version: number;
+  config_number: number;
+  event_id: string;
+  event_position: string;
+  trigger_id: string;
+  template: string;
+  template_version: number;
+  caused_at: number;
+  not_after: number;
+  traceparent: string | null;
+  personal: Buffer;
+};
+
+/** Who is told, by which address and with what words is personal; all else says only that a message is due. */
+export const intentShape: RecordShape<Intent, WireIntent> = {
+  write: (intent) => ({
+    id: intent.id,
+    workspace: intent.slot.workspace,
+    notification_id: intent.slot.notificationId,
+    channel: intent.slot.channel,
+    notification: intent.notification,
+    rule: intent.rule,
+    rule_id: intent.ruleId,
+    rule_version: intent.ruleVersion,
+    config_number: intent.configNumber,
+    event_id: intent.eventId,
+    event_position: intent.eventPosition,
+    trigger_id: intent.triggerId,
+    template: intent.template,
+    template_version: intent.templateVersion,
+    caused_at: intent.causedAt,
+    not_after: intent.notAfter,
+    traceparent: intent.traceparent,
+    personal: writePersonal({
+      to: intent.to,
+      person: intent.person,
+      unique_id: intent.slot.uniqueId,
+      variables: intent.variables,
+    }),
+  }),
+  read: (wire) => {
+    const personal = readPersonal(wire.personal);
+    return {
+      id: wire.id as IntentId,
+      slot: {
+        workspace: wire.workspace,
+        notificationId: wire.notification_id,
+        channel: wordOf(wire.channel, CHANNELS, 'channel'),
+        uniqueId: textOf(personal['unique_id'], 'unique_id'),
+      },
+      notification: wire.notification,
+      rule: wire.rule,
+      ruleId: wire.rule_id,
+      ruleVersion: wire.rule_version,
+      configNumber: wire.config_number,
+      eventId: wire.event_id as EventId,
+      eventPosition: wire.event_position,
+      triggerId: wire.trigger_id as TriggerId,
+      to: textOrNull(personal['to'], 'to'),
+      person: textOf(personal['person'], 'person'),
+      variables: objectOf(personal['variables'], 'variables'),
+      template: wire.template,
+      templateVersion: wire.template_version,
+      causedAt: wire.caused_at,
+      notAfter: wire.not_after,
+      traceparent: wire.traceparent,
+    };
+  },
+};

@@ -1,0 +1,94 @@
+import type { DeliveryReason, DeliveryState, Outcome } from '@carillon/domain';
+import type { DeliveryId, EventId, IntentId } from '@carillon/kernel';
+import type { RecordShape } from './codec.ts';
+import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
+
+const STATES: Readonly<Record<DeliveryState, true>> = {
+  WAITING: true,
+  SENDING: true,
+  SUPPRESSED: true,
+  FAILED: true,
+  EXPIRED: true,
+  CANCELLED: true,
+  SENT: true,
+  IN_DOUBT: true,
+  DELIVERED: true,
+  BOUNCED: true,
+  COMPLAINED: true,
+};
+
+const REASONS: Readonly<Record<DeliveryReason, true>> = {
+  new: true,
+  rule_withdrawn: true,
+  no_address: true,
+  suppressed_address: true,
+  cannot_send_on_channel: true,
+  not_after_passed: true,
+  cannot_render: true,
+  no_account: true,
+  refused_recipient: true,
+  refused_content: true,
+  refused_account: true,
+  throttled: true,
+  transient: true,
+  attempts_used_up: true,
+  accepted: true,
+  answer_unknown: true,
+  lease_ran_out: true,
+  stopped_before_sending: true,
+  account_unavailable: true,
+  operator_resend: true,
+  operator_cancel: true,
+  operator_dismiss: true,
+  in_doubt_resend: true,
+  in_doubt_drop: true,
+  taken_over: true,
+  duplicate: true,
+};
+
+type WireOutcome = {
+  id: string;
+  delivery_id: string;
+  intent_id: string;
+  event_id: string;
+  workspace: string;
+  notification: string;
+  state: string;
+  reason: string;
+  attempt: number;
+  at: number;
+  traceparent: string | null;
+  personal: Buffer;
+};
+
+/** `detail` counts as personal: it may quote what a provider answered. */
+export const outcomeShape: RecordShape<Outcome, WireOutcome> = {
+  write: (outcome) => ({
+    id: outcome.id,
+    delivery_id: outcome.deliveryId,
+    intent_id: outcome.intentId,
+    event_id: outcome.eventId,
+    workspace: outcome.workspace,
+    notification: outcome.notification,
+    state: outcome.state,
+    reason: outcome.reason,
+    attempt: outcome.attempt,
+    at: outcome.at,
+    traceparent: outcome.traceparent,
+    personal: writePersonal({ detail: outcome.detail }),
+  }),
+  read: (wire) => ({
+    id: wire.id,
+    deliveryId: wire.delivery_id as DeliveryId,
+    intentId: wire.intent_id as IntentId,
+    eventId: wire.event_id as EventId,
+    workspace: wire.workspace,
+    notification: wire.notification,
+    state: wordOf(wire.state, STATES, 'state'),
+    reason: wordOf(wire.reason, REASONS, 'reason'),
+    detail: textOf(readPersonal(wire.personal)['detail'], 'detail'),
+    attempt: wire.attempt,
+    at: wire.at,
+    traceparent: wire.traceparent,
+  }),
+};

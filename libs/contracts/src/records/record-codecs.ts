@@ -1,0 +1,28 @@
+import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
+import { type Codec, createCodec, type SchemaIds } from './codec.ts';
+import { configurationShape } from './configuration-record.ts';
+import { deadLetterShape } from './dead-letter.ts';
+import { evaluationShape } from './evaluation.ts';
+import { intentShape } from './intent.ts';
+import { outcomeShape } from './outcome.ts';
+
+/** The port's RecordCodecs, each with `learn` for records that a newer program wrote. */
+export type AvroRecordCodecs = {
+  readonly intent: Codec<Intent>;
+  readonly outcome: Codec<Outcome>;
+  readonly evaluation: Codec<Evaluation>;
+  readonly deadLetter: Codec<DeadLetter>;
+  readonly configuration: Codec<ConfigurationRecord>;
+};
+
+/** Registers every schema, today's and all released ones, and answers with the codecs: from here on all is synchronous. */
+export async function createRecordCodecs(registry: SchemaIds): Promise<AvroRecordCodecs> {
+  return {
+    intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape),
+    outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape),
+    evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape),
+    deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape),
+    configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape),
+  };
+}

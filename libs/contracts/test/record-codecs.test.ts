@@ -1,0 +1,189 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AvroRecordCodecs, createRecordCodecs, incompatibility, RECORD_SCHEMAS } from '@carillon/contracts';
+import { type Json, stringifyJson } from '@carillon/kernel';
+import avro from 'avsc';
+import fc, { type Arbitrary } from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { memoryRegistry } from './support/memory-registry.ts';
+import { configurationRecords, deadLetters, evaluations, intents, outcomes } from './support/records.ts';
+
+const examples = join(import.meta.dirname, '../../../schemas/examples');
+const kinds = [
+  ['intent', 'intent', intents],
+  ['outcome', 'outcome', outcomes],
+  ['evaluation', 'evaluation', evaluations],
+  ['deadLetter', 'dead-letter', deadLetters],
+  ['configuration', 'configuration-record', configurationRecords],
+] as const satisfies readonly (readonly [keyof AvroRecordCodecs, string, Arbitrary<unknown>])[];
+
+const REASONS = /^(not_framed|unknown_schema|not_avro|invalid_record)$/;
+const asText = (value: unknown): string => stringifyJson(value as Json);
+const avroOf = (schema: string): avro.Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });
+const framed = (id: number, body: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(5 + body.length);
+  new DataView(bytes.buffer).setUint32(1, id);
+  bytes.set(body, 5);
+  return bytes;
+};
+
+let codecs: AvroRecordCodecs;
+beforeAll(async () => {
+  codecs = await createRecordCodecs(memoryRegistry());
+});
+
+describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
+  const codec = () =>
+    codecs[kind] as {
+      encode(record: unknown): Uint8Array;
+      decode(bytes: Uint8Array): ReturnType<AvroRecordCodecs['intent']['decode']>;
+    };
+  const own = avroOf(RECORD_SCHEMAS[kind].current);
+  const ownId = () => new DataView(codec().encode(fc.sample<unknown>(records, 1)[0]).buffer).getUint32(1);
+
+  const isUnderstood = (text: string): boolean => {
+    let value: unknown;
+    try {
+      value = own.fromString(text);
+    } catch {
+      return false;
+    }
+    return codec().decode(framed(ownId(), own.toBuffer(value))).ok;
+  };
+
+  test('reads back what it wrote', () => {
+    fc.assert(
+      fc.property(records as Arbitrary<unknown>, (record) => {
+        const back = codec().decode(codec().encode(record));
+        expect(back.ok ? asText(back.value) : back.error.detail).toBe(asText(record));
+      }),
+    );
+  });
+
+  test('answers with a reason, and at once, when bytes were cut, changed or added', () => {
+    fc.assert(
+      fc.property(records as Arbitrary<unknown>, fc.nat(), fc.uint8Array({ maxLength: 12 }), (record, place, junk) => {
+        const bytes = codec().encode(record);
+        const at = place % bytes.length;
+        const cut = bytes.slice(0, at);
+        const changed = Uint8Array.from([...cut, ...junk, ...bytes.slice(at + junk.length)]);
+        for (const bad of [cut, changed, Uint8Array.from([...bytes, ...junk, 1])]) {
+          const read = codec().decode(bad);
+          expect(read.ok ? 'not_avro' : read.error.reason).toMatch(REASONS);
+        }
+        expect(codec().decode(cut).ok).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('does not read arbitrary bytes under its own schema', () => {
+    const id = ownId();
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (body) => {
+        expect(codec().decode(framed(id, body)).ok).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const examplesOf = (verdict: string): readonly { file: string; understood: boolean }[] =>
+    readdirSync(join(examples, folder, verdict)).map((file) => ({
+      file,
+      understood: isUnderstood(readFileSync(join(examples, folder, verdict, file), 'utf8')),
+    }));
+
+  test('is understood in every example that schemas/ calls valid', () => {
+    const shown = examplesOf('valid');
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.filter(({ understood }) => !understood)).toEqual([]);
+  });
+
+  test('is refused in every example that schemas/ calls invalid', () => {
+    const shown = examplesOf('invalid');
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.filter(({ understood }) => understood)).toEqual([]);
+  });
+
+  test('written by every released version can be read today', () => {
+    expect(RECORD_SCHEMAS[kind].released.length).toBeGreaterThan(0);
+    const faults = RECORD_SCHEMAS[kind].released.map(({ schema }) =>
+      incompatibility(RECORD_SCHEMAS[kind].current, schema),
+    );
+    expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+});
+
+describe('the codecs', () => {
+  test('frame a record as a zero byte, the id big-endian, then Avro', async () => {
+    const registry = memoryRegistry(0x01020304);
+    const { outcome } = await createRecordCodecs(registry);
+    const bytes = outcome.encode(fc.sample(outcomes, 1)[0]!);
+    const id = 0x01020304 + registry.texts.indexOf(RECORD_SCHEMAS.outcome.current);
+    expect(Array.from(bytes.slice(0, 5))).toEqual([0, 1, 2, 3, id & 0xff]);
+  });
+
+  test('keep addresses, ids of people and variables out of everything but the personal part', () => {
+    const secret = 'ada@example.com';
+    const [sample] = fc.sample(intents, 1);
+    const bytes = codecs.intent.encode({
+      ...sample!,
+      to: secret,
+      person: secret,
+      slot: { ...sample!.slot, uniqueId: secret },
+      variables: { customer: secret },
+    });
+    const wire = avroOf(RECORD_SCHEMAS.intent.current).fromBuffer(Buffer.from(bytes.subarray(5))) as object;
+    expect(JSON.stringify({ ...wire, personal: null })).not.toContain(secret);
+  });
+
+  test('do not know a schema of the future until they are told to learn it', async () => {
+    const registry = memoryRegistry();
+    const { intent } = await createRecordCodecs(registry);
+    const schema = JSON.parse(RECORD_SCHEMAS.intent.current) as { fields: object[] };
+    schema.fields.unshift({ name: 'added_later', type: 'string', default: '' });
+    const text = JSON.stringify(schema);
+    const record = fc.sample(intents, 1)[0]!;
+    const now = avroOf(RECORD_SCHEMAS.intent.current).fromBuffer(
+      Buffer.from(intent.encode(record).subarray(5)),
+    ) as object;
+    const body = avroOf(text).toBuffer({ ...now, added_later: 'x' });
+    const bytes = framed(await registry.register('carillon.intents-value', text), body);
+
+    expect(intent.decode(bytes)).toMatchObject({ ok: false, error: { reason: 'unknown_schema' } });
+    expect(await intent.learn(bytes)).toBe(true);
+    expect(intent.decode(bytes)).toMatchObject({ ok: true, value: { id: record.id } });
+  });
+
+  test('say so when nobody knows the schema', async () => {
+    expect(await codecs.intent.learn(framed(999_999, new Uint8Array(3)))).toBe(false);
+  });
+
+  test('refuse a list that claims more items than there are bytes instead of looping over it', () => {
+    const bytes = codecs.evaluation.encode({
+      partition: 0,
+      from: 0,
+      to: 0,
+      configNumber: 0,
+      events: 0,
+      intents: 0,
+      triggers: 0,
+      late: 0,
+      duplicates: 0,
+      deadLetters: 0,
+      rules: [],
+      at: 0,
+    });
+    const at = 5 + 10;
+    const huge = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f];
+    const bad = Uint8Array.from([...bytes.slice(0, at), ...huge, ...bytes.slice(at + 1)]);
+    expect(codecs.evaluation.decode(bad)).toMatchObject({ ok: false, error: { reason: 'not_avro' } });
+  });
+});
+
+test('a change that drops a default-less field from the reader is seen as incompatible', () => {
+  const current = '{"type":"record","name":"A","fields":[{"name":"a","type":"string"},{"name":"b","type":"string"}]}';
+  expect(
+    incompatibility(current, '{"type":"record","name":"A","fields":[{"name":"a","type":"string"}]}'),
+  ).not.toBeNull();
+});

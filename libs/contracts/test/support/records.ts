@@ -1,0 +1,121 @@
+import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import fc, { type Arbitrary } from 'fast-check';
+
+const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+const id = <Id extends string>(): Arbitrary<Id> => text as Arbitrary<Id>;
+const count = fc.nat();
+const instant = fc.nat({ max: 2 ** 31 - 1 }).map((seconds) => seconds * 1000 + 7);
+const nullable = <T>(value: Arbitrary<T>): Arbitrary<T | null> => fc.option(value, { nil: null });
+
+/** JSON as our parser makes it: whole numbers are exact, so those beyond 2^53 are bigint. */
+const json: Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constant(null),
+    fc.boolean(),
+    text,
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Number.isInteger(number)),
+    fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor')), tie('value'), { maxKeys: 4 }),
+  ),
+})).value;
+
+export const intents: Arbitrary<Intent> = fc.record({
+  id: id<Intent['id']>(),
+  slot: fc.record({
+    workspace: text,
+    notificationId: text,
+    channel: fc.constantFrom('email', 'sms', 'push'),
+    uniqueId: text,
+  }),
+  notification: text,
+  rule: text,
+  ruleId: text,
+  ruleVersion: count,
+  configNumber: count,
+  eventId: id<Intent['eventId']>(),
+  eventPosition: text,
+  triggerId: id<Intent['triggerId']>(),
+  to: nullable(text),
+  person: text,
+  variables: fc.dictionary(text, json),
+  template: text,
+  templateVersion: count,
+  causedAt: instant,
+  notAfter: instant,
+  traceparent: nullable(text),
+});
+
+export const outcomes: Arbitrary<Outcome> = fc.record({
+  id: text,
+  deliveryId: id<Outcome['deliveryId']>(),
+  intentId: id<Outcome['intentId']>(),
+  eventId: id<Outcome['eventId']>(),
+  workspace: text,
+  notification: text,
+  state: fc.constantFrom('WAITING', 'SENT', 'IN_DOUBT', 'BOUNCED'),
+  reason: fc.constantFrom('new', 'accepted', 'duplicate', 'taken_over'),
+  detail: text,
+  attempt: count,
+  at: instant,
+  traceparent: nullable(text),
+});
+
+export const evaluations: Arbitrary<Evaluation> = fc.record({
+  partition: count,
+  from: instant,
+  to: instant,
+  configNumber: count,
+  events: count,
+  intents: count,
+  triggers: count,
+  late: count,
+  duplicates: count,
+  deadLetters: count,
+  rules: fc.array(
+    fc.record({
+      workspace: text,
+      rule: text,
+      ruleVersion: count,
+      fired: count,
+      failed: count,
+      dropped: count,
+      sampleEventId: nullable(id<Intent['eventId']>()),
+      sampleError: nullable(text),
+    }),
+    { maxLength: 5 },
+  ),
+  at: instant,
+});
+
+export const deadLetters: Arbitrary<DeadLetter> = fc.record({
+  id: text,
+  stage: fc.constantFrom('evaluate', 'deliver', 'project', 'configure'),
+  workspace: nullable(text),
+  topic: text,
+  partition: count,
+  offset: instant,
+  key: text,
+  headers: fc.dictionary(text, text),
+  value: fc.uint8Array({ maxLength: 200 }),
+  reason: text,
+  detail: text,
+  at: instant,
+});
+
+export const configurationRecords: Arbitrary<ConfigurationRecord> = fc.record({
+  id: text,
+  at: text,
+  author: text,
+  changes: fc.array(
+    fc.record({
+      ref: fc.record({ kind: fc.constant('workspace'), workspace: text, name: text }),
+      based_on: nullable(count),
+      body: nullable(fc.record({ name: text }, { requiredKeys: [] })),
+    }),
+    { maxLength: 4 },
+  ),
+});

@@ -1,0 +1,105 @@
+/**
+ * Writes what the code and the reader need from this folder: `node schemas/generate.ts`.
+ * With `--check` it writes nothing and fails when a generated file is not what it would write.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const schemas = dirname(fileURLToPath(import.meta.url));
+export const root = dirname(schemas);
+const generatedFolder = 'libs/contracts/src/generated';
+const banner = '// Written by `node schemas/generate.ts` from schemas/; do not edit.\n';
+
+/** Names in code, files in schemas/records, and the topics that carry them (the subject is `<topic>-value`). */
+const RECORDS = {
+  intent: { file: 'intent.avsc', topic: 'carillon.intents' },
+  outcome: { file: 'outcome.avsc', topic: 'carillon.outcomes' },
+  evaluation: { file: 'evaluation.avsc', topic: 'carillon.evaluations' },
+  deadLetter: { file: 'dead-letter.avsc', topic: 'carillon.dead-letters' },
+  configuration: { file: 'configuration-record.avsc', topic: 'carillon.config' },
+};
+
+const readJson = (...path: string[]): unknown => JSON.parse(readFileSync(join(schemas, ...path), 'utf8'));
+
+/** Prose is for people who read schemas/; without it, a better sentence is not a new schema with a new id. */
+function withoutDoc(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutDoc);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const kept = Object.entries(schema).filter(([name]) => name !== 'doc');
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutDoc(value)]));
+}
+
+const schemaText = (...path: string[]): string => JSON.stringify(withoutDoc(readJson(...path)));
+const byVersion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+function recordSchemas(): string {
+  const versions = readdirSync(join(schemas, 'released')).toSorted(byVersion);
+  const entries = Object.entries(RECORDS).map(([name, { file, topic }]) => {
+    const released = versions
+      .filter((version) => existsSync(join(schemas, 'released', version, file)))
+      .map((version) => `      { version: '${version}', schema: ${literal(schemaText('released', version, file))} },`);
+    return [
+      `  ${name}: {`,
+      `    subject: '${topic}-value',`,
+      `    current: ${literal(schemaText('records', file))},`,
+      '    released: [',
+      ...released,
+      '    ],',
+      '  },',
+    ].join('\n');
+  });
+  return `${banner}export const RECORD_SCHEMAS = {\n${entries.join('\n')}\n} as const;\n`;
+}
+
+function topicDefinitions(): string {
+  const entries = readdirSync(join(schemas, 'topics'))
+    .toSorted()
+    .map((file) => {
+      const { topic, ...rest } = readJson('topics', file) as { topic: string };
+      const fields = Object.entries(rest).map(
+        ([name, value]) => `    ${name}: ${typeof value === 'string' ? literal(value) : JSON.stringify(value)},`,
+      );
+      return `  '${topic}': {\n${fields.join('\n')}\n  },`;
+    });
+  return `${banner}export const TOPIC_DEFINITIONS = {\n${entries.join('\n')}\n} as const;\n`;
+}
+
+/** Every generated file with its text, by path from the root of the repository. */
+export async function generatedFiles(): Promise<Map<string, string>> {
+  const files = new Map([
+    [`${generatedFolder}/record-schemas.generated.ts`, recordSchemas()],
+    [`${generatedFolder}/topics.generated.ts`, topicDefinitions()],
+  ]);
+  return files;
+}
+
+/** Paths of generated files that are missing or differ from what would be written. */
+export async function staleFiles(): Promise<readonly string[]> {
+  const stale = [];
+  for (const [path, text] of await generatedFiles()) {
+    const file = join(root, path);
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) stale.push(path);
+  }
+  return stale;
+}
+
+async function run(check: boolean): Promise<void> {
+  const stale = await staleFiles();
+  if (check) {
+    if (stale.length === 0) return;
+    console.error(`Not what schemas/ says; run: node ${relative(process.cwd(), join(schemas, 'generate.ts'))}`);
+    for (const path of stale) console.error(`  ${path}`);
+    process.exitCode = 1;
+    return;
+  }
+  const files = await generatedFiles();
+  for (const path of stale) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), files.get(path) ?? '');
+    console.log(`wrote ${path}`);
+  }
+}
+
+if (import.meta.main) await run(process.argv.includes('--check'));
