@@ -16,3 +16,5 @@ export * from './events/source-event.ts';
 export * from './rules/compiled-rule.ts';
 export * from './rules/expression.ts';
 export * from './rules/recipients.ts';
+export * from './deliveries/accounts.ts';
+export * from './deliveries/breaker.ts';

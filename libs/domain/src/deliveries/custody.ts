@@ -10,7 +10,7 @@ export function slotParts(intent: Intent): readonly [string, string, string, str
 }
 
 /** The document that an intent opens if its slot is free: due at once, or suppressed where there is no address. */
-export function openDelivery(intent: Intent, id: DeliveryId, moment: Moment): Delivery {
+export function openDelivery(intent: Intent, intentPosition: string, id: DeliveryId, moment: Moment): Delivery {
   const blank: Delivery = {
     id,
     slot: intent.slot,
@@ -19,6 +19,7 @@ export function openDelivery(intent: Intent, id: DeliveryId, moment: Moment): De
     reason: 'new',
     detail: '',
     intent,
+    intentPosition,
     clean: true,
     token: null,
     leaseUntil: null,
@@ -58,13 +59,14 @@ export type Judgement =
  * What becomes of an intent whose slot has a document: `known` if it was judged before (custody is in the ledger), else
  * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own.
  */
-export function judgeIntent(holder: Delivery, intent: Intent, moment: Moment): Judgement {
+export function judgeIntent(holder: Delivery, intent: Intent, intentPosition: string, moment: Moment): Judgement {
   if (holder.judged.includes(intent.id)) return { kind: 'known' };
   const judged = judgedWith(holder.judged, intent.id);
   if (GIVES_WAY.has(holder.state) && holder.clean) {
     const fresh = {
       ...holder,
       intent,
+      intentPosition,
       judged,
       notAfter: intent.notAfter,
       attemptsUsed: 0,

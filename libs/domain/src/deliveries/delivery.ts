@@ -104,6 +104,8 @@ export type Delivery = {
   readonly reason: DeliveryReason;
   readonly detail: string;
   readonly intent: Intent;
+  /** Where the holding intent stands on the log, as text `topic/partition@offset`. */
+  readonly intentPosition: string;
   /** True while no attempt of any holder was ever in doubt; a take-over needs it. */
   readonly clean: boolean;
   readonly token: string | null;

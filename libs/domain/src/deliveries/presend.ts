@@ -78,5 +78,9 @@ export function endUnsent(
 export function postpone(before: Delivery, until: Instant, detail: string, moment: Moment): Delivery | undefined {
   if (before.state !== 'WAITING') return undefined;
   const nextAt = Math.min(until, before.notAfter + 1);
+  // Said once: an account that is down for hours must not fill story and log with the same line.
+  if (before.reason === 'account_unavailable') {
+    return { ...before, nextAt, tried: [], version: before.version + 1, updatedAt: moment.now };
+  }
   return moveTo(before, { state: 'WAITING', reason: 'account_unavailable', detail }, { nextAt, tried: [] }, moment);
 }

@@ -1,0 +1,110 @@
+import {
+  accountsOf,
+  callBegun,
+  callEnded,
+  CLOSED,
+  findNotification,
+  mayCallAt,
+  type AccountChoice,
+  type Breaker,
+  type Delivery,
+  type ProviderResult,
+} from '@carillon/domain';
+import { canonical } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { ChannelSender, Clock, ConfigurationView, Secrets, SenderFactory } from '@carillon/ports';
+import type { AccountHold } from '@carillon/stages';
+
+type Ports = {
+  readonly configuration: ConfigurationView;
+  readonly secrets: Secrets;
+  readonly senders: readonly SenderFactory[];
+  readonly clock: Clock;
+};
+
+type Open = { readonly body: string; readonly sender: ChannelSender };
+
+/** The lane of deliveries that no account can take now: they are judged, postponed or failed, never called. */
+export const NO_ACCOUNT = 'none';
+
+/** How many calls an account takes at once. */
+export const capacityOf = (choice: AccountChoice): number =>
+  choice.body.kind === 'smtp' ? (choice.body.connections ?? 5) : 16;
+
+/**
+ * The provider accounts of this process: opens a sender per account when it is first used (again when its settings
+ * change), keeps a breaker for each, and says which one takes a delivery next.
+ */
+export function createAccounts(ports: Ports) {
+  const open = new Map<string, Open>();
+  const breakers = new Map<string, Breaker>();
+
+  const choices = (delivery: Delivery): readonly AccountChoice[] => {
+    const newest = ports.configuration.current();
+    const notification = findNotification(newest, delivery.slot.notificationId);
+    return notification ? accountsOf(newest, notification, delivery.slot.channel) : [];
+  };
+  const breakerOf = (key: string): Breaker => breakers.get(key) ?? CLOSED;
+
+  async function senderOf(choice: AccountChoice): Promise<ChannelSender> {
+    const body = canonical(choice.body);
+    const known = open.get(choice.key);
+    if (known?.body === body) return known.sender;
+    const factory = ports.senders.find((one) => one.kind === choice.body.kind);
+    if (!factory) throw new Error(`no adapter for accounts of kind ${choice.body.kind}`);
+    const sender = factory.create(choice.body, await resolveSecrets(choice, ports.secrets));
+    open.set(choice.key, { body, sender });
+    if (known) await known.sender.close();
+    return sender;
+  }
+
+  return {
+    /** The account to try next: by priority, not tried since the last pause, breaker closed. */
+    route(delivery: Delivery, now: Instant): AccountChoice | null {
+      const free = choices(delivery).filter((choice) => mayCallAt(breakerOf(choice.key), now) <= now);
+      return free.find((choice) => !delivery.tried.includes(choice.key)) ?? null;
+    },
+    /** When one of its accounts may be tried again; null where it has none. */
+    retryAt(delivery: Delivery, now: Instant): Instant | null {
+      const all = choices(delivery);
+      if (all.length === 0) return null;
+      return Math.max(now + 1000, Math.min(...all.map((choice) => mayCallAt(breakerOf(choice.key), now))));
+    },
+    another(delivery: Delivery, than: string, now: Instant): boolean {
+      return choices(delivery).some(
+        (choice) =>
+          choice.key !== than && !delivery.tried.includes(choice.key) && mayCallAt(breakerOf(choice.key), now) <= now,
+      );
+    },
+    async hold(choice: AccountChoice): Promise<AccountHold> {
+      const sender = await senderOf(choice);
+      const now = ports.clock.now();
+      breakers.set(choice.key, callBegun(breakerOf(choice.key), now));
+      return {
+        choice,
+        sender,
+        release(result: ProviderResult | null) {
+          const before = breakerOf(choice.key);
+          if (result === null || result.code === 'stopped') {
+            breakers.set(choice.key, { ...before, probingSince: null });
+            return;
+          }
+          breakers.set(choice.key, callEnded(before, result.verdict, `${result.code} ${result.detail}`, ports.clock.now()));
+        },
+      };
+    },
+    async close(): Promise<void> {
+      await Promise.all([...open.values()].map(({ sender }) => sender.close()));
+      open.clear();
+    },
+  };
+}
+export type Accounts = ReturnType<typeof createAccounts>;
+
+async function resolveSecrets(choice: AccountChoice, secrets: Secrets): Promise<Record<string, string>> {
+  const { body } = choice;
+  if (body.kind !== 'smtp' || !body.password) return {};
+  const name = body.password.secret;
+  const value = await secrets.resolve(choice.workspace, name);
+  return value === null ? {} : { [name]: value };
+}

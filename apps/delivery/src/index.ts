@@ -1,0 +1,2 @@
+export { startDelivery, type DeliveryConfig, type DeliveryRole } from './start.ts';
+export type { DeliveryPorts, DeliveryWatch } from './ports.ts';

@@ -1,0 +1,33 @@
+import type { RecordCodecs, CheckpointStore, ConfigurationView, DeliveryLedger, EventLog, Ids } from '@carillon/ports';
+import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
+import type { ConsumerWatch } from '@carillon/runtime';
+
+/** What happened around provider calls; bound to metrics and traces by the composition root. */
+export type DeliveryWatch = ConsumerWatch & {
+  /** Called right before the provider is; the answer is called with what came of it. */
+  attempt(begun: { readonly deliveryId: string; readonly channel: string; readonly traceparent: string | null }): (ended: {
+    readonly verdict: string;
+    readonly code: string;
+    readonly seconds: number;
+    readonly missing: number;
+  }) => void;
+  queued(bytes: number): void;
+  /** A provider account refused us or asks for attention: an operator should look. */
+  alert(account: string, code: string, detail: string): void;
+  trouble(where: string, error: unknown): void;
+};
+
+export type DeliveryPorts = {
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointStore;
+  readonly ledger: DeliveryLedger;
+  readonly suppressions: SuppressionList;
+  readonly configuration: ConfigurationView;
+  readonly templates: TemplateRenderer;
+  readonly codecs: RecordCodecs;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly senders: readonly SenderFactory[];
+  readonly watch: DeliveryWatch;
+};

@@ -1,0 +1,64 @@
+import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
+import { createCustodyStage, sweep } from '@carillon/stages';
+import { startDispatcher } from './dispatcher.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+export type DeliveryConfig = {
+  /** The store's lock proves every predecessor dead, so its calls under way are in doubt at once. */
+  readonly aloneOnStore: boolean;
+};
+
+export type DeliveryRole = {
+  /** What the first sweep found: shown at start. */
+  readonly recovered: { readonly resumed: number; readonly inDoubt: number };
+  /** Stops taking work, gives calls under way up to 10 s, appends outcomes. */
+  close(): Promise<void>;
+};
+
+const SWEEP_EVERY = 5_000;
+const CALLS_END = 10_000;
+const FOR_EVER = Number.MAX_SAFE_INTEGER;
+
+/** The delivery role: takes intents into custody, sends what is due, sweeps what nobody finished. */
+export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<DeliveryRole> {
+  const { ledger, clock, watch } = ports;
+  const counts = await ledger.countByState();
+  if (config.aloneOnStore) await sweepAll(ports);
+  const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
+  const dispatcher = startDispatcher(ports);
+  const custody = createCustodyStage({ ...ports, due: dispatcher.offer });
+  const consumption = await startStageConsumer({
+    group: 'delivery',
+    topic: 'carillon.intents',
+    stage: custody,
+    log: ports.log,
+    checkpoints: ports.checkpoints,
+    watch,
+    now: clock.now,
+  });
+  const sweeper = startLoop(
+    SWEEP_EVERY,
+    async () => {
+      await sweep(ports, clock.now());
+    },
+    (error) => watch.trouble('sweep', error),
+  );
+
+  return {
+    recovered: { resumed: counts.WAITING ?? 0, inDoubt },
+    async close() {
+      await consumption.stop();
+      await sweeper.stop();
+      await dispatcher.stop(clock.now() + CALLS_END);
+      await Promise.race([sweep(ports, clock.now()), pause(2_000)]).catch((error: unknown) => watch.trouble('sweep', error));
+    },
+  };
+}
+
+/** Until nothing of the predecessor is left in SENDING. */
+async function sweepAll(ports: DeliveryPorts): Promise<void> {
+  for (;;) {
+    const { doubted } = await sweep(ports, FOR_EVER);
+    if (doubted === 0) return;
+  }
+}

@@ -1,0 +1,1 @@
+export { startEngine, type EnginePorts, type EngineRole } from './start.ts';

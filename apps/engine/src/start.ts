@@ -1,0 +1,82 @@
+import type {
+  CheckpointStore,
+  Clock,
+  EventLog,
+  Ids,
+  LeaseStore,
+  RecordCodecs,
+  TemplateRenderer,
+} from '@carillon/ports';
+import { startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
+import {
+  createEvaluateStage,
+  createRuleBook,
+  repeatMarkers,
+  type CompileRule,
+  type FollowedConfiguration,
+} from '@carillon/stages';
+
+export type EnginePorts = {
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointStore;
+  readonly leases: LeaseStore;
+  readonly configuration: FollowedConfiguration;
+  readonly codecs: RecordCodecs;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly compileRule: CompileRule;
+  readonly templates: TemplateRenderer;
+  readonly watch: ConsumerWatch & { trouble(where: string, error: unknown): void };
+};
+
+export type EngineRole = { close(): Promise<void> };
+
+const ROUND = 2_000;
+const LEASE = 10_000;
+const HOURLY = 3_600_000;
+/** A record this old whose markers are not everywhere was left behind by a publisher that died. */
+const LEFT_BEHIND = 5_000;
+
+/** The engine role: evaluates events, and while it holds the clock lease repeats configuration markers. */
+export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
+  const { log, clock, configuration, watch } = ports;
+  const book = createRuleBook(ports.compileRule, ports.templates);
+  const stage = createEvaluateStage({ ...ports, book });
+  const consumption = await startStageConsumer({
+    group: 'engine',
+    topic: 'carillon.events',
+    stage,
+    log,
+    checkpoints: ports.checkpoints,
+    watch,
+    now: clock.now,
+  });
+  const holder = ports.ids.random('request');
+  let repeatedNumber = -1;
+  let repeatedAt = 0;
+  const keeper = startLoop(
+    ROUND,
+    async () => {
+      const now = clock.now();
+      if (!(await ports.leases.acquire('clock', holder, now, now + LEASE))) return;
+      const { number } = await configuration.refresh();
+      if (number < 0) return;
+      const due = now - repeatedAt >= HOURLY;
+      // Our own start repeats at once; a newer record is left to its publisher for five seconds.
+      const left = number !== repeatedNumber && now - (configuration.newestAt() ?? now) >= LEFT_BEHIND;
+      if (repeatedNumber >= 0 && !due && !left) return;
+      await repeatMarkers(log, number);
+      repeatedNumber = number;
+      repeatedAt = now;
+    },
+    (error) => watch.trouble('keep the clock lease', error),
+  );
+
+  return {
+    async close() {
+      await keeper.stop();
+      await consumption.stop();
+      await ports.leases.release('clock', holder).catch((error: unknown) => watch.trouble('release the lease', error));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Instant } from '@carillon/kernel';
+import type { ProviderVerdict } from './provider-result.ts';
+
+/**
+ * Breaker of one provider account (limits-and-errors.md 1.6): opens for 30 s when at least 60 % of at least 10 calls of
+ * the last minute were throttled, transient or ambiguous; then one probe decides. A refused account is shut for a minute.
+ */
+export type Breaker = {
+  readonly calls: readonly { readonly at: Instant; readonly bad: boolean }[];
+  readonly openUntil: Instant;
+  /** A probe is under way since then. */
+  readonly probingSince: Instant | null;
+  /** It was open, so the next call is a probe. */
+  readonly halfOpen: boolean;
+  readonly why: string;
+};
+
+const WINDOW = 60_000;
+const LEAST_CALLS = 10;
+const BAD_SHARE = 0.6;
+const OPEN_FOR = 30_000;
+const REFUSED_FOR = 60_000;
+/** A probe that never reported back stops counting after this. */
+const PROBE_LIMIT = 120_000;
+const KEPT = 200;
+
+export const CLOSED: Breaker = { calls: [], openUntil: 0, probingSince: null, halfOpen: false, why: '' };
+
+/** When a call may begin: `now` or earlier means at once. */
+export function mayCallAt(breaker: Breaker, now: Instant): Instant {
+  if (now < breaker.openUntil) return breaker.openUntil;
+  const probing = breaker.probingSince !== null && now - breaker.probingSince < PROBE_LIMIT;
+  return breaker.halfOpen && probing ? now + 1000 : now;
+}
+
+/** To be told before a call that `mayCallAt` allowed. */
+export const callBegun = (breaker: Breaker, now: Instant): Breaker =>
+  breaker.halfOpen ? { ...breaker, probingSince: now } : breaker;
+
+const isBad = (verdict: ProviderVerdict): boolean =>
+  verdict === 'throttled' || verdict === 'transient' || verdict === 'ambiguous';
+
+/** To be told after each call. */
+export function callEnded(breaker: Breaker, verdict: ProviderVerdict, why: string, now: Instant): Breaker {
+  if (verdict === 'refused_account') {
+    return { calls: [], openUntil: now + REFUSED_FOR, probingSince: null, halfOpen: true, why };
+  }
+  const bad = isBad(verdict);
+  if (breaker.halfOpen) {
+    return bad ? { ...breaker, openUntil: now + OPEN_FOR, probingSince: null, why } : CLOSED;
+  }
+  const calls = [...breaker.calls, { at: now, bad }].filter((call) => now - call.at < WINDOW).slice(-KEPT);
+  const share = calls.filter((call) => call.bad).length / calls.length;
+  if (calls.length >= LEAST_CALLS && share >= BAD_SHARE) {
+    return { calls: [], openUntil: now + OPEN_FOR, probingSince: null, halfOpen: true, why };
+  }
+  return { ...breaker, calls };
+}

@@ -1,0 +1,146 @@
+import type { Instant } from '@carillon/kernel';
+import { CarillonError } from '@carillon/kernel';
+import type {
+  Checkpoint,
+  CheckpointStore,
+  Consumption,
+  EventLog,
+  LogRecord,
+  NewRecord,
+  PartitionWorker,
+  TopicName,
+} from '@carillon/ports';
+
+/** What the interpreter carries from batch to batch of one partition. */
+export type CarriedState = {
+  readonly partition: number;
+  readonly configNumber: number;
+  readonly clocks: Readonly<Record<string, Instant>>;
+};
+
+/** A stage as the interpreter sees it: what it wants done is in its answer; nothing has been done yet. */
+export type InterpretedStage = {
+  readonly name: string;
+  handle(
+    records: readonly LogRecord[],
+    state: CarriedState,
+  ): Promise<{
+    readonly fates: readonly { readonly kind: string }[];
+    readonly outputs: readonly NewRecord[];
+    readonly state: CarriedState;
+  }>;
+};
+
+/** What the interpreter tells about its work; the app binds it to metrics, traces and logs. */
+export type ConsumerWatch = {
+  batch(report: {
+    readonly stage: string;
+    readonly partition: number;
+    readonly records: number;
+    readonly fates: Readonly<Record<string, number>>;
+    readonly seconds: number;
+    readonly lag: number;
+  }): void;
+  failed(report: { readonly group: string; readonly partition: number; readonly error: unknown }): void;
+  /** The log no longer holds records that this group had not read. */
+  skipped(report: { readonly group: string; readonly partition: number; readonly records: number }): void;
+};
+
+export type StageConsumerOptions = {
+  readonly group: string;
+  readonly topic: TopicName;
+  readonly stage: InterpretedStage;
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointStore;
+  readonly watch: ConsumerWatch;
+  readonly now: () => Instant;
+  readonly maxRecords?: number;
+  readonly maxBytes?: number;
+};
+
+/**
+ * The one interpreter of stages: hands a batch to the stage, appends what it answers, and only then saves the checkpoint
+ * (promise 3: outputs before state, state before position). Every crash in between repeats the batch. A refused
+ * checkpoint means that the partition has gone elsewhere: the worker ends and begins again from what is stored.
+ */
+export function startStageConsumer(options: StageConsumerOptions): Promise<Consumption> {
+  const { group, topic, log, watch } = options;
+  return log.consume({
+    group,
+    topic,
+    maxRecords: options.maxRecords ?? 500,
+    maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
+    assigned: (partition) => beginPartition(options, partition),
+    failed: (partition, error) => watch.failed({ group, partition, error }),
+  });
+}
+
+async function beginPartition(options: StageConsumerOptions, partition: number): Promise<PartitionWorker> {
+  const { group, topic, log, checkpoints, watch } = options;
+  const stored = await checkpoints.load(group, topic, partition);
+  const bounds = await log.bounds(topic, partition);
+  if (stored) refuseForeign(stored, log, bounds.end);
+  if (stored && stored.next < bounds.start) {
+    watch.skipped({ group, partition, records: bounds.start - stored.next });
+  }
+  let state: CarriedState = {
+    partition,
+    configNumber: stored?.configNumber ?? -1,
+    clocks: stored?.clocks ?? {},
+  };
+  let assigned = true;
+
+  return {
+    from: Math.max(stored?.next ?? 0, bounds.start),
+    async handle(records) {
+      const last = records.at(-1);
+      if (!last) return;
+      const startedAt = options.now();
+      const result = await options.stage.handle(records, state);
+      if (!assigned) return;
+      if (result.outputs.length > 0) await log.append(result.outputs);
+      const saved = await checkpoints.save({
+        group,
+        topic,
+        partition,
+        logId: log.logId,
+        next: last.offset + 1,
+        clocks: result.state.clocks,
+        configNumber: result.state.configNumber,
+      });
+      if (saved === 'refused') {
+        throw new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
+      }
+      state = result.state;
+      const { end } = await log.bounds(topic, partition);
+      watch.batch({
+        stage: options.stage.name,
+        partition,
+        records: records.length,
+        fates: countFates(result.fates),
+        seconds: (options.now() - startedAt) / 1000,
+        lag: end - last.offset - 1,
+      });
+    },
+    async lost() {
+      assigned = false;
+    },
+  };
+}
+
+/** Never a silent rewind: positions of another log, or beyond this one's end, need a person (architecture section 4). */
+function refuseForeign(stored: Checkpoint, log: EventLog, end: number): void {
+  const where = `the checkpoint of ${stored.group} in ${stored.topic}/${stored.partition}`;
+  if (stored.logId !== log.logId) {
+    throw new CarillonError('wrong_log', `${where} belongs to log ${stored.logId}, this is ${log.logId}`);
+  }
+  if (stored.next > end) {
+    throw new CarillonError('wrong_log', `${where} is ${stored.next}, but the log ends at ${end}: was it restored?`);
+  }
+}
+
+function countFates(fates: readonly { readonly kind: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of fates) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

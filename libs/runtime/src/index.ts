@@ -1,0 +1,2 @@
+export * from './consumer/stage-consumer.ts';
+export * from './lifecycle/loop.ts';

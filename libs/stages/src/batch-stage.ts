@@ -1,0 +1,34 @@
+import type { Instant } from '@carillon/kernel';
+import type { LogRecord, NewRecord } from '@carillon/ports';
+
+/** What a stage knows of its partition when a batch begins: from the checkpoint, then from the batches before. */
+export type PartitionState = {
+  readonly partition: number;
+  readonly configNumber: number;
+  readonly clocks: Readonly<Record<string, Instant>>;
+};
+
+/**
+ * What became of one record, out of a closed set. `dropped` has a reason that people may ask for; `parked` can never be
+ * processed and goes to the dead letters.
+ */
+export type RecordFate =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'dropped'; readonly reason: string }
+  | { readonly kind: 'parked'; readonly reason: string };
+
+/** What a batch came to. Nothing has been appended yet: the interpreter appends `outputs`, then saves the state. */
+export type BatchResult = {
+  readonly fates: readonly RecordFate[];
+  readonly outputs: readonly NewRecord[];
+  readonly state: PartitionState;
+};
+
+/**
+ * A stage over one batch of one partition. It may be called again with the same records after a crash; its outputs have
+ * deterministic ids. It throws only where infrastructure fails, and then the batch comes again.
+ */
+export type BatchStage = {
+  readonly name: string;
+  handle(records: readonly LogRecord[], state: PartitionState): Promise<BatchResult>;
+};

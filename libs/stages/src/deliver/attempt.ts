@@ -1,0 +1,231 @@
+import {
+  beginAttempt,
+  deliverySettings,
+  endUnsent,
+  findResource,
+  postpone,
+  presend,
+  providerResult,
+  settleAttempt,
+  type AccountChoice,
+  type Delivery,
+  type DeliverySettings,
+  type EmailTemplate,
+  type Moment,
+  type ProviderResult,
+  type Resource,
+} from '@carillon/domain';
+import type { AttemptId, DeliveryId, Duration, Instant } from '@carillon/kernel';
+import { messageOf } from '@carillon/kernel';
+import type {
+  ChannelSender,
+  Clock,
+  ConfigurationView,
+  DeliveryLedger,
+  Ids,
+  RenderedMessage,
+  SuppressionList,
+  TemplateRenderer,
+} from '@carillon/ports';
+import { composeEmail } from './compose.ts';
+import { holdLease } from './lease.ts';
+
+/** An account that is free to take one message now; `release` is called once, after the call. */
+export type AccountHold = {
+  readonly choice: AccountChoice;
+  readonly sender: ChannelSender;
+  release(result: ProviderResult | null): void;
+};
+
+export type AttemptPorts = {
+  readonly ledger: DeliveryLedger;
+  readonly configuration: ConfigurationView;
+  readonly suppressions: SuppressionList;
+  readonly templates: TemplateRenderer;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** Resolves after this long; for retries of the ledger and for the lease. */
+  readonly pause: (span: Duration) => Promise<void>;
+  /** Ends when the process is to stop. */
+  readonly stopping: AbortSignal;
+};
+
+/** What an attempt came to. `postponed`, `ended` and `stale` made no call. */
+export type AttemptReport =
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'ended' | 'postponed'; readonly delivery: Delivery }
+  | { readonly kind: 'called'; readonly delivery: Delivery; readonly result: ProviderResult; readonly missing: number };
+
+/** Lease of a call under way; the living holder renews it every third of it (delivery.md section 1). */
+export const LEASE: Duration = 30_000;
+
+/**
+ * Deliver, second half: one attempt over an account that the caller holds. The step into SENDING is durable before the
+ * first byte goes out, and decided by compare-and-set, so that of any number of workers one calls the provider.
+ * `hold` is null where no account is free: the delivery waits until `retryAt`, or fails where there is none at all.
+ */
+export async function attemptDelivery(
+  delivery: Delivery,
+  hold: AccountHold | null,
+  fallback: { readonly retryAt: Instant | null; readonly anotherAccount: boolean },
+  ports: AttemptPorts,
+): Promise<AttemptReport> {
+  let result: ProviderResult | null = null;
+  try {
+    const report = await attempt(delivery, hold, fallback, ports);
+    if (report.kind === 'called') result = report.result;
+    return report;
+  } finally {
+    hold?.release(result);
+  }
+}
+
+async function attempt(
+  delivery: Delivery,
+  hold: AccountHold | null,
+  fallback: { readonly retryAt: Instant | null; readonly anotherAccount: boolean },
+  ports: AttemptPorts,
+): Promise<AttemptReport> {
+  const { clock, suppressions, configuration } = ports;
+  const newest = configuration.current();
+  const { workspace, channel } = delivery.slot;
+  const address = delivery.intent.to?.toLowerCase() ?? '';
+  const suppressed = await suppressions.find(workspace, channel, address);
+  const verdict = presend(delivery, newest, suppressed, clock.now());
+  if (verdict.kind === 'end') return endNow(delivery, verdict.state, verdict.reason, verdict.detail, ports);
+  if (!hold) {
+    if (fallback.retryAt === null) {
+      return endNow(delivery, 'FAILED', 'no_account', 'the notification names no account that exists', ports);
+    }
+    const words = 'no provider account can take it now';
+    return write(postpone(delivery, fallback.retryAt, words, moment(ports)), 'postponed', ports);
+  }
+  const rendered = await render(delivery, hold.choice, ports);
+  if (!rendered.ok) return endNow(delivery, 'FAILED', 'cannot_render', rendered.why, ports);
+  const sending = await stepIntoSending(delivery, hold.choice.key, ports);
+  if (!sending) return { kind: 'stale' };
+  return call(sending, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
+}
+
+const moment = ({ clock, ids }: AttemptPorts): Moment => ({ now: clock.now(), derive: ids.derive });
+
+async function write(
+  next: Delivery | undefined,
+  kind: 'ended' | 'postponed',
+  { ledger }: AttemptPorts,
+): Promise<AttemptReport> {
+  if (!next || (await ledger.replace(next)) === 'stale') return { kind: 'stale' };
+  return { kind, delivery: next };
+}
+
+const endNow = (
+  delivery: Delivery,
+  state: 'SUPPRESSED' | 'EXPIRED' | 'FAILED',
+  reason: Delivery['reason'],
+  detail: string,
+  ports: AttemptPorts,
+): Promise<AttemptReport> => write(endUnsent(delivery, state, reason, detail, moment(ports)), 'ended', ports);
+
+type Ready = { readonly ok: true; readonly message: RenderedMessage; readonly missing: number };
+
+/** The template is the version pinned when the intent was made; only the sender's address is of today. */
+async function render(
+  delivery: Delivery,
+  choice: AccountChoice,
+  ports: AttemptPorts,
+): Promise<Ready | { readonly ok: false; readonly why: string }> {
+  const { intent, slot } = delivery;
+  const pinned = await ports.configuration.at(intent.configNumber);
+  const template = findResource(pinned, 'template', slot.workspace, intent.template);
+  if (!template) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
+  const key = `${slot.workspace}/${intent.template}@${template.number}`;
+  const email: EmailTemplate = template.body.email;
+  const rendered = await ports.templates.render(key, email, intent.variables);
+  if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
+  const message = composeEmail(delivery, rendered, choice.body);
+  return message.ok ? { ok: true, message: message.value, missing: rendered.missing.length } : { ok: false, why: message.error };
+}
+
+/** Undefined: somebody else has it, or nobody can say; then nothing is sent. */
+async function stepIntoSending(delivery: Delivery, account: string, ports: AttemptPorts): Promise<Delivery | undefined> {
+  const { ids, clock, ledger } = ports;
+  const token = ids.token();
+  const next = beginAttempt(
+    delivery,
+    { attemptId: ids.derive('attempt', delivery.id, token) as AttemptId, token, account, leaseUntil: clock.now() + LEASE },
+    moment(ports),
+  );
+  if (!next) return undefined;
+  const wrote = await ledger.replace(next).catch(() => 'unknown' as const);
+  if (wrote === 'done') return next;
+  if (wrote === 'stale') {
+    // A repeat of our own write reads as stale: the token says whose it is.
+    const seen = await ledger.get(delivery.id);
+    return seen?.token === token && seen.state === 'SENDING' ? seen : undefined;
+  }
+  const seen = await ledger.get(delivery.id).catch(() => null);
+  return seen?.token === token && seen.state === 'SENDING' ? seen : undefined;
+}
+
+async function call(
+  sending: Delivery,
+  hold: AccountHold,
+  { message, missing }: Ready,
+  notification: Resource<'notification'>,
+  anotherAccount: boolean,
+  ports: AttemptPorts,
+): Promise<AttemptReport> {
+  const token = sending.token ?? '';
+  const lease = holdLease(sending, token, LEASE, ports);
+  const result = await hold.sender
+    .send(message, {
+      workspace: sending.slot.workspace,
+      deliveryId: sending.id,
+      attemptToken: token,
+      traceparent: sending.intent.traceparent,
+      signal: ports.stopping,
+    })
+    .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
+  await lease.stop();
+  const settings = deliverySettings(notification.body);
+  const delivery = await settle(sending.id, token, result, settings, anotherAccount, ports);
+  if (result.suppress && sending.intent.to !== null) {
+    await ports.suppressions.add({
+      workspace: sending.slot.workspace,
+      channel: sending.slot.channel,
+      address: sending.intent.to.toLowerCase(),
+      source: 'hard_bounce',
+      detail: `${result.code} ${result.detail}`.trim(),
+      deliveryId: sending.id,
+      at: ports.clock.now(),
+    });
+  }
+  return { kind: 'called', delivery, result, missing };
+}
+
+/**
+ * Writes down what the provider answered, as long as this process lives: giving up would leave a doubt where there is
+ * none. While the ledger cannot be written, the sweeper may call it a doubt; a definite answer still ends that.
+ */
+async function settle(
+  id: DeliveryId,
+  token: string,
+  result: ProviderResult,
+  settings: DeliverySettings,
+  anotherAccount: boolean,
+  ports: AttemptPorts,
+): Promise<Delivery> {
+  const settling = { token, result, settings, anotherAccount, chance: ports.ids.chance() };
+  for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
+    try {
+      const seen = await ports.ledger.get(id);
+      if (!seen) throw new Error(`delivery ${id} is gone`);
+      if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
+      const next = settleAttempt(seen, settling, moment(ports));
+      if ((await ports.ledger.replace(next)) === 'done') return next;
+    } catch (error) {
+      if (ports.stopping.aborted && wait >= 2000) throw error;
+      await ports.pause(wait);
+    }
+  }
+}

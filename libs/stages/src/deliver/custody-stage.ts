@@ -1,0 +1,82 @@
+import { formatPosition, judgeIntent, openDelivery, slotParts, type Delivery, type Intent, type Moment } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import type { Clock, DeliveryLedger, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
+import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+
+export type CustodyPorts = {
+  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly ledger: DeliveryLedger;
+  readonly codecs: Pick<RecordCodecs, 'intent' | 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** Told of every delivery that is due now, after it stands in the ledger: a hint, never needed for correctness. */
+  readonly due: (deliveries: readonly Delivery[]) => void;
+};
+
+type Placed = { readonly intent: Intent; readonly position: string };
+
+/** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
+const MAX_TRIES = 50;
+
+/**
+ * Deliver, first half (flow table, stage 4): takes intents into custody. When it resolves, each intent holds its slot,
+ * took it over, or is a counted duplicate, all durably in the ledger; only then may the position be committed.
+ */
+export function createCustodyStage(ports: CustodyPorts): BatchStage {
+  const { ledger, ids, clock, codecs } = ports;
+  const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
+
+  async function judgeUntilWritten(holder: Delivery, { intent, position }: Placed): Promise<RecordFate> {
+    let seen: Delivery | null = holder;
+    for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
+      const judged = judgeIntent(seen, intent, position, moment());
+      if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
+      if ((await ledger.replace(judged.next)) === 'done') {
+        if (judged.kind === 'duplicate') return { kind: 'dropped', reason: 'duplicate' };
+        ports.due([judged.next]);
+        return { kind: 'done' };
+      }
+      seen = await ledger.get(holder.id);
+    }
+    throw new Error(`delivery ${holder.id} could not be written`);
+  }
+
+  return {
+    name: 'deliver',
+    async handle(records, state) {
+      const outputs: NewRecord[] = [];
+      const fates: RecordFate[] = [];
+      const intents: Placed[] = [];
+      for (const record of records) {
+        const decoded = codecs.intent.decode(record.value);
+        if (decoded.ok) {
+          const position = formatPosition({ ...record, logId: ports.log.logId });
+          intents.push({ intent: decoded.value, position });
+        } else {
+          outputs.push(parkRecord(record, decoded.error, ports));
+          fates.push({ kind: 'parked', reason: decoded.error.reason });
+        }
+      }
+      const fresh = intents.map(({ intent, position }) =>
+        openDelivery(intent, position, deliveryIdOf(intent, ids), moment()),
+      );
+      const inserted = await ledger.insert(fresh);
+      ports.due(fresh.filter((_, index) => inserted[index]?.inserted === true));
+      for (const [index, placed] of intents.entries()) {
+        const answer = inserted[index];
+        if (!answer || answer.inserted) fates.push({ kind: 'done' });
+        else fates.push(await judgeUntilWritten(answer.holder, placed));
+      }
+      return { fates, outputs, state };
+    },
+  };
+}
+
+/** The document of a slot: its id is the keyed hash of the slot, so the key itself keeps messages apart. */
+export const deliveryIdOf = (intent: Intent, ids: Pick<Ids, 'keyed'>): DeliveryId =>
+  `dlv_${ids.keyed('slot', ...slotParts(intent))}` as DeliveryId;
+
+function parkRecord(record: LogRecord, fault: { reason: string; detail: string }, ports: CustodyPorts): NewRecord {
+  return deadLetterRecord(deadLetterOf('deliver', record, fault.reason, fault.detail, ports), ports);
+}

@@ -1,0 +1,47 @@
+import {
+  deliverySettings,
+  findNotification,
+  leaseRanOut,
+  type Delivery,
+  type DeliverySettings,
+  type Moment,
+} from '@carillon/domain';
+import type { Clock, ConfigurationView, DeliveryLedger, EventLog, Ids, RecordCodecs } from '@carillon/ports';
+import { publishOutcomes } from './outcomes.ts';
+
+export type SweepPorts = {
+  readonly log: EventLog;
+  readonly ledger: DeliveryLedger;
+  readonly configuration: ConfigurationView;
+  readonly codecs: Pick<RecordCodecs, 'outcome'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+const PAGE = 200;
+/** An outcome younger than this is still being published by whoever made it. */
+const PUBLISH_GRACE = 5_000;
+
+const HOLD: DeliverySettings = deliverySettings({ channels: {}, rules: {} });
+
+/**
+ * One round of the sweeper: SENDING whose lease ended before `leaseBefore` becomes IN_DOUBT, and outcomes that nobody
+ * published are appended. It never sends. On the embedded backend the first round after a start passes the far future,
+ * since the lock proves that every predecessor is dead.
+ */
+export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ doubted: number; published: number }> {
+  const { ledger, clock, ids } = ports;
+  let doubted = 0;
+  const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
+  for (const delivery of await ledger.leaseExpired(leaseBefore, PAGE)) {
+    const next = leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment());
+    if (next && (await ledger.replace(next)) === 'done') doubted += 1;
+  }
+  const left = await ledger.unpublished(clock.now() - PUBLISH_GRACE, PAGE);
+  return { doubted, published: await publishOutcomes(left, ports) };
+}
+
+function settingsOf(delivery: Delivery, configuration: ConfigurationView): DeliverySettings {
+  const notification = findNotification(configuration.current(), delivery.slot.notificationId);
+  return notification ? deliverySettings(notification.body) : HOLD;
+}

@@ -1,0 +1,69 @@
+import {
+  findResource,
+  streamTable,
+  type CompiledRule,
+  type Configuration,
+  type PlacedRule,
+} from '@carillon/domain';
+import type { Result } from '@carillon/kernel';
+import type { TemplateNames, TemplateRenderer } from '@carillon/ports';
+
+/** How a rule came out of the compiler. One that cannot be compiled here fires nothing and says why. */
+export type BookRule =
+  | { readonly ok: true; readonly placed: PlacedRule; readonly rule: CompiledRule }
+  | { readonly ok: false; readonly placed: PlacedRule; readonly error: string };
+
+export type CompileRule = (placed: PlacedRule) => Result<CompiledRule, readonly { readonly message: string }[]>;
+
+export type RuleBook = {
+  /** The rules that a stream feeds under this configuration, compiled once per version. */
+  rulesOf(configuration: Configuration, stream: string): readonly BookRule[];
+  /** The names that a template refers to, and its version; version 0 where there is none of this name. */
+  template(configuration: Configuration, workspace: string, name: string): { readonly version: number; readonly names: TemplateNames };
+};
+
+const NO_NAMES: TemplateNames = { names: [], all: false };
+
+export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRenderer, 'names'>): RuleBook {
+  const books = new WeakMap<Configuration, Map<string, readonly BookRule[]>>();
+  const compiled = new WeakMap<object, ReturnType<CompileRule>>();
+  const names = new WeakMap<object, TemplateNames>();
+
+  /** Keyed by the rule's body: it is the same object in every configuration in which the notification did not change. */
+  function compileOnce(placed: PlacedRule): BookRule {
+    let result = compiled.get(placed.body);
+    if (!result) {
+      result = compile(placed);
+      compiled.set(placed.body, result);
+    }
+    return result.ok
+      ? { ok: true, placed, rule: { ...result.value, placed } }
+      : { ok: false, placed, error: result.error.map((fault) => fault.message).join('; ') };
+  }
+
+  return {
+    rulesOf(configuration, stream) {
+      let book = books.get(configuration);
+      if (!book) {
+        book = new Map();
+        books.set(configuration, book);
+      }
+      let rules = book.get(stream);
+      if (!rules) {
+        rules = (streamTable(configuration).rules.get(stream) ?? []).map(compileOnce);
+        book.set(stream, rules);
+      }
+      return rules;
+    },
+    template(configuration, workspace, name) {
+      const found = findResource(configuration, 'template', workspace, name);
+      if (!found) return { version: 0, names: NO_NAMES };
+      let known = names.get(found.body);
+      if (!known) {
+        known = templates.names(found.body.email);
+        names.set(found.body, known);
+      }
+      return { version: found.version, names: known };
+    },
+  };
+}

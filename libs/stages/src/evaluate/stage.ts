@@ -1,0 +1,175 @@
+import {
+  ruleTitle,
+  type DeadLetter,
+  type Evaluation,
+  type Intent,
+  type RuleTally,
+  type SourceEvent,
+} from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { Clock, ConfigurationView, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
+import { partitionOf } from '@carillon/domain';
+import { readSourceRecord } from '../append/source-record.ts';
+import type { BatchResult, BatchStage, PartitionState, RecordFate } from '../batch-stage.ts';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { judgeEvent, type Judgement } from './judge-event.ts';
+import type { RuleBook } from './rule-book.ts';
+
+export type EvaluatePorts = {
+  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly configuration: Pick<ConfigurationView, 'at'>;
+  readonly codecs: Pick<RecordCodecs, 'intent' | 'evaluation' | 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly book: RuleBook;
+};
+
+/**
+ * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
+ * the intents, dead letters of records that cannot be read, and one evaluation record for each run of one configuration
+ * number; the ranges of a partition follow each other without gaps.
+ */
+export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
+  return {
+    name: 'evaluate',
+    async handle(records, state) {
+      const batch = startBatch(ports, state);
+      for (const record of records) await batch.take(record);
+      return batch.end();
+    },
+  };
+}
+
+type Run = { from: number; to: number; configNumber: number; tally: Tally };
+type Tally = { events: number; intents: number; deadLetters: number; rules: Map<string, RuleTally> };
+
+const emptyTally = (): Tally => ({ events: 0, intents: 0, deadLetters: 0, rules: new Map() });
+
+function startBatch(ports: EvaluatePorts, before: PartitionState) {
+  const { ids, codecs, log } = ports;
+  const outputs: NewRecord[] = [];
+  const fates: RecordFate[] = [];
+  const runs: Run[] = [];
+  let configNumber = before.configNumber;
+  const clocks: Record<string, Instant> = { ...before.clocks };
+
+  function runAt(offset: number): Run {
+    const last = runs.at(-1);
+    if (last && last.configNumber === configNumber) {
+      last.to = offset + 1;
+      return last;
+    }
+    const run: Run = { from: last ? last.to : offset, to: offset + 1, configNumber, tally: emptyTally() };
+    runs.push(run);
+    return run;
+  }
+
+  function park(record: LogRecord, reason: string, detail: string): void {
+    const letter: DeadLetter = deadLetterOf('evaluate', record, reason, detail, ports);
+    outputs.push(deadLetterRecord(letter, ports));
+    runAt(record.offset).tally.deadLetters += 1;
+    fates.push({ kind: 'parked', reason });
+  }
+
+  async function judge(event: SourceEvent): Promise<void> {
+    const run = runAt(event.position.offset);
+    const configuration = await ports.configuration.at(configNumber);
+    clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
+    const judgements = judgeEvent(event, configuration, ports.book, ids.derive);
+    run.tally.events += 1;
+    for (const judgement of judgements) {
+      count(run.tally, event, judgement);
+      for (const intent of judgement.intents) outputs.push(intentRecord(intent));
+    }
+    const fired = judgements.some((judgement) => judgement.outcome.kind === 'fired');
+    fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
+  }
+
+  function intentRecord(intent: Intent): NewRecord {
+    const { workspace, notificationId, channel, uniqueId } = intent.slot;
+    const key = ids.keyed('slot', workspace, notificationId, channel, uniqueId);
+    return {
+      topic: 'carillon.intents',
+      partition: partitionOf(key, log.partitions('carillon.intents')),
+      key,
+      value: codecs.intent.encode(intent),
+      headers: { ...(intent.traceparent !== null && { traceparent: intent.traceparent }) },
+    };
+  }
+
+  return {
+    async take(record: LogRecord): Promise<void> {
+      const read = readSourceRecord(record, log.logId);
+      if (!read.ok) return park(record, read.error.reason, read.error.detail);
+      switch (read.value.kind) {
+        case 'marker':
+          // A smaller number than one already seen changes nothing.
+          configNumber = Math.max(configNumber, read.value.configNumber);
+          runAt(record.offset);
+          fates.push({ kind: 'done' });
+          return undefined;
+        case 'tick':
+          runAt(record.offset);
+          fates.push({ kind: 'done' });
+          return undefined;
+        case 'event':
+          return judge(read.value.event);
+      }
+    },
+    end(): BatchResult {
+      const at = ports.clock.now();
+      for (const run of runs) outputs.push(evaluationRecord(run, before.partition, at, codecs));
+      return { fates, outputs, state: { partition: before.partition, configNumber, clocks } };
+    },
+  };
+}
+
+function count(tally: Tally, event: SourceEvent, { placed, outcome, intents }: Judgement): void {
+  if (outcome.kind === 'disabled' || outcome.kind === 'not_fired') return;
+  const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
+  const before = tally.rules.get(key);
+  const failed = outcome.kind === 'failed';
+  const dropped = outcome.kind === 'fired' ? outcome.dropped.length : 0;
+  const dropError = outcome.kind === 'fired' ? outcome.dropped.find((drop) => drop.reason === 'rule_error') : undefined;
+  const error = failed ? outcome.error : (dropError?.detail ?? null);
+  tally.intents += intents.length;
+  tally.rules.set(key, {
+    workspace: placed.workspace,
+    rule: ruleTitle(placed),
+    ruleVersion: placed.version,
+    fired: (before?.fired ?? 0) + (failed ? 0 : 1),
+    failed: (before?.failed ?? 0) + (failed ? 1 : 0),
+    dropped: (before?.dropped ?? 0) + dropped,
+    sampleEventId: before?.sampleEventId ?? (error === null ? null : event.id),
+    sampleError: before?.sampleError ?? error,
+  });
+}
+
+function evaluationRecord(
+  run: Run,
+  partition: number,
+  at: Instant,
+  codecs: Pick<RecordCodecs, 'evaluation'>,
+): NewRecord {
+  const evaluation: Evaluation = {
+    partition,
+    from: run.from,
+    to: run.to,
+    configNumber: run.configNumber,
+    events: run.tally.events,
+    intents: run.tally.intents,
+    triggers: 0,
+    late: 0,
+    duplicates: 0,
+    deadLetters: run.tally.deadLetters,
+    rules: [...run.tally.rules.values()],
+    at,
+  };
+  return {
+    topic: 'carillon.evaluations',
+    partition,
+    key: String(partition),
+    value: codecs.evaluation.encode(evaluation),
+    headers: {},
+  };
+}
