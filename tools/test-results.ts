@@ -1,0 +1,38 @@
+/** The part of vitest's JSON report that is read here. */
+export type Report = {
+  testResults: {
+    name: string;
+    status: string;
+    assertionResults: { status: string }[];
+  }[];
+};
+
+export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
+
+export type Judgement = {
+  /** What vitest returned. */ readonly exitCode: number;
+  /** With a name pattern vitest reports what the pattern leaves out as skipped; nobody misses those. */
+  readonly filtered: boolean;
+  /** With CI=true a test that does not run is a failure. */ readonly strict: boolean;
+};
+
+/**
+ * Counts tests; nothing that went wrong counts as nothing: a file that could not be loaded is one failure, and so is a
+ * run that failed without naming a test, such as one with an unhandled rejection, without a report, or without a test.
+ */
+export function countTests(report: Report | undefined, { exitCode, filtered, strict }: Judgement): Counts {
+  let [passed, failed, skipped] = [0, 0, 0];
+  for (const file of report?.testResults ?? []) {
+    const failures = file.assertionResults.filter((test) => test.status === 'failed').length;
+    passed += file.assertionResults.filter((test) => test.status === 'passed').length;
+    failed += failures === 0 && file.status === 'failed' ? 1 : failures;
+    skipped += file.assertionResults.filter((test) => !['passed', 'failed'].includes(test.status)).length;
+  }
+  if (filtered) skipped = 0;
+  if (strict) [failed, skipped] = [failed + skipped, 0];
+  if (failed === 0 && (exitCode !== 0 || passed + skipped === 0)) failed = 1;
+  return { passed, failed, skipped };
+}
+
+export const closingLine = ({ passed, failed, skipped }: Counts): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

@@ -1,0 +1,101 @@
+/** `npm test`: see HELP below. */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findMissing, PROGRAMS, type Program } from '../test/support/programs.ts';
+import { closingLine, countTests, type Report } from './test-results.ts';
+
+const HELP = `npm test [-- [--install] [what vitest takes]]
+
+  npm test                         every test; those whose programs are not installed are skipped, with the reason
+  npm test -- --install            first installs what is missing (Debian packages; as root, or with sudo)
+  npm test -- libs/kernel          the tests of one folder or file
+  npm test -- -t "part of a name"  the tests with that name
+
+CI=true implies --install, and then a test that is skipped counts as failed.
+The last line is: N passed, N failed`;
+
+const root = resolve(import.meta.dirname, '..');
+const isCi = process.env['CI'] === 'true';
+const packagesOf = (programs: readonly Program[]): string[] => programs.map((name) => PROGRAMS[name].debianPackage);
+
+/** How to become root without being asked for a password, or nothing. */
+function rootPrefix(): readonly string[] | undefined {
+  if (process.getuid?.() === 0) return [];
+  return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo', '-n'] : undefined;
+}
+
+/** Installs the packages of these programs; says in one line what happened. */
+function install(programs: readonly Program[]): void {
+  const packages = packagesOf(programs);
+  const byHand = `apt-get install --no-install-recommends ${packages.join(' ')}`;
+  const prefix = rootPrefix();
+  if (!existsSync('/usr/bin/apt-get')) return console.log(`Cannot install ${packages.join(', ')}: this is no Debian.`);
+  if (!prefix) return console.log(`Cannot install ${packages.join(', ')} without root. Run as root: ${byHand}`);
+
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  const log = join(root, '.cache/install.log');
+  console.log(`Installing ${packages.join(', ')} (log: .cache/install.log) …`);
+  const [command = '', ...args] = [...prefix, join(import.meta.dirname, 'install-packages.sh'), ...packages];
+  const output = openSync(log, 'w');
+  const { status } = spawnSync(command, args, { stdio: ['ignore', output, output] });
+  if (status === 0) return;
+  const lastLines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
+  console.log(`Installing failed. The log ends with:\n${lastLines}`);
+}
+
+function runVitest(args: readonly string[], report: string, missing: readonly Program[]): Promise<number> {
+  const reporters = args.some((arg) => arg.startsWith('--reporter')) ? [] : ['--reporter=default'];
+  const child = spawn(
+    process.execPath,
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...reporters,
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...args,
+    ],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, CARILLON_TEST_MISSING: missing.join(',') },
+    },
+  );
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code) => done(code ?? 1));
+  });
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(HELP);
+    return 0;
+  }
+  if ((isCi || args.includes('--install')) && findMissing().length > 0) install(findMissing());
+  const missing = findMissing();
+  if (missing.length > 0) {
+    console.log(`Not installed: ${missing.join(', ')}. Tests that need them are skipped; to run them too:`);
+    console.log('  npm test -- --install');
+  }
+
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-test-'));
+  try {
+    const file = join(folder, 'report.json');
+    const forVitest = args.filter((arg) => arg !== '--install');
+    const exitCode = await runVitest(forVitest, file, missing);
+    // vitest wrote it; countTests takes a report that lacks tests as a failure.
+    const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : undefined;
+    const filtered = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
+    const counts = countTests(report, { exitCode, filtered, strict: isCi });
+    console.log(closingLine(counts));
+    return counts.failed === 0 ? 0 : Math.max(exitCode, 1);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));
