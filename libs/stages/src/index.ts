@@ -10,3 +10,6 @@ export * from './deliver/sweep.ts';
 export * from './evaluate/judge-event.ts';
 export * from './evaluate/rule-book.ts';
 export * from './evaluate/stage.ts';
+export * from './explain/steps.ts';
+export * from './explain/trace.ts';
+export * from './project/stages.ts';

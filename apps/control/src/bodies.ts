@@ -1,0 +1,145 @@
+import type { ApiKeyBodyShown, DeadLetterBody, DeliveryBody, EventBody, InboxMessageBody, SuppressionBody } from '@carillon/contracts';
+import type { TraceBody } from '@carillon/contracts';
+import { listResources, type Configuration, type Delivery, type Resource } from '@carillon/domain';
+import { formatInstant, type Instant } from '@carillon/kernel';
+import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
+import type { Trace } from '@carillon/stages';
+
+const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
+
+export function showDelivery(delivery: Delivery): DeliveryBody {
+  const { intent, slot } = delivery;
+  return {
+    id: delivery.id,
+    state: delivery.state,
+    reason: delivery.reason,
+    detail: delivery.detail,
+    channel: slot.channel,
+    to: intent.to,
+    unique_id: slot.uniqueId,
+    workspace: slot.workspace,
+    notification: intent.notification,
+    rule: intent.rule,
+    rule_version: intent.ruleVersion,
+    template: intent.template,
+    template_version: intent.templateVersion,
+    config_number: intent.configNumber,
+    event_id: intent.eventId,
+    trigger_id: intent.triggerId,
+    intent_id: intent.id,
+    attempts: delivery.attempts.map((attempt) => ({
+      id: attempt.id,
+      account: attempt.account,
+      started_at: formatInstant(attempt.startedAt),
+      ended_at: timeOrNull(attempt.endedAt),
+      verdict: attempt.result?.verdict ?? null,
+      code: attempt.result?.code ?? null,
+      detail: attempt.result?.detail ?? null,
+    })),
+    history: delivery.history.map(({ at, state, reason, detail }) => ({ at: formatInstant(at), state, reason, detail })),
+    duplicates: delivery.duplicates,
+    duplicate_of: null,
+    next_at: timeOrNull(delivery.nextAt),
+    not_after: formatInstant(delivery.notAfter),
+    created_at: formatInstant(delivery.createdAt),
+    updated_at: formatInstant(delivery.updatedAt),
+  };
+}
+
+/** A duplicate as a row of the list of deliveries: what it would have been, and who holds its slot. */
+export function showDuplicate(row: DuplicateRow, holder: Delivery): DeliveryBody {
+  const at = formatInstant(row.at);
+  return {
+    ...showDelivery(holder),
+    id: row.id,
+    state: 'SUPPRESSED',
+    reason: 'duplicate',
+    detail: row.detail,
+    event_id: row.eventId,
+    intent_id: row.intentId,
+    attempts: [],
+    history: [{ at, state: 'SUPPRESSED', reason: 'duplicate', detail: row.detail }],
+    duplicates: 0,
+    duplicate_of: row.deliveryId,
+    next_at: null,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+export const showEvent = (row: EventRow): EventBody => ({
+  id: row.id,
+  workspace: row.workspace,
+  stream: row.stream,
+  at: formatInstant(row.at),
+  bytes: row.bytes,
+  position: `carillon.events/${row.partition}@${row.offset}`,
+  config_number: row.configNumber,
+  event_id_reused: row.reused,
+});
+
+export const showTrace = (trace: Trace): TraceBody => ({
+  kind: trace.kind,
+  id: trace.id,
+  steps: trace.steps.map((one) => ({
+    at: timeOrNull(one.at),
+    step: one.step,
+    id: one.id,
+    position: one.position,
+    config_number: one.configNumber,
+    rule: one.rule,
+    rule_version: one.ruleVersion,
+    state: one.state,
+    reason: one.reason,
+    text: one.text,
+    lines: [...one.lines],
+  })),
+});
+
+export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
+  id: row.id,
+  workspace: row.workspace,
+  stage: row.stage,
+  position: `${row.topic}/${row.partition}@${row.offset}`,
+  reason: row.reason,
+  at: formatInstant(row.at),
+  redriven_at: timeOrNull(row.redrivenAt),
+});
+
+export const showSuppression = (row: Suppression): SuppressionBody => ({
+  channel: row.channel,
+  address: row.address,
+  source: row.source,
+  detail: row.detail,
+  delivery_id: row.deliveryId,
+  at: formatInstant(row.at),
+});
+
+export const showMessage = (message: InboxMessage): InboxMessageBody => ({
+  id: message.id,
+  workspace: message.workspace,
+  delivery_id: message.deliveryId,
+  from: message.from,
+  to: message.to,
+  subject: message.subject,
+  html: message.html,
+  text: message.text,
+  at: formatInstant(message.at),
+});
+
+export function showApiKey(key: Resource<'api_key'>, configuration: Configuration): ApiKeyBodyShown {
+  const { workspace, name } = key.ref;
+  const streams = listResources(configuration, 'stream', workspace)
+    .filter((stream) => stream.body.security.api_keys.includes(name))
+    .map((stream) => `stream ${stream.ref.name}`);
+  const notifications = listResources(configuration, 'notification', workspace)
+    .filter((item) => item.body.security?.api_keys.includes(name) ?? false)
+    .map((item) => `notification ${item.ref.name}`);
+  return {
+    name,
+    key_id: key.body.key_id,
+    created_at: key.body.created_at,
+    expires_at: key.body.expires_at ?? null,
+    used_by: [...streams, ...notifications],
+  };
+}

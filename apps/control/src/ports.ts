@@ -1,0 +1,73 @@
+import type {
+  CheckpointStore,
+  Clock,
+  ConfigurationStore,
+  DeliveryLedger,
+  EventLog,
+  ExpressionLanguage,
+  Ids,
+  Inbox,
+  ReadModels,
+  RecordCodecs,
+  Secrets,
+  SenderFactory,
+  SuppressionList,
+  TemplateRenderer,
+} from '@carillon/ports';
+import type { ConsumerWatch } from '@carillon/runtime';
+import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';
+
+/** Keys of the intake, as the management API makes them. */
+export type ApiKeyMaker = { make(): { readonly key: string; readonly keyId: string; readonly digest: string } };
+
+/** Seals what `secret set` stores. */
+export type SecretSealer = {
+  seal(workspace: string, name: string, value: string): string;
+  fingerprint(workspace: string, name: string, value: string): string;
+};
+
+export type Check = { readonly step: string; readonly ok: boolean; readonly detail: string };
+
+export type ControlPorts = {
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointStore;
+  readonly ledger: DeliveryLedger;
+  readonly suppressions: SuppressionList;
+  readonly readModels: ReadModels;
+  readonly inbox: Inbox;
+  readonly configuration: FollowedConfiguration;
+  readonly configurationStore: ConfigurationStore;
+  readonly codecs: RecordCodecs;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly sealer: SecretSealer;
+  readonly apiKeys: ApiKeyMaker;
+  readonly senders: readonly SenderFactory[];
+  readonly expressions: ExpressionLanguage;
+  readonly templates: TemplateRenderer;
+  readonly compileRule: CompileRule;
+  /** Writes a consistent copy of data and keys to a new file of this machine. */
+  readonly backup: (file: string) => Promise<{ readonly bytes: number }>;
+  /** What only the composition root can see: stores, indexes, clock, keys. */
+  readonly diagnose: () => Promise<readonly Check[]>;
+  readonly watch: ConsumerWatch & { trouble(where: string, error: unknown): void };
+};
+
+export type ControlConfig = {
+  readonly version: string;
+  readonly backend: string;
+  readonly host: string;
+  readonly port: number;
+  /** `<gateway>/events` */
+  readonly eventsUrl: string;
+  /** Bearer of the management API, and what sessions are derived from. */
+  readonly ownerToken: string;
+  /** Value behind `/welcome#…`; works once. Null where nobody is to be invited. */
+  readonly welcome: string | null;
+  /** Folder of the portal's files. */
+  readonly portalFolder: string;
+};
+
+/** What the routes share. */
+export type ControlContext = { readonly config: ControlConfig; readonly ports: ControlPorts; readonly book: RuleBook };

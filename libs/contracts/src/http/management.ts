@@ -1,0 +1,216 @@
+import { z } from 'zod';
+
+/** Bodies of the management API (interfaces section 5). Names are snake_case; times RFC 3339; unknown fields may come. */
+const time = z.string().describe('RFC 3339, UTC, milliseconds');
+const nullable = <T extends z.ZodType>(schema: T) => schema.nullable();
+
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') });
+
+export const attemptBody = z.object({
+  id: z.string(),
+  account: z.string(),
+  started_at: time,
+  ended_at: nullable(time),
+  verdict: z.string().nullable(),
+  code: z.string().nullable(),
+  detail: z.string().nullable(),
+});
+
+export const moveBody = z.object({ at: time, state: z.string(), reason: z.string(), detail: z.string() });
+
+export const deliveryBody = z.object({
+  id: z.string(),
+  state: z.string(),
+  reason: z.string(),
+  detail: z.string(),
+  channel: z.string(),
+  to: z.string().nullable(),
+  unique_id: z.string(),
+  workspace: z.string(),
+  notification: z.string(),
+  rule: z.string(),
+  rule_version: z.int(),
+  template: z.string(),
+  template_version: z.int(),
+  config_number: z.int(),
+  event_id: z.string(),
+  trigger_id: z.string(),
+  intent_id: z.string(),
+  attempts: z.array(attemptBody),
+  history: z.array(moveBody),
+  duplicates: z.int(),
+  duplicate_of: z.string().nullable().describe('Set on the row of a duplicate: the delivery that holds its slot'),
+  next_at: nullable(time),
+  not_after: time,
+  created_at: time,
+  updated_at: time,
+});
+export type DeliveryBody = z.infer<typeof deliveryBody>;
+
+export const eventBody = z.object({
+  id: z.string(),
+  workspace: z.string(),
+  stream: z.string(),
+  at: time,
+  bytes: z.int(),
+  position: z.string(),
+  config_number: z.int(),
+  event_id_reused: z.boolean(),
+});
+export type EventBody = z.infer<typeof eventBody>;
+
+export const traceBody = z.object({
+  kind: z.enum(['event', 'delivery']),
+  id: z.string(),
+  steps: z.array(
+    z.object({
+      at: nullable(time),
+      step: z.string(),
+      id: z.string().nullable(),
+      position: z.string().nullable(),
+      config_number: z.int().nullable(),
+      rule: z.string().nullable(),
+      rule_version: z.int().nullable(),
+      state: z.string().nullable(),
+      reason: z.string().nullable(),
+      text: z.string(),
+      lines: z.array(z.string()),
+    }),
+  ),
+});
+export type TraceBody = z.infer<typeof traceBody>;
+
+export const deadLetterBody = z.object({
+  id: z.string(),
+  workspace: z.string().nullable(),
+  stage: z.string(),
+  position: z.string(),
+  reason: z.string(),
+  at: time,
+  redriven_at: nullable(time),
+});
+export type DeadLetterBody = z.infer<typeof deadLetterBody>;
+
+export const suppressionBody = z.object({
+  channel: z.string(),
+  address: z.string(),
+  source: z.string(),
+  detail: z.string(),
+  delivery_id: z.string().nullable(),
+  at: time,
+});
+export type SuppressionBody = z.infer<typeof suppressionBody>;
+
+export const apiKeyBody = z.object({
+  name: z.string(),
+  key_id: z.string(),
+  created_at: time,
+  expires_at: nullable(time),
+  used_by: z.array(z.string()).describe('Notifications and streams that name it'),
+});
+export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
+/** The only answer that ever holds a whole key. */
+export const newApiKeyBody = z.object({ name: z.string(), key: z.string().describe('Shown this once') });
+
+export const secretBody = z.object({ workspace: z.string(), name: z.string(), fingerprint: z.string(), updated_at: time });
+export type SecretBody = z.infer<typeof secretBody>;
+
+export const configurationFiles = z.record(z.string(), z.string()).describe('Path in the folder → text');
+
+export const faultBody = z.object({
+  file: z.string(),
+  line: z.int(),
+  column: z.int(),
+  path: z.string(),
+  message: z.string(),
+  expected: z.string(),
+  fix: z.string(),
+});
+export type FaultBody = z.infer<typeof faultBody>;
+
+export const changeBody = z.object({
+  action: z.enum(['create', 'update', 'delete', 'missing']),
+  resource: z.string().describe('Kind, workspace and name'),
+  note: z.string().nullable(),
+  fields: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
+});
+export const planBody = z.object({
+  number: z.int().describe('Configuration number that it was compared with'),
+  faults: z.array(faultBody),
+  warnings: z.array(faultBody),
+  changes: z.array(changeBody),
+  unchanged: z.int(),
+});
+export type PlanBody = z.infer<typeof planBody>;
+export const appliedBody = planBody.extend({ applied: z.boolean(), new_number: z.int().nullable() });
+export type AppliedBody = z.infer<typeof appliedBody>;
+
+export const ruleTestBody = z.object({
+  rule: z.string(),
+  rule_version: z.int(),
+  stream: z.string(),
+  fired: z.boolean(),
+  outcome: z.string(),
+  error: z.string().nullable(),
+  explained: z.array(z.object({ source: z.string(), depth: z.int(), value: z.string() })),
+  recipients: z.array(
+    z.object({
+      to: z.record(z.string(), z.string().nullable()),
+      unique_id: z.string(),
+      person: z.string(),
+      variables: z.string().describe('JSON text'),
+      messages: z.array(
+        z.object({
+          channel: z.string(),
+          ok: z.boolean(),
+          error: z.string().nullable(),
+          from: z.string().nullable(),
+          subject: z.string().nullable(),
+          html: z.string().nullable(),
+          text: z.string().nullable(),
+          missing: z.array(z.string()),
+        }),
+      ),
+      already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
+    }),
+  ),
+  dropped: z.array(z.string()),
+});
+export type RuleTestBody = z.infer<typeof ruleTestBody>;
+
+export const ruleSampleBody = z.object({
+  rule: z.string(),
+  url: z.string(),
+  event: z.string().describe('JSON text of a minimum event'),
+  fields: z.array(z.string()),
+  curl: z.string(),
+  note: z.string().nullable(),
+});
+export type RuleSampleBody = z.infer<typeof ruleSampleBody>;
+
+export const checkBody = z.object({ steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })) });
+export type CheckBody = z.infer<typeof checkBody>;
+
+export const inboxMessageBody = z.object({
+  id: z.string(),
+  workspace: z.string(),
+  delivery_id: z.string(),
+  from: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  html: z.string().nullable(),
+  text: z.string(),
+  at: time,
+});
+export type InboxMessageBody = z.infer<typeof inboxMessageBody>;
+
+export const statusBody = z.object({
+  version: z.string(),
+  backend: z.string(),
+  config_number: z.int(),
+  workspaces: z.array(z.string()),
+  events_url: z.string(),
+  deliveries: z.record(z.string(), z.int()),
+});
+export type StatusBody = z.infer<typeof statusBody>;

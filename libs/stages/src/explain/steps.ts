@@ -1,0 +1,100 @@
+import type { Delivery, DeliveryReason } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+
+/** One line of a story: what happened when, where it stands, and why. Detail holds no address and no body. */
+export type TraceStep = {
+  readonly at: Instant | null;
+  readonly step: 'event' | 'evaluation' | 'rule' | 'trigger' | 'intent' | 'delivery' | 'attempt' | 'duplicate' | 'dead_letter';
+  readonly id: string | null;
+  readonly position: string | null;
+  readonly configNumber: number | null;
+  readonly rule: string | null;
+  readonly ruleVersion: number | null;
+  readonly state: string | null;
+  readonly reason: string | null;
+  readonly text: string;
+  /** Further lines, such as the value of each sub-expression. */
+  readonly lines: readonly string[];
+};
+
+export const step = (kind: TraceStep['step'], at: Instant | null, text: string, more: Partial<TraceStep> = {}): TraceStep => ({
+  at,
+  step: kind,
+  id: null,
+  position: null,
+  configNumber: null,
+  rule: null,
+  ruleVersion: null,
+  state: null,
+  reason: null,
+  text,
+  lines: [],
+  ...more,
+});
+
+/** What each reason means to the person who reads it at night. */
+export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
+  new: 'taken into custody',
+  rule_withdrawn: 'the notification or rule was switched off or removed before it was sent',
+  no_address: 'the recipient has no address on this channel',
+  suppressed_address: 'the address is on the suppression list',
+  cannot_send_on_channel: 'the notification no longer uses this channel',
+  not_after_passed: 'it was too late to be of use (expires)',
+  cannot_render: 'the template could not be rendered',
+  no_account: 'the notification names no provider account that exists',
+  refused_recipient: 'the provider refuses this recipient for good',
+  refused_content: 'the provider refuses this message for good',
+  refused_account: 'the provider refuses our account; it is tried again every minute',
+  throttled: 'the provider asks to slow down; it will be tried again',
+  transient: 'definitely not accepted; it will be tried again',
+  attempts_used_up: 'every attempt was used',
+  accepted: 'accepted by the provider',
+  answer_unknown: 'nobody can say whether the provider accepted it; it is not sent again by itself',
+  lease_ran_out: 'the sender died or fell silent during the call; nobody can say whether it was accepted',
+  stopped_before_sending: 'the process stopped before the message was begun',
+  account_unavailable: 'no provider account can take it now',
+  operator_resend: 'an operator sends it again',
+  operator_cancel: 'an operator called it off',
+  operator_dismiss: 'an operator ended the doubt',
+  in_doubt_resend: 'in doubt, and the notification says to send again',
+  in_doubt_drop: 'in doubt, and the notification says to drop',
+  taken_over: 'another intent took the slot over',
+  duplicate: 'the slot is taken: this notification was told already',
+};
+
+/** The story of a delivery: custody, each attempt, each move, of every intent that held the slot or of one. */
+export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[] {
+  const moves = delivery.history
+    .filter((entry) => intentId === undefined || entry.intentId === intentId)
+    .map((entry) =>
+      step('delivery', entry.at, entry.detail === '' ? REASON_WORDS[entry.reason] : entry.detail, {
+        id: delivery.id,
+        state: entry.state,
+        reason: entry.reason,
+      }),
+    );
+  const first = moves[0]?.at ?? 0;
+  const attempts = delivery.attempts
+    .filter((attempt) => intentId === undefined || (delivery.intent.id === intentId && attempt.startedAt >= first))
+    .map((attempt) =>
+      step('attempt', attempt.endedAt ?? attempt.startedAt, attemptWords(attempt), {
+        id: attempt.id,
+        state: attempt.result?.verdict ?? 'open',
+        reason: attempt.result?.code ?? null,
+      }),
+    );
+  return [...moves, ...attempts].toSorted(byTime);
+}
+
+function attemptWords(attempt: Delivery['attempts'][number]): string {
+  if (!attempt.result) return `call over ${attempt.account}, no answer known`;
+  const took = (attempt.endedAt ?? attempt.startedAt) - attempt.startedAt;
+  const { verdict, code, detail } = attempt.result;
+  return `call over ${attempt.account}: ${verdict} ${code} ${detail}`.trimEnd() + ` (${took} ms)`;
+}
+
+/** Attempts before the moves that they caused, where the clock gives both the same time. */
+const RANK: Partial<Record<TraceStep['step'], number>> = { attempt: 1, delivery: 2 };
+
+export const byTime = (a: TraceStep, b: TraceStep): number =>
+  (a.at ?? 0) - (b.at ?? 0) || (RANK[a.step] ?? 0) - (RANK[b.step] ?? 0);

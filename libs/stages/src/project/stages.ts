@@ -1,0 +1,149 @@
+import type { DuplicateRow, EventRow, EvaluationRow, Clock, EventLog, Ids, ReadModels, RecordCodecs } from '@carillon/ports';
+import type { LogRecord, TopicName } from '@carillon/ports';
+import { readSourceRecord } from '../append/source-record.ts';
+import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+
+export type ProjectPorts = {
+  readonly log: EventLog;
+  readonly readModels: ReadModels;
+  readonly codecs: RecordCodecs;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+const DONE: RecordFate = { kind: 'done' };
+const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
+
+/** Events by id, with the configuration number that judged them. What the engine parks is not an event here. */
+function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
+  async function rowOf(record: LogRecord, configNumber: number): Promise<EventRow | undefined> {
+    const read = readSourceRecord(record, log.logId);
+    if (!read.ok || read.value.kind !== 'event') return undefined;
+    const { event } = read.value;
+    const { partition, offset } = record;
+    return {
+      id: event.id,
+      workspace: event.workspace,
+      stream: event.stream,
+      partition,
+      offset,
+      at: record.time,
+      bytes: record.value.length,
+      configNumber,
+      reused: await sameIdOtherBody(event.id, record),
+    };
+  }
+
+  async function sameIdOtherBody(id: string, record: LogRecord): Promise<boolean> {
+    for (const row of await readModels.event(id)) {
+      if (row.partition === record.partition && row.offset >= record.offset) continue;
+      const [other] = await log.read('carillon.events', row.partition, row.offset, 1);
+      if (other && other.offset === row.offset && !sameBytes(other.value, record.value)) return true;
+    }
+    return false;
+  }
+
+  return {
+    name: 'project-events',
+    async handle(records, state) {
+      let { configNumber } = state;
+      const events: EventRow[] = [];
+      for (const record of records) {
+        const read = record.headers['kind'] === 'marker' ? readSourceRecord(record, log.logId) : undefined;
+        if (read?.ok && read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
+        const row = await rowOf(record, configNumber);
+        if (row) events.push(row);
+      }
+      await readModels.put({ events });
+      return { fates: records.map(() => DONE), outputs: [], state: { ...state, configNumber } };
+    },
+  };
+}
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+
+/** Duplicates, as rows of their own; every other outcome stands in its delivery. */
+function createOutcomesProjection(ports: ProjectPorts): BatchStage {
+  return {
+    name: 'project-outcomes',
+    async handle(records, state) {
+      const duplicates: DuplicateRow[] = [];
+      const read = records.map((record) => ({ record, outcome: ports.codecs.outcome.decode(record.value) }));
+      for (const { outcome } of read) {
+        if (!outcome.ok || outcome.value.reason !== 'duplicate') continue;
+        const { id, workspace, notification, intentId, eventId, deliveryId, at, detail } = outcome.value;
+        duplicates.push({ id, workspace, notification, intentId, eventId, deliveryId, at, detail });
+      }
+      await ports.readModels.put({ duplicates });
+      const parked = read.flatMap(({ record, outcome }) => (outcome.ok ? [] : [park(record, outcome.error, ports)]));
+      return { fates: read.map(({ outcome }) => (outcome.ok ? DONE : UNREADABLE)), outputs: parked, state };
+    },
+  };
+}
+
+const park = (record: LogRecord, fault: { reason: string; detail: string }, ports: ProjectPorts) =>
+  deadLetterRecord(deadLetterOf('project', record, fault.reason, fault.detail, ports), ports);
+
+function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
+  return {
+    name: 'project-evaluations',
+    async handle(records, state) {
+      const evaluations: EvaluationRow[] = [];
+      const read = records.map((record) => ({ record, evaluation: ports.codecs.evaluation.decode(record.value) }));
+      for (const { evaluation } of read) {
+        if (!evaluation.ok) continue;
+        const { partition, from, to, configNumber, rules } = evaluation.value;
+        for (const { workspace, rule, fired, failed, sampleEventId, sampleError } of rules) {
+          evaluations.push({ partition, from, to, configNumber, workspace, rule, fired, failed, sampleEventId, sampleError });
+        }
+      }
+      await ports.readModels.put({ evaluations });
+      const parked = read.flatMap(({ record, evaluation }) =>
+        evaluation.ok ? [] : [park(record, evaluation.error, ports)],
+      );
+      return { fates: read.map(({ evaluation }) => (evaluation.ok ? DONE : UNREADABLE)), outputs: parked, state };
+    },
+  };
+}
+
+/** Dead letters by id. One that cannot be read itself is left where it is: parking it again would never end. */
+function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): BatchStage {
+  return {
+    name: 'project-dead-letters',
+    async handle(records, state) {
+      const deadLetters = records.flatMap((record) => {
+        const letter = codecs.deadLetter.decode(record.value);
+        if (!letter.ok) return [];
+        const { id, workspace, stage, topic, partition, offset, reason, detail, at } = letter.value;
+        return [
+          {
+            id,
+            workspace,
+            stage,
+            topic,
+            partition,
+            offset,
+            reason: `${reason}: ${detail}`,
+            at,
+            ownPartition: record.partition,
+            ownOffset: record.offset,
+            redrivenAt: null,
+          },
+        ];
+      });
+      await readModels.put({ deadLetters });
+      return { fates: records.map(() => DONE), outputs: [], state };
+    },
+  };
+}
+
+/** Project (flow table, stage 5): what people look up, by record id, so that projecting twice changes nothing. */
+export function projections(ports: ProjectPorts): readonly { readonly topic: TopicName; readonly stage: BatchStage }[] {
+  return [
+    { topic: 'carillon.events', stage: createEventsProjection(ports) },
+    { topic: 'carillon.outcomes', stage: createOutcomesProjection(ports) },
+    { topic: 'carillon.evaluations', stage: createEvaluationsProjection(ports) },
+    { topic: 'carillon.dead-letters', stage: createDeadLettersProjection(ports) },
+  ];
+}
