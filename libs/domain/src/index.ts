@@ -18,3 +18,7 @@ export * from './rules/expression.ts';
 export * from './rules/recipients.ts';
 export * from './deliveries/accounts.ts';
 export * from './deliveries/breaker.ts';
+export * from './events/json-reader.ts';
+export * from './events/json-reader-fault.ts';
+export * from './events/json-reader-path.ts';
+export * from './events/partition.ts';

@@ -1,32 +1,7 @@
-import { err, ok, type ErrorCode, type Json, type JsonObject, type Result } from '@carillon/kernel';
-
-/** The codes of the error table that reading a body can end in. */
-export type JsonFaultCode = Extract<
-  ErrorCode,
-  | 'invalid_json'
-  | 'not_an_object'
-  | 'duplicate_key'
-  | 'number_out_of_range'
-  | 'too_deep'
-  | 'too_many_keys'
-  | 'forbidden_key'
->;
-
-/** Why bytes are not an event, and where: line and column count from 1, the column in UTF-16 units. */
-export type JsonFault = {
-  readonly code: JsonFaultCode;
-  /** What is wrong and what to do. Quotes names of fields, never values. */
-  readonly detail: string;
-  /** RFC 6901 pointer to the value at fault; absent where there is none yet. */
-  readonly pointer?: string;
-  readonly line: number;
-  readonly column: number;
-};
-
-export type JsonLimits = { readonly depth: number; readonly keys: number };
-
-/** Limits of an event (limits-and-errors 2.6). The log's readers use the same ones: what was accepted can be read again. */
-export const EVENT_LIMITS: JsonLimits = { depth: 32, keys: 2000 };
+import { err, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
+import { EVENT_LIMITS, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
+import { knownName } from './json-reader-names.ts';
+import { pointerTo } from './json-reader-path.ts';
 
 const MIN_INT64 = -(2n ** 63n);
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -88,7 +63,7 @@ class Reader {
   fault: JsonFault | undefined;
   readonly #text: string;
   readonly #limits: JsonLimits;
-  /** Names and indexes from the root to the value being read. */
+  /** Names and indexes from the root; as many as `#depth` lead to the value being read, what follows is of old. */
   readonly #path: (string | number)[] = [];
   #at = 0;
   #depth = 0;
@@ -100,14 +75,20 @@ class Reader {
   }
 
   readDocument(): JsonObject {
-    if (this.#text.charCodeAt(0) === 0xfeff) this.#fail('invalid_json', 'The body begins with a byte order mark. Send it without.');
+    if (this.#text.charCodeAt(0) === 0xfeff)
+      this.#fail('invalid_json', 'The body begins with a byte order mark. Send it without.');
     const first = this.#skipSpace();
     const start = this.#at;
     const value = this.#value(first);
-    if (!Number.isNaN(this.#skipSpace())) this.#fail('invalid_json', 'There is more after the end of the object. Send one object in each request.');
+    if (!Number.isNaN(this.#skipSpace()))
+      this.#fail('invalid_json', 'There is more after the end of the object. Send one object in each request.');
     if (first === OPEN_OBJECT) return value as JsonObject;
     this.#at = start;
-    return this.#fail('not_an_object', 'The body is valid JSON but not an object. Send one object, such as {"status":"paid"}.', '');
+    return this.#fail(
+      'not_an_object',
+      'The body is valid JSON but not an object. Send one object, such as {"status":"paid"}.',
+      [],
+    );
   }
 
   /** Moves to the next character that is not white space and returns its code; NaN at the end. */
@@ -148,7 +129,11 @@ class Reader {
 
   #enter(): void {
     if (++this.#depth > this.#limits.depth) {
-      this.#fail('too_deep', `Objects and lists may be nested ${this.#limits.depth} deep. Send a flatter event.`, this.#pointer());
+      this.#fail(
+        'too_deep',
+        `Objects and lists may be nested ${this.#limits.depth} deep. Send a flatter event.`,
+        this.#path.slice(0, this.#depth - 1),
+      );
     }
     this.#at += 1;
   }
@@ -156,13 +141,13 @@ class Reader {
   #list(): Json[] {
     this.#enter();
     const path = this.#path;
-    const depth = path.length;
+    const step = this.#depth - 1;
     const items: Json[] = [];
     let code = this.#skipSpace();
     if (code === CLOSE_LIST) this.#at += 1;
     else {
       for (;;) {
-        path[depth] = items.length;
+        path[step] = items.length;
         items.push(this.#value(code));
         code = this.#skipSpace();
         this.#at += 1;
@@ -170,7 +155,6 @@ class Reader {
         if (code !== COMMA) this.#unexpectedBefore('a comma or the end of the list');
         code = this.#skipSpace();
       }
-      path.length = depth;
     }
     this.#depth -= 1;
     return items;
@@ -179,14 +163,14 @@ class Reader {
   #object(): JsonObject {
     this.#enter();
     const path = this.#path;
-    const depth = path.length;
+    const step = this.#depth - 1;
     const body = Object.create(null) as Record<string, Json>;
     let code = this.#skipSpace();
     if (code === CLOSE_OBJECT) this.#at += 1;
     else {
       for (;;) {
         const key = this.#key(code, body);
-        path[depth] = key;
+        path[step] = key;
         if (this.#skipSpace() !== COLON) this.#unexpected('a colon');
         this.#at += 1;
         body[key] = this.#value(this.#skipSpace());
@@ -196,7 +180,6 @@ class Reader {
         if (code !== COMMA) this.#unexpectedBefore('a comma or the end of the object');
         code = this.#skipSpace();
       }
-      path.length = depth;
     }
     this.#depth -= 1;
     return body;
@@ -205,15 +188,34 @@ class Reader {
   #key(code: number, body: Readonly<Record<string, Json>>): string {
     if (code !== QUOTE) this.#unexpected('a field name in double quotes');
     const start = this.#at;
-    const key = this.#string();
+    const key = this.#name();
     const refuse = (why: JsonFaultCode, detail: string): never => {
       this.#at = start;
-      return this.#fail(why, detail, `${this.#pointer()}/${escapePointer(key)}`);
+      return this.#fail(why, detail, this.#path.slice(0, this.#depth - 1).concat(key));
     };
-    if (++this.#keys > this.#limits.keys) refuse('too_many_keys', `An event may have ${this.#limits.keys} fields in all its objects together.`);
-    if (key === '__proto__' || key === 'constructor') refuse('forbidden_key', 'Fields may not be named __proto__ or constructor. Rename the field.');
+    if (++this.#keys > this.#limits.keys)
+      refuse('too_many_keys', `An event may have ${this.#limits.keys} fields in all its objects together.`);
+    if (key === '__proto__' || key === 'constructor')
+      refuse('forbidden_key', 'Fields may not be named __proto__ or constructor. Rename the field.');
     if (key in body) refuse('duplicate_key', 'This object names the same field twice. Send each field once.');
     return key;
+  }
+
+  /** A string that names a field: most were seen before, and taking the known one spares making it (json-reader-names.ts). */
+  #name(): string {
+    const text = this.#text;
+    const start = this.#at + 1;
+    let at = start;
+    let hash = 0;
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) break;
+      if (code === BACKSLASH || !(code >= 0x20)) return this.#string();
+      hash = (Math.imul(hash, 31) + code) | 0;
+      at += 1;
+    }
+    this.#at = at + 1;
+    return knownName(text, start, at, hash);
   }
 
   #string(): string {
@@ -251,7 +253,8 @@ class Reader {
     value += text.slice(from, at);
     this.#at = start - 1;
     // Read together, because halves of a pair may come one by one.
-    if (!value.isWellFormed()) this.#fail('invalid_json', 'An escape names half a character (a lone surrogate). Send whole characters.');
+    if (!value.isWellFormed())
+      this.#fail('invalid_json', 'An escape names half a character (a lone surrogate). Send whole characters.');
     this.#at = at + 1;
     return value;
   }
@@ -263,13 +266,15 @@ class Reader {
     if (letter === 'u') {
       const digits = text.slice(at + 2, at + 6);
       this.#at = at;
-      if (!/^[0-9a-fA-F]{4}$/.test(digits)) this.#fail('invalid_json', 'After \\u four hexadecimal digits have to follow.');
+      if (!/^[0-9a-fA-F]{4}$/.test(digits))
+        this.#fail('invalid_json', 'After \\u four hexadecimal digits have to follow.');
       this.#at = at + 6;
       return String.fromCharCode(Number.parseInt(digits, 16));
     }
     const plain = ESCAPES.get(letter);
     this.#at = at;
-    if (plain === undefined) return this.#fail('invalid_json', 'A backslash stands before a character that it cannot escape.');
+    if (plain === undefined)
+      return this.#fail('invalid_json', 'A backslash stands before a character that it cannot escape.');
     this.#at = at + 2;
     return plain;
   }
@@ -331,14 +336,14 @@ class Reader {
     if (exact >= MIN_INT64 && exact <= MAX_INT64) return exact;
     this.#at = start;
     const range = `${MIN_INT64} to ${MAX_INT64}`;
-    return this.#fail('number_out_of_range', `Integers may be ${range}. Send larger ones as text.`, this.#pointer());
+    return this.#fail('number_out_of_range', `Integers may be ${range}. Send larger ones as text.`, this.#here());
   }
 
   #double(start: number, end: number): number {
     const value = Number(this.#text.slice(start, end));
     if (Number.isFinite(value)) return value;
     this.#at = start;
-    return this.#fail('number_out_of_range', 'The number is beyond a 64-bit double. Send it as text.', this.#pointer());
+    return this.#fail('number_out_of_range', 'The number is beyond a 64-bit double. Send it as text.', this.#here());
   }
 
   #unexpectedAt(at: number, wanted: string): never {
@@ -355,19 +360,17 @@ class Reader {
     return this.#fail('invalid_json', `Expected ${wanted}, but ${found}.`);
   }
 
-  #pointer(): string {
-    return this.#path.map((step) => `/${escapePointer(String(step))}`).join('');
+  #here(): (string | number)[] {
+    return this.#path.slice(0, this.#depth);
   }
 
-  #fail(code: JsonFaultCode, detail: string, pointer?: string): never {
+  #fail(code: JsonFaultCode, detail: string, path?: readonly (string | number)[]): never {
     const before = this.#text.slice(0, this.#at);
     const lines = before.split('\n');
     const column = (lines.at(-1) ?? '').length + 1;
+    const pointer = path && pointerTo(path);
     this.fault = { code, detail, ...(pointer !== undefined && { pointer }), line: lines.length, column };
-    // eslint-disable-next-line typescript/only-throw-error -- caught in readEvent; an Error would cost a stack
+    // oxlint-disable-next-line typescript/only-throw-error -- caught in readEvent; an Error would cost a stack
     throw this;
   }
 }
-
-/** One step of an RFC 6901 pointer. */
-export const escapePointer = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,0 +1,29 @@
+import type { ErrorCode } from '@carillon/kernel';
+
+/** The codes of the error table that reading a body can end in. */
+export type JsonFaultCode = Extract<
+  ErrorCode,
+  | 'invalid_json'
+  | 'not_an_object'
+  | 'duplicate_key'
+  | 'number_out_of_range'
+  | 'too_deep'
+  | 'too_many_keys'
+  | 'forbidden_key'
+>;
+
+/** Why bytes are not an event, and where: line and column count from 1, the column in UTF-16 units. */
+export type JsonFault = {
+  readonly code: JsonFaultCode;
+  /** What is wrong and what to do. Quotes names of fields, never values. */
+  readonly detail: string;
+  /** RFC 6901 pointer to the value at fault; absent where there is none yet. */
+  readonly pointer?: string;
+  readonly line: number;
+  readonly column: number;
+};
+
+export type JsonLimits = { readonly depth: number; readonly keys: number };
+
+/** Limits of an event (limits-and-errors 2.6). The log's readers use the same ones: what was accepted can be read again. */
+export const EVENT_LIMITS: JsonLimits = { depth: 32, keys: 2000 };
