@@ -1,0 +1,1 @@
+export { createSandboxSenderFactory, type SandboxSenderDeps } from './sender.ts';

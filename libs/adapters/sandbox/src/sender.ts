@@ -1,0 +1,71 @@
+import { providerResult, type ProviderResult } from '@carillon/domain';
+import type { ChannelSender, Clock, Inbox, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
+
+export type SandboxSenderDeps = { readonly inbox: Inbox; readonly clock: Clock };
+
+const STOPPED = 'The delivery was stopped before the message was stored.';
+
+/** `Name <address>` as people read it; never parsed again. */
+const shown = ({ name, address }: RenderedMessage['from']): string => (name === '' ? address : `${name} <${address}>`);
+
+/**
+ * Stores messages for the portal in place of sending them, so that the product can be tried before a provider is set.
+ * The attempt's token names the message: an attempt is kept once, however often it is told.
+ */
+class SandboxSender implements ChannelSender {
+  readonly channel = 'email';
+  readonly #inbox: Inbox;
+  readonly #clock: Clock;
+  readonly #calls = new Set<Promise<void>>();
+  #closed = false;
+
+  constructor({ inbox, clock }: SandboxSenderDeps) {
+    this.#inbox = inbox;
+    this.#clock = clock;
+  }
+
+  async send(message: RenderedMessage, context: SendContext): Promise<ProviderResult> {
+    if (context.signal.aborted || this.#closed) return providerResult('transient', 'stopped', STOPPED);
+    const put = this.#inbox.put({
+      id: context.attemptToken,
+      workspace: context.workspace,
+      deliveryId: context.deliveryId,
+      channel: 'email',
+      from: shown(message.from),
+      to: message.to,
+      subject: message.subject,
+      html: message.html,
+      text: message.text,
+      at: this.#clock.now(),
+    });
+    const call = put.finally(() => this.#calls.delete(call));
+    this.#calls.add(call);
+    try {
+      await call;
+    } catch {
+      // The store may have kept it and failed to say so. Nobody receives sandbox mail twice, but promises are promises.
+      return providerResult('ambiguous', '', 'The sandbox could not say whether the message was stored.');
+    }
+    return providerResult('accepted', '', 'Stored in the sandbox inbox.', { providerId: context.attemptToken });
+  }
+
+  async check(): ReturnType<ChannelSender['check']> {
+    try {
+      await this.#inbox.list(1);
+      return [{ step: 'inbox', ok: true, detail: 'the sandbox inbox can be read; nothing leaves this machine' }];
+    } catch {
+      return [{ step: 'inbox', ok: false, detail: 'the sandbox inbox cannot be read' }];
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#calls);
+  }
+}
+
+/** Senders of the sandbox account: the default until a real provider is set. They share one inbox. */
+export const createSandboxSenderFactory = (deps: SandboxSenderDeps): SenderFactory => ({
+  kind: 'sandbox',
+  create: () => new SandboxSender(deps),
+});

@@ -1,0 +1,35 @@
+import type { Instant } from '@carillon/kernel';
+import type { RenderedEmail } from '@carillon/ports';
+import MailComposer from 'nodemailer/lib/mail-composer';
+
+/** A message as it goes over the wire, and the one sender and one recipient of its SMTP transaction. */
+export type ComposedMail = {
+  readonly from: string;
+  readonly to: string;
+  readonly bytes: Buffer;
+};
+
+/**
+ * Writes the MIME text once, so that its size is known before the first command. Names and addresses are given as
+ * objects, so that nothing in them is ever parsed as a second address; no header comes from a tenant; files and URLs
+ * are never read. Null where no SMTP command could name the recipient or sender.
+ */
+export async function compose(message: RenderedEmail, at: Instant): Promise<ComposedMail | null> {
+  const node = new MailComposer({
+    from: { name: message.from.name, address: message.from.address },
+    to: { name: '', address: message.to },
+    subject: message.subject,
+    messageId: message.messageId,
+    date: new Date(at),
+    text: message.text,
+    ...(message.html === null ? {} : { html: message.html }),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    newline: 'win',
+  }).compile();
+  const { from, to } = node.getEnvelope();
+  const [recipient, ...others] = to;
+  if (from === false || recipient === undefined || others.length > 0) return null;
+  if (![from, recipient].every((address) => /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(address))) return null;
+  return { from, to: recipient, bytes: await node.build() };
+}

@@ -1,0 +1,52 @@
+const MAX_DETAIL = 300;
+/** More of a reply than this is not read; the rest could only be cut off again. */
+const MAX_READ = 2000;
+const MIN_CONTENT = 8;
+
+const ADDRESS = /<?(?:"[^"]*"|[^\s<>"'(),;:=]+)(?:@|%40)[^\s<>"'(),;]+>?/gi;
+const URL = /https?:\/\/[^\s"'<>()]+/g;
+
+const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+
+/** What must not be seen in the text of a server's reply. */
+export type Hidden = {
+  readonly address: string;
+  readonly credentials: readonly string[];
+  /** Subject and bodies: some filters quote what they disliked. */
+  readonly content: readonly string[];
+};
+
+/** One line without control characters. Where it is cut, no half of a word is left: it could be half of an address. */
+function oneLine(text: string): string {
+  const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+  return line.length > MAX_READ ? line.slice(0, MAX_READ).replace(/\S+$/, '') : line;
+}
+
+function withoutContent(line: string, content: readonly string[]): string {
+  let plain = line;
+  for (const piece of new Set(content.flatMap((each) => [...each.split(/[\r\n]+/), ...(each.match(URL) ?? [])]))) {
+    const trimmed = piece.trim();
+    if (trimmed.length >= MIN_CONTENT) plain = plain.replaceAll(trimmed, '<content>');
+  }
+  return plain;
+}
+
+/**
+ * The text of a reply for logs, timelines and people: one line, short, without the recipient (servers like to repeat
+ * it, whole or only its local part), any other address, the credentials, or what the message says.
+ */
+export function redact(text: string, hidden: Partial<Hidden> = {}): string {
+  let plain = oneLine(text);
+  for (const credential of hidden.credentials ?? []) {
+    if (credential === '') continue;
+    plain = plain.replaceAll(credential, '<credential>');
+    plain = plain.replaceAll(Buffer.from(credential).toString('base64'), '<credential>');
+  }
+  plain = withoutContent(plain, hidden.content ?? []).replaceAll(ADDRESS, '<address>');
+  const local = (hidden.address ?? '').split('@')[0] ?? '';
+  if (local.length > 1) {
+    const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapePattern(local)}(?![\\p{L}\\p{N}])`, 'giu');
+    plain = plain.replaceAll(word, '<address>');
+  }
+  return plain.length > MAX_DETAIL ? `${plain.slice(0, MAX_DETAIL - 1)}…` : plain;
+}

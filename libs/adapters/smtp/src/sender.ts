@@ -1,0 +1,178 @@
+import { providerResult, type ProviderResult, type SmtpAccount } from '@carillon/domain';
+import { type Duration, err, type Instant, messageOf, ok, type Result } from '@carillon/kernel';
+import type { ChannelSender, Clock, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
+import { checkAccount } from './check.ts';
+import { compose, type ComposedMail } from './composition.ts';
+import { silence, type SmtpFailure } from './failure.ts';
+import { classify } from './outcome-table.ts';
+import { type PoolLimits, SessionPool } from './pool.ts';
+import { type Hidden, redact } from './redact.ts';
+import { replyCode, type SmtpReply } from './reply.ts';
+import { SmtpSession } from './session.ts';
+import { credentialsOf, DEFAULT_TIMEOUTS, type SessionSettings, type SmtpTimeouts, tlsMode } from './settings.ts';
+import type { SmtpStage } from './stage.ts';
+
+export type SmtpSenderDeps = {
+  readonly clock: Clock;
+  /** Shorter ones make tests quick. */
+  readonly timeouts?: Partial<SmtpTimeouts>;
+  /** How long a connection is kept without work. */
+  readonly idle?: Duration;
+  /** Messages over one connection. */
+  readonly messages?: number;
+  /** Certificates of authorities, PEM, that count besides those of the machine. */
+  readonly trusted?: readonly string[];
+};
+
+const CONNECTIONS = 5;
+const IDLE = 15_000;
+const MESSAGES = 100;
+
+const REFUSED_AT: Readonly<Record<SmtpStage, string>> = {
+  resolve: 'The server could not be found',
+  connect: 'The server could not be reached',
+  tls: 'The server refused encryption',
+  greeting: 'The server turned us away',
+  login: 'The server refused the login',
+  mail: 'The server refused the sender',
+  rcpt: 'The server refused the recipient',
+  data: 'The server refused to take a message',
+  body: 'The server answered in the midst of the message',
+  dot: 'The server answered the whole message',
+};
+
+/** The server's own name for an accepted message, where it gives one in a form that is known. */
+const queueId = (reply: SmtpReply): string | null =>
+  /\bqueued as <?([\w.+-]{4,80})/i.exec(reply.text)?.[1] ??
+  /^([0-9a-f]{8,32}) Message accepted/i.exec(reply.text)?.[1] ??
+  null;
+
+function resultOf(failure: SmtpFailure, hidden: Hidden, now: Instant): ProviderResult {
+  const { stage, reply } = failure;
+  const outcome = classify(reply?.code ?? null, reply?.enhanced ?? null, stage);
+  const detail = reply === null ? failure.words : `${REFUSED_AT[stage]}: ${redact(reply.text, hidden)}`;
+  const code = failure.code ?? (reply === null ? '' : replyCode(reply));
+  return providerResult(failure.verdict ?? outcome.verdict, code, detail, {
+    retryAt: outcome.wait === null ? null : now + outcome.wait,
+    suppress: outcome.suppress,
+    alert: outcome.alert || failure.alert === true,
+  });
+}
+
+/**
+ * Sends over one SMTP account. One call is one transaction with one recipient, never repeated. The one thing done
+ * twice is opening a connection: a kept one that turns out dead before the body was asked for is replaced once, for
+ * nothing of the message can have been accepted over it.
+ */
+class SmtpSender implements ChannelSender {
+  readonly channel = 'email';
+  readonly #settings: SessionSettings;
+  readonly #pool: SessionPool;
+  readonly #clock: Clock;
+
+  constructor(settings: SessionSettings, limits: PoolLimits, clock: Clock) {
+    this.#settings = settings;
+    this.#pool = new SessionPool(limits, (stop) => SmtpSession.open(settings, stop));
+    this.#clock = clock;
+  }
+
+  async send(message: RenderedMessage, context: SendContext): Promise<ProviderResult> {
+    const hidden: Hidden = {
+      address: message.to,
+      credentials: credentialsOf(this.#settings),
+      content: [message.subject, message.text, message.html ?? ''],
+    };
+    let mail: ComposedMail | null;
+    try {
+      mail = await compose(message, this.#clock.now());
+    } catch (error) {
+      const detail = `The message could not be written as MIME: ${redact(messageOf(error), hidden)}`;
+      return providerResult('refused_content', '', detail);
+    }
+    if (mail === null) {
+      return providerResult('refused_recipient', '', 'Sender or recipient is not an address that SMTP can name.');
+    }
+    const end = await this.#attempt(mail, context.signal);
+    if (!end.ok) return resultOf(end.error, hidden, this.#clock.now());
+    const { value: reply } = end;
+    const accepted = 'The server accepted the message.';
+    return providerResult('accepted', replyCode(reply), accepted, { providerId: queueId(reply) });
+  }
+
+  async #attempt(mail: ComposedMail, stop: AbortSignal): Promise<Result<SmtpReply, SmtpFailure>> {
+    const limit = AbortSignal.timeout(this.#settings.timeouts.attempt);
+    const either = AbortSignal.any([stop, limit]);
+    const orLate = (failed: { ok: false; error: SmtpFailure }): Result<never, SmtpFailure> =>
+      limit.aborted && !stop.aborted
+        ? err(silence(failed.error.stage, 'No connection became free in time.', { verdict: 'transient' }))
+        : failed;
+
+    const taken = await this.#pool.take(either);
+    if (!taken.ok) return orLate(taken);
+    let session = taken.value;
+    const reused = session.served > 0;
+    let end = await session.transact(mail, stop, limit);
+    const begun = !end.ok && (end.error.stage === 'body' || end.error.stage === 'dot');
+    if (!end.ok && reused && end.error.lost === true && !begun) {
+      const fresh = await this.#pool.replace(either);
+      if (!fresh.ok) return orLate(fresh);
+      session = fresh.value;
+      end = await session.transact(mail, stop, limit);
+    }
+    this.#pool.give(session);
+    return end;
+  }
+
+  check(): ReturnType<ChannelSender['check']> {
+    return checkAccount(this.#settings);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+/** Stands in for an account that cannot work as it is configured: it parks what is sent over it and says why. */
+const unusableSender = (failure: SmtpFailure, clock: Clock): ChannelSender => ({
+  channel: 'email',
+  send: async () => resultOf(failure, { address: '', credentials: [], content: [] }, clock.now()),
+  check: async () => [{ step: failure.stage, ok: false, detail: failure.words }],
+  close: async () => undefined,
+});
+
+function settingsOf(
+  account: SmtpAccount,
+  secrets: Readonly<Record<string, string>>,
+  deps: SmtpSenderDeps,
+): Result<SessionSettings, SmtpFailure> {
+  const password = account.password === undefined ? '' : (secrets[account.password.secret] ?? '');
+  if (account.user !== undefined && password === '') {
+    const name = account.password?.secret;
+    const words = name === undefined ? 'The account names a user but no password.' : `The secret ${name} has no value.`;
+    return err(silence('login', words, { verdict: 'refused_account', alert: true }));
+  }
+  return ok({
+    host: account.host,
+    port: account.port,
+    tls: tlsMode(account),
+    login: account.user === undefined ? null : { user: account.user, password },
+    timeouts: { ...DEFAULT_TIMEOUTS, ...deps.timeouts },
+    trusted: deps.trusted ?? [],
+  });
+}
+
+/** Makes senders for SMTP accounts. `secrets` holds the password under the name that the account refers to. */
+export const createSmtpSenderFactory = (deps: SmtpSenderDeps): SenderFactory => ({
+  kind: 'smtp',
+  create(account, secrets) {
+    if (account.kind !== 'smtp') throw new TypeError(`an SMTP sender was asked for an account of kind ${account.kind}`);
+    const settings = settingsOf(account, secrets, deps);
+    if (!settings.ok) return unusableSender(settings.error, deps.clock);
+    const limits = {
+      connections: account.connections ?? CONNECTIONS,
+      idle: deps.idle ?? IDLE,
+      messages: deps.messages ?? MESSAGES,
+    };
+    return new SmtpSender(settings.value, limits, deps.clock);
+  },
+});

@@ -1,0 +1,114 @@
+import { lookup } from 'node:dns';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, getCACertificates, type ConnectionOptions, TLSSocket } from 'node:tls';
+import { err, ok, type Result } from '@carillon/kernel';
+import { inWords, isConfigurationError, silence, type SmtpFailure, stopped } from './failure.ts';
+import type { SessionSettings } from './settings.ts';
+import type { SmtpStage } from './stage.ts';
+
+/** Tells whoever watches a connection come about what was seen at each step. */
+export type StepWatcher = (step: string, detail: string) => void;
+
+/**
+ * TLS as an account wants it. An opportunistic upgrade takes any certificate: it would otherwise go on in the clear,
+ * which protects less. Every other mode wants a certificate of a trusted authority for the server's name.
+ */
+export const tlsOptions = (settings: SessionSettings): ConnectionOptions => ({
+  host: settings.host,
+  ...(isIP(settings.host) === 0 ? { servername: settings.host } : {}),
+  ...(settings.trusted.length > 0 ? { ca: [...getCACertificates(), ...settings.trusted] } : {}),
+  minVersion: 'TLSv1.2',
+  rejectUnauthorized: settings.tls !== 'opportunistic',
+});
+
+type Address = { readonly address: string; readonly family: number };
+
+function addressesOf(host: string): Promise<Result<readonly Address[], SmtpFailure>> {
+  return new Promise((settle) => {
+    lookup(host, { all: true }, (error, addresses) => {
+      if (error === null && addresses.length > 0) return settle(ok(addresses));
+      const words = inWords(error, 'The name of the mail server could not be resolved.');
+      settle(err(silence('resolve', words, { alert: isConfigurationError(error) })));
+    });
+  });
+}
+
+/** Waits for a socket to be ready; whatever comes first decides, and a socket that lost is destroyed. */
+function ready(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  stage: SmtpStage,
+  cut: AbortSignal,
+): Promise<Result<Socket, SmtpFailure>> {
+  return new Promise((settle) => {
+    const finish = (result: Result<Socket, SmtpFailure>): void => {
+      socket.off(event, onReady).off('error', onError).off('close', onClose);
+      cut.removeEventListener('abort', onCut);
+      if (!result.ok) socket.on('error', () => undefined).destroy();
+      settle(result);
+    };
+    const onReady = (): void => finish(ok(socket));
+    const onClose = (): void => finish(err(silence(stage, 'The server closed the connection.')));
+    const onCut = (): void => finish(err(silence(stage, 'The server did not answer in time.')));
+    const onError = (error: Error): void => {
+      const otherwise = stage === 'tls' ? 'TLS could not be agreed on.' : 'No connection came about.';
+      finish(err(silence(stage, inWords(error, otherwise), { alert: isConfigurationError(error) })));
+    };
+    socket.once(event, onReady).once('error', onError).once('close', onClose);
+    if (cut.aborted) onCut();
+    else cut.addEventListener('abort', onCut, { once: true });
+  });
+}
+
+/** Certificate and version of a secured connection, for people. */
+export function describeTls(socket: Socket): string {
+  if (!(socket instanceof TLSSocket)) return 'not encrypted';
+  const { subject, valid_to: until } = socket.getPeerCertificate();
+  const name = subject?.CN === undefined ? '' : `, certificate of ${[subject.CN].flat().join(', ')} until ${until}`;
+  return `${socket.getProtocol() ?? 'TLS'}${name}${socket.authorized ? '' : ', not verified'}`;
+}
+
+/** Opens the socket of a connection: name, TCP, and TLS where it comes first. */
+export async function openSocket(
+  settings: SessionSettings,
+  stop: AbortSignal,
+  seen: StepWatcher,
+): Promise<Result<Socket, SmtpFailure>> {
+  const cut = AbortSignal.any([stop, AbortSignal.timeout(settings.timeouts.connection)]);
+  const orStopped = (result: Result<Socket, SmtpFailure>): Result<Socket, SmtpFailure> =>
+    !result.ok && stop.aborted ? err(stopped(result.error.stage)) : result;
+
+  const found = await Promise.race([addressesOf(settings.host), whenCut(cut)]);
+  if (!found.ok) return stop.aborted ? err(stopped('resolve')) : found;
+  seen('resolve', `${settings.host} is ${found.value.map((each) => each.address).join(', ')}`);
+
+  const plain = connectPlain({
+    host: settings.host,
+    port: settings.port,
+    autoSelectFamily: true,
+    lookup: (_host, options, callback) => {
+      const [first] = found.value;
+      if (options.all === true) callback(null, [...found.value]);
+      else callback(null, first?.address ?? '', first?.family);
+    },
+  });
+  const connected = orStopped(await ready(plain, 'connect', 'connect', cut));
+  if (!connected.ok) return connected;
+  seen('connect', `connected to ${plain.remoteAddress ?? settings.host} port ${settings.port}`);
+  if (settings.tls !== 'implicit') return connected;
+
+  const secured = orStopped(
+    await ready(connectTls({ ...tlsOptions(settings), socket: plain }), 'secureConnect', 'tls', cut),
+  );
+  if (!secured.ok) plain.destroy();
+  else seen('TLS', describeTls(secured.value));
+  return secured;
+}
+
+function whenCut(cut: AbortSignal): Promise<Result<never, SmtpFailure>> {
+  const late = err(silence('resolve', 'The name servers did not answer in time.'));
+  return new Promise((settle) => {
+    if (cut.aborted) settle(late);
+    else cut.addEventListener('abort', () => settle(late), { once: true });
+  });
+}
