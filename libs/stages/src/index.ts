@@ -13,3 +13,7 @@ export * from './evaluate/stage.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
 export * from './project/stages.ts';
+export * from './append/idempotency-key.ts';
+export * from './append/prepare-append.ts';
+export * from './append/source-record.ts';
+export * from './append/traceparent.ts';

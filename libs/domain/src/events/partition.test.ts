@@ -2,8 +2,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { partitionOf } from './partition.ts';
 
-test('a key always has the same partition, also in the next release', () => {
-  expect(['', 'a', '01J9ZK3W5X7Y8A2B4C6D8E0FGH', 'Straße'].map((key) => partitionOf(key, 8))).toEqual([3, 3, 0, 3]);
+/** Hashes that Kafka's tests give for these keys. */
+const KAFKA: readonly (readonly [string, number])[] = [
+  ['21', -973932308],
+  ['foobar', -790332482],
+  ['a-little-bit-long-string', -985981536],
+  ['a-little-bit-longer-string', -1486304829],
+  ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
+  ['abc', 479470107],
+];
+
+test.each(KAFKA)('%s has the partition that Kafka gives it, now and in the next release', (key, hash) => {
+  for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
 });
 
 test('a partition is one of those that there are', () => {

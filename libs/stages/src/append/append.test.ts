@@ -1,0 +1,249 @@
+import { readEvent, type EventStream } from '@carillon/domain';
+import type { IdKind, LogId } from '@carillon/kernel';
+import { ID_PREFIXES } from '@carillon/kernel';
+import type { LogRecord, NewRecord } from '@carillon/ports';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { prepareAppend, type AppendRequest, type PreparedAppend } from './prepare-append.ts';
+import { markerRecord, readSourceRecord } from './source-record.ts';
+import { readTraceparent } from './traceparent.ts';
+
+const LOG = 'log_1' as LogId;
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+let counter = 0;
+const parts = (list: readonly string[]): string => list.map((part) => `${part.length}:${part}`).join('');
+/** Ids that show what they were made of. */
+const ids = {
+  derive: (kind: IdKind, ...list: readonly string[]) => ID_PREFIXES[kind] + parts(list),
+  random: (kind: IdKind) => `${ID_PREFIXES[kind]}random${(counter += 1)}`,
+  keyed: (...list: readonly string[]) => `keyed${parts(list)}`,
+};
+
+const orders: EventStream = {
+  path: 'shop/orders',
+  workspace: 'shop',
+  key: null,
+  time: null,
+  security: { api_keys: [] },
+};
+
+function prepare(body: string, stream: EventStream, more: Partial<AppendRequest> = {}) {
+  const bytes = new TextEncoder().encode(body);
+  const read = readEvent(bytes);
+  if (!read.ok) throw new Error(read.error.detail);
+  const request: AppendRequest = {
+    stream,
+    bytes,
+    body: read.value.body,
+    idempotencyKey: null,
+    principal: 'api_key:backend',
+    traceparent: null,
+    ...more,
+  };
+  return prepareAppend(request, { ids, now: NOW, partitions: 8 });
+}
+
+function prepared(body: string, stream: EventStream = orders, more: Partial<AppendRequest> = {}): PreparedAppend {
+  const result = prepare(body, stream, more);
+  if (!result.ok) throw result.error;
+  return result.value;
+}
+
+function refused(body: string, stream: EventStream = orders, more: Partial<AppendRequest> = {}) {
+  const result = prepare(body, stream, more);
+  if (result.ok) throw new Error('it was accepted');
+  return result.error;
+}
+
+const onLog = (record: NewRecord): LogRecord => ({ ...record, offset: 7, time: NOW + 5 });
+
+describe('the id of an event', () => {
+  test('is the same for the same stream and Idempotency-Key, whatever the body', () => {
+    const first = prepared('{"a":1}', orders, { idempotencyKey: 'k-1' });
+    const second = prepared('{"a":2}', orders, { idempotencyKey: 'k-1' });
+    expect(second.id).toBe(first.id);
+    expect(second.record.partition).toBe(first.record.partition);
+  });
+
+  test('differs by stream and by key, and is random without one', () => {
+    const other = { ...orders, path: 'shop/refunds' };
+    const all = [
+      prepared('{}', orders, { idempotencyKey: 'k' }).id,
+      prepared('{}', other, { idempotencyKey: 'k' }).id,
+      prepared('{}', orders, { idempotencyKey: 'l' }).id,
+      prepared('{}').id,
+      prepared('{}').id,
+    ];
+    expect(new Set(all).size).toBe(5);
+  });
+
+  test.each(['', ' ', 'a b', 'k, l', 'ü', 'a\u0000', 'x'.repeat(256)])(
+    'Idempotency-Key %j is refused',
+    (idempotencyKey) => {
+      expect(refused('{}', orders, { idempotencyKey }).code).toBe('invalid_idempotency_key');
+    },
+  );
+
+  test('an Idempotency-Key of 255 characters is taken', () => {
+    expect(prepare('{}', orders, { idempotencyKey: '~'.repeat(255) }).ok).toBe(true);
+  });
+});
+
+describe('on a keyed stream', () => {
+  const keyed = { ...orders, key: 'event.customer.id' };
+
+  test('events of one entity share key and partition, and the log key is a keyed hash', () => {
+    const one = prepared('{"customer":{"id":42},"n":1}', keyed);
+    const two = prepared('{"customer":{"id":"42"},"n":2}', keyed);
+    expect(two.record.key).toBe(one.record.key);
+    expect(two.record.partition).toBe(one.record.partition);
+    expect(one.record.key).toBe(ids.keyed('events', 'shop/orders', '42'));
+    expect(one.id).not.toBe(two.id);
+  });
+
+  test.each([
+    ['"A-1"', 'A-1'],
+    ['9007199254740993', '9007199254740993'],
+    ['1.50', '1.5'],
+    ['-0', '0'],
+    ['true', 'true'],
+    ['"Zoë / 1%"', 'Zo%C3%AB%20%2F%201%25'],
+  ])('the value %s goes into the header as %s', (json, header) => {
+    expect(prepared(`{"customer":{"id":${json}}}`, keyed).record.headers['key']).toBe(header);
+  });
+
+  test.each([
+    '{}',
+    '{"customer":1}',
+    '{"customer":{"id":null}}',
+    '{"customer":{"id":{}}}',
+    '{"customer":{"id":[1]}}',
+    '{"customer":{"id":""}}',
+    `{"customer":{"id":"${'x'.repeat(1025)}"}}`,
+  ])('%s is refused with the pointer', (body) => {
+    const error = refused(body, keyed);
+    expect(error.code).toBe('missing_entity_key');
+    expect(error.facts.pointer).toBe('/customer/id');
+  });
+});
+
+describe('on a stream with a time path', () => {
+  const timed = { ...orders, time: 'event.at' };
+
+  test('the time of the event goes into a header, in milliseconds', () => {
+    const { headers } = prepared('{"at":"2026-11-20T13:00:00.250+01:00"}', timed).record;
+    expect(headers).toMatchObject({ time: String(NOW + 250) });
+    expect(headers).not.toHaveProperty('time_clamped');
+  });
+
+  test('a time further ahead than a minute becomes a minute ahead, and is marked', () => {
+    expect(prepared('{"at":"2030-01-01T00:00:00Z"}', timed).record.headers).toMatchObject({
+      time: String(NOW + 60_000),
+      time_clamped: 'true',
+    });
+  });
+
+  test.each([
+    '{}',
+    '{"at":1700000000}',
+    '{"at":"yesterday"}',
+    '{"at":"2026-02-30T00:00:00Z"}',
+    '{"at":"2026-02-03T00:00:00"}',
+    '{"at":null}',
+  ])('%s is refused with the pointer', (body) => {
+    const error = refused(body, timed);
+    expect(error.code).toBe('missing_event_time');
+    expect(error.facts.pointer).toBe('/at');
+  });
+});
+
+describe('reading back', () => {
+  test('gives what was appended, byte for byte, with the log append time', () => {
+    const stream = { ...orders, key: 'event.id', time: 'event.at' };
+    const text = '{"id" : "Zoë/1", "at":"2026-11-20T11:00:00Z", "n":9007199254740993}';
+    const { id, record } = prepared(text, stream, { traceparent: TRACE });
+    expect(new TextDecoder().decode(record.value)).toBe(text);
+    const read = readSourceRecord(onLog(record), LOG);
+    if (!read.ok || read.value.kind !== 'event') throw new Error('not an event');
+    const { body, ...event } = read.value.event;
+    expect(body['n']).toBe(9007199254740993n);
+    expect(event).toEqual({
+      id,
+      workspace: 'shop',
+      stream: 'shop/orders',
+      key: 'Zoë/1',
+      position: { logId: LOG, topic: 'carillon.events', partition: record.partition, offset: 7 },
+      appendedAt: NOW + 5,
+      time: NOW - 3_600_000,
+      traceparent: TRACE,
+    });
+  });
+
+  test('without a time path the time is the append time', () => {
+    const read = readSourceRecord(onLog(prepared('{}').record), LOG);
+    if (!read.ok || read.value.kind !== 'event') throw new Error('not an event');
+    expect(read.value.event.time).toBe(NOW + 5);
+    expect(read.value.event.key).toBeNull();
+  });
+
+  test('a marker carries number and semantics, and one of another log is refused', () => {
+    const marker = onLog(markerRecord(3, 12, 2, LOG));
+    expect(readSourceRecord(marker, LOG)).toMatchObject({
+      ok: true,
+      value: { kind: 'marker', configNumber: 12, semantics: 2, position: { partition: 3 } },
+    });
+    expect(readSourceRecord(marker, 'log_2' as LogId)).toMatchObject({ ok: false, error: { reason: 'wrong_log' } });
+    expect(readSourceRecord(onLog(markerRecord(0, 5)), LOG)).toMatchObject({ ok: true, value: { configNumber: 5 } });
+  });
+
+  test('a tick is a tick', () => {
+    const tick = { ...onLog(markerRecord(0, 1)), headers: { kind: 'tick' } };
+    expect(readSourceRecord(tick, LOG)).toMatchObject({ ok: true, value: { kind: 'tick', appendedAt: NOW + 5 } });
+  });
+
+  const event = onLog(prepared('{}').record);
+  test.each([
+    ['unknown_kind', { ...event, headers: {} }],
+    ['unknown_kind', { ...event, headers: { ...event.headers, kind: 'toString' } }],
+    ['unknown_encoding', { ...event, headers: { ...event.headers, enc: '1' } }],
+    ['missing_header', { ...event, headers: { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders' } }],
+    ['invalid_header', { ...event, headers: { ...event.headers, key: '%zz' } }],
+    ['invalid_header', { ...event, headers: { ...event.headers, time: '1e3' } }],
+    ['invalid_header', { ...event, headers: { kind: 'marker', config: 'x', semantics: '1' } }],
+    ['invalid_json', { ...event, value: new Uint8Array([0xff]) }],
+    ['not_an_object', { ...event, value: new TextEncoder().encode('[]') }],
+  ])('what cannot be read is a fault of class %s', (reason, record) => {
+    expect(readSourceRecord(record, LOG)).toMatchObject({ ok: false, error: { reason } });
+  });
+
+  test('no record at all makes it throw', () => {
+    const headers = fc.dictionary(
+      fc.constantFrom('kind', 'enc', 'event_id', 'workspace', 'stream', 'key', 'time', 'config'),
+      fc.oneof(fc.constantFrom('event', 'marker', 'tick', '0', '1', '%'), fc.string()),
+    );
+    fc.assert(
+      fc.property(headers, fc.uint8Array(), (given, value) => {
+        readSourceRecord(
+          { topic: 'carillon.events', partition: 0, key: '', value, headers: given, offset: 0, time: 0 },
+          LOG,
+        );
+      }),
+    );
+  });
+});
+
+test.each([
+  [TRACE, TRACE],
+  [`01${TRACE.slice(2)}-more`, TRACE],
+  [`${TRACE}-more`, null],
+  [`ff${TRACE.slice(2)}`, null],
+  [TRACE.toUpperCase(), null],
+  ['00-00000000000000000000000000000000-b7ad6b7169203331-01', null],
+  ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', null],
+  ['', null],
+  [null, null],
+])('traceparent %j is taken up as %j', (header, taken) => {
+  expect(readTraceparent(header)).toBe(taken);
+});

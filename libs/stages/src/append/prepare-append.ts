@@ -1,0 +1,111 @@
+import { partitionOf, pointerTo, stepsOf, valueAtPath, type EventStream } from '@carillon/domain';
+import {
+  CarillonError,
+  err,
+  ok,
+  parseInstant,
+  type EventId,
+  type Instant,
+  type JsonObject,
+  type Result,
+} from '@carillon/kernel';
+import type { Ids, NewRecord } from '@carillon/ports';
+import { readIdempotencyKey } from './idempotency-key.ts';
+import { readTraceparent } from './traceparent.ts';
+
+/** A request that has passed every check before its body, and the body as it was read. */
+export type AppendRequest = {
+  readonly stream: EventStream;
+  /** As received; these are what the log keeps. */
+  readonly bytes: Uint8Array;
+  readonly body: JsonObject;
+  /** The header, or null where none was sent. */
+  readonly idempotencyKey: string | null;
+  /** Who sent it, for the audit: kind and name of the credential, never the credential. */
+  readonly principal: string;
+  /** The header, or null where none was sent. */
+  readonly traceparent: string | null;
+};
+
+export type AppendSurroundings = {
+  readonly ids: Pick<Ids, 'derive' | 'random' | 'keyed'>;
+  readonly now: Instant;
+  /** Number of partitions of `carillon.events`. */
+  readonly partitions: number;
+};
+
+export type PreparedAppend = { readonly id: EventId; readonly record: NewRecord };
+
+/** How far ahead of the log an event's own time may be; what is later is taken back to that and marked. */
+export const TIME_AHEAD = 60_000;
+const LONGEST_KEY = 1024;
+
+/**
+ * Append (flow table, stage 1): the record of a source event, its bytes unchanged and its routing facts in headers, so
+ * that nobody computes them again. The same stream and Idempotency-Key give the same id; without a key it is random.
+ */
+export function prepareAppend(
+  request: AppendRequest,
+  around: AppendSurroundings,
+): Result<PreparedAppend, CarillonError> {
+  const { stream, body } = request;
+  const { ids } = around;
+  const idempotencyKey = readIdempotencyKey(request.idempotencyKey);
+  if (!idempotencyKey.ok) return idempotencyKey;
+  const entity = stream.key === null ? ok(null) : readEntityKey(body, stream.key);
+  if (!entity.ok) return entity;
+  const time = stream.time === null ? ok({}) : readTime(body, stream.time, around.now);
+  if (!time.ok) return time;
+  const id = (
+    idempotencyKey.value === null ? ids.random('event') : ids.derive('event', stream.path, 'http', idempotencyKey.value)
+  ) as EventId;
+  const key = ids.keyed('events', stream.path, entity.value ?? id);
+  const traceparent = readTraceparent(request.traceparent);
+  return ok({
+    id,
+    record: {
+      topic: 'carillon.events',
+      partition: partitionOf(key, around.partitions),
+      key,
+      value: request.bytes,
+      headers: {
+        kind: 'event',
+        enc: '0',
+        event_id: id,
+        workspace: stream.workspace,
+        stream: stream.path,
+        ...(entity.value !== null && { key: encodeURIComponent(entity.value) }),
+        principal: request.principal,
+        ...(traceparent !== null && { traceparent }),
+        ...time.value,
+      },
+    },
+  });
+}
+
+/** The entity that the event is about, as text: a number and the text of the same digits name the same entity. */
+function readEntityKey(body: JsonObject, path: string): Result<string, CarillonError> {
+  const value = valueAtPath(body, path);
+  const text = typeof value === 'object' || value === undefined ? '' : String(value);
+  if (text !== '' && text.length <= LONGEST_KEY) return ok(text);
+  const wanted = `a text of 1 to ${LONGEST_KEY} characters, a number or a boolean`;
+  const detail = `This stream needs ${wanted} at ${path}. Send it with each event.`;
+  return err(new CarillonError('missing_entity_key', detail, pointerFacts(path)));
+}
+
+/** The event's own time as headers. */
+function readTime(body: JsonObject, path: string, now: Instant): Result<Record<string, string>, CarillonError> {
+  const value = valueAtPath(body, path);
+  const at = typeof value === 'string' ? parseInstant(value) : undefined;
+  if (at === undefined) {
+    const detail = `This stream needs an RFC 3339 time with zone at ${path}, such as "2026-01-31T12:00:00Z".`;
+    return err(new CarillonError('missing_event_time', detail, pointerFacts(path)));
+  }
+  const latest = now + TIME_AHEAD;
+  return ok(at > latest ? { time: String(latest), time_clamped: 'true' } : { time: String(at) });
+}
+
+function pointerFacts(path: string): { pointer?: string } {
+  const pointer = pointerTo(stepsOf(path) ?? []);
+  return pointer === undefined ? {} : { pointer };
+}

@@ -1,0 +1,120 @@
+import { readEvent, type Position, type SourceEvent } from '@carillon/domain';
+import { err, ok, type EventId, type Instant, type LogId, type Result } from '@carillon/kernel';
+import type { LogRecord, NewRecord } from '@carillon/ports';
+import { readTraceparent } from './traceparent.ts';
+
+/** Number of the way in which events are judged; raised when the same log would give other intents (promise 6). */
+export const ENGINE_SEMANTICS = 1;
+
+/** Says that events after it, in its own partition, are judged by this configuration and these semantics. */
+export type Marker = {
+  readonly kind: 'marker';
+  readonly configNumber: number;
+  readonly semantics: number;
+  readonly position: Position;
+  readonly appendedAt: Instant;
+};
+/** Says that time passed on a quiet partition: up to the append time. */
+export type Tick = { readonly kind: 'tick'; readonly position: Position; readonly appendedAt: Instant };
+/** What stands in `carillon.events`, out of a closed set. */
+export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent } | Marker | Tick;
+
+/** Why a record of the event log can never be read; `reason` is a class for the dead letter, `detail` holds no values. */
+export type SourceRecordFault = { readonly reason: string; readonly detail: string };
+
+const fault = (reason: string, detail: string): Result<never, SourceRecordFault> => err({ reason, detail });
+
+/**
+ * Reads a record of `carillon.events`: what `prepareAppend` and `markerRecord` wrote. Never throws, because the log may
+ * hold what another program wrote. The caller has made sure that `logId` is the log that the record comes from.
+ */
+export function readSourceRecord(record: LogRecord, logId: LogId): Result<SourceRecord, SourceRecordFault> {
+  const { topic, partition, offset, headers } = record;
+  const position: Position = { logId, topic, partition, offset };
+  const kind = headers['kind'];
+  if (kind === 'event') return readEventRecord(record, position);
+  if (kind === 'marker') return readMarker(record, position);
+  if (kind === 'tick') return ok({ kind, position, appendedAt: record.time });
+  return fault(
+    'unknown_kind',
+    kind === undefined ? 'The record has no header kind.' : 'The record is of no known kind.',
+  );
+}
+
+function readEventRecord(record: LogRecord, position: Position): Result<SourceRecord, SourceRecordFault> {
+  const { headers } = record;
+  const { event_id: id, workspace, stream, key = null, time } = headers;
+  if (headers['enc'] !== '0') return fault('unknown_encoding', 'The header enc is not 0: the body cannot be read.');
+  if (!id || !workspace || !stream) {
+    return fault('missing_header', 'An event needs the headers event_id, workspace and stream.');
+  }
+  const at = time === undefined ? record.time : wholeNumber(time);
+  const entity = key === null ? null : decodeText(key);
+  if (at === undefined) return fault('invalid_header', 'The header time is not a number of milliseconds.');
+  if (entity === undefined) return fault('invalid_header', 'The header key is not percent-encoded text.');
+  const body = readEvent(record.value);
+  if (!body.ok) return fault(body.error.code, body.error.detail);
+  const event: SourceEvent = {
+    id: id as EventId,
+    workspace,
+    stream,
+    key: entity,
+    body: body.value.body,
+    position,
+    appendedAt: record.time,
+    time: at,
+    traceparent: readTraceparent(headers['traceparent'] ?? null),
+  };
+  return ok({ kind: 'event', event });
+}
+
+function readMarker(record: LogRecord, position: Position): Result<SourceRecord, SourceRecordFault> {
+  const { config, semantics, log_id: logId } = record.headers;
+  if (logId !== undefined && logId !== position.logId) {
+    return fault('wrong_log', 'The marker belongs to another log.');
+  }
+  const configNumber = wholeNumber(config ?? '');
+  const level = wholeNumber(semantics ?? '');
+  if (configNumber === undefined || level === undefined) {
+    return fault('invalid_header', 'A marker needs the headers config and semantics, both numbers.');
+  }
+  return ok({ kind: 'marker', configNumber, semantics: level, position, appendedAt: record.time });
+}
+
+function wholeNumber(text: string): number | undefined {
+  const number = /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
+  return number !== undefined && Number.isSafeInteger(number) ? number : undefined;
+}
+
+function decodeText(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The marker of a configuration number for one partition; publishing appends one to each. It carries the log id, so
+ * that a marker copied from another log is never taken for one of this.
+ */
+export function markerRecord(
+  partition: number,
+  number: number,
+  semantics: number = ENGINE_SEMANTICS,
+  logId: LogId | null = null,
+): NewRecord {
+  return {
+    topic: 'carillon.events',
+    partition,
+    key: 'marker',
+    value: new Uint8Array(),
+    headers: {
+      kind: 'marker',
+      enc: '0',
+      config: String(number),
+      semantics: String(semantics),
+      ...(logId !== null && { log_id: logId }),
+    },
+  };
+}
