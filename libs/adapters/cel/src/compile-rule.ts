@@ -1,0 +1,55 @@
+import type { CompiledRule, Expression, ExpressionFault, ExpressionPlace, PlacedRule } from '@carillon/domain';
+import type { Result } from '@carillon/kernel';
+import { err, ok } from '@carillon/kernel';
+import type { ExpressionLanguage } from '@carillon/ports';
+
+/** A fault with the field of the rule that it stands in: `when`, `recipients.to.email`. */
+export type RuleFault = ExpressionFault & { readonly field: string };
+
+type Read = (field: string, source: string | undefined, place: ExpressionPlace) => Expression | null;
+
+/** Compiles all expressions of a rule, or tells everything that is wrong with them. */
+export function compileRule(
+  placed: PlacedRule,
+  language: ExpressionLanguage,
+): Result<CompiledRule, readonly RuleFault[]> {
+  const faults: RuleFault[] = [];
+  const read: Read = (field, source, place) => {
+    if (source === undefined) return null;
+    const compiled = language.compile(source, place);
+    if (compiled.ok) return compiled.value;
+    faults.push(...compiled.error.map((fault) => ({ field, ...fault })));
+    return null;
+  };
+  const { when: condition, recipients } = placed.body;
+  const { email, phone, token } = recipients.to;
+  const when = read('when', condition, 'when');
+  const rule = {
+    placed,
+    forEach: read('recipients.for_each', recipients.for_each, 'for_each'),
+    to: {
+      email: read('recipients.to.email', email, 'recipient'),
+      phone: read('recipients.to.phone', phone, 'recipient'),
+      token: read('recipients.to.token', token, 'recipient'),
+    },
+    uniqueId: readUniqueId(read, recipients.unique_id),
+    person: read('recipients.person', recipients.person, 'recipient'),
+    variables: readVariables(read, recipients.variables),
+    where: read('recipients.where', recipients.where, 'where'),
+  };
+  return when === null || faults.length > 0 ? err(faults) : ok({ ...rule, when });
+}
+
+/** `event_id` and `trigger_id` as the whole expression are reserved words (rules.md section 3). */
+function readUniqueId(read: Read, source: string | undefined): CompiledRule['uniqueId'] {
+  const word = source?.trim();
+  if (word === 'event_id' || word === 'trigger_id') return word;
+  return read('recipients.unique_id', source, 'recipient');
+}
+
+function readVariables(read: Read, variables: Readonly<Record<string, string>> = {}): CompiledRule['variables'] {
+  return Object.entries(variables).flatMap(([name, source]) => {
+    const value = read(`recipients.variables.${name}`, source, 'recipient');
+    return value === null ? [] : [[name, value] as const];
+  });
+}

@@ -1,0 +1,132 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import type { Signature } from '../runtime/functions.ts';
+import { arities, findFunction, FUNCTION_NAMES, METHOD_NAMES } from '../runtime/functions.ts';
+import type { LoopKind } from '../runtime/loops.ts';
+import { LOOPS } from '../runtime/loops.ts';
+import { turnCost } from './cost.ts';
+import { listed, nearest } from './faults.ts';
+import type { Lowering, Scope } from './lowering.ts';
+import { compilePattern } from './pattern.ts';
+import type { Plan } from './plan.ts';
+
+const MAX_LOOPS = 2;
+
+const isLoop = (name: string): name is LoopKind => Object.hasOwn(LOOPS, name);
+
+/** `name(args)` */
+export function lowerFunction(to: Lowering, node: ASTNode, name: string, args: readonly ASTNode[], scope: Scope): Plan {
+  const [first, second] = args;
+  if (name === 'has' && args.length === 1 && first) return lowerHas(to, node, first, scope);
+  if (name === 'matches' && args.length === 2 && first && second) return lowerMatches(to, node, first, second, scope);
+  return lowerCall(to, node, name, args, { name, method: false, args: args.length }, scope);
+}
+
+/** `on.name(args)` */
+export function lowerMethod(
+  to: Lowering,
+  node: ASTNode,
+  name: string,
+  on: ASTNode,
+  args: readonly ASTNode[],
+  scope: Scope,
+): Plan {
+  const [first, second, third] = args;
+  if (on.op === 'id' && (on.args === 'optional' || on.args === 'cel') && !scope.slots.has(on.args)) {
+    const full = `${on.args}.${name}`;
+    if (full === 'cel.bind' && first && second && third) return lowerBind(to, node, first, second, third, scope);
+    return lowerCall(to, node, full, args, { name: full, method: false, args: args.length }, scope);
+  }
+  if (isLoop(name) && first && second && (args.length === 2 || (name === 'map' && args.length === 3))) {
+    return lowerLoop(to, node, name, on, [first, second, third], scope);
+  }
+  if (name === 'matches' && args.length === 1 && first) return lowerMatches(to, node, on, first, scope);
+  if ((name === 'orValue' || name === 'or') && args.length === 1 && first) {
+    const [of, other] = [to.lower(on, scope), to.lower(first, scope)];
+    return { op: 'fallback', kind: name, of, other, ...to.range(node) };
+  }
+  const all = [on, ...args];
+  return lowerCall(to, node, name, all, { name, method: true, args: all.length }, scope);
+}
+
+function lowerCall(
+  to: Lowering,
+  node: ASTNode,
+  name: string,
+  args: readonly ASTNode[],
+  signature: Signature,
+  scope: Scope,
+): Plan {
+  const run = findFunction(signature);
+  const lowered = args.map((arg) => to.lower(arg, scope));
+  if (run) return { op: 'call', name, run, args: lowered, ...to.range(node) };
+  const receiver = signature.method ? 1 : 0;
+  const counts = arities(name, signature.method).map((count) => count - receiver);
+  if (counts.length > 0) {
+    const wrong = `\`${name}\` does not take ${args.length - receiver} arguments`;
+    return to.refuse(node, wrong, `give it ${counts.join(' or ')}`);
+  }
+  return to.refuse(node, `unknown function \`${name}\``, fixForUnknown(name, signature.method));
+}
+
+function fixForUnknown(name: string, method: boolean): string {
+  const [here, there] = method ? [METHOD_NAMES, FUNCTION_NAMES] : [FUNCTION_NAMES, METHOD_NAMES];
+  if (there.includes(name)) return method ? `write \`${name}(value)\`` : `write \`value.${name}(…)\``;
+  const near = nearest(name, here);
+  return near.length > 0 ? `did you mean ${listed(near)}?` : `functions are ${listed(here)}`;
+}
+
+function lowerHas(to: Lowering, node: ASTNode, of: ASTNode, scope: Scope): Plan {
+  if (of.op !== '.' && of.op !== '.?') {
+    return to.refuse(node, '`has` tests a field', 'write `has(event.name)`; for an index `"name" in event`');
+  }
+  return { op: 'has', of: to.lower(of.args[0], scope), key: of.args[1], ...to.range(node) };
+}
+
+function lowerMatches(to: Lowering, node: ASTNode, of: ASTNode, pattern: ASTNode, scope: Scope): Plan {
+  const text = to.lower(of, scope);
+  if (pattern.op !== 'value' || typeof pattern.args !== 'string') {
+    return to.refuse(pattern, '`matches` takes a pattern written out', 'write the pattern between quotation marks');
+  }
+  const compiled = compilePattern(pattern.args);
+  if (compiled.ok) return { op: 'matches', of: text, pattern: compiled.value, ...to.range(node) };
+  return to.refuse(
+    pattern,
+    `not a pattern: ${compiled.error}`,
+    'write it in RE2 syntax (no look-around, no back-references)',
+  );
+}
+
+/** Loops and bindings make a name; the parser has refused everything else in its place, and so do we. */
+function inner(to: Lowering, name: ASTNode, scope: Scope): { slot: number; scope: Scope } {
+  const slot = to.newSlot();
+  if (name.op !== 'id') to.refuse(name, 'a plain name is needed here', 'write `event.items.exists(x, x.qty > 1)`');
+  const slots = name.op === 'id' ? new Map([...scope.slots, [name.args, slot] as const]) : scope.slots;
+  return { slot, scope: { ...scope, slots } };
+}
+
+function lowerBind(to: Lowering, node: ASTNode, name: ASTNode, value: ASTNode, body: ASTNode, scope: Scope): Plan {
+  const { slot, scope: inside } = inner(to, name, scope);
+  return { op: 'bind', slot, value: to.lower(value, scope), body: to.lower(body, inside), ...to.range(node) };
+}
+
+function lowerLoop(
+  to: Lowering,
+  node: ASTNode,
+  kind: LoopKind,
+  over: ASTNode,
+  [name, test, make]: readonly [ASTNode, ASTNode, ASTNode | undefined],
+  scope: Scope,
+): Plan {
+  if (scope.loops >= MAX_LOOPS) {
+    return to.refuse(
+      node,
+      `\`${kind}\` is nested more than ${MAX_LOOPS} deep`,
+      'loop over fewer lists inside each other',
+    );
+  }
+  const { slot, scope: inside } = inner(to, name, { ...scope, loops: scope.loops + 1 });
+  const tested = to.lower(test, inside);
+  const made = make ? to.lower(make, inside) : null;
+  const cost = turnCost(tested) + (made ? turnCost(made) : 0);
+  return { op: 'loop', kind, over: to.lower(over, scope), slot, test: tested, make: made, cost, ...to.range(node) };
+}

@@ -1,0 +1,82 @@
+import type { ExpressionFault } from '@carillon/domain';
+
+/** Turns offsets into what people count: lines and columns from 1. */
+export function faultAt(source: string, offset: number, message: string, fix: string): ExpressionFault {
+  const before = source.slice(0, Math.max(0, Math.min(offset, source.length)));
+  const line = before.split('\n').length;
+  return { line, column: before.length - before.lastIndexOf('\n'), message, fix };
+}
+
+/** Edits between two names, up to a small number: enough to recognise a slip of the pen. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, at) => at);
+  for (let at = 1; at <= left.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= right.length; to++) {
+      const change = (row[to - 1] ?? 0) + (left[at - 1] === right[to - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
+
+/** Names that somebody may have meant, nearest first. */
+export function nearest(name: string, names: readonly string[]): readonly string[] {
+  const short = name.slice(0, 40).toLowerCase();
+  return names
+    .map((known) => ({ known, far: distance(short, known.toLowerCase()) }))
+    .filter(({ known, far }) => far <= Math.max(2, Math.floor(known.length / 3)))
+    .toSorted((a, b) => a.far - b.far)
+    .slice(0, 3)
+    .map(({ known }) => known);
+}
+
+export const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+
+type Hint = { readonly when: RegExp; readonly message: string; readonly fix: string };
+
+/** What stands at the place of a syntax error, and what people mean by it. The text begins at the error. */
+const HINTS: readonly Hint[] = [
+  { when: /^and\b/i, message: '`and` is not an operator', fix: 'write `&&`' },
+  { when: /^or\b/i, message: '`or` is not an operator', fix: 'write `||`' },
+  { when: /^not\b/i, message: '`not` is not an operator', fix: 'write `!`' },
+  { when: /^===/, message: '`===` is not an operator', fix: 'write `==`' },
+  { when: /^=/, message: 'a single `=` does not compare', fix: 'write `==`' },
+  { when: /^&/, message: 'a single `&` is not an operator', fix: 'write `&&`' },
+  { when: /^\|/, message: 'a single `|` is not an operator', fix: 'write `||`' },
+  { when: /^<>/, message: '`<>` is not an operator', fix: 'write `!=`' },
+  { when: /^`/, message: 'backquoted names are not supported', fix: 'write the name in brackets: `event["name"]`' },
+  { when: /^[“”„‘’]/, message: 'typographic quotation marks do not quote', fix: 'write `"` or `\'`' },
+  { when: /^\$/, message: '`$` has no meaning here', fix: 'write the field without `$`: `event.name`' },
+  { when: /^;/, message: 'an expression has no `;`', fix: 'leave it out' },
+];
+
+/** The message and the fix for text that does not parse. */
+export function explainSyntax(source: string, offset: number, summary: string): { message: string; fix: string } {
+  const rest = source.slice(offset);
+  const before = source.slice(0, offset).trimEnd();
+  const key = /^(in|true|false|null|\d\w*)\b/.exec(rest)?.[1];
+  if (before.endsWith('.') && key !== undefined) {
+    return {
+      message: `\`.${key}\` does not parse: ${key} is a word of the language`,
+      fix: `write \`["${key}"]\` in place of \`.${key}\``,
+    };
+  }
+  if (before.endsWith('=') && !/[=!<>]=$/.test(before)) {
+    return { message: 'a single `=` does not compare', fix: 'write `==`' };
+  }
+  const known = HINTS.find(({ when }) => when.test(rest));
+  if (known) return known;
+  if (rest.trim() === '') {
+    return {
+      message: 'the expression ends too early',
+      fix: 'complete it, or close the open bracket or quotation mark',
+    };
+  }
+  const found = /^(\w+|.)/su.exec(rest)?.[1] ?? '';
+  return {
+    message: `unexpected \`${found.slice(0, 40)}\` (${summary.slice(0, 120)})`,
+    fix: `remove it, or write an operator such as \`&&\` before it`,
+  };
+}

@@ -1,0 +1,129 @@
+import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace } from '@carillon/domain';
+
+import { err, ok } from '@carillon/kernel';
+import type { ExpressionLanguage } from '@carillon/ports';
+import type { Part } from './compiler/explanation.ts';
+import { partsToExplain } from './compiler/explanation.ts';
+import { faultAt } from './compiler/faults.ts';
+import { mayGenerate } from './compiler/generation.ts';
+import type { Names, Parser } from './compiler/parser.ts';
+import { createParser } from './compiler/parser.ts';
+import type { Plan } from './compiler/plan.ts';
+import { compilePlan, prepare } from './compiler/preparation.ts';
+import type { Frame, Run } from './compiler/program.ts';
+import { fieldReferences, isFieldPath, mentions } from './compiler/references.ts';
+import { Meter, TOO_COMPLEX } from './runtime/meter.ts';
+import { toJson } from './runtime/output.ts';
+import { instantToTimestamp } from './runtime/time.ts';
+import { CelError } from './runtime/values.ts';
+
+const EVENT = [
+  ['event', 'map<string, dyn>'],
+  ['event_id', 'string'],
+  ['time', 'google.protobuf.Timestamp'],
+] as const;
+const ITEM = ['item', 'dyn'] as const;
+
+const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
+  when: new Map(EVENT),
+  for_each: new Map(EVENT),
+  recipient: new Map<string, string>([...EVENT, ITEM]),
+  where: new Map<string, string>([...EVENT, ITEM, ['variables', 'map<string, dyn>']]),
+  path: new Map([EVENT[0]]),
+};
+
+/** What the place takes, and what to do about anything else. */
+const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly what: string; readonly fix: string }>> =
+  {
+    when: { type: /^(bool|dyn)$/, what: 'true or false', fix: 'compare it with something, as in `event.total > 100`' },
+    where: {
+      type: /^(bool|dyn)$/,
+      what: 'true or false',
+      fix: 'compare it with something, as in `variables.wants == true`',
+    },
+    for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
+  };
+
+export type LanguageOptions = {
+  /** Left out, code is generated where the process allows it. */
+  readonly generate?: boolean;
+};
+
+/** CEL as rules.md section 1 has it: checked when saved, run as generated code, or as closures where that is forbidden. */
+export function createExpressionLanguage(options: LanguageOptions = {}): ExpressionLanguage {
+  const generate = options.generate ?? mayGenerate();
+  const parsers = new Map<ExpressionPlace, Parser>();
+  const parserOf = (place: ExpressionPlace): Parser => {
+    const parser = parsers.get(place) ?? createParser(NAMES[place]);
+    parsers.set(place, parser);
+    return parser;
+  };
+  return {
+    compile: (source, place) => {
+      try {
+        const prepared = prepare(parserOf(place), source);
+        if (!prepared.ok) return prepared;
+        const { plan, type } = prepared.value;
+        const misplaced = checkPlace(source, place, plan, type);
+        return misplaced ? err([misplaced]) : ok(makeExpression(source, plan, generate));
+      } catch {
+        return err([faultAt(source, 0, 'the expression is too complex', 'split it into several rules or variables')]);
+      }
+    },
+  };
+}
+
+function checkPlace(source: string, place: ExpressionPlace, plan: Plan, type: string): ExpressionFault | null {
+  if (place === 'path' && !isFieldPath(plan)) {
+    return faultAt(
+      source,
+      plan.start,
+      'only a path of the event is allowed here',
+      'write `event.name` or `event.order.id`',
+    );
+  }
+  const wanted = WANTED[place];
+  if (!wanted || wanted.type.test(type)) return null;
+  return faultAt(source, plan.start, `${place} must be ${wanted.what}; this is ${shown(type)}`, wanted.fix);
+}
+
+const shown = (type: string): string => type.replaceAll('google.protobuf.', '').toLowerCase();
+
+function makeExpression(source: string, plan: Plan, generate: boolean): Expression {
+  const run = compilePlan(plan, generate);
+  const meter = new Meter();
+  const usesTime = mentions(plan, 'time');
+  const frameOf = (bindings: Bindings): Frame =>
+    usesTime ? { ...bindings, time: instantToTimestamp(bindings.time) } : bindings;
+  let parts: readonly Part[] | null = null;
+  return {
+    source,
+    fields: fieldReferences(plan),
+    usesItem: mentions(plan, 'item'),
+    evaluate: (bindings) => {
+      meter.reset();
+      return evaluateRun(run, frameOf(bindings), meter);
+    },
+    explain: (bindings) => {
+      parts ??= partsToExplain(source, plan);
+      meter.reset();
+      const frame = frameOf(bindings);
+      return parts.map((part) => ({
+        source: part.source,
+        depth: part.depth,
+        result: evaluateRun(part.run, frame, meter),
+      }));
+    },
+  };
+}
+
+/** A budget that is spent refuses the whole, whatever an `||` made of the error. */
+function evaluateRun(run: Run, frame: Frame, meter: Meter): Evaluated {
+  try {
+    const value = toJson(meter, run(frame, meter));
+    if (meter.left < 0) return { ok: false, error: TOO_COMPLEX.text };
+    return value instanceof CelError ? { ok: false, error: value.text } : { ok: true, value };
+  } catch {
+    return { ok: false, error: TOO_COMPLEX.text };
+  }
+}

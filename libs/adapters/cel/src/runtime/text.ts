@@ -1,0 +1,120 @@
+import type { Meter } from './meter.ts';
+import { TOO_COMPLEX } from './meter.ts';
+import type { Value } from './values.ts';
+import { CelError } from './values.ts';
+
+/**
+ * Text in CEL counts code points; JavaScript counts UTF-16 units. Plain text, where they are the same, takes the fast
+ * way.
+ */
+const SURROGATE = /[\ud800-\udfff]/;
+
+export function textSize(meter: Meter, text: string): Value {
+  if (!meter.text(text.length)) return TOO_COMPLEX;
+  return BigInt(SURROGATE.test(text) ? [...text].length : text.length);
+}
+
+const pointsOf = (text: string): readonly string[] => (SURROGATE.test(text) ? [...text] : text.split(''));
+
+/** Code points from a position counted in them; undefined where the position is outside. */
+function unitAt(text: string, points: number): number | undefined {
+  if (!Number.isInteger(points) || points < 0 || points > text.length) return undefined;
+  if (!SURROGATE.test(text)) return points;
+  const all = [...text];
+  return points > all.length ? undefined : all.slice(0, points).join('').length;
+}
+
+const pointAt = (text: string, unit: number): bigint => {
+  if (unit < 0) return -1n;
+  const before = text.slice(0, unit);
+  return BigInt(SURROGATE.test(before) ? [...before].length : unit);
+};
+
+const outside = (name: string, at: number): CelError => new CelError(`${name}: ${at} is outside the text`);
+
+export function charAt(meter: Meter, text: string, at: number): Value {
+  if (!meter.text(text.length)) return TOO_COMPLEX;
+  const unit = unitAt(text, at);
+  if (unit === undefined) return outside('charAt', at);
+  const point = text.codePointAt(unit);
+  return point === undefined ? '' : String.fromCodePoint(point);
+}
+
+export function substring(meter: Meter, text: string, from: number, to: number | undefined): Value {
+  if (!meter.text(text.length)) return TOO_COMPLEX;
+  const start = unitAt(text, from);
+  if (start === undefined) return outside('substring', from);
+  const end = to === undefined ? text.length : unitAt(text, to);
+  if (end === undefined || end < start) return outside('substring', to ?? from);
+  return text.slice(start, end);
+}
+
+/** Searching is cheap where it finds nothing and costly for hostile text: both lengths count. */
+const admitsSearch = (meter: Meter, text: string, sought: string): boolean =>
+  meter.spend(1 + text.length / 32 + (text.length / 512) * Math.min(sought.length, 64));
+
+export function contains(meter: Meter, text: string, sought: string): Value {
+  return admitsSearch(meter, text, sought) ? text.includes(sought) : TOO_COMPLEX;
+}
+
+export function indexOf(meter: Meter, text: string, sought: string, from: number): Value {
+  if (!admitsSearch(meter, text, sought)) return TOO_COMPLEX;
+  const unit = unitAt(text, from);
+  return unit === undefined ? outside('indexOf', from) : pointAt(text, text.indexOf(sought, unit));
+}
+
+export function lastIndexOf(meter: Meter, text: string, sought: string, from: number | undefined): Value {
+  if (!admitsSearch(meter, text, sought)) return TOO_COMPLEX;
+  const unit = from === undefined ? text.length : unitAt(text, from);
+  return unit === undefined ? outside('lastIndexOf', from ?? 0) : pointAt(text, text.lastIndexOf(sought, unit));
+}
+
+export const lowerAscii = (meter: Meter, text: string): Value =>
+  meter.text(text.length) ? text.replace(/[A-Z]+/g, (run) => run.toLowerCase()) : TOO_COMPLEX;
+export const upperAscii = (meter: Meter, text: string): Value =>
+  meter.text(text.length) ? text.replace(/[a-z]+/g, (run) => run.toUpperCase()) : TOO_COMPLEX;
+
+/** White space of Unicode: not the byte order mark, which JavaScript's trim takes too. */
+const SPACE = new Set(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+);
+
+export function trim(meter: Meter, text: string): Value {
+  if (!meter.text(text.length)) return TOO_COMPLEX;
+  let start = 0;
+  let end = text.length;
+  while (start < end && SPACE.has(text.charAt(start))) start++;
+  while (end > start && SPACE.has(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+/** A limit below zero is none; the last piece holds the rest. */
+export function split(meter: Meter, text: string, separator: string, limit: number): Value {
+  if (!admitsSearch(meter, text, separator)) return TOO_COMPLEX;
+  if (limit === 0) return [];
+  const pieces = separator === '' ? pointsOf(text) : text.split(separator);
+  if (!meter.list(pieces.length)) return TOO_COMPLEX;
+  if (limit < 0 || pieces.length <= limit) return pieces;
+  return [...pieces.slice(0, limit - 1), pieces.slice(limit - 1).join(separator)];
+}
+
+/** Replaces the first `limit` places, all where it is below zero. Empty text is found around every character. */
+export function replace(meter: Meter, text: string, sought: string, by: string, limit: number): Value {
+  if (!admitsSearch(meter, text, sought)) return TOO_COMPLEX;
+  const pieces = sought === '' ? ['', ...pointsOf(text), ''] : text.split(sought);
+  const count = limit < 0 ? pieces.length - 1 : Math.min(limit, pieces.length - 1);
+  if (!meter.text(text.length + count * by.length) || !meter.list(pieces.length)) return TOO_COMPLEX;
+  return `${pieces.slice(0, count).join(by)}${count > 0 ? by : ''}${pieces.slice(count).join(sought)}`;
+}
+
+export function join(meter: Meter, list: readonly Value[], separator: string): Value {
+  if (!meter.list(list.length)) return TOO_COMPLEX;
+  const texts: string[] = [];
+  let length = separator.length * list.length;
+  for (const item of list) {
+    if (typeof item !== 'string') return new CelError('join: every element must be text');
+    length += item.length;
+    texts.push(item);
+  }
+  return meter.text(length) ? texts.join(separator) : TOO_COMPLEX;
+}
