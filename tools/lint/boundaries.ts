@@ -86,7 +86,6 @@ export const boundaries: Rule = {
       ExportNamedDeclaration: (node) => {
         if (node.source) check(node.source, node.source.value);
       },
-      TSImportType: (node) => check(node, node.source.value),
       ImportExpression: ({ source }) => {
         if (source.type === 'Literal' && typeof source.value === 'string') check(source, source.value);
         else context.report({ node: source, message: unreadable });

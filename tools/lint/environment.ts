@@ -21,8 +21,8 @@ export const environment: Rule = {
     return {
       Program() {
         for (const { name, node, isType } of freeNames(context)) {
-          if (isType) continue;
           const user = node.parent;
+          if (isType || user?.type === 'TSTypeQuery') continue;
           const member = user?.type === 'MemberExpression' && user.object === node ? user : undefined;
           if (name === 'process') {
             const plain = member && !member.computed && member.property.type === 'Identifier';

@@ -1,0 +1,237 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Case, describeCases } from './lint-sandbox.ts';
+
+const lines = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `export const line${index} = ${index};\n`).join('');
+
+/** One entry per rule; files of other projects and of the root show that the rule holds everywhere. */
+const CASES: Readonly<Record<string, Case>> = {
+  'a file of more than 400 lines': {
+    bad: { 'libs/domain/src/long.ts': lines(401) },
+    good: { 'libs/domain/src/fits.ts': lines(400), 'libs/contracts/src/records.generated.ts': lines(500) },
+    rule: 'eslint(max-lines)',
+    says: '401',
+  },
+  'a default export': {
+    bad: { 'apps/engine/src/start.ts': 'export default 1;\n' },
+    good: {
+      'apps/engine/src/begin.ts': 'export const begin = 1;\n',
+      'apps/portal/tool.config.ts': 'export default {};\n',
+    },
+    rule: 'import(no-default-export)',
+    says: 'named exports',
+  },
+  'a cycle': {
+    bad: {
+      'libs/stages/src/one.ts': "import { two } from './two.ts';\nexport const one = (): number => two();\n",
+      'libs/stages/src/two.ts': "import { one } from './one.ts';\nexport const two = (): number => one();\n",
+    },
+    good: {
+      'libs/stages/src/three.ts': "import { four } from './four.ts';\nexport const three = (): number => four();\n",
+      'libs/stages/src/four.ts': 'export const four = (): number => 4;\n',
+    },
+    rule: 'import(no-cycle)',
+    says: 'cycle',
+  },
+  'a name that says nothing': {
+    bad: {
+      'libs/domain/src/utils.ts': 'export const a = 1;\n',
+      'libs/domain/src/string-helpers.ts': 'export const a = 1;\n',
+      'libs/domain/src/common/a.ts': 'export const a = 1;\n',
+      'apps/engine/src/taskManager.ts': 'export const a = 1;\n',
+    },
+    good: { 'libs/domain/src/uncommon-names.ts': 'export const a = 1;\n' },
+    rule: 'carillon(file-name)',
+    says: 'says nothing',
+  },
+  'an interface': {
+    bad: { 'apps/control/src/page.ts': 'export interface Page {\n  readonly size: number;\n}\n' },
+    good: {
+      'apps/control/src/leaf.ts':
+        'export type Leaf = { readonly size: number };\ndeclare global {\n  interface JSON {\n    rawJSON(text: string): unknown;\n  }\n}\n',
+    },
+    rule: 'carillon(type-alias)',
+    says: 'write type Page',
+  },
+  'a promise that nobody awaits': {
+    bad: Object.fromEntries(
+      [
+        'apps/cli/src',
+        'apps/portal/src',
+        'libs/kernel/src',
+        'libs/adapters/smtp/src',
+        'libs/adapters/smtp/test',
+        'test',
+        'tools',
+      ].map((folder) => [
+        `${folder}/lost.ts`,
+        'const work = async (): Promise<number> => 1;\nexport function lost(): void {\n  work();\n}\n',
+      ]),
+    ),
+    good: {
+      'libs/stages/src/kept.ts':
+        'const work = async (): Promise<number> => 1;\nexport async function kept(): Promise<void> {\n  await work();\n}\n',
+    },
+    rule: 'typescript(no-floating-promises)',
+    says: 'Promises must be awaited',
+  },
+  'a promise where a plain answer is expected': {
+    bad: { 'libs/stages/src/always.ts': 'export const found = [1].filter(async (each) => each > 1);\n' },
+    good: { 'libs/stages/src/at-times.ts': 'export const found = [1].filter((each) => each > 1);\n' },
+    rule: 'typescript(no-misused-promises)',
+    says: 'Promise',
+  },
+  'a switch that forgets a member': {
+    bad: {
+      'libs/domain/src/forgets.ts':
+        "export function name(channel: 'email' | 'sms'): string {\n  switch (channel) {\n    case 'email':\n      return 'E-mail';\n    default:\n      return '';\n  }\n}\n",
+    },
+    good: {
+      'libs/domain/src/complete.ts':
+        "export function name(channel: 'email' | 'sms'): string {\n  switch (channel) {\n    case 'email':\n      return 'E-mail';\n    case 'sms':\n      return 'SMS';\n  }\n}\n",
+    },
+    rule: 'typescript(switch-exhaustiveness-check)',
+    says: 'sms',
+  },
+  'an explicit any': {
+    bad: { 'libs/ports/src/whatever.ts': 'export type Whatever = any;\n' },
+    good: { 'libs/ports/src/whatever-2.ts': 'export type Whatever = unknown;\n' },
+    rule: 'typescript(no-explicit-any)',
+    says: 'any',
+  },
+  'a type imported as if it were a value': {
+    bad: {
+      'libs/domain/src/shape.ts': 'export type Shape = { readonly size: number };\n',
+      'libs/domain/src/uses-shape.ts':
+        "export const sizeOf = (shape: import('./shape.ts').Shape): number => shape.size;\n",
+    },
+    good: {
+      'libs/domain/src/shape-2.ts': 'export type Shape = { readonly size: number };\n',
+      'libs/domain/src/uses-shape-2.ts':
+        "import type { Shape } from './shape-2.ts';\nexport const sizeOf = (shape: Shape): number => shape.size;\n",
+    },
+    rule: 'typescript(consistent-type-imports)',
+    says: 'import()',
+  },
+  '==': {
+    bad: { 'apps/delivery/src/equal.ts': 'export const equal = (a: number, b: number): boolean => a == b;\n' },
+    good: { 'apps/delivery/src/same.ts': 'export const equal = (a: number, b: number): boolean => a === b;\n' },
+    rule: 'eslint(eqeqeq)',
+    says: '===',
+  },
+  'something thrown that is no error': {
+    bad: { 'libs/kernel/src/throws.ts': "export function stop(): never {\n  throw 'no';\n}\n" },
+    good: { 'libs/kernel/src/throws-2.ts': "export function stop(): never {\n  throw new Error('no');\n}\n" },
+    rule: 'typescript(only-throw-error)',
+    says: 'error object',
+  },
+  'a comment that silences the compiler': {
+    bad: { 'libs/kernel/src/silent.ts': '// @ts-nocheck\nexport const a = 1;\n' },
+    good: {
+      'libs/kernel/src/silent-2.ts':
+        '// @ts-expect-error: the types of the platform lack it\nexport const a: string = 1;\n',
+    },
+    rule: 'typescript(ban-ts-comment)',
+    says: '@ts-nocheck',
+  },
+  'an any that comes from outside, kept': {
+    bad: {
+      'libs/domain/src/parsed.ts':
+        'export function read(text: string): void {\n  const value = JSON.parse(text);\n  void value;\n}\n',
+    },
+    good: {
+      'libs/domain/src/parsed-2.ts':
+        'export function read(text: string): void {\n  const value: unknown = JSON.parse(text);\n  void value;\n}\n',
+    },
+    rule: 'typescript(no-unsafe-assignment)',
+    says: 'any',
+  },
+  'an any that comes from outside, handed on': {
+    bad: { 'libs/domain/src/handed.ts': 'export const size = (text: string): number => Math.max(JSON.parse(text));\n' },
+    good: {
+      'libs/domain/src/handed-2.ts':
+        'export const size = (text: string): number => Math.max(JSON.parse(text) as number);\n',
+    },
+    rule: 'typescript(no-unsafe-argument)',
+    says: 'any',
+  },
+  'an any that comes from outside, returned': {
+    bad: { 'libs/domain/src/returned.ts': 'export const read = (text: string): string[] => JSON.parse(text);\n' },
+    good: { 'libs/domain/src/returned-2.ts': 'export const read = (text: string): unknown => JSON.parse(text);\n' },
+    rule: 'typescript(no-unsafe-return)',
+    says: 'any',
+  },
+  'an any that comes from outside, called': {
+    bad: { 'libs/domain/src/called.ts': 'export function run(text: string): void {\n  JSON.parse(text)();\n}\n' },
+    good: { 'libs/domain/src/called-2.ts': 'export function run(text: string): void {\n  text.trim();\n}\n' },
+    rule: 'typescript(no-unsafe-call)',
+    says: 'any',
+  },
+  'an any that comes from outside, looked into': {
+    bad: {
+      'libs/domain/src/into.ts': 'export const has = (text: string): boolean => Boolean(JSON.parse(text).name);\n',
+    },
+    good: { 'libs/domain/src/into-2.ts': 'export const has = (text: string): boolean => Boolean(JSON.parse(text));\n' },
+    rule: 'typescript(no-unsafe-member-access)',
+    says: 'any',
+  },
+  'a text taken apart is fine, an object spread into a list is not': {
+    bad: { 'libs/domain/src/apart.ts': 'export const apart = (map: Map<string, number>): object => ({ ...map });\n' },
+    good: { 'libs/domain/src/apart-2.ts': 'export const apart = (text: string): string[] => [...text];\n' },
+    rule: 'typescript(no-misused-spread)',
+    says: 'spread',
+  },
+  'a module of Node without node:': {
+    bad: { 'apps/cli/src/protocol.ts': "export { join } from 'path';\n" },
+    good: { 'apps/cli/src/protocol-2.ts': "export { join } from 'node:path';\n" },
+    rule: 'unicorn(prefer-node-protocol)',
+    says: 'node:',
+  },
+  'a permission that permits nothing': {
+    bad: { 'libs/domain/src/permits.ts': '// oxlint-disable-next-line eqeqeq\nexport const a = 1;\n' },
+    good: { 'libs/domain/src/permits-2.ts': 'export const a = 1;\n' },
+    rule: '',
+    says: 'Unused',
+  },
+  'an expectation that expects nothing': {
+    bad: {
+      'libs/domain/test/nothing.test.ts': "import { expect, test } from 'vitest';\ntest('a', () => expect(1));\n",
+    },
+    good: {
+      'libs/domain/test/one.test.ts':
+        "import { expect, test } from 'vitest';\ntest('a', () => expect(1, 'why').toBe(1));\n",
+    },
+    rule: 'vitest(valid-expect)',
+    says: 'matcher',
+  },
+  'a test that keeps the others from running': {
+    bad: {
+      'libs/domain/test/only.test.ts':
+        "import { expect, test } from 'vitest';\ntest.only('a', () => expect(1).toBe(1));\n",
+    },
+    good: {
+      'libs/domain/test/all.test.ts': "import { expect, test } from 'vitest';\ntest('a', () => expect(1).toBe(1));\n",
+    },
+    rule: 'vitest(no-focused-tests)',
+    says: 'focused',
+  },
+};
+
+describeCases('how code is written', CASES, ['vitest']);
+
+test('every rule that the configuration names is broken here or in the tests next to this one', () => {
+  type Rules = Record<string, unknown>;
+  const file = resolve(import.meta.dirname, '../../.oxlintrc.json');
+  const configuration = JSON.parse(readFileSync(file, 'utf8')) as { rules: Rules; overrides: { rules: Rules }[] };
+  const named = [configuration, ...configuration.overrides]
+    .flatMap(({ rules }) => Object.entries(rules))
+    .filter(([, setting]) => setting !== 'off')
+    .map(([rule]) => (rule.includes('/') ? rule.replace('/', '(') : `eslint(${rule}`) + ')');
+  const elsewhere = ['import-rules.test.ts', 'purity-rules.test.ts']
+    .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
+    .join('');
+  const broken = new Set(Object.values(CASES).map((each) => each.rule));
+  expect(named.filter((rule) => !broken.has(rule) && !elsewhere.includes(`'${rule}'`))).toEqual([]);
+});

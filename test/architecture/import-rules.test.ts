@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { projects } from '../../tools/lint/workspace.ts';
+import { type Case, describeCases, makeSandbox, type Sandbox } from './lint-sandbox.ts';
+
+/** Who may import whom: written again by hand, so that a slip in the configuration of the linter shows. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  domain: ['kernel'],
+  contracts: ['domain', 'kernel'],
+  ports: ['domain', 'kernel'],
+  stages: ['domain', 'ports', 'kernel'],
+  adapter: ['ports', 'contracts', 'domain', 'kernel'],
+  runtime: ['ports', 'contracts', 'kernel'],
+  testing: ['kernel', 'domain', 'contracts', 'ports', 'stages', 'adapter', 'runtime'],
+  portal: ['kernel'],
+  app: ['kernel', 'domain', 'contracts', 'ports', 'stages', 'runtime'],
+};
+const CLI_TOO = ['adapter', 'app', 'portal'];
+
+const TEST_TOOLS = [
+  'vitest',
+  'fast-check',
+  'postal-mime',
+  'smtp-server',
+  '@bufbuild/cel',
+  'playwright-core',
+  'axe-core',
+];
+const SERVER = ['fastify', '@fastify/cors', '@fastify/swagger'];
+const BY_TAG: Readonly<Record<string, readonly string[]>> = {
+  contracts: ['zod', 'avsc', 'yaml'],
+  runtime: [...SERVER, 'pino', 'prom-client', '@opentelemetry/api', 'zod'],
+  testing: TEST_TOOLS,
+};
+const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
+  'apps/cli': ['commander', 'yaml'],
+  'apps/control': [...SERVER, 'fastify-type-provider-zod', 'yaml', 'zod'],
+  'apps/gateway': SERVER,
+  'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
+  'libs/adapters/handlebars': ['handlebars'],
+  'libs/adapters/smtp': ['nodemailer'],
+};
+const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];
+/** What every package of the sandbox declares; pino stands for what is allowed and not declared. */
+const DECLARED = NPM.filter((name) => name !== 'pino');
+const NODE_FREE = ['kernel', 'domain', 'ports', 'stages', 'portal'];
+
+let sandbox: Sandbox;
+beforeAll(() => {
+  sandbox = makeSandbox(DECLARED);
+});
+afterAll(() => sandbox.remove());
+
+/** One file per package and specifier; which are refused must be exactly those that `isAllowed` refuses. */
+function expectRefusals(
+  specifiers: readonly string[],
+  isAllowed: (from: (typeof projects)[number], specifier: string) => boolean,
+  folder = 'src',
+): void {
+  const cases = projects.flatMap((from) =>
+    specifiers.map((specifier, index) => ({
+      file: `${from.directory}/${folder}/import-${index}.ts`,
+      specifier,
+      allowed: isAllowed(from, specifier),
+      pair: `${from.directory} -> ${specifier}`,
+    })),
+  );
+  const result = sandbox.lint(
+    Object.fromEntries(cases.map(({ file, specifier }) => [file, `export * from '${specifier}';\n`])),
+  );
+  const wrong = cases.flatMap(({ file, allowed, pair }) => {
+    const found = result
+      .of(file)
+      .filter((finding) => finding.rule === 'carillon(boundaries)' && finding.severity === 'error');
+    return (found.length === 0) === allowed ? [] : [`${pair}: ${allowed ? 'refused' : 'let through'}`];
+  });
+  expect(wrong).toEqual([]);
+  expect(result.exitCode).toBe(1);
+}
+
+describe('every package against every other', () => {
+  const named = (name: string) => projects.find((project) => project.name === name);
+
+  test('rooms', () => {
+    expectRefusals(
+      projects.map((project) => project.name),
+      (from, specifier) => {
+        const to = named(specifier);
+        const rooms = [...(ROOMS[from.tag] ?? []), ...(from.directory === 'apps/cli' ? CLI_TOO : [])];
+        if (to === from) return from.tag === 'testing';
+        return to !== undefined && rooms.includes(to.tag);
+      },
+    );
+  });
+
+  test('npm packages', () => {
+    expectRefusals(
+      NPM.filter((name) => name !== 'pino'),
+      (from, specifier) => [...(BY_TAG[from.tag] ?? []), ...(BY_PROJECT[from.directory] ?? [])].includes(specifier),
+    );
+  });
+
+  test('modules of Node', () => {
+    expectRefusals(['node:fs', 'fs', 'node:sqlite'], (from, specifier) => {
+      if (NODE_FREE.includes(from.tag)) return false;
+      return specifier !== 'node:sqlite' || from.tag === 'testing' || from.directory === 'libs/adapters/embedded';
+    });
+  });
+
+  test('what tests may use on top', () => {
+    expectRefusals(
+      [...TEST_TOOLS, '@carillon/testing', 'node:fs', 'nx'],
+      (_from, specifier) => specifier !== 'nx',
+      'test',
+    );
+  });
+});
+
+const rule = 'carillon(boundaries)';
+const CASES: Readonly<Record<string, Case>> = {
+  'an import of types': {
+    bad: { 'libs/kernel/src/a.ts': "import type { name } from '@carillon/domain';\nexport type Name = typeof name;\n" },
+    good: {
+      'libs/domain/src/a.ts': "import type { name } from '@carillon/kernel';\nexport type Name = typeof name;\n",
+    },
+    rule,
+    says: 'kernel may not import domain',
+  },
+  'a named re-export': {
+    bad: { 'libs/ports/src/c.ts': "export { name } from '@carillon/stages';\n" },
+    good: { 'libs/stages/src/c.ts': "export { name } from '@carillon/ports';\n" },
+    rule,
+    says: 'ports may not import stages',
+  },
+  'an import at run time': {
+    bad: { 'libs/runtime/src/d.ts': "export const load = () => import('@carillon/domain');\n" },
+    good: { 'libs/runtime/src/d2.ts': "export const load = () => import('@carillon/kernel');\n" },
+    rule,
+    says: 'runtime may not import domain',
+  },
+  'an import at run time of a name that cannot be checked': {
+    bad: { 'apps/engine/src/e.ts': 'export const load = (name: string): Promise<unknown> => import(name);\n' },
+    good: { 'test/e.ts': 'export const load = (name: string): Promise<unknown> => import(name);\n' },
+    rule,
+    says: 'take a literal',
+  },
+  'require()': {
+    bad: {
+      'apps/engine/src/f.ts':
+        "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);\nexport const load = (): unknown => require('nodemailer');\n",
+    },
+    good: {
+      'libs/adapters/smtp/src/f.ts':
+        "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);\nexport const load = (): unknown => require('nodemailer');\n",
+    },
+    rule,
+    says: 'apps/engine (app) may not import the npm package nodemailer',
+  },
+  'a relative path out of the package': {
+    bad: { 'libs/domain/src/g.ts': "export * from '../../kernel/src/index.ts';\n" },
+    good: { 'libs/domain/src/rules/g.ts': "export * from '../index.ts';\n" },
+    rule,
+    says: 'leaves @carillon/domain',
+  },
+  'a relative path out of the package, in a test': {
+    bad: { 'libs/domain/test/h.ts': "export * from '../../kernel/src/index.ts';\n" },
+    good: {
+      'libs/domain/test/h2.ts': "export * from '../../../test/support/h.ts';\n",
+      'test/support/h.ts': "export * from '../../libs/kernel/src/index.ts';\n",
+    },
+    rule,
+    says: 'leaves @carillon/domain',
+  },
+  'a way into another package past its exports': {
+    bad: { 'libs/domain/src/i.ts': "export * from '@carillon/kernel/src/index.ts';\n" },
+    good: { 'libs/domain/src/i2.ts': "export * from '@carillon/kernel';\n" },
+    rule,
+    says: 'deep import',
+  },
+  'a path that is neither relative nor a package': {
+    bad: { 'libs/domain/src/j.ts': "export * from '#inside';\n" },
+    good: { 'libs/domain/src/j2.ts': "export * from './index.ts';\n" },
+    rule,
+    says: 'import relative paths and packages only',
+  },
+  'a package that is not there': {
+    bad: { 'libs/domain/src/k.ts': "export * from '@carillon/nowhere';\n" },
+    good: { 'libs/domain/src/k2.ts': "export * from '@carillon/kernel';\n" },
+    rule,
+    says: 'not a package of this workspace',
+  },
+  'its own name': {
+    bad: { 'libs/domain/src/l.ts': "export * from '@carillon/domain';\n" },
+    good: { 'libs/domain/test/l.ts': "export * from '@carillon/domain';\n" },
+    rule,
+    says: 'imports itself by name',
+  },
+  'a dependency that its package.json does not name': {
+    bad: { 'libs/runtime/src/m.ts': "export * from 'pino';\n" },
+    good: { 'libs/runtime/src/m2.ts': "export * from 'prom-client';\n" },
+    rule,
+    says: 'pino is not in libs/runtime/package.json',
+  },
+  'a folder that is no package': {
+    bad: { 'libs/stray/src/n.ts': 'export const here = 1;\n' },
+    good: { 'libs/kernel/src/n.ts': 'export const here = 1;\n' },
+    rule,
+    says: 'belongs to no package',
+  },
+  'a package with an unknown tag': {
+    bad: {
+      'libs/odd/package.json': '{ "name": "@carillon/odd", "nx": { "tags": ["tag:odd"] } }',
+      'libs/odd/src/o.ts': "export * from '@carillon/kernel';\n",
+    },
+    good: { 'libs/ports/src/o.ts': "export * from '@carillon/kernel';\n" },
+    rule,
+    says: 'needs exactly one known tag',
+  },
+};
+
+describeCases('every form of import', CASES, DECLARED);

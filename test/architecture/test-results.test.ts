@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { closingLine, countTests, type Report } from '../../tools/test-results.ts';
+
+const report = (...files: [status: string, ...tests: string[]][]): Report => ({
+  testResults: files.map(([status, ...tests]) => ({
+    name: 'a.test.ts',
+    status,
+    assertionResults: tests.map((each) => ({ status: each })),
+  })),
+});
+const plain = { exitCode: 0, filtered: false, strict: false };
+const line = (...args: Parameters<typeof countTests>): string => closingLine(countTests(...args));
+
+describe('the closing line', () => {
+  test('counts tests over all files', () => {
+    const all = report(['passed', 'passed', 'passed'], ['failed', 'failed', 'passed']);
+    expect(line(all, { ...plain, exitCode: 1 })).toBe('3 passed, 1 failed');
+  });
+
+  test('names skipped tests only where there are any', () => {
+    expect(line(report(['passed', 'passed']), plain)).toBe('1 passed, 0 failed');
+    expect(line(report(['passed', 'passed', 'pending', 'todo']), plain)).toBe('1 passed, 0 failed, 2 skipped');
+  });
+
+  test('counts a skipped test as failed where nothing may be skipped', () => {
+    expect(line(report(['passed', 'passed', 'skipped']), { ...plain, strict: true })).toBe('1 passed, 1 failed');
+  });
+
+  test('does not count what a name pattern left out', () => {
+    expect(line(report(['passed', 'passed', 'skipped']), { ...plain, filtered: true })).toBe('1 passed, 0 failed');
+  });
+
+  test('counts a file that could not be loaded', () => {
+    expect(line(report(['passed', 'passed'], ['failed']), { ...plain, exitCode: 1 })).toBe('1 passed, 1 failed');
+  });
+
+  test('never calls a failed run a success', () => {
+    expect(line(report(['passed', 'passed']), { ...plain, exitCode: 1 })).toBe('1 passed, 1 failed');
+    expect(line(undefined, plain)).toBe('0 passed, 1 failed');
+    expect(line(report(), plain)).toBe('0 passed, 1 failed');
+  });
+});
