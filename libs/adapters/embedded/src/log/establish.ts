@@ -1,0 +1,42 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { CarillonError } from '@carillon/kernel';
+import { TOPICS, type TopicName } from '@carillon/ports';
+import type { Statements } from '../statements.ts';
+import type { WriterSettings } from '../writing/protocol.ts';
+
+export const DEFAULT_PARTITIONS = 8;
+
+/** Configuration is one sequence of records: its position is its number. */
+const partitionsOf = (topic: TopicName, count: number): number => (topic === 'carillon.config' ? 1 : count);
+
+/**
+ * Makes log id and topics at the first start. Later it only adds topics that this version brought; the number of
+ * partitions never changes in place, because keys would move to partitions where their past is not.
+ */
+export function establishLog(db: DatabaseSync, sql: Statements, settings: WriterSettings): void {
+  const stored = sql.get<{ count: number }>(
+    "SELECT count(*) AS count FROM partitions WHERE topic = 'carillon.events'",
+  )?.count;
+  if (stored && settings.partitions !== null && settings.partitions !== stored) {
+    throw new CarillonError(
+      'invalid_configuration',
+      `the log has ${stored} partitions and cannot be opened with ${settings.partitions}; their number never changes in place`,
+    );
+  }
+  const count = stored || (settings.partitions ?? DEFAULT_PARTITIONS);
+  const known = sql.get<{ topics: number }>('SELECT count(DISTINCT topic) AS topics FROM partitions')?.topics;
+  if (known === TOPICS.length) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    sql.run('INSERT INTO log_identity VALUES (1, ?, ?) ON CONFLICT DO NOTHING', settings.logId, settings.createdAt);
+    for (const topic of TOPICS) {
+      for (let partition = 0; partition < partitionsOf(topic, count); partition += 1) {
+        sql.run('INSERT INTO partitions (topic, partition) VALUES (?, ?) ON CONFLICT DO NOTHING', topic, partition);
+      }
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { CarillonError, type Instant, type LogId } from '@carillon/kernel';
+import type { EventLog, LogRecord, NewRecord, TopicName } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+import type { Write } from '../writing/protocol.ts';
+import { createConsumerGroups, type ConsumerGroups } from './consumer-groups.ts';
+import type { LogWrites, PackedRecords } from './log-writes.ts';
+import { offsetOf, placeOf, type PartitionRow } from './places.ts';
+
+const READ_BYTES = 4 * 1024 * 1024;
+const TRIM_ROWS = 2000;
+
+/** The log in the data file, and what only its owner may do with it. */
+export type EmbeddedLog = EventLog & {
+  /** Removes records appended before `olderThan`; their offsets are never used again. Answers how many there were. */
+  trim(topic: TopicName, olderThan: Instant): Promise<number>;
+  /** Ends all consumers. */
+  stop(): Promise<void>;
+};
+
+type RecordRow = { place: number; time: number; key: string; headers: string; value: Uint8Array };
+
+export function createEventLog(reader: Reader, write: Write<LogWrites>): EmbeddedLog {
+  const logId = reader.get<{ log_id: string }>('SELECT log_id FROM log_identity')?.log_id;
+  if (!logId) throw new CarillonError('data_version', 'the data file holds no log id; restore a backup');
+  const ids = new Map<TopicName, readonly number[]>();
+  for (const row of reader.all<PartitionRow>('SELECT * FROM partitions ORDER BY topic, partition')) {
+    const topic = row.topic as TopicName;
+    ids.set(topic, [...(ids.get(topic) ?? []), row.id]);
+  }
+
+  const idOf = (topic: TopicName, partition: number): number => {
+    const id = ids.get(topic)?.[partition];
+    if (id === undefined) throw new RangeError(`the log has no partition ${partition} of ${topic}`);
+    return id;
+  };
+
+  function read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes = READ_BYTES): LogRecord[] {
+    const id = idOf(topic, partition);
+    const rows = reader.iterate<RecordRow>(
+      'SELECT place, time, key, headers, value FROM records WHERE place >= ? AND place < ? ORDER BY place LIMIT ?',
+      placeOf(id, Math.max(0, from)),
+      placeOf(id + 1, 0),
+      maxRecords,
+    );
+    const records: LogRecord[] = [];
+    let bytes = 0;
+    for (const row of rows) {
+      bytes += row.value.length + row.headers.length + row.key.length;
+      if (records.length > 0 && bytes > maxBytes) break;
+      records.push({
+        topic,
+        partition,
+        key: row.key,
+        value: row.value,
+        headers: JSON.parse(row.headers) as Record<string, string>,
+        offset: offsetOf(id, row.place),
+        time: row.time,
+      });
+    }
+    return records;
+  }
+
+  function bounds(topic: TopicName, partition: number): { start: number; end: number } {
+    const row = reader.get<PartitionRow>('SELECT * FROM partitions WHERE id = ?', idOf(topic, partition));
+    return { start: row?.start ?? 0, end: row?.next ?? 0 };
+  }
+
+  const partitions = (topic: TopicName): number => ids.get(topic)?.length ?? 0;
+  const groups: ConsumerGroups = createConsumerGroups({ partitions, read, bounds });
+
+  return {
+    logId: logId as LogId,
+    partitions,
+    async append(records) {
+      if (records.length === 0) return [];
+      const packed = pack(records, idOf);
+      const load = { bytes: sizeOf(packed), rows: records.length, transfer: [packed.values.buffer as ArrayBuffer] };
+      const offsets = await write('log.append', load, packed);
+      for (const { topic, partition } of records) groups.wake(topic, partition);
+      return offsets;
+    },
+    read: async (topic, partition, from, maxRecords, maxBytes) => read(topic, partition, from, maxRecords, maxBytes),
+    bounds: async (topic, partition) => bounds(topic, partition),
+    consume: async (options) => groups.join(options),
+    async trim(topic, olderThan) {
+      let removed = 0;
+      for (const id of ids.get(topic) ?? []) {
+        let last = TRIM_ROWS;
+        while (last === TRIM_ROWS) {
+          last = await write('log.trim', { bytes: 64, rows: TRIM_ROWS }, id, olderThan, TRIM_ROWS);
+          removed += last;
+        }
+      }
+      return removed;
+    },
+    stop: () => groups.stop(),
+  };
+}
+
+/** Copies the values into one buffer of our own: it can change threads, and what the caller does to its bytes is its own affair. */
+function pack(records: readonly NewRecord[], idOf: (topic: TopicName, partition: number) => number): PackedRecords {
+  const partitionIds = records.map(({ topic, partition }) => idOf(topic, partition));
+  const values = new Uint8Array(records.reduce((sum, record) => sum + record.value.length, 0));
+  let end = 0;
+  const ends = records.map(({ value }) => {
+    values.set(value, end);
+    end += value.length;
+    return end;
+  });
+  const headers = records.map((record) => JSON.stringify(record.headers));
+  return { partitionIds, keys: records.map(({ key }) => key), headers, ends, values };
+}
+
+const sizeOf = (packed: PackedRecords): number =>
+  packed.headers.reduce((sum, text) => sum + text.length + 128, packed.values.length);

@@ -1,0 +1,60 @@
+import type { Transaction } from '../writing/protocol.ts';
+import { placeOf } from './places.ts';
+
+/** Records of one append, laid out for the way to the writer's thread: all values in one buffer that changes hands. */
+export type PackedRecords = {
+  readonly partitionIds: readonly number[];
+  readonly keys: readonly string[];
+  readonly headers: readonly string[];
+  readonly ends: readonly number[];
+  readonly values: Uint8Array;
+};
+
+export const logWrites = ({ sql, now }: Transaction) => ({
+  'log.append'(records: PackedRecords): number[] {
+    const next = new Map<number, number>();
+    const time = now();
+    let from = 0;
+    const offsets = records.partitionIds.map((id, at) => {
+      const offset =
+        next.get(id) ?? sql.get<{ next: number }>('SELECT next FROM partitions WHERE id = ?', id)?.next ?? 0;
+      const to = records.ends[at] ?? from;
+      sql.run(
+        'INSERT INTO records (place, time, key, headers, value) VALUES (?, ?, ?, ?, ?)',
+        placeOf(id, offset),
+        time,
+        records.keys[at] ?? '',
+        records.headers[at] ?? '{}',
+        records.values.subarray(from, to),
+      );
+      from = to;
+      next.set(id, offset + 1);
+      return offset;
+    });
+    for (const [id, offset] of next) sql.run('UPDATE partitions SET next = ? WHERE id = ?', offset, id);
+    return offsets;
+  },
+
+  /**
+   * Removes the oldest records of a partition while they are older than `olderThan`, at most `limit`; answers how many.
+   * The start moves with them, the next offset stays.
+   */
+  'log.trim'(partitionId: number, olderThan: number, limit: number): number {
+    const row = sql.get<{ start: number; next: number }>('SELECT start, next FROM partitions WHERE id = ?', partitionId);
+    if (!row) return 0;
+    const end = placeOf(partitionId, Math.min(row.next, row.start + limit));
+    const kept = sql.get<{ place: number }>(
+      'SELECT place FROM records WHERE place >= ? AND place < ? AND time >= ? ORDER BY place LIMIT 1',
+      placeOf(partitionId, row.start),
+      end,
+      olderThan,
+    );
+    const from = placeOf(partitionId, row.start);
+    const to = kept?.place ?? end;
+    if (to <= from) return 0;
+    sql.run('DELETE FROM records WHERE place >= ? AND place < ?', from, to);
+    sql.run('UPDATE partitions SET start = start + ? WHERE id = ?', to - from, partitionId);
+    return to - from;
+  },
+});
+export type LogWrites = ReturnType<typeof logWrites>;

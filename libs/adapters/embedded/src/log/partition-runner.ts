@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { CarillonError } from '@carillon/kernel';
+import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName } from '@carillon/ports';
+import type { Arrivals } from './arrivals.ts';
+
+/** What a runner reads from. Reads answer at once, so nothing can arrive between an empty read and the wait for more. */
+export type RecordSource = {
+  read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes: number): readonly LogRecord[];
+  bounds(topic: TopicName, partition: number): { readonly start: number; readonly end: number };
+};
+
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 5000;
+const SAFETY_NET = 1000;
+
+/**
+ * Keeps a partition assigned until `signal` ends: one worker after another, each from where it says, with a pause that
+ * grows from failure to failure and starts again after a batch that went well. Never rejects.
+ */
+export async function runPartition(
+  options: ConsumeOptions,
+  partition: number,
+  source: RecordSource & { readonly arrivals: Arrivals },
+  signal: AbortSignal,
+): Promise<void> {
+  let delay = FIRST_PAUSE;
+  while (!signal.aborted) {
+    let worker: PartitionWorker | null = null;
+    try {
+      worker = await options.assigned(partition);
+      await follow(options, partition, source, worker, signal, () => (delay = FIRST_PAUSE));
+    } catch (error) {
+      report(options, partition, error);
+    }
+    try {
+      await worker?.lost();
+    } catch (error) {
+      report(options, partition, error);
+    }
+    if (signal.aborted) return;
+    await pause(delay, undefined, { signal }).catch(() => undefined);
+    delay = Math.min(delay * 2, LONGEST_PAUSE);
+  }
+}
+
+/** Hands records over until the assignment ends; throws what the handler threw. */
+async function follow(
+  options: ConsumeOptions,
+  partition: number,
+  source: RecordSource & { readonly arrivals: Arrivals },
+  worker: PartitionWorker,
+  signal: AbortSignal,
+  wentWell: () => void,
+): Promise<void> {
+  const { topic, maxRecords, maxBytes } = options;
+  const { end } = source.bounds(topic, partition);
+  let next = worker.from;
+  if (next > end) {
+    throw new CarillonError(
+      'wrong_log',
+      `${topic}/${partition} ends at ${end} and group ${options.group} wants to go on at ${next}: its position belongs to ` +
+        'another log or to a newer copy of this one',
+    );
+  }
+  while (!signal.aborted) {
+    const records = source.read(topic, partition, next, maxRecords, maxBytes);
+    const last = records.at(-1);
+    if (!last) {
+      await source.arrivals.next(topic, partition, SAFETY_NET, signal);
+      continue;
+    }
+    await worker.handle(records);
+    next = last.offset + 1;
+    wentWell();
+    // A handler that never really waits must not keep everybody else from their turn.
+    await nextTurn();
+  }
+}
+
+/** Telling of a failure must not become the next one. */
+function report(options: ConsumeOptions, partition: number, error: unknown): void {
+  try {
+    options.failed(partition, error);
+  } catch (second) {
+    process.emitWarning(second instanceof Error ? second : String(second));
+  }
+}

@@ -1,0 +1,27 @@
+import type { Transaction } from './writing/protocol.ts';
+
+/** Each removes at most `limit` rows that are older than `olderThan` and answers how many it removed. */
+export const retentionWrites = ({ sql }: Transaction) => ({
+  'retention.inbox': (olderThan: number, limit: number): number =>
+    sql.run('DELETE FROM inbox WHERE rowid IN (SELECT rowid FROM inbox WHERE at < ? LIMIT ?)', olderThan, limit),
+  'retention.events': (olderThan: number, limit: number): number =>
+    sql.run(
+      `DELETE FROM event_rows WHERE (partition, record_offset) IN
+         (SELECT partition, record_offset FROM event_rows WHERE at < ? LIMIT ?)`,
+      olderThan,
+      limit,
+    ),
+  'retention.duplicates': (olderThan: number, limit: number): number =>
+    sql.run(
+      'DELETE FROM duplicate_rows WHERE rowid IN (SELECT rowid FROM duplicate_rows WHERE at < ? LIMIT ?)',
+      olderThan,
+      limit,
+    ),
+  'retention.evaluations': (olderThan: number, limit: number): number =>
+    sql.run(
+      'DELETE FROM evaluation_rows WHERE sequence IN (SELECT sequence FROM evaluation_rows WHERE written_at < ? LIMIT ?)',
+      olderThan,
+      limit,
+    ),
+});
+export type RetentionWrites = ReturnType<typeof retentionWrites>;

@@ -1,0 +1,70 @@
+import type { Duration, Instant } from '@carillon/kernel';
+import { TOPICS, type TopicName } from '@carillon/ports';
+import type { EmbeddedLog } from './log/event-log.ts';
+import type { RetentionWrites } from './retention-writes.ts';
+import type { Write } from './writing/protocol.ts';
+
+const DAY = 86_400_000;
+const ROWS_AT_ONCE = 1000;
+
+/** How long records and rows are kept. Null: for ever. */
+export type RetentionPolicy = {
+  readonly topics: Readonly<Record<TopicName, Duration | null>>;
+  /** Rows that describe events, duplicates and evaluations. */
+  readonly readModels: Duration | null;
+  /** Messages that the sandbox kept. */
+  readonly inbox: Duration | null;
+};
+
+/**
+ * Thirty days for what carries events and what was made of them; configuration and consents for ever. What a person may
+ * still have to look into (dead letters, outcomes, receipts) stays until a policy says otherwise. The ledger is not in
+ * here at all: who was told what outlives the log.
+ */
+export const DEFAULT_RETENTION: RetentionPolicy = {
+  topics: {
+    'carillon.events': 30 * DAY,
+    'carillon.config': null,
+    'carillon.triggers': 30 * DAY,
+    'carillon.lookups': 30 * DAY,
+    'carillon.intents': 30 * DAY,
+    'carillon.outcomes': null,
+    'carillon.evaluations': 30 * DAY,
+    'carillon.dead-letters': null,
+    'carillon.receipts': null,
+    'carillon.consents': null,
+  },
+  readModels: 30 * DAY,
+  inbox: 30 * DAY,
+};
+
+export type Removed = { readonly records: number; readonly rows: number };
+
+/** Removes what is past its time, in small writes between which everybody else has their turn. */
+export async function applyRetention(
+  log: Pick<EmbeddedLog, 'trim'>,
+  write: Write<RetentionWrites>,
+  now: Instant,
+  policy: RetentionPolicy,
+): Promise<Removed> {
+  let records = 0;
+  for (const topic of TOPICS) {
+    const kept = policy.topics[topic];
+    if (kept !== null) records += await log.trim(topic, now - kept);
+  }
+  let rows = 0;
+  const tables = [
+    ['retention.events', policy.readModels],
+    ['retention.duplicates', policy.readModels],
+    ['retention.evaluations', policy.readModels],
+    ['retention.inbox', policy.inbox],
+  ] as const;
+  for (const [name, kept] of tables) {
+    let last = kept === null ? 0 : ROWS_AT_ONCE;
+    while (kept !== null && last === ROWS_AT_ONCE) {
+      last = await write(name, { bytes: 64, rows: ROWS_AT_ONCE }, now - kept, ROWS_AT_ONCE);
+      rows += last;
+    }
+  }
+  return { records, rows };
+}

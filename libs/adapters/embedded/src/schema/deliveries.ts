@@ -1,0 +1,47 @@
+/**
+ * The ledger: the document whole, and beside it the columns that are searched by. The slot has a unique index of its own
+ * beside the id that is made from it, so that even two ids for one slot (a changed key) cannot both be inserted.
+ */
+export const DELIVERIES_SCHEMA = `
+  CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    notification_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    unique_id TEXT NOT NULL,
+    notification TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    recipient TEXT,
+    next_at INTEGER,
+    lease_until INTEGER,
+    has_unpublished INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    document TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX deliveries_slot ON deliveries (workspace, notification_id, channel, unique_id);
+  CREATE INDEX deliveries_due ON deliveries (workspace, next_at) WHERE state = 'WAITING';
+  CREATE INDEX deliveries_next ON deliveries (next_at) WHERE state = 'WAITING';
+  CREATE INDEX deliveries_lease ON deliveries (lease_until) WHERE state = 'SENDING';
+  CREATE INDEX deliveries_unpublished ON deliveries (updated_at) WHERE has_unpublished = 1;
+  CREATE INDEX deliveries_event ON deliveries (event_id);
+  CREATE INDEX deliveries_created ON deliveries (created_at, id);
+  CREATE INDEX deliveries_state ON deliveries (state, created_at, id);
+  CREATE INDEX deliveries_recipient ON deliveries (recipient, created_at, id);
+  CREATE INDEX deliveries_unique_id ON deliveries (unique_id, created_at, id);
+  CREATE INDEX deliveries_notification ON deliveries (workspace, notification, created_at, id);
+
+  CREATE TABLE delivery_counts (
+    state TEXT PRIMARY KEY,
+    deliveries INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER deliveries_counted AFTER INSERT ON deliveries BEGIN
+    INSERT INTO delivery_counts VALUES (new.state, 1) ON CONFLICT DO UPDATE SET deliveries = deliveries + 1;
+  END;
+  CREATE TRIGGER deliveries_recounted AFTER UPDATE OF state ON deliveries WHEN old.state <> new.state BEGIN
+    UPDATE delivery_counts SET deliveries = deliveries - 1 WHERE state = old.state;
+    INSERT INTO delivery_counts VALUES (new.state, 1) ON CONFLICT DO UPDATE SET deliveries = deliveries + 1;
+  END;
+`;

@@ -1,0 +1,62 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { CarillonError } from '@carillon/kernel';
+import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { LOG_SCHEMA } from './log.ts';
+import { READ_MODELS_SCHEMA } from './read-models.ts';
+import { STORES_SCHEMA } from './stores.ts';
+
+/** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
+export const APPLICATION_ID = 0x43617269;
+
+/** Each step brings a file one version further, and never changes once it has been released: only new ones are added. */
+export const MIGRATIONS: readonly string[] = [LOG_SCHEMA, STORES_SCHEMA, DELIVERIES_SCHEMA, READ_MODELS_SCHEMA];
+
+const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
+
+/**
+ * Brings the file to the newest version, each step in a transaction with its number, so that a crash leaves a whole
+ * version. Refuses a file of a newer program rather than guessing what it means.
+ */
+export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS): void {
+  const owner = pragma(db, 'application_id');
+  const found = pragma(db, 'user_version');
+  if (owner !== APPLICATION_ID && (owner !== 0 || found !== 0 || pragma(db, 'schema_version') !== 0)) {
+    throw new CarillonError('data_version', 'carillon.db in the data folder is not a database of Carillon; move it away');
+  }
+  if (found > steps.length) {
+    throw new CarillonError(
+      'data_version',
+      `the data has version ${found} and this program knows versions up to ${steps.length}; start the newer program ` +
+        'that wrote it, or restore a backup that this one made',
+    );
+  }
+  for (const [at, step] of steps.entries()) {
+    if (at < found) continue;
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      db.exec(step);
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${at + 1}; COMMIT`);
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+const SLOT_COLUMNS = 'workspace,notification_id,channel,unique_id';
+
+/** The promise "one acceptance per slot" stands on this index: without it nothing starts. */
+export function verifySlotIndex(db: DatabaseSync): void {
+  const found = db
+    .prepare(
+      `SELECT (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(list.name) ORDER BY seqno)) AS columns
+       FROM pragma_index_list('deliveries') AS list WHERE list.name = 'deliveries_slot' AND list."unique" = 1 AND partial = 0`,
+    )
+    .get();
+  if (found?.['columns'] === SLOT_COLUMNS) return;
+  throw new CarillonError(
+    'data_version',
+    'the unique index on the slots of deliveries is missing, so nothing would stop a message from going out twice; ' +
+      'restore a backup',
+  );
+}

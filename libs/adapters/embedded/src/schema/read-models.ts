@@ -1,0 +1,75 @@
+/** What people look up. All of it can be made again from log and ledger, except the sandbox's inbox. */
+export const READ_MODELS_SCHEMA = `
+  CREATE TABLE event_rows (
+    partition INTEGER NOT NULL,
+    record_offset INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    stream TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    config_number INTEGER NOT NULL,
+    reused INTEGER NOT NULL,
+    PRIMARY KEY (partition, record_offset)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX event_rows_id ON event_rows (id);
+  CREATE INDEX event_rows_at ON event_rows (at);
+  CREATE INDEX event_rows_workspace ON event_rows (workspace, at);
+  CREATE INDEX event_rows_stream ON event_rows (stream, at);
+
+  CREATE TABLE duplicate_rows (
+    id TEXT PRIMARY KEY,
+    workspace TEXT NOT NULL,
+    notification TEXT NOT NULL,
+    intent_id TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    delivery_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    detail TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX duplicate_rows_event ON duplicate_rows (event_id);
+  CREATE INDEX duplicate_rows_delivery ON duplicate_rows (delivery_id);
+  CREATE INDEX duplicate_rows_at ON duplicate_rows (at);
+  CREATE INDEX duplicate_rows_workspace ON duplicate_rows (workspace, at);
+
+  CREATE TABLE dead_letter_rows (
+    id TEXT PRIMARY KEY,
+    workspace TEXT,
+    stage TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    record_offset INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    own_partition INTEGER NOT NULL,
+    own_offset INTEGER NOT NULL,
+    redriven_at INTEGER
+  ) STRICT;
+  CREATE INDEX dead_letter_rows_at ON dead_letter_rows (at, id);
+  CREATE INDEX dead_letter_rows_workspace ON dead_letter_rows (workspace, at, id);
+
+  CREATE TABLE evaluation_rows (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    partition INTEGER NOT NULL,
+    from_offset INTEGER NOT NULL,
+    to_offset INTEGER NOT NULL,
+    config_number INTEGER NOT NULL,
+    workspace TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    fired INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    sample_event_id TEXT,
+    sample_error TEXT,
+    written_at INTEGER NOT NULL,
+    UNIQUE (partition, from_offset, to_offset, config_number, workspace, rule)
+  ) STRICT;
+  CREATE INDEX evaluation_rows_rule ON evaluation_rows (workspace, rule, (failed > 0), sequence);
+  CREATE INDEX evaluation_rows_written ON evaluation_rows (written_at);
+
+  CREATE TABLE inbox (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    message TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX inbox_at ON inbox (at, id);
+`;

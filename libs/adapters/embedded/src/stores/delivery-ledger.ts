@@ -1,0 +1,205 @@
+import type { Delivery, DeliveryState } from '@carillon/domain';
+import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
+import type { DeliveryLedger } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+import type { Transaction, Write } from '../writing/protocol.ts';
+import { conditionsOf } from './conditions.ts';
+import { cursorAt, keysOf, pageOf } from './cursor.ts';
+
+type DocumentRow = { readonly document: string };
+type DeliveryRow = DocumentRow & {
+  readonly id: string;
+  readonly version: number;
+  readonly state: string;
+  readonly workspace: string;
+  readonly notificationId: string;
+  readonly channel: string;
+  readonly uniqueId: string;
+  readonly notification: string;
+  readonly eventId: string;
+  readonly recipient: string | null;
+  readonly nextAt: number | null;
+  readonly leaseUntil: number | null;
+  readonly hasUnpublished: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+export const deliveryWrites = ({ sql }: Transaction) => ({
+  /** Null for what was inserted, else the document that holds the slot. */
+  'deliveries.insert'(rows: readonly DeliveryRow[]): (string | null)[] {
+    return rows.map((row) => {
+      const inserted = sql.run(
+        'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        row.id,
+        row.version,
+        row.state,
+        row.workspace,
+        row.notificationId,
+        row.channel,
+        row.uniqueId,
+        row.notification,
+        row.eventId,
+        row.recipient,
+        row.nextAt,
+        row.leaseUntil,
+        row.hasUnpublished,
+        row.createdAt,
+        row.updatedAt,
+        row.document,
+      );
+      if (inserted === 1) return null;
+      const holder = sql.get<DocumentRow>(
+        `SELECT document FROM deliveries
+         WHERE id = ? OR (workspace = ? AND notification_id = ? AND channel = ? AND unique_id = ?)`,
+        row.id,
+        row.workspace,
+        row.notificationId,
+        row.channel,
+        row.uniqueId,
+      );
+      if (!holder) throw new Error(`delivery ${row.id} was refused and nothing holds its slot`);
+      return holder.document;
+    });
+  },
+  'deliveries.replace'(row: DeliveryRow): 'done' | 'stale' {
+    const changed = sql.run(
+      `UPDATE deliveries SET version = ?, state = ?, notification = ?, event_id = ?, recipient = ?, next_at = ?,
+         lease_until = ?, has_unpublished = ?, updated_at = ?, document = ?
+       WHERE id = ? AND version = ?`,
+      row.version,
+      row.state,
+      row.notification,
+      row.eventId,
+      row.recipient,
+      row.nextAt,
+      row.leaseUntil,
+      row.hasUnpublished,
+      row.updatedAt,
+      row.document,
+      row.id,
+      row.version - 1,
+    );
+    return changed === 1 ? 'done' : 'stale';
+  },
+});
+type DeliveryWrites = ReturnType<typeof deliveryWrites>;
+
+const read = (row: DocumentRow): Delivery => parseJson(row.document) as unknown as Delivery;
+const sizeOf = (row: DeliveryRow): number => row.document.length + 512;
+
+/** Workspaces are few and deliveries many: steps from one workspace to the next instead of reading every row. */
+const DUE_WORKSPACES = `
+  WITH RECURSIVE step (workspace) AS (
+    SELECT min(workspace) FROM deliveries WHERE state = 'WAITING'
+    UNION ALL
+    SELECT (SELECT min(workspace) FROM deliveries WHERE state = 'WAITING' AND workspace > step.workspace)
+    FROM step WHERE step.workspace IS NOT NULL
+  )
+  SELECT workspace FROM step WHERE workspace IS NOT NULL AND EXISTS (
+    SELECT 1 FROM deliveries WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at <= ?
+  )`;
+
+export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites>): DeliveryLedger => ({
+  async insert(deliveries) {
+    if (deliveries.length === 0) return [];
+    const rows = deliveries.map(toRow);
+    const load = { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length };
+    const holders = await write('deliveries.insert', load, rows);
+    return holders.map((document) =>
+      document === null ? { inserted: true } : { inserted: false, holder: read({ document }) },
+    );
+  },
+  async replace(next) {
+    const row = toRow(next);
+    return write('deliveries.replace', { bytes: sizeOf(row) }, row);
+  },
+  async get(id) {
+    const row = reader.get<DocumentRow>('SELECT document FROM deliveries WHERE id = ?', id);
+    return row ? read(row) : null;
+  },
+  async dueWorkspaces(now) {
+    return reader.all<{ workspace: string }>(DUE_WORKSPACES, now).map(({ workspace }) => workspace);
+  },
+  async due(workspace, now, limit) {
+    const rows = reader.all<DocumentRow>(
+      `SELECT document FROM deliveries WHERE state = 'WAITING' AND workspace = ? AND next_at <= ?
+       ORDER BY next_at, rowid LIMIT ?`,
+      workspace,
+      now,
+      limit,
+    );
+    return rows.map(read);
+  },
+  async nextDueAt() {
+    const row = reader.get<{ at: number | null }>("SELECT min(next_at) AS at FROM deliveries WHERE state = 'WAITING'");
+    return row?.at ?? null;
+  },
+  async leaseExpired(now, limit) {
+    const rows = reader.all<DocumentRow>(
+      "SELECT document FROM deliveries WHERE state = 'SENDING' AND lease_until < ? ORDER BY lease_until LIMIT ?",
+      now,
+      limit,
+    );
+    return rows.map(read);
+  },
+  async unpublished(olderThan, limit) {
+    const rows = reader.all<DocumentRow>(
+      'SELECT document FROM deliveries WHERE has_unpublished = 1 AND updated_at < ? ORDER BY updated_at LIMIT ?',
+      olderThan,
+      limit,
+    );
+    return rows.map(read);
+  },
+  async list(filter, limit, cursor) {
+    const [createdAt, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
+    const { where, values } = conditionsOf([
+      ['workspace = ?', filter.workspace],
+      ['state = ?', filter.state],
+      ['recipient = ?', filter.to],
+      ['unique_id = ?', filter.uniqueId],
+      ['event_id = ?', filter.eventId],
+      ['notification = ?', filter.notification],
+      ['created_at >= ?', filter.since],
+      ['(created_at, id) < (?, ?)', createdAt, id],
+    ]);
+    const rows = reader.all<DocumentRow & { id: string; created_at: number }>(
+      `SELECT id, created_at, document FROM deliveries ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    );
+    return pageOf(rows, limit, read, (row) => cursorAt(row.created_at, row.id));
+  },
+  async byEvent(eventId) {
+    const rows = reader.all<DocumentRow>(
+      'SELECT document FROM deliveries WHERE event_id = ? ORDER BY created_at, id',
+      eventId,
+    );
+    return rows.map(read);
+  },
+  async countByState() {
+    const rows = reader.all<{ state: DeliveryState; deliveries: number }>(
+      'SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0',
+    );
+    return Object.fromEntries(rows.map(({ state, deliveries }) => [state, deliveries]));
+  },
+});
+
+const toRow = (delivery: Delivery): DeliveryRow => ({
+  id: delivery.id,
+  version: delivery.version,
+  state: delivery.state,
+  workspace: delivery.slot.workspace,
+  notificationId: delivery.slot.notificationId,
+  channel: delivery.slot.channel,
+  uniqueId: delivery.slot.uniqueId,
+  notification: delivery.intent.notification,
+  eventId: delivery.intent.eventId,
+  recipient: delivery.intent.to,
+  nextAt: delivery.nextAt,
+  leaseUntil: delivery.leaseUntil,
+  hasUnpublished: delivery.unpublished.length > 0 ? 1 : 0,
+  createdAt: delivery.createdAt,
+  updatedAt: delivery.updatedAt,
+  document: stringifyJson(delivery as unknown as Json),
+});

@@ -1,0 +1,32 @@
+import type { Inbox, InboxMessage } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+import type { Transaction, Write } from '../writing/protocol.ts';
+import { conditionsOf } from './conditions.ts';
+import { cursorAt, keysOf, pageOf } from './cursor.ts';
+
+type InboxRow = { id: string; at: number; message: string };
+
+export const inboxWrites = ({ sql }: Transaction) => ({
+  'inbox.put'(id: string, at: number, message: string): void {
+    sql.run('INSERT INTO inbox VALUES (?, ?, ?) ON CONFLICT DO NOTHING', id, at, message);
+  },
+});
+
+const read = (row: InboxRow): InboxMessage => JSON.parse(row.message) as InboxMessage;
+
+export const createInbox = (reader: Reader, write: Write<ReturnType<typeof inboxWrites>>): Inbox => ({
+  async put(message) {
+    const text = JSON.stringify(message);
+    await write('inbox.put', { bytes: text.length + 128 }, message.id, message.at, text);
+  },
+  async get(id) {
+    const row = reader.get<InboxRow>('SELECT * FROM inbox WHERE id = ?', id);
+    return row ? read(row) : null;
+  },
+  async list(limit, cursor) {
+    const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
+    const { where, values } = conditionsOf([['(at, id) < (?, ?)', at, id]]);
+    const rows = reader.all<InboxRow>(`SELECT * FROM inbox ${where} ORDER BY at DESC, id DESC LIMIT ?`, ...values, limit + 1);
+    return pageOf(rows, limit, read, (row) => cursorAt(row.at, row.id));
+  },
+});

@@ -1,0 +1,173 @@
+import type { ReadModels } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+import type { Transaction, Write } from '../writing/protocol.ts';
+import { conditionsOf } from './conditions.ts';
+import { cursorAt, keysOf, pageOf } from './cursor.ts';
+import {
+  deadLetterOf,
+  duplicateOf,
+  evaluationOf,
+  eventOf,
+  type DeadLetterTableRow,
+  type DuplicateTableRow,
+  type EvaluationTableRow,
+  type EventTableRow,
+} from './read-model-rows.ts';
+
+type Rows = Parameters<ReadModels['put']>[0];
+
+export const readModelWrites = ({ sql, now }: Transaction) => ({
+  'readModels.put'(rows: Rows): void {
+    for (const row of rows.events ?? []) {
+      sql.run(
+        'INSERT OR REPLACE INTO event_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        row.partition,
+        row.offset,
+        row.id,
+        row.workspace,
+        row.stream,
+        row.at,
+        row.bytes,
+        row.configNumber,
+        row.reused ? 1 : 0,
+      );
+    }
+    for (const row of rows.duplicates ?? []) {
+      sql.run(
+        'INSERT OR REPLACE INTO duplicate_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        row.id,
+        row.workspace,
+        row.notification,
+        row.intentId,
+        row.eventId,
+        row.deliveryId,
+        row.at,
+        row.detail,
+      );
+    }
+    for (const row of rows.deadLetters ?? []) {
+      // Projecting again must not forget that somebody has sent it on its way since.
+      sql.run(
+        'INSERT INTO dead_letter_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        row.id,
+        row.workspace,
+        row.stage,
+        row.topic,
+        row.partition,
+        row.offset,
+        row.reason,
+        row.at,
+        row.ownPartition,
+        row.ownOffset,
+        row.redrivenAt,
+      );
+    }
+    for (const row of rows.evaluations ?? []) {
+      sql.run(
+        `INSERT INTO evaluation_rows (partition, from_offset, to_offset, config_number, workspace, rule, fired, failed,
+           sample_event_id, sample_error, written_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET fired = excluded.fired, failed = excluded.failed,
+           sample_event_id = excluded.sample_event_id, sample_error = excluded.sample_error`,
+        row.partition,
+        row.from,
+        row.to,
+        row.configNumber,
+        row.workspace,
+        row.rule,
+        row.fired,
+        row.failed,
+        row.sampleEventId,
+        row.sampleError,
+        now(),
+      );
+    }
+  },
+  'readModels.markRedriven'(id: string, at: number): void {
+    sql.run('UPDATE dead_letter_rows SET redriven_at = ? WHERE id = ?', at, id);
+  },
+});
+
+const countOf = (rows: Rows): number =>
+  (rows.events?.length ?? 0) +
+  (rows.duplicates?.length ?? 0) +
+  (rows.deadLetters?.length ?? 0) +
+  (rows.evaluations?.length ?? 0);
+
+export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof readModelWrites>>): ReadModels => ({
+  async put(rows) {
+    const count = countOf(rows);
+    if (count > 0) await write('readModels.put', { bytes: count * 512, rows: count }, rows);
+  },
+  async event(id) {
+    const rows = reader.all<EventTableRow>(
+      'SELECT * FROM event_rows WHERE id = ? ORDER BY at, partition, record_offset',
+      id,
+    );
+    return rows.map(eventOf);
+  },
+  async events(filter, limit, cursor) {
+    const [at, partition, offset] = cursor === undefined ? [] : keysOf(cursor, 'number', 'number', 'number');
+    const { where, values } = conditionsOf([
+      ['workspace = ?', filter.workspace],
+      ['stream = ?', filter.stream],
+      ['at >= ?', filter.since],
+      ['(at, partition, record_offset) < (?, ?, ?)', at, partition, offset],
+    ]);
+    const rows = reader.all<EventTableRow>(
+      `SELECT * FROM event_rows ${where} ORDER BY at DESC, partition DESC, record_offset DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    );
+    return pageOf(rows, limit, eventOf, (row) => cursorAt(row.at, row.partition, row.record_offset));
+  },
+  async duplicatesOfEvent(eventId) {
+    const rows = reader.all<DuplicateTableRow>('SELECT * FROM duplicate_rows WHERE event_id = ? ORDER BY at, id', eventId);
+    return rows.map(duplicateOf);
+  },
+  async duplicatesOfDelivery(deliveryId) {
+    const rows = reader.all<DuplicateTableRow>(
+      'SELECT * FROM duplicate_rows WHERE delivery_id = ? ORDER BY at, id',
+      deliveryId,
+    );
+    return rows.map(duplicateOf);
+  },
+  async duplicates(filter, limit) {
+    const { where, values } = conditionsOf([
+      ['workspace = ?', filter.workspace],
+      ['at >= ?', filter.since],
+    ]);
+    const rows = reader.all<DuplicateTableRow>(
+      `SELECT * FROM duplicate_rows ${where} ORDER BY at DESC, id DESC LIMIT ?`,
+      ...values,
+      limit,
+    );
+    return rows.map(duplicateOf);
+  },
+  async deadLetters(filter, limit, cursor) {
+    const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
+    const { where, values } = conditionsOf([
+      ['workspace = ?', filter.workspace],
+      ['(at, id) < (?, ?)', at, id],
+    ]);
+    const rows = reader.all<DeadLetterTableRow>(
+      `SELECT * FROM dead_letter_rows ${where} ORDER BY at DESC, id DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    );
+    return pageOf(rows, limit, deadLetterOf, (row) => cursorAt(row.at, row.id));
+  },
+  async deadLetter(id) {
+    const row = reader.get<DeadLetterTableRow>('SELECT * FROM dead_letter_rows WHERE id = ?', id);
+    return row ? deadLetterOf(row) : null;
+  },
+  markRedriven: (id, at) => write('readModels.markRedriven', { bytes: 64 }, id, at),
+  async evaluations(workspace, rule, limit) {
+    const rows = reader.all<EvaluationTableRow>(
+      `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,
+      workspace,
+      rule,
+      limit,
+    );
+    return rows.map(evaluationOf);
+  },
+});

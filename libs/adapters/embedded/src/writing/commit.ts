@@ -1,0 +1,54 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { isCarillonError, messageOf } from '@carillon/kernel';
+import type { Failure, Operations, Reply } from './protocol.ts';
+
+/** SQLite's result codes that blame the request (its values, its SQL); every other one blames the file or the disk. */
+const REQUEST_FAULTS: ReadonlySet<number> = new Set([
+  1 /* error */, 18 /* too big */, 19 /* constraint */, 20 /* mismatch */, 21 /* misuse */, 25 /* range */,
+]);
+
+export function blamesStorage(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error)) return false;
+  return !REQUEST_FAULTS.has(Number(error.errcode) & 0xff);
+}
+
+export const failureOf = (error: unknown): Failure =>
+  isCarillonError(error) ? { code: error.code, message: error.detail } : { code: null, message: messageOf(error) };
+
+/**
+ * Commits a batch of requests as one transaction, each in a savepoint: a request that fails takes back its own changes
+ * and no others'. Throws when the storage fails; then nothing of the batch counts as written.
+ */
+export function createCommit(db: DatabaseSync, operations: Operations) {
+  const prepare = (sql: string): StatementSync => db.prepare(sql);
+  const [begin, commit] = [prepare('BEGIN IMMEDIATE'), prepare('COMMIT')];
+  const [save, release, undo] = [prepare('SAVEPOINT request'), prepare('RELEASE request'), prepare('ROLLBACK TO request')];
+
+  const attempt = (name: string, args: readonly unknown[]): Reply => {
+    const operation = operations[name];
+    if (!operation) return { ok: false, failure: { code: null, message: `there is no write named ${name}` } };
+    save.run();
+    try {
+      const value = operation(...(args as never[]));
+      release.run();
+      return { ok: true, value };
+    } catch (error) {
+      if (blamesStorage(error)) throw error;
+      undo.run();
+      release.run();
+      return { ok: false, failure: failureOf(error) };
+    }
+  };
+
+  return (requests: readonly { readonly name: string; readonly args: readonly unknown[] }[]): Reply[] => {
+    begin.run();
+    try {
+      const replies = requests.map((request) => attempt(request.name, request.args));
+      commit.run();
+      return replies;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,29 @@
+import { checkpointWrites } from '../stores/checkpoints.ts';
+import { configurationWrites } from '../stores/configuration-store.ts';
+import { deliveryWrites } from '../stores/delivery-ledger.ts';
+import { taskWrites } from '../stores/due-tasks.ts';
+import { inboxWrites } from '../stores/inbox.ts';
+import { leaseWrites } from '../stores/leases.ts';
+import { readModelWrites } from '../stores/read-models.ts';
+import { ruleStateWrites } from '../stores/rule-states.ts';
+import { schemaWrites } from '../stores/schema-registry.ts';
+import { suppressionWrites } from '../stores/suppression-list.ts';
+import { logWrites } from '../log/log-writes.ts';
+import { retentionWrites } from '../retention-writes.ts';
+import type { Operations, Transaction } from './protocol.ts';
+
+/** Everything that can be written, by name. The names say whose they are, so no two tables share one. */
+export const createOperations = (transaction: Transaction): Operations => ({
+  ...logWrites(transaction),
+  ...checkpointWrites(transaction),
+  ...ruleStateWrites(transaction),
+  ...taskWrites(transaction),
+  ...deliveryWrites(transaction),
+  ...suppressionWrites(transaction),
+  ...configurationWrites(transaction),
+  ...leaseWrites(transaction),
+  ...readModelWrites(transaction),
+  ...schemaWrites(transaction),
+  ...inboxWrites(transaction),
+  ...retentionWrites(transaction),
+});

@@ -1,0 +1,47 @@
+import type { ErrorCode, Instant } from '@carillon/kernel';
+import type { Statements } from '../statements.ts';
+
+/** What an operation of the writer sees: the open transaction, and the time at which its batch was made. */
+export type Transaction = { readonly sql: Statements; now(): Instant };
+
+/** A table of named writes; each runs inside the transaction of its batch and never waits for anything. */
+export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** How much a write takes of a transaction and of the queue. */
+export type Load = { readonly bytes: number; readonly rows?: number; readonly transfer?: readonly ArrayBuffer[] };
+
+/** Sends one write of a table to the writer; resolves with what it returned once it is durable. */
+export type Write<Table extends Operations> = <Name extends keyof Table & string>(
+  name: Name,
+  load: Load,
+  ...args: Parameters<Table[Name]>
+) => Promise<ReturnType<Table[Name]>>;
+
+export type Failure = { readonly code: ErrorCode | null; readonly message: string };
+export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
+
+export type WriterSettings = {
+  readonly file: string;
+  readonly logId: string;
+  /** Null: as stored, or the default. */
+  readonly partitions: number | null;
+  readonly createdAt: Instant;
+  /** How long to wait for a lock that some other program holds on the file. */
+  readonly busyTimeout: number;
+  /** Size that the file may have at most; null: as large as the disk allows. */
+  readonly maxFileBytes: number | null;
+};
+
+export type ToWriter =
+  | {
+      readonly kind: 'batch';
+      readonly now: Instant;
+      readonly requests: readonly { readonly name: string; readonly args: readonly unknown[] }[];
+    }
+  | { readonly kind: 'close' };
+
+export type FromWriter =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'unopened'; readonly failure: Failure }
+  | { readonly kind: 'replies'; readonly replies: readonly Reply[] }
+  | { readonly kind: 'closed' };

@@ -1,0 +1,58 @@
+/**
+ * The writer's thread: the only one that writes to the file. Waiting for the disk happens here, where nobody else has
+ * to wait with it. It answers a batch after its COMMIT returned.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { CarillonError, messageOf } from '@carillon/kernel';
+import { openForWriting, type WritableFile } from './writable-file.ts';
+import { failureOf } from './commit.ts';
+import type { FromWriter, Reply, ToWriter, WriterSettings } from './protocol.ts';
+
+const port = parentPort;
+if (!port) throw new Error('this file is the entry of a worker thread');
+const settings = workerData as WriterSettings;
+const answer = (message: FromWriter): void => port.postMessage(message);
+
+let file: WritableFile | null = null;
+
+/** After a failure of the storage the connection is thrown away: the next batch begins with a fresh look at the file. */
+function commit(batch: Extract<ToWriter, { kind: 'batch' }>): readonly Reply[] {
+  try {
+    file ??= openForWriting(settings);
+    return file.commit(batch.now, batch.requests);
+  } catch (error) {
+    discard();
+    const failure = failureOf(
+      new CarillonError('log_unavailable', `writing to the data file failed (${messageOf(error)}); free disk space or ` +
+        'look at the disk, it goes on by itself'),
+    );
+    return batch.requests.map(() => ({ ok: false, failure }));
+  }
+}
+
+function discard(): void {
+  try {
+    file?.close();
+  } catch {
+    // A connection that failed may fail to close as well; there is nothing of value left in it.
+  }
+  file = null;
+}
+
+port.on('message', (message: ToWriter) => {
+  if (message.kind === 'batch') {
+    answer({ kind: 'replies', replies: commit(message) });
+    return;
+  }
+  discard();
+  answer({ kind: 'closed' });
+  port.close();
+});
+
+try {
+  file = openForWriting(settings);
+  answer({ kind: 'ready' });
+} catch (error) {
+  answer({ kind: 'unopened', failure: failureOf(error) });
+  port.close();
+}
