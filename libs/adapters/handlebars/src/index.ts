@@ -1,0 +1,3 @@
+export { LIMITS } from './limits.ts';
+export { createTemplateRenderer, type TemplateRendererOptions } from './renderer.ts';
+export { HELPERS } from './vocabulary.ts';

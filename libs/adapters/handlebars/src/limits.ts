@@ -1,0 +1,49 @@
+/**
+ * What a template may cost (docs/templates.md has the same table). Templates and event data are hostile: everything here
+ * bounds work that a tenant could otherwise make us do for every message.
+ */
+export const LIMITS = {
+  /** Characters of one html or text source. */
+  bodySource: 64 * 1024,
+  /** Characters of a subject or from source. */
+  headerSource: 2 * 1024,
+  /** `{{...}}` tags of the whole template, comments included. Compiling costs up to 1.3 ms for each. */
+  mustaches: 500,
+  /** Characters between `{{` and `}}`, comments excepted. */
+  mustacheLength: 1000,
+  /** Words, path segments and arguments in all tags: they cost parse time like tags do. */
+  words: 4000,
+  /** Parentheses inside each other. The parser's time explodes with their depth. */
+  parentheses: 4,
+  /** Blocks inside each other. */
+  blockDepth: 8,
+  /** `{{else if}}` of the whole template. Parse time grows with the square of a chain. */
+  elseIfs: 100,
+  /** Bytes of UTF-8 of the html or of the text that come out. */
+  output: 256 * 1024,
+  /** Rounds of all `each` of one render together, nested ones included. */
+  rounds: 10_000,
+  /** Characters of a subject that comes out. */
+  subject: 255,
+  /** Characters of a from that comes out: a name and an address. */
+  from: 320,
+  /** Distinct names that are listed as missing. */
+  missing: 100,
+  /** Objects and lists inside each other in the context. */
+  contextDepth: 64,
+  /** Values in the context. */
+  contextValues: 200_000,
+  /** Milliseconds that filling in a compiled template may take. */
+  renderMs: 250,
+  /** Milliseconds that compiling a template may take: 500 tags are some 100 ms, on a slow machine several times that. */
+  compileMs: 2000,
+  /** Characters of templates that one worker keeps compiled; the heap holds some 30 bytes for each. */
+  compiledSource: 2 * 1024 * 1024,
+} as const;
+
+/** Parts of an e-mail template, in the order in which they are checked and rendered. */
+export const PARTS = ['subject', 'from', 'html', 'text'] as const;
+export type Part = (typeof PARTS)[number];
+
+export const sourceLimit = (part: Part): number =>
+  part === 'subject' || part === 'from' ? LIMITS.headerSource : LIMITS.bodySource;

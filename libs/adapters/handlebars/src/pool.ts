@@ -1,0 +1,214 @@
+import { Worker } from 'node:worker_threads';
+
+import type { Rendered } from '@carillon/ports';
+import { messageOf } from '@carillon/kernel';
+
+import { tooSlow } from './engine.ts';
+import { LIMITS, PARTS } from './limits.ts';
+import { clockMs, newProgress, readProgress, type Progress } from './progress.ts';
+import type { Locality } from './formatting.ts';
+import type { Answer, Order, WorkerData } from './protocol.ts';
+
+export type PoolOptions = {
+  readonly workers: number;
+  readonly locality: Locality;
+  /** Hears when a worker had to be ended: a count of these belongs in the metrics. */
+  readonly onStopped: (message: string) => void;
+};
+
+type Job = {
+  readonly order: Order;
+  readonly resolve: (rendered: Rendered) => void;
+  readonly reject: (error: Error) => void;
+};
+type Seat = {
+  readonly worker: Worker;
+  readonly progress: SharedArrayBuffer;
+  readonly startedAt: number;
+  /** Given to it and not answered, in order. */
+  readonly jobs: Job[];
+  online: boolean;
+  judging: boolean;
+};
+
+/** How many orders lie ready at a worker, so that it need not wait for the main thread between them. */
+const AHEAD = 4;
+/** How often the main thread looks at what the workers are doing, in milliseconds. */
+const LOOK_EVERY = 25;
+/** Up to this many times its limit by the clock, a thread that did not get the processor is given time. */
+const PATIENCE = 4;
+/** A worker that has not come up by then never will, in milliseconds. */
+const START_MS = 30_000;
+/** Heap for compiled templates (LIMITS.compiledSource), the context and what is being made. */
+const RESOURCES = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const;
+
+/**
+ * Worker threads that render. An order that hangs or eats the memory ends with its worker; orders that wait behind it go
+ * to the next one. Workers start at need and do not keep the process alive while nothing is asked of them.
+ */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #waiting: Job[] = [];
+  readonly #seats = new Set<Seat>();
+  #jobs = 0;
+  #closed = false;
+  #looking: NodeJS.Timeout | undefined;
+  #drained: (() => void)[] = [];
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects only where rendering as such is not possible: closed, or no worker can be started. */
+  run(work: Omit<Order, 'job'>): Promise<Rendered> {
+    if (this.#closed) return Promise.reject(new Error('the template renderer is closed'));
+    return new Promise((resolve, reject) => {
+      this.#jobs += 1;
+      this.#waiting.push({ order: { ...work, job: this.#jobs }, resolve, reject });
+      this.#deal();
+    });
+  }
+
+  /** Takes no more orders, finishes those it has (each has its bound), and ends the workers. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#busy) await new Promise<void>((resolve) => this.#drained.push(resolve));
+    clearInterval(this.#looking);
+    const seats = [...this.#seats];
+    this.#seats.clear();
+    await Promise.all(seats.map((seat) => seat.worker.terminate()));
+  }
+
+  get #busy(): boolean {
+    return this.#waiting.length > 0 || [...this.#seats].some((seat) => seat.jobs.length > 0);
+  }
+
+  /** Gives waiting orders to whoever has the fewest. A second worker starts only when the first has all it can take. */
+  #deal(): void {
+    while (this.#waiting.length > 0) {
+      let seat = [...this.#seats].toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
+      if (seat === undefined || (seat.jobs.length > 0 && this.#seats.size < this.#options.workers))
+        seat = this.#start();
+      if (seat.jobs.length >= AHEAD) break;
+      this.#give(seat, this.#waiting.shift() as Job);
+    }
+    if (!this.#busy) for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  #give(seat: Seat, job: Job): void {
+    try {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows, this is a thread
+      seat.worker.postMessage(job.order);
+    } catch (error) {
+      // What cannot be copied to another thread is not JSON.
+      job.resolve({
+        ok: false,
+        part: 'context',
+        message: `The data cannot be read: ${messageOf(error).slice(0, 200)}`,
+      });
+      return;
+    }
+    if (seat.jobs.push(job) === 1) seat.worker.ref();
+    this.#looking ??= setInterval(() => this.#look(), LOOK_EVERY);
+  }
+
+  #start(): Seat {
+    const progress = newProgress();
+    const workerData: WorkerData = { progress, locality: this.#options.locality };
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData,
+      resourceLimits: RESOURCES,
+      // A template that broke out would find no secrets in the environment.
+      env: {},
+      execArgv: [],
+      name: 'templates',
+    });
+    const seat: Seat = { worker, progress, startedAt: clockMs(), jobs: [], online: false, judging: false };
+    worker.unref();
+    worker.once('online', () => (seat.online = true));
+    worker.on('message', (answer: Answer) => this.#answered(seat, answer));
+    worker.once('error', (error: unknown) => this.#ended(seat, error));
+    worker.once('exit', (code) => this.#ended(seat, new Error(`the worker ended with code ${code}`)));
+    this.#seats.add(seat);
+    return seat;
+  }
+
+  #answered(seat: Seat, { job, rendered }: Answer): void {
+    const [next] = seat.jobs;
+    if (!this.#seats.has(seat) || next?.order.job !== job) return;
+    seat.jobs.shift();
+    if (seat.jobs.length === 0) seat.worker.unref();
+    next.resolve(rendered);
+    this.#deal();
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#busy) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+
+  /** Looks for workers that are over the time of what they are doing. */
+  #look(): void {
+    for (const seat of this.#seats) {
+      if (seat.jobs.length === 0 || seat.judging) continue;
+      const seen = readProgress(seat.progress);
+      if (!seat.online && clockMs() - seat.startedAt > START_MS) {
+        this.#ended(seat, new Error('the worker did not start'));
+      } else if (seen.phase !== 'idle' && clockMs() - seen.clockMs > limitOf(seen)) {
+        seat.judging = true;
+        void this.#judge(seat, seen).finally(() => (seat.judging = false));
+      }
+    }
+  }
+
+  /** By the clock it is over its time. Only if it had the processor for that time it is to blame. */
+  async #judge(seat: Seat, seen: Progress): Promise<void> {
+    const limit = limitOf(seen);
+    const used = await cpuMs(seat.worker);
+    const now = readProgress(seat.progress);
+    if (!this.#seats.has(seat) || now.phase !== seen.phase || now.job !== seen.job) return;
+    const patient = clockMs() - seen.clockMs < limit * PATIENCE;
+    if (patient && used !== undefined && used - seen.cpuMs < limit) return;
+    this.#stop(seat, now, tooSlow(now.phase === 'compile' ? 'compiling' : 'rendering', limit));
+  }
+
+  /** Ends a worker for what it is doing now. The order it works on fails; all others it holds wait again, in front. */
+  #stop(seat: Seat, seen: Progress, message: string): void {
+    this.#seats.delete(seat);
+    this.#options.onStopped(message);
+    void seat.worker.terminate();
+    const culprit = seat.jobs.find((job) => job.order.job === seen.job);
+    this.#waiting.unshift(...seat.jobs.filter((job) => job !== culprit));
+    seat.jobs.length = 0;
+    culprit?.resolve({ ok: false, part: PARTS[seen.part] ?? 'html', message });
+    this.#deal();
+    this.#rest();
+  }
+
+  /** A worker is gone by itself: out of memory, or it never came up. */
+  #ended(seat: Seat, error: unknown): void {
+    if (!this.#seats.has(seat)) return;
+    const seen = readProgress(seat.progress);
+    if (seen.phase !== 'idle') return this.#stop(seat, seen, `Stopped: ${messageOf(error).slice(0, 200)}`);
+    this.#seats.delete(seat);
+    void seat.worker.terminate();
+    for (const job of seat.jobs.splice(0))
+      job.reject(new Error('no template worker could be started', { cause: error }));
+    this.#deal();
+    this.#rest();
+  }
+}
+
+const limitOf = ({ phase }: Progress): number => (phase === 'compile' ? LIMITS.compileMs : LIMITS.renderMs);
+
+/** Thread time that a worker has used, in milliseconds; undefined if it does not say, as when it is deep in native code. */
+async function cpuMs(worker: Worker): Promise<number | undefined> {
+  const silence = new Promise<undefined>((resolve) => setTimeout(resolve, 100, undefined));
+  const asked = worker.cpuUsage().then(
+    (used) => (used.user + used.system) / 1000,
+    () => undefined,
+  );
+  return Promise.race([asked, silence]);
+}

@@ -1,0 +1,143 @@
+import { helperNamed, type Use } from './vocabulary.ts';
+import {
+  calledName,
+  isCall,
+  isScoped,
+  type Block,
+  type Call,
+  type Expression,
+  type Mustache,
+  type PathExpression,
+  type Program,
+} from './syntax.ts';
+
+/** One `each` or `with` around a place: `{{x}}` there is a field of its item, and its block parameters are visible. */
+export type Scope = {
+  readonly helper: 'each' | 'with';
+  readonly params: readonly string[];
+  /** How the item is called in lists of missing names: `items[]`, `customer`. */
+  readonly label: string;
+};
+
+/** What a path means at its place. `level` counts the scopes from the outside; `rest` is what is looked up in it. */
+export type Target =
+  | { readonly kind: 'root'; readonly rest: readonly string[] }
+  | { readonly kind: 'item' | 'key'; readonly level: number; readonly rest: readonly string[] }
+  | { readonly kind: 'loop'; readonly name: string }
+  /** `../` above the outermost, or an `@name` that does not exist there: always absent. */
+  | { readonly kind: 'nothing' };
+
+/** Variables that `each` sets. */
+export const LOOP_NAMES = ['index', 'key', 'first', 'last'] as const;
+
+/**
+ * The one place that says what a path means. Both `names` and the compiler use it, and the compiler replaces every path by
+ * what is found here, so that what is listed and what is looked up at run time cannot differ. (Handlebars' own `../` moves
+ * with the data: it does not count a scope whose item equals the one around it.)
+ */
+export function resolve(path: PathExpression, scopes: readonly Scope[]): Target {
+  const [first, ...rest] = path.parts;
+  if (path.data) {
+    if (first === 'root' && path.depth === 0) return { kind: 'root', rest };
+    return resolveLoop(path, first, scopes);
+  }
+  if (path.depth === 0 && first !== undefined && !isScoped(path)) {
+    for (let level = scopes.length - 1; level >= 0; level -= 1) {
+      const at = (scopes[level] as Scope).params.indexOf(first);
+      if (at === 0) return { kind: 'item', level, rest };
+      if (at === 1) return { kind: 'key', level, rest };
+    }
+  }
+  if (path.depth > scopes.length) return { kind: 'nothing' };
+  const level = scopes.length - 1 - path.depth;
+  return level < 0 ? { kind: 'root', rest: path.parts } : { kind: 'item', level, rest: path.parts };
+}
+
+function resolveLoop(path: PathExpression, name: string | undefined, scopes: readonly Scope[]): Target {
+  const loops = scopes.filter((scope) => scope.helper === 'each').length;
+  const known = (LOOP_NAMES as readonly string[]).includes(name ?? '') && path.parts.length === 1;
+  return known && name !== undefined && path.depth < loops ? { kind: 'loop', name } : { kind: 'nothing' };
+}
+
+/** The name of a target in words: `customer.name`, `items[].price`. */
+export function labelOf(path: PathExpression, target: Target, scopes: readonly Scope[]): string {
+  if (target.kind === 'root') return target.rest.join('.') || 'this';
+  if (target.kind === 'item') return [(scopes[target.level] as Scope).label, ...target.rest].join('.');
+  return path.original;
+}
+
+export type Reference = {
+  readonly path: PathExpression;
+  readonly target: Target;
+  readonly scopes: readonly Scope[];
+  readonly use: Use;
+  /** Puts something else in the place of this path. */
+  readonly replace: (expression: Expression) => void;
+};
+
+export type Visitor = {
+  /** A path among the arguments of a helper. */
+  reference?(reference: Reference): void;
+  /** A path alone in its tag. */
+  variable?(statement: Mustache, path: PathExpression, target: Target, scopes: readonly Scope[]): void;
+  /** A tag that calls a helper, after its arguments. */
+  call?(statement: Mustache): void;
+  /** A block, before what is in it; `depth` is 1 for the outermost, and `{{else if}}` does not count. */
+  block?(block: Block, depth: number, scopes: readonly Scope[]): void;
+};
+
+/** Walks every statement and path of a program with the scopes around it. */
+export function walk(program: Program, visitor: Visitor, scopes: readonly Scope[] = [], depth = 0): void {
+  for (const statement of program.body) {
+    if (statement.type === 'MustacheStatement') {
+      const path = statement.path;
+      if (isCall(statement)) {
+        walkCall(statement, visitor, scopes, 'value');
+        visitor.call?.(statement);
+      } else if (path.type === 'PathExpression') {
+        visitor.variable?.(statement, path, resolve(path, scopes), scopes);
+      }
+    } else if (statement.type === 'BlockStatement') {
+      const inner = depth + (program.chained === true ? 0 : 1);
+      visitor.block?.(statement, inner, scopes);
+      const scope = scopeOf(statement, scopes);
+      const use = statement.inverse === undefined ? 'value' : 'question';
+      walkCall(statement, visitor, scopes, use);
+      if (statement.program) walk(statement.program, visitor, scope ? [...scopes, scope] : scopes, inner);
+      if (statement.inverse) walk(statement.inverse, visitor, scopes, inner);
+    }
+  }
+}
+
+function scopeOf(block: Block, scopes: readonly Scope[]): Scope | undefined {
+  const helper = calledName(block);
+  if (helper !== 'each' && helper !== 'with') return undefined;
+  const subject = block.params[0];
+  const label = subject?.type === 'PathExpression' ? labelOf(subject, resolve(subject, scopes), scopes) : helper;
+  return { helper, params: block.program?.blockParams ?? [], label: helper === 'each' ? `${label}[]` : label };
+}
+
+/** Inside a question everything is a question: `{{default (date x) "soon"}}` does not miss `x`. */
+function walkCall(call: Call, visitor: Visitor, scopes: readonly Scope[], use: Use): void {
+  const uses = helperNamed(calledName(call))?.params ?? [];
+  call.params.forEach((param, i) => {
+    const inner = use === 'question' ? 'question' : (uses[i] ?? 'value');
+    walkExpression(param, inner, (other) => (call.params[i] = other), visitor, scopes);
+  });
+  for (const pair of call.hash?.pairs ?? []) {
+    walkExpression(pair.value, use, (other) => (pair.value = other), visitor, scopes);
+  }
+}
+
+function walkExpression(
+  node: Expression,
+  use: Use,
+  replace: Reference['replace'],
+  visitor: Visitor,
+  scopes: readonly Scope[],
+): void {
+  if (node.type === 'SubExpression') walkCall(node, visitor, scopes, use);
+  else if (node.type === 'PathExpression') {
+    visitor.reference?.({ path: node, target: resolve(node, scopes), scopes, use, replace });
+  }
+}
