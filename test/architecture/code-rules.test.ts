@@ -190,7 +190,7 @@ const CASES: Readonly<Record<string, Case>> = {
     says: 'node:',
   },
   'a permission that permits nothing': {
-    bad: { 'libs/domain/src/permits.ts': '// oxlint-disable-next-line eqeqeq\nexport const a = 1;\n' },
+    bad: { 'libs/domain/src/permits.ts': '// oxlint-disable-next-line eqeqeq -- needless\nexport const a = 1;\n' },
     good: { 'libs/domain/src/permits-2.ts': 'export const a = 1;\n' },
     rule: '',
     says: 'Unused',
