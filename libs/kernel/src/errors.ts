@@ -21,6 +21,7 @@ export const ERRORS = {
   forbidden: { status: 403, title: 'This credential may not be used here' },
   not_found: { status: 404, title: 'There is no such thing' },
   method_not_allowed: { status: 405, title: 'This address does not take that method' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'It has changed in the meantime' },
   wrong_state: { status: 409, title: 'Its state does not allow this' },
   precondition_failed: { status: 412, title: 'It has changed since it was read' },

@@ -1,0 +1,38 @@
+import type { Duration } from '@carillon/kernel';
+
+/** Bounds of one server against slow, many and large (limits-and-errors 2.6). */
+export type HttpLimits = {
+  /** For a whole request to arrive, body included. */
+  readonly requestTimeout: Duration;
+  /** For the head of a request to arrive. */
+  readonly headersTimeout: Duration;
+  /** Of a connection on which nothing moves. */
+  readonly connectionTimeout: Duration;
+  /** From the head of a request to its answer. */
+  readonly handlerTimeout: Duration;
+  /** How often the first two are looked at. */
+  readonly checkInterval: Duration;
+  readonly maxRequestsPerSocket: number;
+  readonly maxConnections: number;
+  readonly maxHeaderBytes: number;
+  /** Of a body that fastify reads itself. */
+  readonly maxBodyBytes: number;
+};
+
+export const HTTP_LIMITS: HttpLimits = {
+  requestTimeout: 15_000,
+  headersTimeout: 10_000,
+  connectionTimeout: 30_000,
+  handlerTimeout: 10_000,
+  checkInterval: 1000,
+  maxRequestsPerSocket: 1000,
+  maxConnections: 4096,
+  maxHeaderBytes: 16 * 1024,
+  maxBodyBytes: 256 * 1024,
+};
+
+/** A size as people read it: `256 KiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes % (1024 * 1024) === 0) return `${bytes / (1024 * 1024)} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}

@@ -1,0 +1,57 @@
+import { CarillonError, isCarillonError } from '@carillon/kernel';
+import type { FastifyRequest } from 'fastify';
+import { formatBytes, type HttpLimits } from './http-limits.ts';
+
+/** What the framework throws, as far as it matters here. */
+type FrameworkError = { readonly code?: unknown; readonly statusCode?: unknown; readonly validation?: unknown };
+
+/**
+ * What went wrong with a request, in the words of the error table. Messages of the framework and of unexpected errors
+ * are not passed on: they may quote what was sent.
+ */
+export function requestFault(error: unknown, request: FastifyRequest, limits: HttpLimits): CarillonError {
+  if (isCarillonError(error)) return error;
+  const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as FrameworkError;
+  switch (code) {
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return request.raw.complete ? unfinished(limits.handlerTimeout, error) : lateBody(limits.handlerTimeout);
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return bodyTooLarge(limits.maxBodyBytes);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return new CarillonError('unsupported_media_type', 'Send the body with Content-Type: application/json.');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new CarillonError('invalid_json', 'The body could not be read as JSON. Send one JSON value.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new CarillonError('invalid_request', 'The body is not as long as Content-Length says.');
+    case 'FST_ERR_BAD_URL':
+      return new CarillonError('invalid_request', 'The path is not valid percent-encoded UTF-8.');
+    default:
+      break;
+  }
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new CarillonError('invalid_request', 'The request could not be read.', {}, { cause: error });
+  }
+  return new CarillonError('internal', 'The log of the server says more under this request id.', {}, { cause: error });
+}
+
+export function bodyTooLarge(bytes: number): CarillonError {
+  const limit = formatBytes(bytes);
+  return new CarillonError('body_too_large', `The body may have at most ${limit}. Send less in one request.`, {
+    limit,
+  });
+}
+
+function lateBody(span: number): CarillonError {
+  const limit = `${span / 1000} s`;
+  return new CarillonError('request_timeout', `The body has to arrive within ${limit}. Send it again.`, { limit });
+}
+
+function unfinished(span: number, cause: unknown): CarillonError {
+  const detail =
+    `It was not done within ${span / 1000} s; whether it will be is unknown. ` +
+    'Repeat it with the same Idempotency-Key, if it had one.';
+  return new CarillonError('overloaded', detail, {}, { cause });
+}

@@ -1,0 +1,214 @@
+import { connect } from 'node:net';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createHttpServer, type AnsweredRequest, type HttpServer, type HttpServerOptions } from './server.ts';
+
+const running: HttpServer[] = [];
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.close(0);
+});
+
+type Problem = { readonly code: string; readonly status: number; readonly detail: string; readonly request_id: string };
+
+function make(options: Partial<HttpServerOptions> = {}): HttpServer {
+  let count = 0;
+  const server = createHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    portSetting: '--test-port',
+    newRequestId: () => `req_${(count += 1)}`,
+    ...options,
+  });
+  running.push(server);
+  return server;
+}
+
+/** Sends bytes as they are and answers with everything that came back until the connection closed. */
+function raw(port: number, ...pieces: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => pieces.forEach((piece) => socket.write(piece, 'latin1')));
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text) => (answer += text));
+    socket.on('close', () => resolve(answer)).on('error', (error) => (answer === '' ? reject(error) : resolve(answer)));
+  });
+}
+
+const problemIn = (answer: string): Problem => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as Problem;
+
+describe('every failure is a problem', () => {
+  test('an address that is not there: 404', async () => {
+    const { address } = await make().listen();
+    const answer = await fetch(`${address}/nowhere?token=hunter2`, {
+      method: 'POST',
+      body: 'x',
+      headers: { 'content-type': 'text/plain' },
+    });
+    const problem = (await answer.json()) as Problem;
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.headers.get('x-request-id')).toBe(problem.request_id);
+    expect(problem).toMatchObject({ code: 'not_found', type: 'urn:carillon:problem:not_found' });
+    expect(JSON.stringify(problem)).not.toContain('hunter2');
+  });
+
+  test('another method of an address that is there: 405 with Allow, TRACE too', async () => {
+    const server = make();
+    server.app.post('/things/:id/parts/*', async () => 'made');
+    const { address, port } = await server.listen();
+    const answer = await fetch(`${address}/things/1/parts/2/3`, { method: 'PUT' });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST');
+    expect(((await answer.json()) as Problem).code).toBe('method_not_allowed');
+    const trace = await raw(port, 'TRACE /things/1/parts/2 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(trace).toMatch(/^HTTP\/1\.1 405 /);
+    expect(problemIn(trace).code).toBe('method_not_allowed');
+    expect((await fetch(`${address}/livez`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  test.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['an unknown method', 'BREW /livez HTTP/1.1\r\nhost: x\r\n\r\n'],
+    [
+      'both Transfer-Encoding and Content-Length',
+      'POST /livez HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['two Content-Lengths', 'POST /livez HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello'],
+    ['a header with a line feed in it', 'GET /livez HTTP/1.1\r\nhost: x\r\nbad\nheader: 1\r\n\r\n'],
+    ['no Host', 'GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['headers without end', `GET /livez HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['a path that is no UTF-8', 'GET /%ff HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'],
+  ])('%s: 400', async (_what, request) => {
+    const { port } = await make().listen();
+    const answer = await raw(port, request);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(problemIn(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+
+  test('a CarillonError as it says; anything else: 500 without its message, which is logged', async () => {
+    const logged: string[] = [];
+    const log = { warn: () => undefined, error: (facts: unknown) => void logged.push(JSON.stringify(facts)) };
+    const server = make({ log });
+    server.app.get('/known', async () => Promise.reject(new CarillonError('wrong_state', 'It is sent already.')));
+    server.app.get('/unknown/:id', async () => Promise.reject(new Error('row 17 is odd')));
+    const { address } = await server.listen();
+    const known = await fetch(`${address}/known`);
+    expect([known.status, ((await known.json()) as Problem).detail]).toEqual([409, 'It is sent already.']);
+    const unknown = await fetch(`${address}/unknown/hunter2?key=hunter2`);
+    const text = await unknown.text();
+    expect(unknown.status).toBe(500);
+    expect(text).not.toContain('row 17');
+    expect(logged.join()).toContain('row 17 is odd');
+    expect(logged.join()).toContain((JSON.parse(text) as Problem).request_id);
+    expect(logged.join()).not.toContain('hunter2');
+  });
+
+  test('bodies that fastify reads: too large 413, not JSON 400, another type 415', async () => {
+    const server = make({ limits: { maxBodyBytes: 1024 } });
+    server.app.post('/read', async () => 'ok');
+    const { address } = await server.listen();
+    const post = async (body: string, type = 'application/json') => {
+      const answer = await fetch(`${address}/read`, { method: 'POST', body, headers: { 'content-type': type } });
+      return [answer.status, ((await answer.json()) as Problem).code];
+    };
+    expect(await post(JSON.stringify('x'.repeat(2000)))).toEqual([413, 'body_too_large']);
+    expect(await post('{')).toEqual([400, 'invalid_json']);
+    expect(await post('<a/>', 'application/xml')).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test('a request that takes too long to answer: 503', async () => {
+    const server = make({ limits: { handlerTimeout: 50 } });
+    server.app.get('/slow', () => new Promise(() => undefined));
+    const { address } = await server.listen();
+    const answer = await fetch(`${address}/slow`);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(((await answer.json()) as Problem).code).toBe('overloaded');
+  });
+
+  test('a head or a body that does not arrive in time: 408', async () => {
+    const server = make({ limits: { headersTimeout: 100, requestTimeout: 200, checkInterval: 20 } });
+    server.app.post('/read', async () => 'ok');
+    const { port } = await server.listen();
+    const head = await raw(port, 'GET /livez HTTP/1.1\r\nhos');
+    expect(problemIn(head)).toMatchObject({ status: 408, code: 'request_timeout' });
+    const body = await raw(
+      port,
+      'POST /read HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
+    );
+    expect(problemIn(body)).toMatchObject({ status: 408, code: 'request_timeout' });
+  });
+});
+
+describe('health', () => {
+  test('livez always answers; readyz names what is not ready; metrics are text', async () => {
+    let ok = false;
+    const server = make({ checks: () => [{ name: 'log', ok, detail: 'opening' }], metrics: () => 'up 1\n' });
+    const { address } = await server.listen();
+    expect((await fetch(`${address}/livez`)).status).toBe(200);
+    const before = await fetch(`${address}/readyz`);
+    expect([before.status, await before.json()]).toEqual([
+      503,
+      { status: 'not_ready', checks: [{ name: 'log', ok: false, detail: 'opening' }] },
+    ]);
+    ok = true;
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    const metrics = await fetch(`${address}/metrics`);
+    expect(metrics.headers.get('content-type')).toContain('text/plain');
+    expect(await metrics.text()).toBe('up 1\n');
+  });
+
+  test('answers are reported by route, not by address', async () => {
+    const seen: AnsweredRequest[] = [];
+    const server = make({ answered: (request) => void seen.push(request) });
+    server.app.get('/things/:id', async () => 'one');
+    const { address } = await server.listen();
+    await (await fetch(`${address}/things/42`)).text();
+    await expect.poll(() => seen).toMatchObject([{ route: '/things/:id', method: 'GET', status: 200 }]);
+  });
+});
+
+describe('stopping', () => {
+  test('what is under way finishes, new requests get 503 stopping, then the port is free', async () => {
+    const server = make();
+    let release: (text: string) => void = () => undefined;
+    server.app.get('/slow', () => new Promise<string>((resolve) => (release = resolve)));
+    const { address, port } = await server.listen();
+    const slow = fetch(`${address}/slow`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const closed = server.close();
+    const refused = await fetch(`${address}/nowhere`);
+    expect([refused.status, ((await refused.json()) as Problem).code]).toEqual([503, 'stopping']);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await fetch(`${address}/livez`)).status).toBe(200);
+    expect((await fetch(`${address}/readyz`)).status).toBe(503);
+    release('done');
+    expect(await (await slow).text()).toBe('done');
+    await closed;
+    await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow();
+  });
+
+  test('what does not finish is cut at the deadline', async () => {
+    const server = make();
+    server.app.get('/slow', () => new Promise(() => undefined));
+    const { address } = await server.listen();
+    const cut = fetch(`${address}/slow`).then(
+      () => 'answered',
+      () => 'cut',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await Promise.all([server.close(50), server.close(50)]);
+    expect(await cut).toBe('cut');
+  });
+});
+
+test('a port in use is reported with the process that holds it and the setting that changes it', async () => {
+  const { port } = await make().listen();
+  const error: unknown = await make({ port })
+    .listen()
+    .catch((reason: unknown) => reason);
+  if (!isCarillonError(error)) throw error;
+  expect(error.code).toBe('port_in_use');
+  expect(error.detail).toContain(`127.0.0.1:${port}`);
+  expect(error.detail).toContain('--test-port');
+  if (process.platform === 'linux') expect(error.detail).toContain(`process ${process.pid} (`);
+});

@@ -1,0 +1,234 @@
+import type { ServerResponse } from 'node:http';
+import { isIPv6, type AddressInfo, type Socket } from 'node:net';
+import { problemOf } from '@carillon/contracts';
+import { CarillonError, ERRORS, messageOf, type Duration } from '@carillon/kernel';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { watchRoutes } from './allowed-methods.ts';
+import { HEALTH_PATHS, serveHealth, type HealthSources } from './health.ts';
+import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
+import { SILENT_LOG, type HttpLog } from './http-log.ts';
+import { refuseMalformed } from './malformed-requests.ts';
+import { findPortHolder } from './port-holder.ts';
+import { requestFault } from './request-faults.ts';
+import { discardUnreadBody } from './unread-body.ts';
+
+/** One answered request: what counters and histograms are fed with. */
+export type AnsweredRequest = {
+  /** The route's pattern, never the address itself: it may hold ids and query strings. */
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly span: Duration;
+};
+
+export type HttpServerOptions = HealthSources & {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** How a person chooses another port: `--gateway-port or CARILLON_GATEWAY_PORT`. */
+  readonly portSetting: string;
+  readonly newRequestId: () => string;
+  readonly limits?: Partial<HttpLimits>;
+  readonly log?: HttpLog;
+  readonly answered?: (request: AnsweredRequest) => void;
+};
+
+export type Listening = {
+  /** `http://127.0.0.1:7400`. */
+  readonly address: string;
+  readonly port: number;
+};
+
+/** A server whose every answer but success is a problem, and which is never without bounds. Routes go on `app` first. */
+export type HttpServer = {
+  readonly app: FastifyInstance;
+  /** Rejects with `port_in_use`, naming the process that holds the port. */
+  listen(): Promise<Listening>;
+  /**
+   * New requests are answered `stopping` from now on; those under way may finish until the deadline, then every
+   * connection is cut. Resolves when the port is free. Safe to call twice.
+   */
+  close(deadline?: Duration): Promise<void>;
+};
+
+const CLOSE_DEADLINE = 10_000;
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const limits = { ...HTTP_LIMITS, ...options.limits };
+  const log = options.log ?? SILENT_LOG;
+  let closing: Promise<void> | undefined;
+  const answers = new WeakMap<Socket, ServerResponse>();
+  const app = buildApp(options, limits, answers);
+  const underWay = trackRequests(app, answers);
+  const methodsOf = watchRoutes(app);
+
+  app.server.maxConnections = limits.maxConnections;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
+    if (stopping) {
+      reply.header('connection', 'close');
+      throw new CarillonError(
+        'stopping',
+        'Send it again: another process, or this one after its restart, will take it.',
+      );
+    }
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new CarillonError('invalid_request', 'A request of HTTP/1.1 needs one Host header.');
+    }
+    if (request.is404) throw unrouted(request, reply, methodsOf);
+  });
+  app.addHook('onSend', async (request, _reply, payload) => {
+    discardUnreadBody(request.raw);
+    return payload;
+  });
+  if (options.answered) reportAnswers(app, options.answered);
+  app.setErrorHandler(async (error, request, reply) => {
+    const fault = requestFault(error, request, limits);
+    logFault(log, fault, request);
+    return sendProblem(reply, fault);
+  });
+  app.setNotFoundHandler(async (request, reply) => sendProblem(reply, unrouted(request, reply, methodsOf)));
+  serveHealth(app, options, () => closing !== undefined);
+
+  return {
+    app,
+    listen: () => listen(app, options),
+    close(deadline = CLOSE_DEADLINE) {
+      closing ??= closeGracefully(app, underWay, deadline);
+      return closing;
+    },
+  };
+}
+
+/** Answers with the problem of an error. */
+export function sendProblem(reply: FastifyReply, error: CarillonError): FastifyReply {
+  const answer = problemOf(error, reply.request.id);
+  return reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .send(Buffer.from(JSON.stringify(answer.body)));
+}
+
+/** The newest answer of each connection. */
+type Answers = WeakMap<Socket, ServerResponse>;
+
+function buildApp(options: HttpServerOptions, limits: HttpLimits, answers: Answers): FastifyInstance {
+  return fastify({
+    logger: false,
+    genReqId: options.newRequestId,
+    bodyLimit: limits.maxBodyBytes,
+    requestTimeout: limits.requestTimeout,
+    connectionTimeout: limits.connectionTimeout,
+    handlerTimeout: limits.handlerTimeout,
+    maxRequestsPerSocket: limits.maxRequestsPerSocket,
+    return503OnClosing: true,
+    forceCloseConnections: 'idle',
+    trustProxy: false,
+    routerOptions: { maxParamLength: 2048 },
+    http: {
+      headersTimeout: limits.headersTimeout,
+      requestTimeout: limits.requestTimeout,
+      connectionsCheckingInterval: limits.checkInterval,
+      maxHeaderSize: limits.maxHeaderBytes,
+      insecureHTTPParser: false,
+      // Checked by ourselves, because Node answers without a body.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket: Socket) => {
+      const answer = answers.get(socket);
+      const begun = answer !== undefined && answer.headersSent && !answer.writableFinished;
+      refuseMalformed(error, socket, begun, options.newRequestId());
+    },
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(reply, requestFault(error, request, limits));
+    },
+  });
+}
+
+/** The path is there but not with this method, or it is not there at all. */
+function unrouted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  methodsOf: (path: string) => readonly string[],
+): CarillonError {
+  const [path = ''] = request.url.split('?');
+  const methods = methodsOf(path);
+  if (methods.length === 0)
+    return new CarillonError('not_found', 'Nothing is served at this address. Look at its path.');
+  reply.header('allow', methods.join(', '));
+  return new CarillonError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
+}
+
+function logFault(log: HttpLog, fault: CarillonError, request: FastifyRequest): void {
+  if (ERRORS[fault.code].status < 500 || fault.code === 'stopping') return;
+  const facts = {
+    request_id: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    code: fault.code,
+    cause: fault.cause === undefined ? null : messageOf(fault.cause),
+    ...(fault.code === 'internal' && fault.cause instanceof Error && { stack: fault.cause.stack }),
+  };
+  if (fault.code === 'internal') log.error(facts, ERRORS[fault.code].title);
+  else log.warn(facts, ERRORS[fault.code].title);
+}
+
+function reportAnswers(app: FastifyInstance, answered: (request: AnsweredRequest) => void): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    answered({ route, method: request.method, status: reply.statusCode, span: reply.elapsedTime });
+  });
+}
+
+type UnderWay = {
+  /** Resolves when no request is under way. */
+  idle(): Promise<void>;
+};
+
+function trackRequests(app: FastifyInstance, answers: Answers): UnderWay {
+  let count = 0;
+  const waiting: (() => void)[] = [];
+  app.server.on('request', (request, response) => {
+    answers.set(request.socket, response);
+    count += 1;
+    response.once('close', () => {
+      count -= 1;
+      if (count === 0) for (const resume of waiting.splice(0)) resume();
+    });
+  });
+  return {
+    idle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  };
+}
+
+async function closeGracefully(app: FastifyInstance, underWay: UnderWay, deadline: Duration): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, deadline);
+  });
+  await Promise.race([underWay.idle(), over]);
+  clearTimeout(timer);
+  const closed = app.close();
+  app.server.closeAllConnections();
+  await closed;
+}
+
+async function listen(app: FastifyInstance, options: HttpServerOptions): Promise<Listening> {
+  const { host, port } = options;
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw await portInUse(options, error);
+  }
+  const bound = app.server.address() as AddressInfo;
+  return { address: `http://${isIPv6(host) ? `[${host}]` : host}:${bound.port}`, port: bound.port };
+}
+
+async function portInUse({ host, port, portSetting }: HttpServerOptions, cause: unknown): Promise<CarillonError> {
+  const holder = await findPortHolder(port);
+  const who = holder ? `process ${holder.pid} (${holder.command})` : 'another process';
+  const detail = `${host}:${port} is held by ${who}. Stop it, or choose another port with ${portSetting}.`;
+  return new CarillonError('port_in_use', detail, {}, { cause });
+}
