@@ -102,8 +102,8 @@ const CASES: Readonly<Record<string, Case>> = {
     says: 'any',
   },
   'a type imported as if it were a value': {
+    beside: { 'libs/domain/src/shape.ts': 'export type Shape = { readonly size: number };\n' },
     bad: {
-      'libs/domain/src/shape.ts': 'export type Shape = { readonly size: number };\n',
       'libs/domain/src/uses-shape.ts':
         "export const sizeOf = (shape: import('./shape.ts').Shape): number => shape.size;\n",
     },

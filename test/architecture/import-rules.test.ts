@@ -208,10 +208,8 @@ const CASES: Readonly<Record<string, Case>> = {
     says: 'belongs to no package',
   },
   'a package with an unknown tag': {
-    bad: {
-      'libs/odd/package.json': '{ "name": "@carillon/odd", "nx": { "tags": ["tag:odd"] } }',
-      'libs/odd/src/o.ts': "export * from '@carillon/kernel';\n",
-    },
+    beside: { 'libs/odd/package.json': '{ "name": "@carillon/odd", "nx": { "tags": ["tag:odd"] } }' },
+    bad: { 'libs/odd/src/o.ts': "export * from '@carillon/kernel';\n" },
     good: { 'libs/ports/src/o.ts': "export * from '@carillon/kernel';\n" },
     rule,
     says: 'needs exactly one known tag',

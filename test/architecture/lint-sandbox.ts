@@ -73,6 +73,7 @@ export function makeSandbox(declared: readonly string[]): Sandbox {
 /** Files that the linter must refuse, by this rule alone and with these words, and a twin that it must let pass. */
 export type Case = {
   readonly bad: Readonly<Record<string, string>>;
+  /** What the offenders need beside them. */ readonly beside?: Readonly<Record<string, string>>;
   readonly good: Readonly<Record<string, string>>;
   readonly rule: string;
   readonly says: string;
@@ -80,7 +81,7 @@ export type Case = {
 
 /** Lints all offenders in one run and all twins in another, because most of the time of a run is its start. */
 export function describeCases(title: string, cases: Readonly<Record<string, Case>>, declared: readonly string[]): void {
-  const together = (side: 'bad' | 'good') =>
+  const together = (side: 'bad' | 'beside' | 'good') =>
     Object.assign({}, ...Object.values(cases).map((each) => each[side])) as Case['bad'];
 
   describe(title, () => {
@@ -89,17 +90,19 @@ export function describeCases(title: string, cases: Readonly<Record<string, Case
     let clean: ReturnType<Sandbox['lint']>;
     beforeAll(() => {
       sandbox = makeSandbox(declared);
-      refused = sandbox.lint(together('bad'));
+      refused = sandbox.lint({ ...together('beside'), ...together('bad') });
       clean = sandbox.lint(together('good'));
     });
     afterAll(() => sandbox.remove());
 
     test.each(Object.entries(cases))('%s', (_title, { bad, good, rule, says }) => {
-      const found = Object.keys(bad).flatMap((file) => refused.of(file));
-      expect(new Set(found.map((finding) => `${finding.severity} ${finding.rule}`))).toEqual(
-        new Set([`error ${rule}`]),
-      );
-      expect(found.map((finding) => finding.message).join('\n')).toContain(says);
+      for (const file of Object.keys(bad)) {
+        const found = refused.of(file);
+        expect(new Set(found.map((finding) => `${finding.severity} ${finding.rule}`)), file).toEqual(
+          new Set([`error ${rule}`]),
+        );
+        expect(found.map((finding) => finding.message).join('\n')).toContain(says);
+      }
       expect(Object.keys(good).flatMap((file) => clean.of(file))).toEqual([]);
     });
 
