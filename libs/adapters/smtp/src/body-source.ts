@@ -18,14 +18,23 @@ export class BodySource extends Readable {
   #offset = 0;
   readonly #bytes: Buffer;
   readonly #socket: Socket;
+  readonly #invited: () => boolean;
 
-  constructor(bytes: Buffer, socket: Socket) {
+  /** `invited` tells whether the last reply was the 354 that asks for a message. */
+  constructor(bytes: Buffer, socket: Socket, invited: () => boolean) {
     super({ highWaterMark: CHUNK });
     this.#bytes = bytes;
     this.#socket = socket;
+    this.#invited = invited;
   }
 
   override _read(): void {
+    if (!this.begun && !this.#invited()) {
+      // The library takes 250 for 354. From a server that says too much, that may be the answer to an earlier command,
+      // and the next one would then pass for the answer to the message.
+      this.destroy(new Error('no 354'));
+      return;
+    }
     this.begun = true;
     if (this.#offset < this.#bytes.length) {
       const chunk = this.#bytes.subarray(this.#offset, this.#offset + CHUNK);

@@ -131,11 +131,13 @@ export class SmtpSession {
     const socket = socketOf(this.#connection);
     if (!this.alive || socket === null)
       return err(silence('mail', 'The connection was closed before the message.', { lost: true }));
-    const body = new BodySource(mail.bytes, socket);
+    const body = new BodySource(mail.bytes, socket, () =>
+      String(this.#connection.lastServerResponse).startsWith('354'),
+    );
     const stageOf = (error: LibraryError | null): SmtpStage => {
       if (body.consumed) return 'dot';
       if (body.begun) return 'body';
-      return COMMAND_STAGE[String(error?.command)] ?? 'mail';
+      return error?.code === 'ESTREAM' ? 'data' : (COMMAND_STAGE[String(error?.command)] ?? 'mail');
     };
     const untilBody = new AbortController();
     const onStop = (): void => {
@@ -233,12 +235,12 @@ function failureOf(error: LibraryError, stage: SmtpStage): SmtpFailure {
   if (typeof error.response === 'string' && error.response !== '' && error.command !== 'CONN') {
     return silence(stage, 'The server answered something that is not SMTP.');
   }
-  const lost = error.code !== 'EPROTOCOL' && (error.command === 'CONN' || error.command === 'API');
+  const lost = error.code !== 'EPROTOCOL' && error.code !== 'ESTREAM';
   return silence(stage, lossInWords(error), { lost, alert: isConfigurationError(error) });
 }
 
 function lossInWords(error: LibraryError): string {
   if (error.code === 'ETIMEDOUT') return 'The server did not answer in time.';
-  if (error.code === 'EPROTOCOL') return 'The server answered something that is not SMTP.';
+  if (error.code === 'EPROTOCOL' || error.code === 'ESTREAM') return 'The server answered something that is not SMTP.';
   return inWords(isTlsError(error) || error.code === 'ESOCKET' ? error : null, 'The server closed the connection.');
 }

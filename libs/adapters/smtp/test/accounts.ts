@@ -1,0 +1,45 @@
+import type { SmtpAccount } from '@carillon/domain';
+import type { RenderedEmail, SendContext } from '@carillon/ports';
+import { createSmtpSenderFactory, type SmtpSenderDeps } from '../src/index.ts';
+
+/** The clock of these tests stands still, so that what is computed from it can be written down. */
+export const NOW = Date.UTC(2026, 10, 21, 9, 0, 0);
+
+export const account = (server: { host: string; port: number }, more: Partial<SmtpAccount> = {}): SmtpAccount => ({
+  kind: 'smtp',
+  host: server.host,
+  port: server.port,
+  tls: 'none',
+  from: 'Shop <shop@example.com>',
+  ...more,
+});
+
+export const senderFor = (
+  server: { host: string; port: number },
+  more: Partial<SmtpAccount> = {},
+  deps: Partial<SmtpSenderDeps> = {},
+): ReturnType<ReturnType<typeof createSmtpSenderFactory>['create']> =>
+  createSmtpSenderFactory({
+    clock: { now: () => NOW },
+    ...deps,
+    timeouts: { connection: 2000, greeting: 2000, socket: 4000, attempt: 8000, ...deps.timeouts },
+  }).create(account(server, more), { smtp_password: 'correct horse' });
+
+export const message = (more: Partial<RenderedEmail> = {}): RenderedEmail => ({
+  channel: 'email',
+  to: 'ann.reader@example.org',
+  from: { name: 'Shop', address: 'shop@example.com' },
+  subject: 'Your order has shipped',
+  html: '<p>It is on its way.</p>',
+  text: 'It is on its way.',
+  messageId: '<one@example.com>',
+  ...more,
+});
+
+export const context = (signal: AbortSignal = new AbortController().signal): SendContext => ({
+  workspace: 'shop',
+  deliveryId: 'dlv_1',
+  attemptToken: 'token-1',
+  traceparent: null,
+  signal,
+});

@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { type ScriptedSmtp, type ScriptedSmtpOptions, startScriptedSmtp, untilFound } from '@carillon/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { context, message, senderFor } from './accounts.ts';
+
+type Sender = ReturnType<typeof senderFor>;
+const started: { server: ScriptedSmtp; sender: Sender }[] = [];
+afterEach(async () => {
+  await Promise.all(
+    started.splice(0).map(async ({ server, sender }) => {
+      await server.stop();
+      await sender.close();
+    }),
+  );
+});
+
+async function pair(
+  options: ScriptedSmtpOptions = {},
+  account: Parameters<typeof senderFor>[1] = {},
+  deps: Parameters<typeof senderFor>[2] = {},
+): Promise<{ server: ScriptedSmtp; sender: Sender }> {
+  const server = await startScriptedSmtp(options);
+  const both = { server, sender: senderFor(server, account, deps) };
+  started.push(both);
+  return both;
+}
+
+/** Resolves when the server has heard a command at this stage. */
+function hearing(stage: string): { script: NonNullable<ScriptedSmtpOptions['script']>; heard: Promise<unknown> } {
+  const events = new EventTarget();
+  return {
+    script: (moment) => {
+      if (moment.stage !== stage) return undefined;
+      events.dispatchEvent(new Event('heard'));
+      return { ending: 'hang' };
+    },
+    heard: once(events, 'heard'),
+  };
+}
+
+const send = (sender: Sender, signal?: AbortSignal): ReturnType<Sender['send']> =>
+  sender.send(message(), context(signal));
+const closed = (server: ScriptedSmtp): Promise<true> =>
+  untilFound('no connection is open', () => (server.open() === 0 ? true : undefined));
+
+describe('Connections', () => {
+  it('are kept between messages', async () => {
+    const { server, sender } = await pair();
+    for (let count = 0; count < 4; count += 1) expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    expect(server.connections()).toBe(1);
+    expect(server.accepted).toHaveLength(4);
+  });
+
+  it('are never more than the account allows, and all messages get through', async () => {
+    const { server, sender } = await pair({}, { connections: 3 });
+    const results = await Promise.all(Array.from({ length: 30 }, () => send(sender)));
+    expect(new Set(results.map((each) => each.verdict))).toEqual(new Set(['accepted']));
+    expect(server.most()).toBe(3);
+    expect(server.accepted).toHaveLength(30);
+  });
+
+  it('are replaced after so many messages', async () => {
+    const { server, sender } = await pair({}, { connections: 1 }, { messages: 2 });
+    for (let count = 0; count < 5; count += 1) expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    expect(server.connections()).toBe(3);
+  });
+
+  it('are closed when they had no work for a while', async () => {
+    const { server, sender } = await pair({}, {}, { idle: 50 });
+    await send(sender);
+    await closed(server);
+    expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    expect(server.connections()).toBe(2);
+  });
+
+  it('that were refused anything are not used again', async () => {
+    const { server, sender } = await pair({
+      script: ({ stage, message: nth }) => (stage === 'rcpt' && nth === 1 ? '550 5.1.1 unknown' : undefined),
+    });
+    expect(await send(sender)).toMatchObject({ verdict: 'refused_recipient' });
+    expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    expect(server.connections()).toBe(2);
+  });
+
+  for (const at of ['mail', 'rcpt', 'data'] as const) {
+    it(`that died of age, noticed at ${at}, are replaced unseen: nothing of the message had left`, async () => {
+      const { server, sender } = await pair({
+        script: ({ stage, message: nth }) => (stage === at && nth === 2 ? { ending: 'drop' } : undefined),
+      });
+      await send(sender);
+      expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+      expect(server.connections()).toBe(2);
+      expect(server.accepted).toHaveLength(2);
+    });
+  }
+
+  it('that are new and break are not tried again', async () => {
+    const { server, sender } = await pair({
+      script: ({ stage }) => (stage === 'mail' ? { ending: 'drop' } : undefined),
+    });
+    expect(await send(sender)).toMatchObject({ verdict: 'transient' });
+    expect(server.connections()).toBe(1);
+  });
+
+  it('that were kept and break after the final dot leave doubt, and the message is not sent again', async () => {
+    const { server, sender } = await pair({
+      script: ({ stage, message: nth }) => (stage === 'dot' && nth === 2 ? { ending: 'drop' } : undefined),
+    });
+    await send(sender);
+    expect(await send(sender)).toMatchObject({ verdict: 'ambiguous' });
+    expect(server.connections()).toBe(1);
+    expect(server.accepted).toHaveLength(2);
+  });
+
+  it('that the server ends with 421 while nobody uses them are forgotten', async () => {
+    const { server, sender } = await pair({
+      script: ({ stage, connection }) =>
+        stage === 'dot' && connection === 1 ? { say: '250 2.0.0 ok\n421 4.4.2 idle', ending: 'drop' } : undefined,
+    });
+    expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    await closed(server);
+    expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    expect(server.connections()).toBe(2);
+  });
+
+  it('on which the server says more than it was asked never pass an old answer for a new one', async () => {
+    for (const extra of ['\n250 more', '\n250 more\n250 and more', '\n250 more\n250 and more\n250 still']) {
+      const { server, sender } = await pair(
+        {
+          script: ({ stage, message: nth }) => {
+            if (stage === 'dot' && nth === 1) return `250 2.0.0 ok${extra}`;
+            return stage === 'dot' ? '554 5.6.0 no' : undefined;
+          },
+        },
+        { connections: 1 },
+      );
+      const results = await Promise.all([send(sender), send(sender)]);
+      expect(results.map((each) => each.verdict)).toContain('accepted');
+      expect(results.filter((each) => each.verdict === 'accepted')).toHaveLength(server.accepted.length);
+    }
+  });
+
+  it('are ended with goodbye when the sender is closed', async () => {
+    const { server, sender } = await pair();
+    await send(sender);
+    await sender.close();
+    await closed(server);
+    expect(server.accepted).toHaveLength(1);
+  });
+});
+
+describe('Stopping', () => {
+  for (const at of ['greeting', 'ehlo', 'mail', 'rcpt', 'data'] as const) {
+    it(`while the server is silent at ${at} ends the attempt as stopped`, async () => {
+      const { script, heard } = hearing(at);
+      const { server, sender } = await pair({ script });
+      const stop = new AbortController();
+      const call = send(sender, stop.signal);
+      await heard;
+      stop.abort();
+      expect(await call).toMatchObject({ verdict: 'transient', code: 'stopped' });
+      expect(server.accepted).toHaveLength(0);
+    });
+  }
+
+  it('after the body was asked for comes too late: the attempt goes on to its end', async () => {
+    const stop = new AbortController();
+    const { server, sender } = await pair({
+      script: ({ stage }) => {
+        if (stage === 'dot') stop.abort();
+        return undefined;
+      },
+    });
+    expect(await send(sender, stop.signal)).toMatchObject({ verdict: 'accepted' });
+    expect(server.accepted).toHaveLength(1);
+  });
+
+  it('while waiting for a free connection leaves the line', async () => {
+    const { script, heard } = hearing('dot');
+    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { socket: 300 } });
+    const first = send(sender);
+    await heard;
+    const stop = new AbortController();
+    const second = send(sender, stop.signal);
+    stop.abort();
+    expect(await second).toMatchObject({ verdict: 'transient', code: 'stopped' });
+    expect(await first).toMatchObject({ verdict: 'ambiguous' });
+  });
+});
+
+describe('An attempt', () => {
+  it('ends within its limit, also where the server keeps talking', async () => {
+    const { sender } = await pair(
+      { script: ({ stage }) => (stage === 'mail' ? { say: '250-still\n250-thinking', ending: 'hang' } : undefined) },
+      {},
+      { timeouts: { attempt: 200 } },
+    );
+    expect(await send(sender)).toMatchObject({
+      verdict: 'transient',
+      detail: 'The attempt took too long and was given up.',
+    });
+  });
+
+  it('that finds no free connection within its limit was definitely not made', async () => {
+    const { script, heard } = hearing('dot');
+    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { attempt: 300 } });
+    const first = send(sender);
+    await heard;
+    const second = await send(sender);
+    expect(['transient', 'ambiguous']).toContain(second.verdict);
+    expect(await first).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('to a server that is not there is definite, and says so in words', async () => {
+    const { server, sender } = await pair();
+    await server.stop();
+    expect(await send(sender)).toMatchObject({
+      verdict: 'transient',
+      code: '',
+      detail: 'Nothing listens at that address and port, or a firewall refuses it.',
+    });
+  });
+
+  it('to a name that does not exist is definite, and tells the operator', async () => {
+    const sender = senderFor({ host: 'mail.invalid', port: 25 });
+    expect(await send(sender)).toMatchObject({ verdict: 'transient', code: '' });
+    await sender.close();
+  });
+
+  it('with a message larger than the server announced is refused before it is sent', async () => {
+    const { server, sender } = await pair({ extensions: ['SIZE 2000'] });
+    const result = await sender.send(message({ text: 'x '.repeat(2000) }), context());
+    expect(result).toMatchObject({ verdict: 'refused_content', suppress: false });
+    expect(server.heard.map((each) => each.stage)).not.toContain('mail');
+  });
+});

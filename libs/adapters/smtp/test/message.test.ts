@@ -1,0 +1,125 @@
+import { type ParsedMail, parseMail, type ScriptedSmtp, startScriptedSmtp } from '@carillon/testing';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { redact } from '../src/redact.ts';
+import { context, message, NOW, senderFor } from './accounts.ts';
+
+const HEADERS = ['content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'];
+
+let server: ScriptedSmtp;
+let sender: ReturnType<typeof senderFor>;
+beforeEach(async () => {
+  server = await startScriptedSmtp();
+  sender = senderFor(server);
+});
+afterEach(async () => {
+  await sender.close();
+  await server.stop();
+});
+
+async function received(): Promise<ParsedMail> {
+  const mail = server.accepted.at(-1);
+  if (!mail) throw new Error('nothing was accepted');
+  return parseMail(Buffer.from(mail.raw, 'latin1'));
+}
+
+describe('The message', () => {
+  it('carries the given Message-ID and the time of the clock, and no header that nobody asked for', async () => {
+    await sender.send(message(), context());
+    const { headers, messageId } = await received();
+    expect(messageId).toBe('<one@example.com>');
+    expect(Date.parse(headers.find((each) => each.key === 'date')?.value ?? '')).toBe(NOW);
+    expect(headers.map((each) => each.key).toSorted()).toEqual(HEADERS);
+  });
+
+  it('has one sender and one recipient in its envelope', async () => {
+    await sender.send(message(), context());
+    expect(server.accepted).toEqual([
+      expect.objectContaining({ from: 'shop@example.com', to: ['ann.reader@example.org'] }),
+    ]);
+  });
+
+  it('writes domains with other letters as the wire wants them', async () => {
+    await sender.send(message({ to: 'ann@bücher.example' }), context());
+    expect(server.accepted[0]?.to).toEqual(['ann@xn--bcher-kva.example']);
+  });
+
+  for (const to of ['', 'nobody', 'a@b.example\r\nRCPT TO:<c@d.example>', 'a@b.example> SIZE=1', 'a b@c.example']) {
+    it(`is not sent to ${JSON.stringify(to)}, and nobody else gets it`, async () => {
+      const result = await sender.send(message({ to }), context());
+      expect(result.verdict).not.toBe('accepted');
+      expect(result.suppress).toBe(false);
+      expect(server.accepted).toEqual([]);
+    });
+  }
+
+  it('never becomes two because of what names and subjects hold', async () => {
+    const nasty = fc.string({
+      unit: fc.constantFrom('\r', '\n', ',', '<', '>', '"', '@', ';', ':', ' ', 'a', 'B', 'é', '\\'),
+    });
+    await fc.assert(
+      fc.asyncProperty(nasty, nasty, async (name, subject) => {
+        const before = server.accepted.length;
+        const result = await sender.send(message({ from: { name, address: 'shop@example.com' }, subject }), context());
+        expect(result.verdict).toBe('accepted');
+        const mails = server.accepted.slice(before);
+        expect(mails.map((each) => [each.from, each.to])).toEqual([['shop@example.com', ['ann.reader@example.org']]]);
+        const { headers, from } = await received();
+        expect(from.address).toBe('shop@example.com');
+        const keys = headers.map((each) => each.key);
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(keys.filter((key) => !HEADERS.includes(key))).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('What a server says is shown', () => {
+  const hidden = {
+    address: 'ann.reader@example.org',
+    credentials: ['correct horse'],
+    content: ['Your order', 'visit https://shop.example/o/1'],
+  };
+
+  it('without the recipient, whole, quoted, encoded or only its local part', () => {
+    for (const echo of [
+      '<ann.reader@example.org>: Recipient address rejected',
+      'mailbox ann.reader unavailable',
+      'Mailbox ANN.READER@EXAMPLE.ORG is full',
+      'see https://spf.example/why?id=ann.reader%40example.org&ip=1',
+      '"ann reader"@example.org does not like mail',
+      'for ann.reader=example.org@bounces.example',
+    ]) {
+      const shown = redact(echo, hidden);
+      expect(shown.toLowerCase()).not.toMatch(/ann.?reader|@|%40/);
+      expect(shown).toContain('<address>');
+    }
+  });
+
+  it('without credentials and without what the message says', () => {
+    const coded = Buffer.from('correct horse').toString('base64');
+    expect(redact(`no: correct horse / ${coded}`, hidden)).toBe('no: <credential> / <credential>');
+    expect(redact('blocked because of https://shop.example/o/1 in "Your order"', hidden)).toBe(
+      'blocked because of <content> in "<content>"',
+    );
+  });
+
+  it('in one short line without control characters, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 4000 }), (text) => {
+        const shown = redact(text, hidden);
+        expect(shown.length).toBeLessThanOrEqual(300);
+        expect(shown).not.toMatch(/\p{C}/u);
+      }),
+    );
+  });
+
+  it('in the result of an attempt', async () => {
+    server.follow(({ stage }) =>
+      stage === 'rcpt' ? '550 5.1.1 <ann.reader@example.org>: no mailbox ann.reader here' : undefined,
+    );
+    const { detail } = await sender.send(message(), context());
+    expect(detail).toBe('The server refused the recipient: <address>: no mailbox <address> here');
+  });
+});

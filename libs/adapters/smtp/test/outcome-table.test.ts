@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { classify, OUTCOME_TABLE, STAGES } from '../src/index.ts';
+import { parseReply } from '../src/reply.ts';
+
+const stage = fc.constantFrom(...STAGES);
+const enhanced = fc.oneof(
+  fc.constant(null),
+  fc.tuple(fc.constantFrom(2, 4, 5), fc.nat(9), fc.nat(40)).map((parts) => parts.join('.')),
+);
+
+describe('The outcome of a reply', () => {
+  it('exists for every code, enhanced code and stage', () => {
+    fc.assert(
+      fc.property(fc.option(fc.integer({ min: 0, max: 999 })), enhanced, stage, (code, extra, at) => {
+        expect(classify(code, extra, at).verdict).toMatch(/^(accepted|refused_|throttled|transient|ambiguous)/);
+      }),
+    );
+  });
+
+  it('is definite, and never acceptance, for any 4yz and 5yz', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 400, max: 599 }), enhanced, stage, (code, extra, at) => {
+        const { verdict } = classify(code, extra, at);
+        expect(['accepted', 'ambiguous']).not.toContain(verdict);
+      }),
+    );
+  });
+
+  it('may come right for every 4yz without anybody changing the message', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 400, max: 499 }), enhanced, stage, (code, extra, at) => {
+        expect(['throttled', 'transient']).toContain(classify(code, extra, at).verdict);
+      }),
+    );
+  });
+
+  it('is acceptance only for a 2yz that answers the final dot', () => {
+    fc.assert(
+      fc.property(fc.option(fc.integer({ min: 0, max: 999 })), enhanced, stage, (code, extra, at) => {
+        const wanted = at === 'dot' && code !== null && code >= 200 && code <= 299;
+        expect(classify(code, extra, at).verdict === 'accepted').toBe(wanted);
+      }),
+    );
+  });
+
+  it('suppresses an address only after a recipient was named, and only with its enhanced code', () => {
+    fc.assert(
+      fc.property(fc.option(fc.integer({ min: 0, max: 999 })), enhanced, stage, (code, extra, at) => {
+        const { suppress, verdict } = classify(code, extra, at);
+        if (!suppress) return;
+        expect(verdict).toBe('refused_recipient');
+        expect(extra).not.toBeNull();
+        expect(['rcpt', 'data', 'body', 'dot']).toContain(at);
+      }),
+    );
+  });
+
+  it('without any reply is definite until the final dot, and doubt after it', () => {
+    for (const at of STAGES) expect(classify(null, null, at).verdict).toBe(at === 'dot' ? 'ambiguous' : 'transient');
+  });
+
+  it('is never decided by a row that another hides', () => {
+    const reached = new Set<number>();
+    for (let code = 400; code <= 599; code += 1) {
+      for (const extra of [null, ...OUTCOME_TABLE.flatMap((row) => row.enhanced ?? [])]) {
+        const exact = extra?.endsWith('.') === true ? `${extra}99` : extra;
+        for (const at of STAGES) {
+          const found = OUTCOME_TABLE.findIndex((row) => decides([row], code, exact, at));
+          reached.add(found);
+        }
+      }
+    }
+    expect([...OUTCOME_TABLE.keys()].filter((row) => !reached.has(row))).toEqual([]);
+  });
+});
+
+function decides(rows: typeof OUTCOME_TABLE, code: number, extra: string | null, at: (typeof STAGES)[number]): boolean {
+  return rows.some(
+    (row) =>
+      (row.codes?.includes(code) ?? true) &&
+      (row.family === undefined || String(code).startsWith(String(row.family))) &&
+      (row.stages?.includes(at) ?? true) &&
+      (row.enhanced?.some((known) => extra === known || (known.endsWith('.') && extra?.startsWith(known))) ?? true),
+  );
+}
+
+describe('A reply', () => {
+  it('is read with its enhanced code, over several lines', () => {
+    expect(parseReply('550-5.1.1 no such\r\n550-5.1.1 mailbox\n550 5.1.1 here')).toEqual({
+      code: 550,
+      enhanced: '5.1.1',
+      text: 'no such mailbox here',
+    });
+    expect(parseReply('250')).toEqual({ code: 250, enhanced: null, text: '' });
+  });
+
+  it('loses an enhanced code of another class than its own', () => {
+    expect(parseReply('451 5.1.1 contradicts itself')).toMatchObject({ code: 451, enhanced: null });
+  });
+
+  it('is none where it does not begin with a reply code', () => {
+    for (const garbage of ['', 'hello', '55', '5501', '999 what', '2', '25x ok', '\0\0', 'HTTP/1.1 400 Bad Request']) {
+      expect(parseReply(garbage)).toBeNull();
+    }
+  });
+});

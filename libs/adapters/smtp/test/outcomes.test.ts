@@ -1,0 +1,207 @@
+import type { ProviderResult } from '@carillon/domain';
+import { type ScriptedSmtp, type ScriptStage, type ScriptStep, startScriptedSmtp } from '@carillon/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { context, message, NOW, senderFor } from './accounts.ts';
+
+let server: ScriptedSmtp | undefined;
+afterEach(() => server?.stop());
+
+const MINUTES = 60_000;
+const LOGIN = { user: 'shop', password: { secret: 'smtp_password' } } as const;
+
+/** One attempt against a server that answers one stage in its own way. */
+async function attempt(
+  at: ScriptStage,
+  step: ScriptStep | string,
+  options: { extensions?: readonly string[]; text?: string; timeouts?: { greeting?: number; socket?: number } } = {},
+): Promise<{ result: ProviderResult; accepted: number }> {
+  const started = await startScriptedSmtp({
+    script: ({ stage }) => (stage === at ? step : undefined),
+    extensions: options.extensions ?? ['AUTH PLAIN'],
+  });
+  server = started;
+  const sender = senderFor(started, LOGIN, options.timeouts ? { timeouts: options.timeouts } : {});
+  const result = await sender.send(message(options.text === undefined ? {} : { text: options.text }), context());
+  await sender.close();
+  await started.stop();
+  return { result, accepted: started.accepted.length };
+}
+
+type Row = {
+  readonly reply: string;
+  readonly verdict: ProviderResult['verdict'];
+  readonly suppress?: boolean;
+  readonly alert?: boolean;
+  readonly wait?: number;
+  readonly at?: readonly ScriptStage[];
+};
+
+const TO_MESSAGE: readonly ScriptStage[] = ['mail', 'rcpt', 'data', 'dot'];
+const EVERYWHERE: readonly ScriptStage[] = ['greeting', 'auth', ...TO_MESSAGE];
+const BEFORE: readonly ScriptStage[] = ['greeting', 'auth'];
+const AFTER_RCPT: readonly ScriptStage[] = ['rcpt', 'data', 'dot'];
+
+/** The rows of limits-and-errors.md 1.1 and, for each, where a server may say so. */
+const ROWS: readonly Row[] = [
+  { reply: '421 4.3.2 going down', verdict: 'throttled' },
+  { reply: '421 too many connections', verdict: 'throttled' },
+  { reply: '450 4.7.1 greylisted', verdict: 'throttled', wait: 5 * MINUTES },
+  { reply: '451 4.7.500 slow down', verdict: 'throttled', wait: 5 * MINUTES },
+  { reply: '452 4.2.2 mailbox full', verdict: 'transient' },
+  { reply: '452 4.3.1 disk full', verdict: 'transient' },
+  { reply: '421 4.7.26 no DMARC', verdict: 'throttled', alert: true, wait: 15 * MINUTES },
+  { reply: '450 4.7.32 not aligned', verdict: 'throttled', alert: true, wait: 15 * MINUTES },
+  { reply: '451 4.3.0 try again', verdict: 'transient' },
+  { reply: '450 try again', verdict: 'transient' },
+  { reply: '550 5.1.1 no such user', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
+  { reply: '550 5.1.2 no such host', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
+  { reply: '550 5.1.6 has moved', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
+  { reply: '550 5.2.1 disabled', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
+  { reply: '550 5.1.1 who are you', verdict: 'refused_content', at: ['mail'] },
+  { reply: '552 5.2.2 mailbox full', verdict: 'transient', at: AFTER_RCPT },
+  { reply: '550 5.7.26 DMARC', verdict: 'refused_account', alert: true },
+  { reply: '550 5.7.1 policy', verdict: 'refused_content', alert: true, at: TO_MESSAGE },
+  { reply: '554 5.7.0 spam', verdict: 'refused_content', alert: true, at: TO_MESSAGE },
+  { reply: '530 5.7.0 log in first', verdict: 'refused_account', alert: true },
+  { reply: '534 5.7.9 too weak', verdict: 'refused_account', alert: true },
+  { reply: '535 5.7.8 wrong password', verdict: 'refused_account', alert: true },
+  { reply: '554 5.6.0 cannot read it', verdict: 'refused_content', at: TO_MESSAGE },
+  { reply: '552 5.3.4 too big', verdict: 'refused_content', at: TO_MESSAGE },
+  { reply: '550 no', verdict: 'refused_content', at: TO_MESSAGE },
+  { reply: '554 no service here', verdict: 'refused_account', alert: true, at: BEFORE },
+];
+
+describe('What a server answers decides', () => {
+  for (const row of ROWS) {
+    for (const at of row.at ?? EVERYWHERE) {
+      it(`${row.reply} at ${at} is ${row.verdict}`, async () => {
+        const { result, accepted } = await attempt(at, row.reply);
+        expect(result).toMatchObject({
+          verdict: row.verdict,
+          suppress: row.suppress ?? false,
+          alert: row.alert ?? false,
+          retryAt: row.wait === undefined ? null : NOW + row.wait,
+          code: /^\d{3}( \d\.\d+\.\d+)?/.exec(row.reply)?.[0],
+        });
+        expect(accepted).toBe(0);
+      });
+    }
+  }
+
+  for (const at of TO_MESSAGE) {
+    it(`the same where the envelope goes out in one piece, at ${at}`, async () => {
+      const extensions = ['PIPELINING', 'AUTH PLAIN'];
+      const refused = await attempt(at, '550 5.7.1 policy', { extensions });
+      expect(refused).toMatchObject({ result: { verdict: 'refused_content', code: '550 5.7.1' }, accepted: 0 });
+      const busy = await attempt(at, { say: '421 4.3.2 going down', ending: 'drop' }, { extensions });
+      expect(busy).toMatchObject({ result: { verdict: 'throttled', code: '421 4.3.2' }, accepted: 0 });
+    });
+  }
+
+  it('over several lines', async () => {
+    const { result } = await attempt('rcpt', '550-5.1.1 The account that you tried\n550 5.1.1 does not exist.');
+    expect(result).toMatchObject({ verdict: 'refused_recipient', code: '550 5.1.1', suppress: true });
+    expect(result.detail).toBe('The server refused the recipient: The account that you tried does not exist.');
+  });
+
+  it('and the name that it gave the message is kept', async () => {
+    const { result } = await attempt('dot', '250 2.0.0 Ok: queued as 4XbQ7h2');
+    expect(result).toMatchObject({ verdict: 'accepted', code: '250 2.0.0', providerId: '4XbQ7h2' });
+  });
+});
+
+describe('A connection that breaks', () => {
+  for (const at of ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
+    it(`at ${at} proves that nothing was accepted`, async () => {
+      const { result, accepted } = await attempt(at, { ending: 'drop' });
+      expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: false });
+      expect(result.detail).not.toBe('');
+      expect(accepted).toBe(0);
+    });
+  }
+
+  it('in the midst of the body proves the same', async () => {
+    // More than the buffers of both ends hold, so that a part of it must still be here when the connection breaks.
+    const text = 'A line of a long story.\n'.repeat(700_000);
+    const { result, accepted } = await attempt('body', { ending: 'drop' }, { text });
+    expect(result).toMatchObject({ verdict: 'transient', code: '' });
+    expect(accepted).toBe(0);
+  });
+
+  it('after the final dot leaves doubt, and the server may well have the message', async () => {
+    const { result, accepted } = await attempt('dot', { ending: 'drop' });
+    expect(result).toMatchObject({ verdict: 'ambiguous', code: '' });
+    expect(accepted).toBe(1);
+  });
+
+  it('within the reply to the final dot leaves doubt, because half a reply is none', async () => {
+    const { result } = await attempt('dot', { say: '250-2.0.0 well', ending: 'drop' });
+    expect(result.verdict).toBe('ambiguous');
+  });
+});
+
+describe('A server that is slow', () => {
+  it('to greet is given up within the time-out', async () => {
+    const before = performance.now();
+    const { result } = await attempt('greeting', { ending: 'hang' }, { timeouts: { greeting: 150 } });
+    expect(result).toMatchObject({ verdict: 'transient', detail: 'The server did not answer in time.' });
+    expect(performance.now() - before).toBeLessThan(2000);
+  });
+
+  for (const at of ['ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
+    it(`to answer at ${at} is given up, and nothing was accepted`, async () => {
+      const { result } = await attempt(at, { ending: 'hang' }, { timeouts: { socket: 150 } });
+      expect(result).toMatchObject({ verdict: 'transient', detail: 'The server did not answer in time.' });
+    });
+  }
+
+  it('to answer the final dot leaves doubt', async () => {
+    const { result, accepted } = await attempt('dot', { ending: 'hang' }, { timeouts: { socket: 150 } });
+    expect(result.verdict).toBe('ambiguous');
+    expect(accepted).toBe(1);
+  });
+
+  it('but answers in time is waited for', async () => {
+    const { result } = await attempt('dot', { say: '250 2.0.0 at last', after: 200 });
+    expect(result.verdict).toBe('accepted');
+  });
+});
+
+describe('A server that does not speak SMTP', () => {
+  for (const at of ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
+    for (const garbage of ['HTTP/1.1 400 Bad Request', '5', '\u0000\u0001\u0002', '550x no']) {
+      it(`${JSON.stringify(garbage)} at ${at} ends the attempt without acceptance`, async () => {
+        const { result, accepted } = await attempt(at, { say: garbage, ending: 'drop' });
+        expect(['transient', 'refused_account']).toContain(result.verdict);
+        expect(result).toMatchObject({ code: '', suppress: false });
+        expect(accepted).toBe(0);
+      });
+    }
+  }
+
+  for (const garbage of ['hello', '2', '250x', '354 once more', '\u0000']) {
+    it(`${JSON.stringify(garbage)} to the final dot leaves doubt`, async () => {
+      const { result } = await attempt('dot', { say: garbage, ending: 'drop' });
+      expect(result.verdict).toBe('ambiguous');
+    });
+  }
+
+  it('and says 250 where it should ask for the message does not get it', async () => {
+    const { result, accepted } = await attempt('data', '250 2.0.0 fine');
+    expect(result).toMatchObject({ verdict: 'transient', code: '' });
+    expect(accepted).toBe(0);
+  });
+
+  it('and accepts before it has the message leaves doubt', async () => {
+    const text = 'A line of a long story.\n'.repeat(700_000);
+    const { result } = await attempt('body', '250 2.0.0 yes yes', { text });
+    expect(result.verdict).toBe('ambiguous');
+  });
+
+  it('and refuses before it has the message is believed, and never gets the end of it', async () => {
+    const text = 'A line of a long story.\n'.repeat(700_000);
+    const { result, accepted } = await attempt('body', '451 4.3.0 enough', { text });
+    expect(result).toMatchObject({ verdict: 'transient', code: '451 4.3.0' });
+    expect(accepted).toBe(0);
+  });
+});

@@ -1,0 +1,2 @@
+export * from './contracts/channel-sender.ts';
+export * from './smtp/index.ts';

@@ -1,0 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Asks again until the answer is there. Throws with `what` when it does not come in time. */
+export async function untilFound<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  within = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + within;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(`not within ${within} ms: ${what}`);
+    await pause(10);
+  }
+}

@@ -1,0 +1,12 @@
+export { untilFound } from './deadline.ts';
+export {
+  type AcceptedMail,
+  SCRIPT_STAGES,
+  type ScriptMoment,
+  type ScriptStage,
+  type ScriptStep,
+  type SmtpScript,
+} from './dialogue.ts';
+export { type ParsedMail, parseMail } from './mail-parsing.ts';
+export { type ScriptedSmtp, type ScriptedSmtpOptions, startScriptedSmtp } from './scripted-smtp.ts';
+export { selfSigned } from './self-signed.ts';
