@@ -6,3 +6,4 @@ export * from './http/http-log.ts';
 export * from './http/port-holder.ts';
 export { bodyTooLarge } from './http/request-faults.ts';
 export * from './http/server.ts';
+export * from './telemetry/index.ts';

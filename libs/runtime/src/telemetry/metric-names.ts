@@ -1,0 +1,127 @@
+/**
+ * Every metric that we publish, in one table: dashboards, alerts and docs/telemetry.md are written against these names, and a test
+ * holds the document to the table. A label never holds an address, an entity key or an id: each of its values lives for ever in memory.
+ */
+export const METRICS = {
+  eventsAccepted: {
+    name: 'carillon_events_accepted_total',
+    type: 'counter',
+    help: 'Events appended to the log, by stream.',
+    labels: ['stream'],
+  },
+  eventsRefused: {
+    name: 'carillon_events_refused_total',
+    type: 'counter',
+    help: 'Events answered with a problem, by its code.',
+    labels: ['code'],
+  },
+  appendSeconds: {
+    name: 'carillon_append_seconds',
+    type: 'histogram',
+    help: 'Time from the append call until the log acknowledged it.',
+    labels: [],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  },
+  records: {
+    name: 'carillon_records_total',
+    type: 'counter',
+    help: 'Records that a stage finished, by stage and what came of them.',
+    labels: ['stage', 'result'],
+  },
+  stageBatchSeconds: {
+    name: 'carillon_stage_batch_seconds',
+    type: 'histogram',
+    help: 'Time from taking up a batch until its position was committed, by stage.',
+    labels: ['stage'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  consumerLagRecords: {
+    name: 'carillon_consumer_lag_records',
+    type: 'gauge',
+    help: 'Records between the committed position and the end of the partition.',
+    labels: ['group', 'partition'],
+  },
+  consumerFailures: {
+    name: 'carillon_consumer_failures_total',
+    type: 'counter',
+    help: 'Batches that failed and are tried again, by consumer group.',
+    labels: ['group'],
+  },
+  deadLetters: {
+    name: 'carillon_dead_letters_total',
+    type: 'counter',
+    help: 'Records that can never be processed, by the stage that gave up.',
+    labels: ['stage'],
+  },
+  ruleErrors: {
+    name: 'carillon_rule_errors_total',
+    type: 'counter',
+    help: 'Evaluations of a rule that ended in an error.',
+    labels: [],
+  },
+  deliveries: {
+    name: 'carillon_deliveries',
+    type: 'gauge',
+    help: 'Deliveries that now are in a state.',
+    labels: ['state'],
+  },
+  attempts: {
+    name: 'carillon_attempts_total',
+    type: 'counter',
+    help: 'Calls to a provider, by channel and verdict.',
+    labels: ['channel', 'verdict'],
+  },
+  attemptSeconds: {
+    name: 'carillon_attempt_seconds',
+    type: 'histogram',
+    help: 'Time a call to a provider took, by channel.',
+    labels: ['channel'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  },
+  templateMissingVariables: {
+    name: 'carillon_template_missing_variables_total',
+    type: 'counter',
+    help: 'Variables that a template named and the data did not have.',
+    labels: [],
+  },
+  queueBytes: {
+    name: 'carillon_queue_bytes',
+    type: 'gauge',
+    help: 'Bytes held in queues in memory, which share one bound.',
+    labels: [],
+  },
+  configNumber: {
+    name: 'carillon_config_number',
+    type: 'gauge',
+    help: 'Number of the newest configuration that this process has read.',
+    labels: [],
+  },
+  configAgeSeconds: {
+    name: 'carillon_config_age_seconds',
+    type: 'gauge',
+    help: 'Time since this process last read the configuration to its end.',
+    labels: [],
+  },
+  spanExports: {
+    name: 'carillon_span_exports_total',
+    type: 'counter',
+    help: 'Batches of spans sent to the collector: ok or failed. A failed batch is lost.',
+    labels: ['result'],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export type MetricDefinition = {
+  readonly name: `carillon_${string}`;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds in seconds; histograms only. */ readonly buckets?: readonly number[];
+};
+export type MetricKey = keyof typeof METRICS;
+
+/** Value of a label beyond the bound: it takes up what no longer gets a series of its own. */
+export const OTHER = 'other';
+/** Distinct values that a label may take in one process. */
+export const LABEL_VALUES = 200;
+/** Labels with another bound: partitions are counted by the operator, and a gauge that mixes them would be wrong. */
+export const LABEL_VALUES_OF: Readonly<Record<string, number>> = { partition: 2000 };

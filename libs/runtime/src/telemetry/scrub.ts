@@ -1,0 +1,87 @@
+/**
+ * Takes out of a text what must never reach a log, a span or a label: addresses of people and secrets. A last line of defence: callers
+ * do not put them there, but vendors' error messages do. It rather takes too much than too little.
+ */
+export function scrub(text: string): string {
+  let clean = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement);
+  clean = clean.replace(QUOTED_EMAIL, ADDRESS).replace(EMAIL, (found: string, local: string) => {
+    return ALPHANUMERIC.test(local) ? ADDRESS : found;
+  });
+  for (const pattern of PHONES) clean = clean.replace(pattern, '[phone]');
+  return clean;
+}
+
+/**
+ * For text that others wrote, such as the message of a vendor's error: it may quote a body. Data in it (JSON, markup, quoted prose) is
+ * taken out too, and only its first line is kept.
+ */
+export function scrubForeign(text: string): string {
+  let clean = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  clean = clean.replace(NOT_JSON, ', the text is not valid JSON');
+  clean = cutOut(clean, /[{[]\s*["'{[]/, /[}\]](?=[^}\]]*$)/, '[json]');
+  clean = cutOut(scrub(clean), /<[a-z!/?]/i, />(?=[^>]*$)/, '[markup]');
+  for (const pattern of QUOTED_PROSE) clean = clean.replace(pattern, '"[text]"');
+  const end = clean.search(/[\r\n\u2028\u2029]/);
+  return end === -1 ? clean : `${clean.slice(0, end)} [more]`;
+}
+
+/** Shortens a text. Only after scrubbing: half an address would no longer be recognised. */
+export const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+
+/** No message needs more, and the patterns stay cheap. What a cut here leaves half is cut off again by every caller. */
+const LONGEST = 16_384;
+const ADDRESS = '[address]';
+
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]{0,40}-----[^]*?(?:-----END [A-Z ]{0,40}-----|$)/g, '[secret]'],
+  [/cln_\w+/g, '[key]'],
+  [/:\/\/[^\s/?#]*@/g, '://[secret]@'],
+  [/[?&#][\w.~%[\]-]+=[^\s"'<>]*/g, '?[query]'],
+  [/\b(bearer|basic|digest|apikey)(\s+|%20)[\w.~+/=-]{6,}/gi, '$1 [secret]'],
+  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, '[secret]'],
+  [/[\w-]{8,200}:APA91[\w-]+/g, ADDRESS],
+  [
+    /\b([\w-]{0,40}(?:passw(?:or)?d|pwd|secret|token|api[_-]?key|authorization|credential|signature)[\w-]{0,40}["']?\s{0,4}[=:]\s{0,4})(?:"[^"]*"?|'[^']*'?|[^\s,;}]+)/gi,
+    '$1[secret]',
+  ],
+];
+
+/** Characters of the local part of an address, and `@` in the ways in which it is written in addresses, URLs and JSON. */
+const LOCAL = String.raw`[\p{L}\p{N}\p{M}.!#$%&'*+/=?^_\x60{|}~\-]`;
+const AT = String.raw`(?:[@＠﹫]|%40|\\u0040)`;
+const DOMAIN = String.raw`(?:[\p{L}\p{N}\p{M}.\-]+|\[[^\]\s]+\])`;
+/** Begins only where no such character precedes, so that a long word is tried once and not from each of its characters. */
+const EMAIL = new RegExp(`(?<!${LOCAL})(${LOCAL}+)${AT}${DOMAIN}`, 'gu');
+const QUOTED_EMAIL = new RegExp(`"[^"\\n]{1,100}"${AT}${DOMAIN}`, 'gu');
+/** The name of a package (`'@scope/name'`) has no letter before its `@` and is left. */
+const ALPHANUMERIC = /[\p{L}\p{N}]/u;
+
+const PHONES: readonly RegExp[] = [
+  // E.164, with the separators people put in it
+  /(?:\+|＋|%2B)\s?\(?\d(?:[\s().\-/\u00a0]{0,2}\d){5,16}/gi,
+  // international with 00
+  /(?<![\w.])00\d{8,15}(?!\w)/g,
+  // ten digits as written in North America
+  /(?<!\w)\(?\d{3}\)?[\s.-]\s?\d{3}[\s.-]\d{4}(?!\w)/g,
+  // E.164 without its plus, as providers write it; may take a time in milliseconds too
+  /(?<![\w.-])\d{10,15}(?![\w-])/g,
+];
+
+/** What the engine's JSON parser says quotes the text that it could not read. */
+const NOT_JSON = /,\s*(?:\.{3})?"[^]*"(?:\.{3})? is not valid JSON/g;
+const QUOTED_PROSE: readonly RegExp[] = [
+  /"(?:[^"\n]*\s[^"\n]*|[^"\n]{65,})"/g,
+  /(?<!\w)'(?:[^'\n]*\s[^'\n]*|[^'\n]{65,})'(?!\w)/g,
+  /`(?:[^`\n]*\s[^`\n]*|[^`\n]{65,})`/g,
+  /“[^”\n]*”/g,
+];
+
+/** Replaces from the first match of `from` to the last match of `to` after it, or to the end if there is none. */
+function cutOut(text: string, from: RegExp, to: RegExp, replacement: string): string {
+  const start = text.search(from);
+  if (start === -1) return text;
+  const end = text.slice(start).search(to);
+  return text.slice(0, start) + replacement + (end === -1 ? '' : text.slice(start + end + 1));
+}
