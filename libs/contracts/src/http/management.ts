@@ -113,7 +113,12 @@ export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
 /** The only answer that ever holds a whole key. */
 export const newApiKeyBody = z.object({ name: z.string(), key: z.string().describe('Shown this once') });
 
-export const secretBody = z.object({ workspace: z.string(), name: z.string(), fingerprint: z.string(), updated_at: time });
+export const secretBody = z.object({
+  workspace: z.string(),
+  name: z.string(),
+  fingerprint: z.string(),
+  updated_at: time,
+});
 export type SecretBody = z.infer<typeof secretBody>;
 
 export const configurationFiles = z.record(z.string(), z.string()).describe('Path in the folder → text');
@@ -179,17 +184,9 @@ export const ruleTestBody = z.object({
 });
 export type RuleTestBody = z.infer<typeof ruleTestBody>;
 
-export const ruleSampleBody = z.object({
-  rule: z.string(),
-  url: z.string(),
-  event: z.string().describe('JSON text of a minimum event'),
-  fields: z.array(z.string()),
-  curl: z.string(),
-  note: z.string().nullable(),
+export const checkBody = z.object({
+  steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
 });
-export type RuleSampleBody = z.infer<typeof ruleSampleBody>;
-
-export const checkBody = z.object({ steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })) });
 export type CheckBody = z.infer<typeof checkBody>;
 
 export const inboxMessageBody = z.object({

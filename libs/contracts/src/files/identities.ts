@@ -1,0 +1,71 @@
+import {
+  type Configuration,
+  findResource,
+  listResources,
+  type NotificationBody,
+  type Resource,
+  resourceKey,
+  type RuleBody,
+} from '@carillon/domain';
+import type { WantedResource, PlanOptions } from './plan.ts';
+
+type Identified = { readonly body: NotificationBody; readonly notes: readonly string[] };
+
+/**
+ * The body with the ids and paths that its resource had, or new ones. What is not in the file is carried from the
+ * notification of the same name, or, where the file has the id, from the one that had that id before a rename.
+ */
+export function identified(
+  current: Configuration,
+  item: WantedResource,
+  wanted: ReadonlyMap<string, WantedResource>,
+  { newId }: PlanOptions,
+): Identified {
+  const { workspace, name } = item.ref;
+  const body = item.body as NotificationBody;
+  const sameName = findResource(current, 'notification', workspace, name);
+  const before = body.id === undefined ? sameName : (withId(current, workspace, body.id) ?? sameName);
+  const sameIdentity = before !== undefined && (body.id === undefined || before.body.id === body.id);
+  // Made before ids were kept: the names are its identity, and a new id would forget who was told.
+  const id = body.id ?? (sameIdentity ? before.body.id : newId('notification'));
+  const known = sameIdentity ? before.body.rules : {};
+  const rules = Object.fromEntries(
+    Object.entries(body.rules).map(([ruleName, rule]) => {
+      const own = identifiedRule(rule, rule.id === undefined ? known[ruleName] : ruleWithId(known, rule.id), newId);
+      const path = own.path ?? `${workspace}/${name}.${ruleName}`;
+      return [ruleName, own.stream === undefined ? { ...own, path } : own];
+    }),
+  );
+  return {
+    body: { ...body, ...(id !== undefined && { id }), rules },
+    notes: notesOf(current, item, sameName, sameIdentity, wanted),
+  };
+}
+
+const withId = (current: Configuration, workspace: string, id: string): Resource<'notification'> | undefined =>
+  listResources(current, 'notification', workspace).find(({ body }) => body.id === id);
+
+const ruleWithId = (rules: Readonly<Record<string, RuleBody>>, id: string): RuleBody | undefined =>
+  Object.values(rules).find((rule) => rule.id === id);
+
+function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: PlanOptions['newId']): RuleBody {
+  const id = rule.id ?? (before ? before.id : newId('rule'));
+  const path = rule.path ?? (rule.stream === undefined ? before?.path : undefined);
+  return { ...rule, ...(id !== undefined && { id }), ...(path !== undefined && { path }) };
+}
+
+function notesOf(
+  current: Configuration,
+  item: WantedResource,
+  sameName: Resource<'notification'> | undefined,
+  sameIdentity: boolean,
+  wanted: ReadonlyMap<string, WantedResource>,
+): readonly string[] {
+  const { workspace } = item.ref;
+  if (sameIdentity) return [];
+  const leaves = listResources(current, 'notification', workspace).filter(({ ref }) => !wanted.has(resourceKey(ref)));
+  const replaced = sameName ? [sameName] : leaves;
+  if (replaced.length === 0) return [];
+  const names = replaced.map(({ ref, body }) => (body.id === undefined ? ref.name : `${ref.name} (id: ${body.id})`));
+  return [`new: nobody counts as told; if this is another name for ${names.join(' or ')}, write that id into the file`];
+}

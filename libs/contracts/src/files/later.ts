@@ -1,0 +1,78 @@
+import type { FileKind } from './shapes.ts';
+import type { ValuePath } from './place.ts';
+
+/** Keys that the design names and this version does not carry out. `*` stands for any name. A value may be given too. */
+const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
+  ['deployment', 'brokers', 'Kafka as the log'],
+  ['deployment', 'stores', 'MongoDB as the store'],
+  ['deployment', 'schema_registry', 'a schema registry of its own'],
+  ['deployment', 'single_broker', 'Kafka as the log'],
+  ['deployment', 'limits', 'limits of the deployment'],
+  ['deployment', 'retention', 'retention by configuration'],
+  ['deployment', 'accounts.sms', 'SMS'],
+  ['deployment', 'accounts.push', 'push messages'],
+  ['workspace', 'audit', 'the audit log'],
+  ['stream', 'source', 'streams that read from Kafka'],
+  ['stream', 'grace', 'timers'],
+  ['stream', 'collapse', 'change streams of databases'],
+  ['stream', 'security.jwt_provider', 'JWT providers'],
+  ['notification', 'security.jwt_provider', 'JWT providers'],
+  ['notification', 'channels.sms', 'SMS'],
+  ['notification', 'channels.push', 'push messages'],
+  ['notification', 'cadence', 'cadence: limits, quiet hours, digests and delays'],
+  ['notification', 'max_staleness', 'timers'],
+  ['notification', 'rules.*.recipients.integration', 'recipients by lookup'],
+  ['notification', 'rules.*.recipients.user_ids', 'recipients by lookup'],
+  ...[
+    'changed',
+    'changedTo',
+    'changedFromTo',
+    'aggregates',
+    'sequence',
+    'unless',
+    'wait',
+    'at',
+    'still',
+    'late',
+    'fire',
+  ].map((key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const),
+  ['notification', 'rules.*.rearm', 'rules with state and time'],
+  ['notification', 'rules.*.max_staleness', 'rules with state and time'],
+  ['notification', 'rules.*.cohort', 'cohorts'],
+  ['email-template', 'locale', 'templates by language'],
+  ['email-template', 'locales', 'templates by language'],
+];
+
+const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
+  ['deployment', 'backend', ['cluster', 'kafka'], 'the cluster backend'],
+  ['stream', 'format', ['debezium'], 'change streams of databases'],
+  ['notification', 'rules.*.recipients.from', ['lookup'], 'recipients by lookup'],
+  ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],
+];
+
+/** Files of the layout that this version does not read. */
+const LATER_FILES: readonly (readonly [RegExp, string])[] = [
+  [/^workspaces\/[^/]+\/integrations\/[^/]+$/, 'integrations'],
+  [/^workspaces\/[^/]+\/jwt-providers\/[^/]+$/, 'JWT providers'],
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/sms(?:\.[a-zA-Z-]+)?\.txt$/, 'SMS'],
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/push(?:\.[a-zA-Z-]+)?\.yaml$/, 'push messages'],
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/email\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],
+];
+
+const matches = (pattern: string, path: ValuePath): boolean => {
+  const steps = pattern.split('.');
+  return steps.length === path.length && steps.every((step, index) => step === '*' || step === path[index]);
+};
+
+/** What a key would do in a later version, if it is one of those. */
+export const laterKey = (kind: FileKind, path: ValuePath): string | null =>
+  LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2] ?? null;
+
+export const laterValue = (kind: FileKind, path: ValuePath, value: unknown): string | null =>
+  LATER_VALUES.find(
+    ([of, pattern, values]) =>
+      of === kind && matches(pattern, path) && typeof value === 'string' && values.includes(value),
+  )?.[3] ?? null;
+
+export const laterFile = (path: string): string | null =>
+  LATER_FILES.find(([pattern]) => pattern.test(path))?.[1] ?? null;

@@ -1,0 +1,130 @@
+import type { z } from 'zod';
+import { type FileFault, pathText, type ValuePath } from './place.ts';
+import { similarTo } from './similar.ts';
+import type { YamlSource } from './yaml-source.ts';
+
+type Issue = z.core.$ZodIssue;
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'keys and values',
+  record: 'keys and values',
+};
+
+const nameOf = (path: ValuePath): string => String(path.at(-1) ?? 'the file');
+
+function valueAt(value: unknown, path: ValuePath): unknown {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<string | number, unknown>)[step];
+  }
+  return at;
+}
+
+/** What the schema found wrong, in words, with places. One issue may be several mistakes: each unknown key is one. */
+export function mistakesOf(issues: readonly Issue[], value: unknown, source: YamlSource): readonly FileFault[] {
+  return issues.flatMap((issue) => mistakesIn(issue, value, source));
+}
+
+function mistakesIn(issue: Issue, value: unknown, source: YamlSource): readonly FileFault[] {
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+  if (issue.code === 'unrecognized_keys') {
+    const known = issue.message.split(' ');
+    return issue.keys.map((key) => unknownKey(source, [...path, key], known));
+  }
+  if (issue.code === 'invalid_key') {
+    const expected = issue.issues[0]?.message ?? 'another name';
+    return [
+      fault(
+        source,
+        path,
+        'key',
+        `the name ${JSON.stringify(nameOf(path))} cannot be used`,
+        expected,
+        'choose another name',
+      ),
+    ];
+  }
+  const found = valueAt(value, path);
+  const expected = expectedBy(issue, found);
+  if (found === undefined) {
+    const name = nameOf(path);
+    return [fault(source, path, 'key', `${name} is missing`, expected, `add ${name}: …`)];
+  }
+  return [wrongValue(issue, path, found, expected, source)];
+}
+
+function fault(
+  source: YamlSource,
+  path: ValuePath,
+  at: 'key' | 'value',
+  message: string,
+  expected: string,
+  fix: string,
+): FileFault {
+  const place = at === 'key' ? source.keyPlace(path) : source.valuePlace(path);
+  return { file: source.file, path: pathText(path), ...place, message, expected, fix };
+}
+
+function unknownKey(source: YamlSource, path: ValuePath, known: readonly string[]): FileFault {
+  const key = nameOf(path);
+  const meant = similarTo(key, known);
+  const fix = meant === null ? `remove ${key}` : `did you mean ${meant}?`;
+  return fault(source, path, 'key', `${key} is not a key here`, known.join(', '), fix);
+}
+
+function expectedBy(issue: Issue, found: unknown): string {
+  if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? issue.expected;
+  const options = optionsOf(issue);
+  if (options.length > 0) return options.join(' or ');
+  const ownWords = !issue.message.startsWith('Too');
+  if (ownWords || typeof found !== 'string') return issue.message;
+  return issue.code === 'too_big' ? `at most ${String(issue.maximum)} characters` : 'text';
+}
+
+/** The words of which one has to stand here, where there is a list of them. */
+function optionsOf(issue: Issue): readonly string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  if (issue.code !== 'invalid_union' || !('options' in issue) || !Array.isArray(issue.options)) return [];
+  return issue.options.map(String);
+}
+
+function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: YamlSource): FileFault {
+  if (path.at(-1) === 'password') {
+    const fix = 'write password: { secret: SMTP_PASSWORD } and run: npx carillon secret set SMTP_PASSWORD';
+    return fault(source, path, 'value', 'a secret does not stand in a file', 'a reference to a secret', fix);
+  }
+  return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, found));
+}
+
+function shown(found: unknown): string {
+  if (Array.isArray(found)) return 'a list';
+  if (typeof found === 'object') return 'a group of keys';
+  const text = JSON.stringify(found);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+const TYPE_FIXES: Readonly<Record<string, string>> = {
+  array: 'write a list: [a, b]',
+  number: 'write the number without quotes',
+  int: 'write the number without quotes',
+  boolean: 'write true or false without quotes',
+};
+
+function fixFor(issue: Issue, found: unknown): string {
+  const options = optionsOf(issue);
+  if (options.length > 0) {
+    const meant = typeof found === 'string' ? similarTo(found, options) : null;
+    return meant === null ? 'write one of these' : `did you mean ${meant}?`;
+  }
+  if (issue.code !== 'invalid_type') return 'change it';
+  if (issue.expected === 'string') {
+    return typeof found === 'object' ? 'write text' : `put it in quotes: "${JSON.stringify(found)}"`;
+  }
+  return TYPE_FIXES[issue.expected] ?? 'write keys and values, each on a line of its own, indented';
+}

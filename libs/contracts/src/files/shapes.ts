@@ -1,0 +1,358 @@
+import { isId, parseDuration } from '@carillon/kernel';
+import { z } from 'zod';
+
+/**
+ * The shape of every configuration file, with the words that the reference and the editors' schemas are made from.
+ * Messages of formats say what is expected; `mistakes.ts` puts them into sentences.
+ */
+type Words = { readonly description: string; readonly default?: unknown; readonly example?: unknown };
+
+const said = <Schema extends z.ZodType>(schema: Schema, { example, ...words }: Words): Schema =>
+  schema.meta({ ...words, ...(example !== undefined && { examples: [example] }) });
+
+/** An object that takes these keys and no others; the message carries the known keys for did-you-mean. */
+const keys = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
+  });
+
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+export const SLUG_WORDS = 'a name of a-z, 0-9 and - (at most 63, no - at the ends)';
+const slug = z.string().regex(SLUG, { error: SLUG_WORDS });
+
+/** Leaves that hold CEL. YAML may read `true` or `5` as something else than text; `read-file.ts` makes them text again. */
+const expressionLeaves = new WeakSet<object>();
+const expression = () => {
+  const leaf = z.union([z.string().trim().min(1).max(4096), z.boolean(), z.number()], { error: 'an expression (CEL)' });
+  // By definition, which copies of the schema share: `meta` makes copies.
+  expressionLeaves.add(leaf.def);
+  return leaf;
+};
+export const isExpressionLeaf = (schema: z.core.$ZodType): boolean =>
+  schema instanceof z.ZodType && expressionLeaves.has(schema.def);
+
+const duration = z
+  .string()
+  .refine((text) => parseDuration(text).ok, { error: 'a duration such as 30s, 30m, 2h, 1d or 1w' });
+const text = (max: number) =>
+  z
+    .string()
+    .min(1, { error: 'text' })
+    .max(max, { error: `at most ${max} characters` });
+const SENDER = /^(?:[^<>\r\n]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/;
+const sender = z.string().regex(SENDER, { error: 'an address, or a name and an address: Shop <shop@example.com>' });
+
+const secret = keys({
+  secret: said(z.string().regex(/^[A-Z][A-Z0-9_]{0,127}$/, { error: 'the name of a secret, such as SMTP_PASSWORD' }), {
+    description: 'Name of the secret: an environment variable, else what `carillon secret set` stored.',
+    example: 'SMTP_PASSWORD',
+  }),
+});
+
+const security = keys({
+  api_keys: said(
+    z
+      .array(slug)
+      .min(1, { error: 'one API key, or two while rotating' })
+      .max(2, { error: 'one API key, or two while rotating' }),
+    {
+      description: 'Names of API keys of the workspace that may send here: one, or two while rotating.',
+      example: ['backend'],
+    },
+  ),
+});
+
+const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
+const streamSettings = {
+  cors_origins: said(z.array(origin).exactOptional(), {
+    description: 'Origins of web pages that may send events from a browser. None unless named.',
+    default: [],
+    example: ['https://app.example.com'],
+  }),
+  rate: said(
+    keys({
+      per_second: said(z.number().positive({ error: 'a number above 0' }), {
+        description: 'Events per second.',
+        example: 100,
+      }),
+      burst: said(z.int().positive({ error: 'a whole number above 0' }).exactOptional(), {
+        description: 'Events that may come at once; left out, as many as `per_second`.',
+        example: 200,
+      }),
+    }).exactOptional(),
+    { description: 'Limit of events; what is over it is answered with 429. No limit unless set.' },
+  ),
+};
+
+const VARIABLE_NAME = /^(?!__proto__$|constructor$|prototype$)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+const smtpAccount = keys({
+  kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
+  host: said(text(253), { description: 'Name of the server.', example: 'smtp.example.com' }),
+  port: said(z.int().min(1, { error: 'a port from 1 to 65535' }).max(65_535, { error: 'a port from 1 to 65535' }), {
+    description: 'Port of the server: mostly 587 with `starttls`, 465 with `implicit`.',
+    example: 587,
+  }),
+  tls: said(z.enum(['implicit', 'starttls', 'opportunistic', 'none']).exactOptional(), {
+    description:
+      '`implicit`: TLS from the first byte. `starttls`: upgrade, or no sending. `opportunistic`: upgrade where offered. `none`: clear text.',
+    default: '`implicit` on port 465, else `starttls` with a `user` and `opportunistic` without',
+    example: 'starttls',
+  }),
+  user: said(text(320).exactOptional(), { description: 'User name, if the server wants one.', example: 'shop' }),
+  password: said(secret.exactOptional(), { description: 'Reference to the password; never the password itself.' }),
+  from: said(sender, {
+    description: 'Sender of messages whose template names none.',
+    example: 'Shop <shop@example.com>',
+  }),
+  connections: said(z.int().min(1, { error: '1 to 100' }).max(100, { error: '1 to 100' }).exactOptional(), {
+    description: 'Connections open at once.',
+    example: 5,
+  }),
+});
+
+const sandboxAccount = keys({
+  kind: said(z.literal('sandbox'), {
+    description: 'Keeps messages in the built-in inbox; nothing leaves the machine.',
+  }),
+  from: said(sender.exactOptional(), { description: 'Sender of messages whose template names none.' }),
+});
+
+export const accountShape = z.discriminatedUnion('kind', [smtpAccount, sandboxAccount]);
+
+export const deploymentShape = keys({
+  backend: said(z.literal('embedded').exactOptional(), {
+    description: 'Where log and stores are: `embedded` is one SQLite file in the data folder.',
+    default: 'embedded',
+  }),
+  accounts: said(
+    keys({
+      email: said(accountShape.exactOptional(), {
+        description: 'Account of all workspaces that have none of their own. Without it, the sandbox.',
+      }),
+    }).exactOptional(),
+    { description: 'Default provider accounts by channel.' },
+  ),
+});
+
+const timeZone = z.string().refine(isTimeZone, { error: 'a time zone such as Europe/Berlin' });
+const locale = z.string().refine(isLocale, { error: 'a language tag such as en or de-AT' });
+
+export const workspaceShape = keys({
+  name: said(text(200).exactOptional(), {
+    description: 'Name for people.',
+    default: 'the folder’s name',
+    example: 'Shop',
+  }),
+  time_zone: said(timeZone.exactOptional(), {
+    description: 'Time zone of people who have none of their own.',
+    default: 'UTC',
+    example: 'Europe/Berlin',
+  }),
+  locale: said(locale.exactOptional(), {
+    description: 'Language of people who have none of their own.',
+    default: 'en',
+    example: 'en',
+  }),
+});
+
+export const streamShape = keys({
+  key: said(expression().exactOptional(), {
+    description:
+      'Path of the entity that an event is about. Events of one entity are judged in order; an event without it is refused. Fixed at creation.',
+    example: 'event.order_id',
+  }),
+  time: said(expression().exactOptional(), {
+    description: 'Path of the event’s own time (RFC 3339). Left out, the time of arrival counts. Fixed at creation.',
+    example: 'event.updated_at',
+  }),
+  format: said(z.literal('json').exactOptional(), { description: 'What the events are.', default: 'json' }),
+  security: said(security, { description: 'Who may send events here.' }),
+  ...streamSettings,
+});
+
+const address = (description: string, example: string) => said(expression().exactOptional(), { description, example });
+
+const recipients = keys({
+  from: said(z.literal('event'), { description: 'Where recipients come from: the event itself.' }),
+  for_each: said(expression().exactOptional(), {
+    description: 'A list in the event; each of its values is one recipient, called `item` in the other expressions.',
+    example: 'event.watchers',
+  }),
+  to: said(
+    keys({
+      email: address('Email address.', 'event.customer.email'),
+      phone: address(
+        'Phone number in international form (kept; the channel comes in a later version).',
+        'event.customer.phone',
+      ),
+      token: address('Device token (kept; the channel comes in a later version).', 'event.customer.token'),
+    }),
+    { description: 'Addresses, one expression for each channel. A missing field means no address.' },
+  ),
+  unique_id: said(expression().exactOptional(), {
+    description:
+      'Nobody is sent the same notification twice for one value. `event_id`: every event counts. Left out: each address gets the notification once, ever.',
+    default: 'the address',
+    example: 'event.order_id',
+  }),
+  person: said(expression().exactOptional(), {
+    description: 'Who is told, when one person has several addresses.',
+    default: 'the address',
+    example: 'event.customer.id',
+  }),
+  variables: said(
+    z
+      .record(
+        z.string().regex(VARIABLE_NAME, { error: 'a name of letters, digits and _ that a template can use' }),
+        expression(),
+      )
+      .exactOptional(),
+    {
+      description:
+        'More values for the templates, each an expression; a variable wins over an event field of the same name.',
+      example: { greeting: '"Hello " + event.customer.name' },
+    },
+  ),
+  where: said(expression().exactOptional(), {
+    description: 'Boolean on `variables`, `event`, `item`: a recipient for whom it is not true is dropped.',
+    example: 'variables.wants_mail',
+  }),
+});
+
+const EVENT_PATH = /^[a-z0-9-]+\/[a-z0-9-]+\.[a-z0-9-]+$/;
+
+const rule = keys({
+  id: said(
+    z
+      .string()
+      .refine((id) => isId('rule', id), { error: 'an id as export writes it: rul_ and 26 characters' })
+      .exactOptional(),
+    {
+      description: 'Given at creation, written by `export`. What was counted is counted by it, so a rename keeps it.',
+    },
+  ),
+  path: said(z.string().regex(EVENT_PATH, { error: 'workspace/notification.rule' }).exactOptional(), {
+    description: 'Address of the rule’s own stream, given at creation, written by `export`. Never with `stream`.',
+    default: '<workspace>/<notification>.<rule>',
+    example: 'shop/order-paid.paid',
+  }),
+  enabled: said(z.boolean().exactOptional(), { description: 'false: the rule judges nothing.', default: true }),
+  stream: said(slug.exactOptional(), {
+    description: 'Name of a shared stream (streams/<name>.yaml). Left out, the rule has a stream of its own.',
+    example: 'orders',
+  }),
+  when: said(expression(), {
+    description: 'Boolean on `event`, `event_id`, `time`: the rule fires when it is true.',
+    example: 'event.status == "paid" && event.total > 100',
+  }),
+  recipients: said(recipients, { description: 'Who is told.' }),
+});
+
+export const notificationShape = keys({
+  id: said(
+    z
+      .string()
+      .refine((id) => isId('notification', id), { error: 'an id as export writes it: ntf_ and 26 characters' })
+      .exactOptional(),
+    { description: 'Given at creation, written by `export`. Who was told is kept by it, so a rename keeps it.' },
+  ),
+  name: said(text(200).exactOptional(), {
+    description: 'Name for people.',
+    default: 'the file’s name',
+    example: 'Order paid',
+  }),
+  category: said(slug.exactOptional(), { description: 'What people opt out of together.', example: 'orders' }),
+  transactional: said(z.boolean().exactOptional(), {
+    description: 'true: exempt from limits and quiet hours.',
+    default: false,
+  }),
+  enabled: said(z.boolean().exactOptional(), {
+    description: 'false: none of its rules judges anything.',
+    default: true,
+  }),
+  security: said(security.exactOptional(), {
+    description: 'Who may send events to the rules’ own streams. Not allowed where all rules use shared streams.',
+  }),
+  ...streamSettings,
+  channels: said(
+    keys({
+      email: said(
+        keys({
+          template: said(slug, { description: 'Name of a template (templates/<name>/).', example: 'order-paid' }),
+          accounts: said(z.array(slug).min(1, { error: 'at least one account' }).exactOptional(), {
+            description: 'Accounts of the workspace to send through; the next is taken when one is suspended.',
+            default: 'the deployment’s',
+            example: ['mailserver'],
+          }),
+        }).exactOptional(),
+        { description: 'Sends email.' },
+      ),
+    }),
+    { description: 'What is sent: one entry for each channel.' },
+  ),
+  rules: said(z.record(slug, rule), { description: 'When it is sent, and to whom; any number of rules by name.' }),
+  retry: said(
+    keys({
+      attempts: said(z.int().min(1, { error: '1 to 100' }).max(100, { error: '1 to 100' }).exactOptional(), {
+        description: 'Calls to a provider before a delivery fails.',
+        default: 8,
+      }),
+      first: said(duration.exactOptional(), {
+        description: 'Pause after the first failed call; it doubles.',
+        default: '30s',
+      }),
+      max: said(duration.exactOptional(), { description: 'Longest pause between calls.', default: '4h' }),
+    }).exactOptional(),
+    { description: 'How a delivery is tried again.' },
+  ),
+  expires: said(duration.exactOptional(), {
+    description: 'Nothing is sent later than this after the event.',
+    default: '24h',
+  }),
+  in_doubt: said(z.enum(['hold', 'resend', 'drop']).exactOptional(), {
+    description:
+      'What happens when nobody can say whether a provider took a message. `hold`: an operator decides. `resend`: it may come twice. `drop`: it may never come.',
+    default: 'hold',
+  }),
+});
+
+export const emailTemplateShape = keys({
+  subject: said(text(998), { description: 'Subject, a template.', example: 'Order {{ order_id }} is paid' }),
+  from: said(text(998).exactOptional(), {
+    description: 'Sender, `Name <address>` or an address.',
+    default: 'the account’s',
+    example: 'Shop <shop@example.com>',
+  }),
+  strict: said(z.boolean().exactOptional(), {
+    description: 'true: a missing variable fails the message instead of being empty.',
+    default: false,
+  }),
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return new Intl.Locale(tag).language !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Kinds of YAML files in the folder. */
+export const FILE_SHAPES = {
+  deployment: deploymentShape,
+  workspace: workspaceShape,
+  stream: streamShape,
+  notification: notificationShape,
+  'email-template': emailTemplateShape,
+  account: accountShape,
+} as const;
+export type FileKind = keyof typeof FILE_SHAPES;

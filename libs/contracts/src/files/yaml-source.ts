@@ -1,0 +1,175 @@
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+} from 'yaml';
+import { sourceOffset } from './scalar-offsets.ts';
+import { type FileFault, pathText, type Place, type ValuePath } from './place.ts';
+
+/** A YAML file as a plain value that still knows where each part of it stands. */
+export type YamlSource = {
+  readonly file: string;
+  /** Undefined: nothing is in the file, or it is broken and `faults` says how. */
+  readonly value: unknown;
+  readonly faults: readonly FileFault[];
+  /** Place of the key at a path (of the item in a list), of its nearest parent where it is missing. */
+  keyPlace(path: ValuePath): Place;
+  /** Place of the value at a path, else as `keyPlace`. */
+  valuePlace(path: ValuePath): Place;
+  /** Place in the file of line and column within the text of the value at a path. */
+  innerPlace(path: ValuePath, inner: Place): Place;
+  /** The characters that stand in the file for a plain scalar, where YAML read them as something else than text. */
+  plainText(path: ValuePath): string | null;
+};
+
+const EXPRESSION_ADVICE = 'put an expression on a line of its own, or after | on the next line';
+
+const SYNTAX_ADVICE: Readonly<Record<string, readonly [expected: string, fix: string]>> = {
+  DUPLICATE_KEY: ['each key once', 'remove one of the two'],
+  TAB_AS_INDENT: ['spaces', 'indent with spaces instead of tabs'],
+  MULTIPLE_DOCS: ['one document', 'remove the line --- and what follows, or put it into a file of its own'],
+  BLOCK_AS_IMPLICIT_KEY: ['one key and its value on a line', `if this is text with ": " in it, ${EXPRESSION_ADVICE}`],
+};
+
+type Positions = Map<string, { readonly key: number; readonly node: Node | null }>;
+
+/** Reads one file. Everything that YAML does silently and nobody means is a fault here: tags, empty values, aliases. */
+export function readYaml(file: string, text: string): YamlSource {
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, keepSourceTokens: true };
+  const nested = tooDeep(text);
+  const document = parseDocument(nested ? '' : text, options);
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(Math.min(offset, text.length));
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const faults: FileFault[] = [];
+  const fault: Report = (offset, path, message, expected, fix) => {
+    faults.push({ file, path: pathText(path), ...placeAt(offset), message, expected, fix });
+  };
+  for (const { code, message, pos } of document.errors) {
+    const [expected, fix] = SYNTAX_ADVICE[code] ?? [
+      'valid YAML',
+      `check quotes, brackets and indentation; ${EXPRESSION_ADVICE}`,
+    ];
+    fault(pos[0], [], code === 'DUPLICATE_KEY' ? 'this key is there twice' : message, expected, fix);
+  }
+  if (nested)
+    fault(
+      0,
+      [],
+      'the file is nested too deeply',
+      'a file as in the reference',
+      'remove the brackets or the indentation',
+    );
+  const positions: Positions = new Map();
+  const broken = document.errors.some(({ code }) => code !== 'DUPLICATE_KEY');
+  const value = broken || !document.contents ? undefined : readNode(document.contents, [], { text, positions, fault });
+
+  const known = (path: ValuePath): { key: number; node: Node | null } => {
+    for (let length = path.length; length > 0; length -= 1) {
+      const found = positions.get(JSON.stringify(path.slice(0, length)));
+      if (found) return length === path.length ? found : { key: found.key, node: null };
+    }
+    return { key: document.contents?.range?.[0] ?? 0, node: null };
+  };
+  return {
+    file,
+    value,
+    faults,
+    keyPlace: (path) => placeAt(known(path).key),
+    valuePlace: (path) => {
+      const { key, node } = known(path);
+      return placeAt(node?.range?.[0] ?? key);
+    },
+    innerPlace: (path, inner) => {
+      const { key, node } = known(path);
+      return placeAt(isScalar(node) ? sourceOffset(text, node, inner) : key);
+    },
+    plainText: (path) => {
+      const { node } = known(path);
+      return isScalar(node) && typeof node.value !== 'string' ? (node.source ?? null) : null;
+    },
+  };
+}
+
+/** The parser calls itself for each level, so a few kilobytes of brackets would end in a stack overflow. */
+const tooDeep = (text: string): boolean =>
+  (text.match(/[[{]/g)?.length ?? 0) > 1000 || /^[^\S\n]*(?:[-?:][^\S\n]+){50}|^ {500}/m.test(text);
+
+type Report = (offset: number, path: ValuePath, message: string, expected: string, fix: string) => void;
+type Reader = { readonly text: string; readonly positions: Positions; readonly fault: Report };
+
+/** The plain value of a node; what YAML makes silently of a mistake is reported and left out. */
+function readNode(node: Node, path: ValuePath, reader: Reader): unknown {
+  const { text, positions, fault } = reader;
+  const offset = node.range?.[0] ?? 0;
+  if (isAlias(node)) {
+    fault(offset, path, `*${node.source} is an alias`, 'the value itself', 'write it out');
+    return undefined;
+  }
+  if (node.tag !== undefined) {
+    const tag = node.tag.startsWith('tag:') ? 'a YAML tag' : `${node.tag}, which YAML reads as a tag`;
+    fault(
+      Math.max(0, text.lastIndexOf('!', offset - 1)),
+      path,
+      `this begins with ${tag}`,
+      'a plain value',
+      `for an expression that begins with !, ${EXPRESSION_ADVICE}`,
+    );
+    return undefined;
+  }
+  if (isMap(node)) return readMap(node.items, path, reader);
+  if (isSeq(node)) {
+    return node.items.map((item, index) => {
+      const at = [...path, index];
+      if (!isNode(item)) return undefined;
+      positions.set(JSON.stringify(at), { key: item.range?.[0] ?? offset, node: item });
+      return readNode(item, at, reader);
+    });
+  }
+  return readScalar(node, path, reader);
+}
+
+function readScalar(node: Scalar, path: ValuePath, { fault }: Reader): unknown {
+  if (node.value !== null) return node.value;
+  const word =
+    node.source === undefined || node.source === '' ? 'nothing stands here' : `${node.source} means nothing here`;
+  fault(node.range?.[0] ?? 0, path, word, 'a value', `write a value or remove the key; ${EXPRESSION_ADVICE}`);
+  return undefined;
+}
+
+function readMap(items: readonly unknown[], path: ValuePath, reader: Reader): object {
+  const { positions, fault } = reader;
+  const entries: [string, unknown][] = [];
+  for (const pair of items) {
+    if (!isPair(pair) || !isScalar(pair.key)) {
+      fault(0, path, 'a key is no plain word', 'plain words as keys', 'write key: value');
+      continue;
+    }
+    const name = String(pair.key.value);
+    const at = [...path, name];
+    const key = pair.key.range?.[0] ?? 0;
+    if (entries.some(([other]) => other === name)) continue;
+    const node = isNode(pair.value) ? pair.value : null;
+    positions.set(JSON.stringify(at), { key, node });
+    if (node === null) {
+      fault(
+        key,
+        at,
+        'a key without a value',
+        'key: value',
+        `a comma inside { } begins a new key; ${EXPRESSION_ADVICE}`,
+      );
+      entries.push([name, undefined]);
+    } else entries.push([name, readNode(node, at, reader)]);
+  }
+  return Object.fromEntries(entries);
+}

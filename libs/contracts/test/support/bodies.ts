@@ -1,0 +1,172 @@
+import type {
+  AccountBody,
+  Configuration,
+  NotificationBody,
+  Resource,
+  ResourceBodies,
+  ResourceKind,
+  RuleBody,
+  StreamBody,
+} from '@carillon/domain';
+import { resourceKey } from '@carillon/domain';
+import fc, { type Arbitrary } from 'fast-check';
+
+const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
+const words = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+  .filter((text) => text.trim() === text && !text.includes('§'));
+/** Expressions with all that YAML makes something else of: quotes, colons, comments, tags, lines. */
+const expression = fc.oneof(
+  fc.constantFrom(
+    'event.status == "paid" && event.total > 100',
+    '!event.deleted',
+    'event.a ? "x: y" : "z # no comment"',
+    'true',
+    '1.50',
+    'null',
+    'event.a == 1\n  && event.b == 2',
+    '"a" + \'b\'',
+    '- 1',
+    '[1, 2]',
+    '{"a": 1}.a',
+    '~',
+  ),
+  fc
+    .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 40 })
+    .map((text) => text.trim())
+    .filter((text) => text !== ''),
+);
+const duration = fc
+  .tuple(fc.integer({ min: 1, max: 50 }), fc.constantFrom('s', 'm', 'h', 'd'))
+  .map((parts) => parts.join(''));
+const id = (prefix: string) => fc.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/).map((text) => prefix + text);
+const optional = <T extends object>(model: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<Partial<T>> =>
+  fc.record(model, { requiredKeys: [] }) as Arbitrary<Partial<T>>;
+
+const security = fc.record({ api_keys: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }) });
+const sender = fc.constantFrom('a@b.example', 'Shop <shop@b.example>', '"Shop: the one" <shop@b.example>');
+const rate = fc.record({ per_second: fc.integer({ min: 1, max: 1000 }), burst: fc.integer({ min: 1, max: 1000 }) });
+
+const account: Arbitrary<AccountBody> = fc.oneof(
+  fc.record({ kind: fc.constant('sandbox' as const), from: sender }, { requiredKeys: ['kind'] }),
+  fc.record(
+    {
+      kind: fc.constant('smtp' as const),
+      host: fc.domain(),
+      port: fc.integer({ min: 1, max: 65_535 }),
+      tls: fc.constantFrom('implicit' as const, 'starttls' as const, 'none' as const),
+      user: words,
+      password: fc.record({ secret: fc.constant('SMTP_PASSWORD') }),
+      from: sender,
+      connections: fc.integer({ min: 1, max: 100 }),
+    },
+    { requiredKeys: ['kind', 'host', 'port', 'from'] },
+  ),
+);
+
+const stream = fc.record(
+  {
+    key: expression,
+    time: expression,
+    format: fc.constant('json' as const),
+    security,
+    cors_origins: fc.constant(['https://app.example.com']),
+    rate,
+  },
+  { requiredKeys: ['security'] },
+) as Arbitrary<StreamBody>;
+
+const recipients = fc.record(
+  {
+    from: fc.constant('event' as const),
+    for_each: expression,
+    to: fc.record({ email: expression, phone: expression }, { requiredKeys: ['email'] }),
+    unique_id: expression,
+    person: expression,
+    variables: fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), expression, { maxKeys: 3 }),
+    where: expression,
+  },
+  { requiredKeys: ['from', 'to'] },
+);
+
+const rule = (shared: readonly string[]): Arbitrary<RuleBody> =>
+  fc.record(
+    {
+      id: id('rul_'),
+      enabled: fc.boolean(),
+      when: expression,
+      recipients,
+      ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
+    },
+    { requiredKeys: ['when', 'recipients'] },
+  ) as Arbitrary<RuleBody>;
+
+const notification = (templates: readonly string[], streams: readonly string[]): Arbitrary<NotificationBody> =>
+  fc
+    .record({
+      basis: optional<NotificationBody>({
+        id: id('ntf_'),
+        name: words,
+        category: name,
+        transactional: fc.boolean(),
+        enabled: fc.boolean(),
+        retry: optional({ attempts: fc.integer({ min: 1, max: 100 }), first: duration, max: duration }),
+        expires: duration,
+        in_doubt: fc.constantFrom('hold', 'resend', 'drop'),
+      } as { [K in keyof NotificationBody]: Arbitrary<NotificationBody[K]> }),
+      security,
+      template: fc.constantFrom(...templates),
+      rules: fc.dictionary(name, rule(streams), { maxKeys: 3 }),
+    })
+    .map(({ basis, security: own, template, rules }) => {
+      const needed = Object.values(rules).some(({ stream: shared }) => shared === undefined);
+      return { ...basis, ...(needed && { security: own }), channels: { email: { template } }, rules };
+    });
+
+const template = fc
+  .record(
+    {
+      subject: words,
+      strict: fc.boolean(),
+      html: words.map((text) => `<p>\n${text}</p>\n`),
+      text: words,
+    },
+    { requiredKeys: ['subject', 'html'] },
+  )
+  .map((email) => ({ email }));
+
+/** Whole configurations of one workspace that a folder can hold. */
+export const configurations: Arbitrary<Configuration> = fc
+  .record({
+    deployment: fc.option(fc.record({ accounts: fc.record({ email: account }) }, { requiredKeys: [] })),
+    workspace: optional({ name: words, time_zone: fc.constant('Europe/Berlin'), locale: fc.constant('de-AT') }),
+    streams: fc.dictionary(name, stream, { maxKeys: 2 }),
+    templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
+    accounts: fc.dictionary(name, account, { maxKeys: 2 }),
+  })
+  .chain((around) =>
+    fc
+      .dictionary(name, notification(Object.keys(around.templates), Object.keys(around.streams)), { maxKeys: 2 })
+      .map((notifications) => {
+        const resources = new Map<string, Resource>();
+        const add = (
+          kind: ResourceKind,
+          workspace: string,
+          named: string,
+          body: ResourceBodies[ResourceKind],
+        ): void => {
+          const ref = { kind, workspace, name: named };
+          resources.set(resourceKey(ref), { ref, body, number: 1, version: 1, ruleVersions: {} });
+        };
+        const addAll = (kind: ResourceKind, bodies: Readonly<Record<string, ResourceBodies[ResourceKind]>>): void => {
+          for (const [named, body] of Object.entries(bodies)) add(kind, 'shop', named, body);
+        };
+        if (around.deployment) add('deployment', '', '', around.deployment);
+        add('workspace', 'shop', '', around.workspace);
+        addAll('stream', around.streams);
+        addAll('template', around.templates);
+        addAll('account', around.accounts);
+        addAll('notification', notifications);
+        return { number: 1, resources };
+      }),
+  );
