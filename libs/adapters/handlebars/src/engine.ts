@@ -34,6 +34,8 @@ type Run = {
   readonly startedAt: number;
   readonly cpuAt: NodeJS.CpuUsage;
   rounds: number;
+  /** Characters shown in this part. */
+  shown: number;
   part: Part;
 };
 
@@ -103,6 +105,7 @@ export function createEngine(locality: Locality): Engine {
       if (!filled) return null;
       at = part;
       run.part = part;
+      run.shown = 0;
       onPart?.(part);
       return filled(data);
     };
@@ -135,6 +138,7 @@ const newRun = (strict: boolean): Run => ({
   startedAt: performance.now(),
   cpuAt: process.threadCpuUsage(),
   rounds: 0,
+  shown: 0,
   part: 'subject',
 });
 
@@ -142,9 +146,11 @@ const newRun = (strict: boolean): Run => ({
 const failureOf = (error: unknown): string =>
   error instanceof RenderFailure ? error.message : `It could not be rendered: ${messageOf(error).slice(0, 200)}`;
 
+const tooLong = (): RenderFailure => new RenderFailure(`It came out longer than ${LIMITS.output / 1024} KB`);
+
 function within(text: string): string {
   if (fits(text)) return text;
-  throw new RenderFailure(`It came out longer than ${LIMITS.output / 1024} KB`);
+  throw tooLong();
 }
 
 /** Time of this thread, not of the clock, decides: on a busy machine a render may wait long for its turn. */
@@ -205,9 +211,13 @@ function registerHelpers(handlebars: typeof Handlebars, locality: Locality, curr
   handlebars.registerHelper('lt', (a: unknown, b: unknown) => compare(a, b) === -1);
   handlebars.registerHelper('gt', (a: unknown, b: unknown) => compare(a, b) === 1);
   handlebars.registerHelper(SHOW, (value: unknown, ...rest: readonly unknown[]) => {
+    const run = current();
     // Without a label it is what a helper returned, which has counted by itself.
-    if (value === undefined && rest.length > 1) missed(current(), rest[0]);
-    return current().part === 'from' ? addressWord(show(value)) : show(value);
+    if (value === undefined && rest.length > 1) missed(run, rest[0]);
+    const shown = show(value);
+    run.shown += shown.length;
+    if (run.shown > LIMITS.output) throw tooLong();
+    return run.part === 'from' ? addressWord(shown) : shown;
   });
   handlebars.registerHelper(NEED, (value: unknown, label: unknown) => {
     if (value === undefined) missed(current(), label);
@@ -229,21 +239,19 @@ function entriesOf(list: unknown): readonly (readonly [string | number, unknown]
   return typeof list === 'object' && list !== null ? Object.entries(list) : [];
 }
 
-/** Only here can output and time multiply, so here they are counted while they grow. */
+/** Here output and time multiply, so here they are counted while they grow. */
 function repeat(entries: readonly (readonly [string | number, unknown])[], given: Given, run: Run): string {
-  const data = Handlebars.Utils.createFrame(given.data) as Record<string, unknown>;
+  const last = entries.length - 1;
   let output = '';
   entries.forEach(([key, value], index) => {
     run.rounds += 1;
     if (run.rounds > LIMITS.rounds)
       throw new RenderFailure(`All {{#each}} together ran more than ${LIMITS.rounds} rounds`);
     if (run.rounds % 16 === 0) checkTime(run);
-    data['key'] = key;
-    data['index'] = index;
-    data['first'] = index === 0;
-    data['last'] = index === entries.length - 1;
-    output += given.fn(value, { data, blockParams: [value, key] });
-    if (output.length > LIMITS.output) throw new RenderFailure(`It came out longer than ${LIMITS.output / 1024} KB`);
+    // The item, then LOOP_NAMES in their order: the program was rewritten to find all of them here.
+    const blockParams = [value, index, key, index === 0, index === last];
+    output += given.fn(value, { data: given.data, blockParams });
+    if (output.length > LIMITS.output) throw tooLong();
   });
   return output;
 }

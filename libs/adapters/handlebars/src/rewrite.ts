@@ -1,4 +1,4 @@
-import { labelOf, walk, type Scope, type Target } from './scope.ts';
+import { labelOf, LOOP_NAMES, walk, type Scope, type Target } from './scope.ts';
 import type { Block, Expression, Hash, Mustache, PathExpression, Program } from './syntax.ts';
 
 type Located = Pick<PathExpression, 'loc'>;
@@ -32,7 +32,7 @@ function exact(written: PathExpression, target: Target, scopes: readonly Scope[]
     case 'key':
       return path(false, [`%key${target.level}`, ...target.rest], `%key${target.level}`, written);
     case 'loop':
-      return written;
+      return path(false, [`%${target.name}${target.level}`], `%${target.name}${target.level}`, written);
     case 'nothing':
       return { type: 'UndefinedLiteral', loc: written.loc };
   }
@@ -72,7 +72,7 @@ export function rewrite(program: Program): void {
   });
   // Only now: while walking, the names that the author gave are needed.
   for (const { block, level } of blocks) {
-    if (block.program) block.program.blockParams = [`%item${level}`, `%key${level}`];
+    if (block.program) block.program.blockParams = ['item', ...LOOP_NAMES].map((name) => `%${name}${level}`);
   }
 }
 

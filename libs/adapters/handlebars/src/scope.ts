@@ -23,12 +23,13 @@ export type Scope = {
 export type Target =
   | { readonly kind: 'root'; readonly rest: readonly string[] }
   | { readonly kind: 'item' | 'key'; readonly level: number; readonly rest: readonly string[] }
-  | { readonly kind: 'loop'; readonly name: string }
+  | { readonly kind: 'loop'; readonly level: number; readonly name: LoopName }
   /** `../` above the outermost, or an `@name` that does not exist there: always absent. */
   | { readonly kind: 'nothing' };
 
 /** Variables that `each` sets. */
 export const LOOP_NAMES = ['index', 'key', 'first', 'last'] as const;
+export type LoopName = (typeof LOOP_NAMES)[number];
 
 /**
  * The one place that says what a path means. Both `names` and the compiler use it, and the compiler replaces every path by
@@ -53,10 +54,13 @@ export function resolve(path: PathExpression, scopes: readonly Scope[]): Target 
   return level < 0 ? { kind: 'root', rest: path.parts } : { kind: 'item', level, rest: path.parts };
 }
 
-function resolveLoop(path: PathExpression, name: string | undefined, scopes: readonly Scope[]): Target {
-  const loops = scopes.filter((scope) => scope.helper === 'each').length;
-  const known = (LOOP_NAMES as readonly string[]).includes(name ?? '') && path.parts.length === 1;
-  return known && name !== undefined && path.depth < loops ? { kind: 'loop', name } : { kind: 'nothing' };
+function resolveLoop(path: PathExpression, first: string | undefined, scopes: readonly Scope[]): Target {
+  const loops = scopes.flatMap((scope, level) => (scope.helper === 'each' ? [level] : []));
+  const level = loops[loops.length - 1 - path.depth];
+  const name = LOOP_NAMES.find((known) => known === first);
+  return name === undefined || level === undefined || path.parts.length > 1
+    ? { kind: 'nothing' }
+    : { kind: 'loop', level, name };
 }
 
 /** The name of a target in words: `customer.name`, `items[].price`. */

@@ -1,0 +1,157 @@
+import type { EmailTemplate } from '@carillon/domain';
+import type { JsonObject } from '@carillon/kernel';
+import type { Rendered } from '@carillon/ports';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { createTemplateRenderer, LIMITS } from '../src/index.ts';
+import { textOfHtml } from '../src/plain-text.ts';
+
+const stopped: string[] = [];
+const renderer = createTemplateRenderer({ onStopped: (message) => stopped.push(message) });
+afterAll(() => renderer.close());
+/** Time that this thread has worked: other work on the machine does not count. */
+const threadMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+let keys = 0;
+const text = (source: string, context: JsonObject): Promise<Rendered> => {
+  keys += 1;
+  return renderer.render(`hostile/${keys}`, { subject: 's', text: source }, context);
+};
+
+describe('a hostile source is refused at once', () => {
+  test.each([
+    ['100 KB', 'x'.repeat(100 * 1024), 'characters'],
+    ['501 tags', '{{a}}'.repeat(501), 'more than 500 tags'],
+    ['20,000 tags', '{{a}}'.repeat(20_000).slice(0, LIMITS.bodySource), 'more than 500 tags'],
+    ['nested parentheses', `{{date ${'(date '.repeat(8000)}`, 'parentheses'],
+    ['nested parentheses, closed', `{{date ${'(date '.repeat(60)}x${')'.repeat(60)}}}`, 'parentheses'],
+    ['a tag of 60 KB', `{{a ${'b '.repeat(30_000)}}}`, 'more than 1000 characters'],
+    ['many words', `{{a ${'b '.repeat(490)}}}`.repeat(60), 'words'],
+    ['a long path', `{{a${'.a'.repeat(30_000)}}}`, 'more than 1000 characters'],
+    ['nine levels', `${'{{#if a}}'.repeat(9)}x${'{{/if}}'.repeat(9)}`, 'More than 8 blocks'],
+    ['240 levels', `${'{{#each a}}'.repeat(240)}x${'{{/each}}'.repeat(240)}`, 'More than 8 blocks'],
+    ['a long else chain', `{{#if a}}${'{{else if b}}'.repeat(400)}{{/if}}`, 'More than 100'],
+    ['an open comment', `{{!--${'{{!--'.repeat(10_000)}`, 'not closed'],
+    ['an open quote', `{{a "${'{{'.repeat(30_000)}`, 'more than 1000 characters'],
+    ['only braces', '{'.repeat(60_000), 'Raw blocks'],
+    ['blank lines', `${'\n'.repeat(60_000)}{{#if a}}`, 'not closed'],
+  ])('%s', async (_name, source, message) => {
+    const before = threadMs();
+    const [fault] = renderer.check({ subject: 's', html: source });
+    expect(threadMs() - before).toBeLessThan(100);
+    expect(fault?.message).toContain(message);
+    // Whoever forgets the check gets the same answer, and no work is done for it.
+    expect(await text(source, {})).toMatchObject({ ok: false, part: 'text' });
+  });
+
+  test('a syntax tree in the place of text', async () => {
+    const tree = { type: 'Program', body: [{ type: 'NumberLiteral', value: 'process.exit()' }] };
+    const template = { subject: tree, text: 'x' } as unknown as EmailTemplate;
+    expect(renderer.check(template)).toMatchObject([{ part: 'subject', message: 'A template is text' }]);
+    expect(await renderer.render('tree', template, {})).toMatchObject({ ok: false, part: 'subject' });
+  });
+});
+
+test.each([
+  '{{constructor}}',
+  '{{__proto__}}',
+  '{{toString}}',
+  '{{o.constructor.constructor}}',
+  '{{o.__proto__.toString}}',
+  '{{l.constructor}}',
+  '{{l.map}}',
+  '{{s.constructor}}',
+  '{{s.trim}}',
+  '{{n.toFixed}}',
+  '{{#with l}}{{constructor}}{{__proto__}}{{/with}}',
+  '{{#each l}}{{constructor}}{{/each}}',
+  '{{#with o as |p|}}{{p.valueOf}}{{p.hasOwnProperty}}{{/with}}',
+  '{{@root.constructor}}',
+])('prototypes cannot be reached by %s', async (source) => {
+  expect(await text(source, { o: {}, l: [1], s: 'x', n: 1 })).toMatchObject({ ok: true, text: '' });
+});
+
+test('fields that are named like parts of a prototype are only fields', async () => {
+  const context = JSON.parse('{"__proto__":{"a":"mine"},"constructor":"c","toString":"t"}') as JsonObject;
+  expect(await text('{{__proto__.a}} {{a}}|{{constructor}} {{toString}}', context)).toMatchObject({
+    text: 'mine |c t',
+  });
+});
+
+describe('a hostile render ends', () => {
+  const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
+
+  test('after 10,000 rounds of one loop', async () => {
+    expect(await text('{{#each a}}{{/each}}', { a: list(10_000) })).toMatchObject({ ok: true });
+    expect(await text('{{#each a}}{{/each}}', { a: list(10_001) })).toMatchObject({ ok: false, part: 'text' });
+  });
+
+  test('after 10,000 rounds of all loops together', async () => {
+    const nested = '{{#each @root.a}}'.repeat(8) + 'x' + '{{/each}}'.repeat(8);
+    expect(await text(nested, { a: list(10) })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('rounds') as string,
+    });
+  });
+
+  test('after 256 KB', async () => {
+    const tooLong = { ok: false, message: 'It came out longer than 256 KB' };
+    expect(await text('{{#each a}}{{../b}}{{/each}}', { a: list(9000), b: 'x'.repeat(1000) })).toMatchObject(tooLong);
+    expect(await text('{{b}}'.repeat(400), { b: { c: 'x'.repeat(100_000) } })).toMatchObject(tooLong);
+    expect(await text(`{{#each a}}${'y'.repeat(1000)}{{/each}}`, { a: list(9000) })).toMatchObject(tooLong);
+  });
+
+  test('after its time, by itself between rounds', async () => {
+    const slow = `{{#each a}}${'{{#if (eq (number this minimum=this) 1)}}{{/if}}'.repeat(240)}{{/each}}`;
+    const before = performance.now();
+    expect(await text(slow, { a: list(9000) })).toMatchObject({
+      ok: false,
+      message: 'Stopped: rendering took more than 250 ms',
+    });
+    expect(performance.now() - before).toBeLessThan(4000);
+  });
+
+  test('by the end of its worker, while the renders that wait behind it are not lost', async () => {
+    const before = stopped.length;
+    const slow = `{{#each a}}${'{{#if (lt @root.b @root.c)}}{{/if}}'.repeat(240)}{{/each}}`;
+    const b = 'x'.repeat(6_000_000);
+    const good = (i: number): Promise<Rendered> => renderer.render('good', { subject: '{{i}}', text: 't' }, { i });
+    const work = [good(0), text(slow, { a: list(15), b: `${b}1`, c: `${b}2` }), ...list(20).map((i) => good(i + 1))];
+    const [first, hostile, ...others] = await Promise.all(work);
+    expect(first).toMatchObject({ subject: '0' });
+    expect(hostile).toEqual({ ok: false, part: 'text', message: 'Stopped: rendering took more than 250 ms' });
+    expect(others.map((rendered) => rendered.ok && rendered.subject)).toEqual(list(20).map((i) => String(i + 1)));
+    expect(stopped.length - before).toBe(1);
+  });
+
+  test('where the data is too deep, too much, or no data', async () => {
+    const deep = JSON.parse(`{"a":${'['.repeat(3000)}${']'.repeat(3000)}}`) as JsonObject;
+    expect(await text('{{a}}', deep)).toMatchObject({ ok: false, part: 'context' });
+    expect(await text('{{a}}', { a: list(250_000) })).toMatchObject({ ok: false, part: 'context' });
+    const notData = { a: () => 1 } as unknown as JsonObject;
+    expect(await text('{{a}}', notData)).toMatchObject({ ok: false, part: 'context' });
+    expect(await text('fine', { a: 1 })).toMatchObject({ ok: true });
+  });
+});
+
+test('the dearest template that is allowed compiles within its own bound, and is not blamed for it', async () => {
+  const dearest = list500((i) => `<td>{{date a${i}.b.c zone=z}}</td>`);
+  expect(await renderer.render('dear', { subject: 's', html: dearest }, {})).toMatchObject({ ok: true });
+});
+const list500 = (make: (i: number) => string): string => Array.from({ length: 500 }, (_, i) => make(i)).join('');
+
+test.each([
+  ['<a '.repeat(80_000)],
+  ['<!--'.repeat(60_000)],
+  ['<style>' + '</style'.repeat(35_000)],
+  ['<a href="x'.repeat(25_000)],
+  ['<a href="https://a.example">b'.repeat(9000)],
+  ['&amp'.repeat(60_000)],
+  ['<'.repeat(250_000)],
+])('text is made from hostile html in linear time', (html) => {
+  const before = threadMs();
+  textOfHtml(html);
+  expect(threadMs() - before).toBeLessThan(500);
+});
