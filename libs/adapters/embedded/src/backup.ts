@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
@@ -35,7 +45,9 @@ function packKeys(file: string, keyFolder: string): void {
   const db = new DatabaseSync(file);
   try {
     // No files beside the copy: it travels alone.
-    db.exec('PRAGMA journal_mode = DELETE; BEGIN; CREATE TABLE backup_keys (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT');
+    db.exec(
+      'PRAGMA journal_mode = DELETE; BEGIN; CREATE TABLE backup_keys (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT',
+    );
     const insert = db.prepare('INSERT INTO backup_keys VALUES (?, ?)');
     const names = existsSync(keyFolder) ? readdirSync(keyFolder).filter((name) => name.endsWith('.key')) : [];
     for (const name of names) insert.run(name, readFileSync(join(keyFolder, name)));
@@ -76,7 +88,8 @@ function unpackKeys(database: string, keyFolder: string, file: string): void {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(database);
-    if (db.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID) throw new Error('another application');
+    if (db.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID)
+      throw new Error('another application');
     if (db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') throw new Error('damaged');
     const keys = db.prepare('SELECT name, content FROM backup_keys').all() as { name: string; content: Uint8Array }[];
     makeFolder(keyFolder);
@@ -91,4 +104,3 @@ function unpackKeys(database: string, keyFolder: string, file: string): void {
     db?.close();
   }
 }
-

@@ -40,13 +40,19 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
 function locked(dataDir: string): CarillonError {
   const found = readHolder(dataDir);
   if (found?.pid === process.pid && found.host === hostname()) {
-    return new CarillonError('data_locked', `this process (pid ${found.pid}) has ${dataDir} open already; close it first`);
+    return new CarillonError(
+      'data_locked',
+      `this process (pid ${found.pid}) has ${dataDir} open already; close it first`,
+    );
   }
   const who = found
     ? `${found.what}, pid ${found.pid} on ${found.host}, since ${found.startedAt}`
     : 'a process that is just starting';
   const stop = found ? `stop it (kill ${found.pid})` : 'stop it';
-  return new CarillonError('data_locked', `${dataDir} is held by ${who}; ${stop}, or use another folder with --data-dir`);
+  return new CarillonError(
+    'data_locked',
+    `${dataDir} is held by ${who}; ${stop}, or use another folder with --data-dir`,
+  );
 }
 
 function readHolder(dataDir: string): Holder | null {

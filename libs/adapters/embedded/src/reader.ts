@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { CarillonError, isCarillonError, messageOf } from '@carillon/kernel';
 import { statementsOf, type Statements } from './statements.ts';
 
@@ -16,14 +16,19 @@ export function openReader(file: string, busyTimeout: number): Reader {
       return read();
     } catch (error) {
       if (isCarillonError(error)) throw error;
-      throw new CarillonError('log_unavailable', `reading the data file failed (${messageOf(error)})`, {}, { cause: error });
+      throw new CarillonError(
+        'log_unavailable',
+        `reading the data file failed (${messageOf(error)})`,
+        {},
+        { cause: error },
+      );
     }
   };
 
   return {
-    all: <Row>(text: string, ...values: readonly SQLInputValue[]) => guarded(() => sql.all<Row>(text, ...values)),
-    get: <Row>(text: string, ...values: readonly SQLInputValue[]) => guarded(() => sql.get<Row>(text, ...values)),
-    iterate: <Row>(text: string, ...values: readonly SQLInputValue[]) => guarded(() => sql.iterate<Row>(text, ...values)),
+    all: (text, ...values) => guarded(() => sql.all(text, ...values)),
+    get: (text, ...values) => guarded(() => sql.get(text, ...values)),
+    iterate: (text, ...values) => guarded(() => sql.iterate(text, ...values)),
     close() {
       if (closed) return;
       closed = true;

@@ -1,13 +1,16 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
-/** Runs SQL with each text prepared once. Rows are what the SQL says they are: name their shape where it is written. */
+/** What a row is made of; whoever wrote the SQL says which row it is. */
+export type Row = Record<string, SQLOutputValue>;
+
+/** Runs SQL with each text prepared once. */
 export type Statements = {
-  all<Row>(sql: string, ...values: readonly SQLInputValue[]): Row[];
-  get<Row>(sql: string, ...values: readonly SQLInputValue[]): Row | undefined;
+  readonly all: (sql: string, ...values: readonly SQLInputValue[]) => Row[];
+  readonly get: (sql: string, ...values: readonly SQLInputValue[]) => Row | undefined;
   /** Rows one by one; stop early to bound what is read. */
-  iterate<Row>(sql: string, ...values: readonly SQLInputValue[]): IterableIterator<Row>;
+  readonly iterate: (sql: string, ...values: readonly SQLInputValue[]) => IterableIterator<Row>;
   /** Number of rows changed. */
-  run(sql: string, ...values: readonly SQLInputValue[]): number;
+  readonly run: (sql: string, ...values: readonly SQLInputValue[]) => number;
 };
 
 export function statementsOf(db: DatabaseSync): Statements {
@@ -20,10 +23,9 @@ export function statementsOf(db: DatabaseSync): Statements {
     return made;
   };
   return {
-    all: <Row>(sql: string, ...values: readonly SQLInputValue[]) => statement(sql).all(...values) as Row[],
-    get: <Row>(sql: string, ...values: readonly SQLInputValue[]) => statement(sql).get(...values) as Row | undefined,
-    iterate: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>
-      statement(sql).iterate(...values) as IterableIterator<Row>,
+    all: (sql, ...values) => statement(sql).all(...values),
+    get: (sql, ...values) => statement(sql).get(...values),
+    iterate: (sql, ...values) => statement(sql).iterate(...values),
     run: (sql, ...values) => Number(statement(sql).run(...values).changes),
   };
 }

@@ -2,6 +2,5 @@ export * from './api-keys.ts';
 export * from './clock.ts';
 export * from './ids.ts';
 export * from './keys.ts';
-export * from './partitions.ts';
 export * from './sealer.ts';
 export * from './secrets.ts';

@@ -1,5 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { base32 } from './base32.ts';
@@ -22,9 +32,9 @@ export type Keys = {
 
 /**
  * Reads the deployment's keys from `<dataDir>/keys`, making those that are not there yet. Two processes that start at
- * once end with the same keys. The master key comes from CARILLON_MASTER_KEY where that is set.
+ * once end with the same keys. The master key comes from CARILLON_MASTER_KEY of `env` where that is set.
  */
-export function loadKeys(dataDir: string, env: Readonly<Record<string, string | undefined>> = process.env): Keys {
+export function loadKeys(dataDir: string, env: Readonly<Record<string, string | undefined>> = {}): Keys {
   const folder = join(dataDir, KEY_FOLDER);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const given = env['CARILLON_MASTER_KEY'];

@@ -62,7 +62,10 @@ export function createConsumerGroups(source: RecordSource & { partitions(topic: 
   function rebalance(group: Group, topic: TopicName): void {
     for (let partition = 0; partition < source.partitions(topic); partition += 1) {
       const before = group.handovers.get(partition) ?? Promise.resolve();
-      group.handovers.set(partition, before.then(() => handOver(group, partition)));
+      group.handovers.set(
+        partition,
+        before.then(() => handOver(group, partition)),
+      );
     }
   }
 

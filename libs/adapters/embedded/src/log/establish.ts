@@ -14,8 +14,8 @@ const partitionsOf = (topic: TopicName, count: number): number => (topic === 'ca
  * partitions never changes in place, because keys would move to partitions where their past is not.
  */
 export function establishLog(db: DatabaseSync, sql: Statements, settings: WriterSettings): void {
-  const stored = sql.get<{ count: number }>(
-    "SELECT count(*) AS count FROM partitions WHERE topic = 'carillon.events'",
+  const stored = (
+    sql.get("SELECT count(*) AS count FROM partitions WHERE topic = 'carillon.events'") as { count: number } | undefined
   )?.count;
   if (stored && settings.partitions !== null && settings.partitions !== stored) {
     throw new CarillonError(
@@ -24,7 +24,8 @@ export function establishLog(db: DatabaseSync, sql: Statements, settings: Writer
     );
   }
   const count = stored || (settings.partitions ?? DEFAULT_PARTITIONS);
-  const known = sql.get<{ topics: number }>('SELECT count(DISTINCT topic) AS topics FROM partitions')?.topics;
+  const known = (sql.get('SELECT count(DISTINCT topic) AS topics FROM partitions') as { topics: number } | undefined)
+    ?.topics;
   if (known === TOPICS.length) return;
   db.exec('BEGIN IMMEDIATE');
   try {

@@ -20,10 +20,10 @@ export type EmbeddedLog = EventLog & {
 type RecordRow = { place: number; time: number; key: string; headers: string; value: Uint8Array };
 
 export function createEventLog(reader: Reader, write: Write<LogWrites>): EmbeddedLog {
-  const logId = reader.get<{ log_id: string }>('SELECT log_id FROM log_identity')?.log_id;
+  const logId = (reader.get('SELECT log_id FROM log_identity') as { log_id: string } | undefined)?.log_id;
   if (!logId) throw new CarillonError('data_version', 'the data file holds no log id; restore a backup');
   const ids = new Map<TopicName, readonly number[]>();
-  for (const row of reader.all<PartitionRow>('SELECT * FROM partitions ORDER BY topic, partition')) {
+  for (const row of reader.all('SELECT * FROM partitions ORDER BY topic, partition') as PartitionRow[]) {
     const topic = row.topic as TopicName;
     ids.set(topic, [...(ids.get(topic) ?? []), row.id]);
   }
@@ -34,14 +34,20 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>): Embedde
     return id;
   };
 
-  function read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes = READ_BYTES): LogRecord[] {
+  function read(
+    topic: TopicName,
+    partition: number,
+    from: number,
+    maxRecords: number,
+    maxBytes = READ_BYTES,
+  ): LogRecord[] {
     const id = idOf(topic, partition);
-    const rows = reader.iterate<RecordRow>(
+    const rows = reader.iterate(
       'SELECT place, time, key, headers, value FROM records WHERE place >= ? AND place < ? ORDER BY place LIMIT ?',
       placeOf(id, Math.max(0, from)),
       placeOf(id + 1, 0),
       maxRecords,
-    );
+    ) as IterableIterator<RecordRow>;
     const records: LogRecord[] = [];
     let bytes = 0;
     for (const row of rows) {
@@ -61,7 +67,7 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>): Embedde
   }
 
   function bounds(topic: TopicName, partition: number): { start: number; end: number } {
-    const row = reader.get<PartitionRow>('SELECT * FROM partitions WHERE id = ?', idOf(topic, partition));
+    const row = reader.get('SELECT * FROM partitions WHERE id = ?', idOf(topic, partition)) as PartitionRow | undefined;
     return { start: row?.start ?? 0, end: row?.next ?? 0 };
   }
 

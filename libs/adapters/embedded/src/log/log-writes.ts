@@ -17,7 +17,9 @@ export const logWrites = ({ sql, now }: Transaction) => ({
     let from = 0;
     const offsets = records.partitionIds.map((id, at) => {
       const offset =
-        next.get(id) ?? sql.get<{ next: number }>('SELECT next FROM partitions WHERE id = ?', id)?.next ?? 0;
+        next.get(id) ??
+        (sql.get('SELECT next FROM partitions WHERE id = ?', id) as { next: number } | undefined)?.next ??
+        0;
       const to = records.ends[at] ?? from;
       sql.run(
         'INSERT INTO records (place, time, key, headers, value) VALUES (?, ?, ?, ?, ?)',
@@ -40,15 +42,17 @@ export const logWrites = ({ sql, now }: Transaction) => ({
    * The start moves with them, the next offset stays.
    */
   'log.trim'(partitionId: number, olderThan: number, limit: number): number {
-    const row = sql.get<{ start: number; next: number }>('SELECT start, next FROM partitions WHERE id = ?', partitionId);
+    const row = sql.get('SELECT start, next FROM partitions WHERE id = ?', partitionId) as
+      | { start: number; next: number }
+      | undefined;
     if (!row) return 0;
     const end = placeOf(partitionId, Math.min(row.next, row.start + limit));
-    const kept = sql.get<{ place: number }>(
+    const kept = sql.get(
       'SELECT place FROM records WHERE place >= ? AND place < ? AND time >= ? ORDER BY place LIMIT 1',
       placeOf(partitionId, row.start),
       end,
       olderThan,
-    );
+    ) as { place: number } | undefined;
     const from = placeOf(partitionId, row.start);
     const to = kept?.place ?? end;
     if (to <= from) return 0;

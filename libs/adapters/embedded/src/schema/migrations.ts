@@ -21,7 +21,10 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS)
   const owner = pragma(db, 'application_id');
   const found = pragma(db, 'user_version');
   if (owner !== APPLICATION_ID && (owner !== 0 || found !== 0 || pragma(db, 'schema_version') !== 0)) {
-    throw new CarillonError('data_version', 'carillon.db in the data folder is not a database of Carillon; move it away');
+    throw new CarillonError(
+      'data_version',
+      'carillon.db in the data folder is not a database of Carillon; move it away',
+    );
   }
   if (found > steps.length) {
     throw new CarillonError(

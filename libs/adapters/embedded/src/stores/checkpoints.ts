@@ -34,25 +34,29 @@ type CheckpointWrites = ReturnType<typeof checkpointWrites>;
 
 export const createCheckpointStore = (reader: Reader, write: Write<CheckpointWrites>): CheckpointStore => ({
   async load(group, topic, partition) {
-    const row = reader.get<CheckpointRow>(
+    const row = reader.get(
       'SELECT * FROM checkpoints WHERE consumer_group = ? AND topic = ? AND partition = ?',
       group,
       topic,
       partition,
-    );
+    ) as CheckpointRow | undefined;
     return row ? fromRow(row) : null;
   },
   async save(checkpoint) {
     const clocks = JSON.stringify(checkpoint.clocks);
-    return write('checkpoints.save', { bytes: clocks.length + 256 }, {
-      consumer_group: checkpoint.group,
-      topic: checkpoint.topic,
-      partition: checkpoint.partition,
-      log_id: checkpoint.logId,
-      next: checkpoint.next,
-      clocks,
-      config_number: checkpoint.configNumber,
-    });
+    return write(
+      'checkpoints.save',
+      { bytes: clocks.length + 256 },
+      {
+        consumer_group: checkpoint.group,
+        topic: checkpoint.topic,
+        partition: checkpoint.partition,
+        log_id: checkpoint.logId,
+        next: checkpoint.next,
+        clocks,
+        config_number: checkpoint.configNumber,
+      },
+    );
   },
 });
 

@@ -9,7 +9,7 @@ type SecretRow = { workspace: string; name: string; sealed: string; fingerprint:
 export const configurationWrites = ({ sql }: Transaction) => ({
   'configuration.identity'(logId: string, keyFingerprint: string): IdentityRow {
     sql.run('INSERT INTO deployment_identity VALUES (1, ?, ?) ON CONFLICT DO NOTHING', logId, keyFingerprint);
-    const row = sql.get<IdentityRow>('SELECT log_id, key_fingerprint FROM deployment_identity');
+    const row = sql.get('SELECT log_id, key_fingerprint FROM deployment_identity') as IdentityRow | undefined;
     return { log_id: row?.log_id ?? logId, key_fingerprint: row?.key_fingerprint ?? keyFingerprint };
   },
   'secrets.put'(secret: SealedSecret): void {
@@ -36,15 +36,17 @@ export const createConfigurationStore = (reader: Reader, write: Write<Configurat
   putSecret: (secret) => write('secrets.put', { bytes: secret.sealed.length + 256 }, secret),
   removeSecret: (workspace, name) => write('secrets.remove', { bytes: 256 }, workspace, name),
   async secret(workspace, name) {
-    const row = reader.get<SecretRow>('SELECT * FROM secrets WHERE workspace = ? AND name = ?', workspace, name);
+    const row = reader.get('SELECT * FROM secrets WHERE workspace = ? AND name = ?', workspace, name) as
+      | SecretRow
+      | undefined;
     return row ? fromRow(row) : null;
   },
   async secrets(workspace) {
-    const rows = reader.all<SecretRow>(
+    const rows = reader.all(
       'SELECT * FROM secrets WHERE ? IS NULL OR workspace = ? ORDER BY workspace, name',
       workspace ?? null,
       workspace ?? null,
-    );
+    ) as SecretRow[];
     return rows.map(fromRow);
   },
 });

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState } from '@carillon/domain';
-import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
+import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
@@ -49,7 +49,7 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
         row.document,
       );
       if (inserted === 1) return null;
-      const holder = sql.get<DocumentRow>(
+      const holder = sql.get(
         `SELECT document FROM deliveries
          WHERE id = ? OR (workspace = ? AND notification_id = ? AND channel = ? AND unique_id = ?)`,
         row.id,
@@ -57,7 +57,7 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
         row.notificationId,
         row.channel,
         row.uniqueId,
-      );
+      ) as DocumentRow | undefined;
       if (!holder) throw new Error(`delivery ${row.id} was refused and nothing holds its slot`);
       return holder.document;
     });
@@ -115,40 +115,42 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     return write('deliveries.replace', { bytes: sizeOf(row) }, row);
   },
   async get(id) {
-    const row = reader.get<DocumentRow>('SELECT document FROM deliveries WHERE id = ?', id);
+    const row = reader.get('SELECT document FROM deliveries WHERE id = ?', id) as DocumentRow | undefined;
     return row ? read(row) : null;
   },
   async dueWorkspaces(now) {
-    return reader.all<{ workspace: string }>(DUE_WORKSPACES, now).map(({ workspace }) => workspace);
+    return (reader.all(DUE_WORKSPACES, now) as { workspace: string }[]).map(({ workspace }) => workspace);
   },
   async due(workspace, now, limit) {
-    const rows = reader.all<DocumentRow>(
+    const rows = reader.all(
       `SELECT document FROM deliveries WHERE state = 'WAITING' AND workspace = ? AND next_at <= ?
        ORDER BY next_at, rowid LIMIT ?`,
       workspace,
       now,
       limit,
-    );
+    ) as DocumentRow[];
     return rows.map(read);
   },
   async nextDueAt() {
-    const row = reader.get<{ at: number | null }>("SELECT min(next_at) AS at FROM deliveries WHERE state = 'WAITING'");
+    const row = reader.get("SELECT min(next_at) AS at FROM deliveries WHERE state = 'WAITING'") as
+      | { at: number | null }
+      | undefined;
     return row?.at ?? null;
   },
   async leaseExpired(now, limit) {
-    const rows = reader.all<DocumentRow>(
+    const rows = reader.all(
       "SELECT document FROM deliveries WHERE state = 'SENDING' AND lease_until < ? ORDER BY lease_until LIMIT ?",
       now,
       limit,
-    );
+    ) as DocumentRow[];
     return rows.map(read);
   },
   async unpublished(olderThan, limit) {
-    const rows = reader.all<DocumentRow>(
+    const rows = reader.all(
       'SELECT document FROM deliveries WHERE has_unpublished = 1 AND updated_at < ? ORDER BY updated_at LIMIT ?',
       olderThan,
       limit,
-    );
+    ) as DocumentRow[];
     return rows.map(read);
   },
   async list(filter, limit, cursor) {
@@ -163,24 +165,25 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
       ['created_at >= ?', filter.since],
       ['(created_at, id) < (?, ?)', createdAt, id],
     ]);
-    const rows = reader.all<DocumentRow & { id: string; created_at: number }>(
+    const rows = reader.all(
       `SELECT id, created_at, document FROM deliveries ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
       ...values,
       limit + 1,
-    );
+    ) as (DocumentRow & { id: string; created_at: number })[];
     return pageOf(rows, limit, read, (row) => cursorAt(row.created_at, row.id));
   },
   async byEvent(eventId) {
-    const rows = reader.all<DocumentRow>(
+    const rows = reader.all(
       'SELECT document FROM deliveries WHERE event_id = ? ORDER BY created_at, id',
       eventId,
-    );
+    ) as DocumentRow[];
     return rows.map(read);
   },
   async countByState() {
-    const rows = reader.all<{ state: DeliveryState; deliveries: number }>(
-      'SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0',
-    );
+    const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
+      state: DeliveryState;
+      deliveries: number;
+    }[];
     return Object.fromEntries(rows.map(({ state, deliveries }) => [state, deliveries]));
   },
 });
@@ -201,5 +204,5 @@ const toRow = (delivery: Delivery): DeliveryRow => ({
   hasUnpublished: delivery.unpublished.length > 0 ? 1 : 0,
   createdAt: delivery.createdAt,
   updatedAt: delivery.updatedAt,
-  document: stringifyJson(delivery as unknown as Json),
+  document: stringifyJson(delivery),
 });

@@ -58,14 +58,14 @@ export const createDueTasks = (reader: Reader, write: Write<TaskWrites>): DueTas
     return write('tasks.insert', { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length }, rows);
   },
   async due(kind, now, limit) {
-    const rows = reader.all<TaskRow>(
+    const rows = reader.all(
       `SELECT * FROM tasks WHERE done = 0 AND kind = ? AND next_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
        ORDER BY next_at LIMIT ?`,
       kind,
       now,
       now,
       limit,
-    );
+    ) as TaskRow[];
     return rows.map(fromRow);
   },
   async replace(expectedVersion, next) {
@@ -76,7 +76,7 @@ export const createDueTasks = (reader: Reader, write: Write<TaskWrites>): DueTas
     return write('tasks.replace', { bytes: sizeOf(row) }, expectedVersion, row);
   },
   async get(id) {
-    const row = reader.get<TaskRow>('SELECT * FROM tasks WHERE id = ?', id);
+    const row = reader.get('SELECT * FROM tasks WHERE id = ?', id) as TaskRow | undefined;
     return row ? fromRow(row) : null;
   },
 });

@@ -20,13 +20,17 @@ export const createInbox = (reader: Reader, write: Write<ReturnType<typeof inbox
     await write('inbox.put', { bytes: text.length + 128 }, message.id, message.at, text);
   },
   async get(id) {
-    const row = reader.get<InboxRow>('SELECT * FROM inbox WHERE id = ?', id);
+    const row = reader.get('SELECT * FROM inbox WHERE id = ?', id) as InboxRow | undefined;
     return row ? read(row) : null;
   },
   async list(limit, cursor) {
     const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
     const { where, values } = conditionsOf([['(at, id) < (?, ?)', at, id]]);
-    const rows = reader.all<InboxRow>(`SELECT * FROM inbox ${where} ORDER BY at DESC, id DESC LIMIT ?`, ...values, limit + 1);
+    const rows = reader.all(
+      `SELECT * FROM inbox ${where} ORDER BY at DESC, id DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    ) as InboxRow[];
     return pageOf(rows, limit, read, (row) => cursorAt(row.at, row.id));
   },
 });

@@ -99,10 +99,10 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     if (count > 0) await write('readModels.put', { bytes: count * 512, rows: count }, rows);
   },
   async event(id) {
-    const rows = reader.all<EventTableRow>(
+    const rows = reader.all(
       'SELECT * FROM event_rows WHERE id = ? ORDER BY at, partition, record_offset',
       id,
-    );
+    ) as EventTableRow[];
     return rows.map(eventOf);
   },
   async events(filter, limit, cursor) {
@@ -113,22 +113,25 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
       ['at >= ?', filter.since],
       ['(at, partition, record_offset) < (?, ?, ?)', at, partition, offset],
     ]);
-    const rows = reader.all<EventTableRow>(
+    const rows = reader.all(
       `SELECT * FROM event_rows ${where} ORDER BY at DESC, partition DESC, record_offset DESC LIMIT ?`,
       ...values,
       limit + 1,
-    );
+    ) as EventTableRow[];
     return pageOf(rows, limit, eventOf, (row) => cursorAt(row.at, row.partition, row.record_offset));
   },
   async duplicatesOfEvent(eventId) {
-    const rows = reader.all<DuplicateTableRow>('SELECT * FROM duplicate_rows WHERE event_id = ? ORDER BY at, id', eventId);
+    const rows = reader.all(
+      'SELECT * FROM duplicate_rows WHERE event_id = ? ORDER BY at, id',
+      eventId,
+    ) as DuplicateTableRow[];
     return rows.map(duplicateOf);
   },
   async duplicatesOfDelivery(deliveryId) {
-    const rows = reader.all<DuplicateTableRow>(
+    const rows = reader.all(
       'SELECT * FROM duplicate_rows WHERE delivery_id = ? ORDER BY at, id',
       deliveryId,
-    );
+    ) as DuplicateTableRow[];
     return rows.map(duplicateOf);
   },
   async duplicates(filter, limit) {
@@ -136,11 +139,11 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
       ['workspace = ?', filter.workspace],
       ['at >= ?', filter.since],
     ]);
-    const rows = reader.all<DuplicateTableRow>(
+    const rows = reader.all(
       `SELECT * FROM duplicate_rows ${where} ORDER BY at DESC, id DESC LIMIT ?`,
       ...values,
       limit,
-    );
+    ) as DuplicateTableRow[];
     return rows.map(duplicateOf);
   },
   async deadLetters(filter, limit, cursor) {
@@ -149,25 +152,25 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
       ['workspace = ?', filter.workspace],
       ['(at, id) < (?, ?)', at, id],
     ]);
-    const rows = reader.all<DeadLetterTableRow>(
+    const rows = reader.all(
       `SELECT * FROM dead_letter_rows ${where} ORDER BY at DESC, id DESC LIMIT ?`,
       ...values,
       limit + 1,
-    );
+    ) as DeadLetterTableRow[];
     return pageOf(rows, limit, deadLetterOf, (row) => cursorAt(row.at, row.id));
   },
   async deadLetter(id) {
-    const row = reader.get<DeadLetterTableRow>('SELECT * FROM dead_letter_rows WHERE id = ?', id);
+    const row = reader.get('SELECT * FROM dead_letter_rows WHERE id = ?', id) as DeadLetterTableRow | undefined;
     return row ? deadLetterOf(row) : null;
   },
   markRedriven: (id, at) => write('readModels.markRedriven', { bytes: 64 }, id, at),
   async evaluations(workspace, rule, limit) {
-    const rows = reader.all<EvaluationTableRow>(
+    const rows = reader.all(
       `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,
       workspace,
       rule,
       limit,
-    );
+    ) as EvaluationTableRow[];
     return rows.map(evaluationOf);
   },
 });

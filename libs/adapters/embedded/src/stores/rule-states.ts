@@ -42,10 +42,10 @@ type RuleStateWrites = ReturnType<typeof ruleStateWrites>;
 
 export const createRuleStateStore = (reader: Reader, write: Write<RuleStateWrites>): RuleStateStore => ({
   async load(ids) {
-    const rows = reader.all<RuleStateRow>(
+    const rows = reader.all(
       'SELECT * FROM rule_states WHERE id IN (SELECT value FROM json_each(?))',
       JSON.stringify(ids),
-    );
+    ) as RuleStateRow[];
     return rows.map(fromRow);
   },
   async save(states) {
@@ -55,12 +55,12 @@ export const createRuleStateStore = (reader: Reader, write: Write<RuleStateWrite
     return write('ruleStates.save', { bytes, rows: rows.length }, rows);
   },
   async due(partition, at, limit) {
-    const rows = reader.all<RuleStateRow>(
+    const rows = reader.all(
       'SELECT * FROM rule_states WHERE partition = ? AND next_due <= ? ORDER BY next_due LIMIT ?',
       partition,
       at,
       limit,
-    );
+    ) as RuleStateRow[];
     return rows.map(fromRow);
   },
 });

@@ -6,7 +6,7 @@ import type { Transaction, Write } from '../writing/protocol.ts';
 export const schemaWrites = ({ sql }: Transaction) => ({
   'schemas.register'(subject: string, schema: string): number {
     sql.run('INSERT INTO schemas (schema) VALUES (?) ON CONFLICT DO NOTHING', schema);
-    const id = sql.get<{ id: number }>('SELECT id FROM schemas WHERE schema = ?', schema)?.id ?? 0;
+    const id = (sql.get('SELECT id FROM schemas WHERE schema = ?', schema) as { id: number } | undefined)?.id ?? 0;
     sql.run('INSERT INTO schema_subjects VALUES (?, ?) ON CONFLICT DO NOTHING', subject, id);
     return id;
   },
@@ -23,10 +23,12 @@ function normalized(schema: string): string {
 
 export const createSchemaRegistry = (reader: Reader, write: Write<ReturnType<typeof schemaWrites>>): SchemaRegistry => {
   const find = (schema: string, subject: string): number | undefined =>
-    reader.get<{ id: number }>(
-      'SELECT id FROM schemas JOIN schema_subjects ON schema_id = id WHERE schema = ? AND subject = ?',
-      schema,
-      subject,
+    (
+      reader.get(
+        'SELECT id FROM schemas JOIN schema_subjects ON schema_id = id WHERE schema = ? AND subject = ?',
+        schema,
+        subject,
+      ) as { id: number } | undefined
     )?.id;
   return {
     async register(subject, schema) {
@@ -34,7 +36,9 @@ export const createSchemaRegistry = (reader: Reader, write: Write<ReturnType<typ
       return find(text, subject) ?? write('schemas.register', { bytes: text.length + 128 }, subject, text);
     },
     async schema(id) {
-      return reader.get<{ schema: string }>('SELECT schema FROM schemas WHERE id = ?', id)?.schema ?? null;
+      return (
+        (reader.get('SELECT schema FROM schemas WHERE id = ?', id) as { schema: string } | undefined)?.schema ?? null
+      );
     },
   };
 };

@@ -45,12 +45,12 @@ export const createSuppressionList = (reader: Reader, write: Write<SuppressionWr
   add: (suppression) => write('suppressions.add', { bytes: suppression.detail.length + 512 }, suppression),
   remove: (workspace, channel, address) => write('suppressions.remove', { bytes: 512 }, workspace, channel, address),
   async find(workspace, channel, address) {
-    const row = reader.get<SuppressionRow>(
+    const row = reader.get(
       'SELECT * FROM suppressions WHERE workspace = ? AND channel = ? AND address = ?',
       workspace,
       channel,
       address,
-    );
+    ) as SuppressionRow | undefined;
     return row ? fromRow(row) : null;
   },
   async list(workspace, limit, cursor) {
@@ -59,11 +59,11 @@ export const createSuppressionList = (reader: Reader, write: Write<SuppressionWr
       ['workspace = ?', workspace],
       ['sequence < ?', before],
     ]);
-    const rows = reader.all<SuppressionRow>(
+    const rows = reader.all(
       `SELECT * FROM suppressions ${where} ORDER BY sequence DESC LIMIT ?`,
       ...values,
       limit + 1,
-    );
+    ) as SuppressionRow[];
     return pageOf(rows, limit, fromRow, (row) => cursorAt(row.sequence));
   },
 });

@@ -22,7 +22,11 @@ export const failureOf = (error: unknown): Failure =>
 export function createCommit(db: DatabaseSync, operations: Operations) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   const [begin, commit] = [prepare('BEGIN IMMEDIATE'), prepare('COMMIT')];
-  const [save, release, undo] = [prepare('SAVEPOINT request'), prepare('RELEASE request'), prepare('ROLLBACK TO request')];
+  const [save, release, undo] = [
+    prepare('SAVEPOINT request'),
+    prepare('RELEASE request'),
+    prepare('ROLLBACK TO request'),
+  ];
 
   const attempt = (name: string, args: readonly unknown[]): Reply => {
     const operation = operations[name];

@@ -2,7 +2,7 @@ import type { ErrorCode, Instant } from '@carillon/kernel';
 import type { Statements } from '../statements.ts';
 
 /** What an operation of the writer sees: the open transaction, and the time at which its batch was made. */
-export type Transaction = { readonly sql: Statements; now(): Instant };
+export type Transaction = { readonly sql: Statements; readonly now: () => Instant };
 
 /** A table of named writes; each runs inside the transaction of its batch and never waits for anything. */
 export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;

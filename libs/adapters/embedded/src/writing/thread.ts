@@ -23,8 +23,11 @@ function commit(batch: Extract<ToWriter, { kind: 'batch' }>): readonly Reply[] {
   } catch (error) {
     discard();
     const failure = failureOf(
-      new CarillonError('log_unavailable', `writing to the data file failed (${messageOf(error)}); free disk space or ` +
-        'look at the disk, it goes on by itself'),
+      new CarillonError(
+        'log_unavailable',
+        `writing to the data file failed (${messageOf(error)}); free disk space or ` +
+          'look at the disk, it goes on by itself',
+      ),
     );
     return batch.requests.map(() => ({ ok: false, failure }));
   }

@@ -33,6 +33,10 @@ export type WriterOptions = {
   start(): Worker;
 };
 
+/** Messages between threads have no origin, whatever browsers know of that name. */
+const post = (thread: Worker, message: ToWriter, transfer: readonly ArrayBuffer[] = []): void =>
+  thread.postMessage(message, transfer);
+
 export type Writer = {
   /** The writes of one table. Each resolves once it is durable and rejects if it was not done, or nobody can say. */
   writes<Table extends Operations>(): Write<Table>;
@@ -77,7 +81,9 @@ export function createWriter(options: WriterOptions): Writer {
         if (message.kind === 'replies') settle(message.replies);
         if (message.kind === 'closed') ended?.();
       });
-      started.on('error', (error) => (cause = error));
+      started.on('error', (error: unknown) => {
+        cause = error;
+      });
       started.on('exit', () => {
         const gone = new CarillonError('log_unavailable', 'the thread that writes the data file ended', {}, { cause });
         reject(gone);
@@ -154,7 +160,8 @@ export function createWriter(options: WriterOptions): Writer {
     const requests = underWay.map(({ name, args }) => ({ name, args }));
     const batch: ToWriter = { kind: 'batch', now: options.clock.now(), requests };
     thread.ref();
-    thread.postMessage(batch, underWay.flatMap((pending) => pending.load.transfer ?? []));
+    const moved = underWay.flatMap((pending) => pending.load.transfer ?? []);
+    post(thread, batch, moved);
   }
 
   function takeBatch(): readonly Pending[] {
@@ -174,7 +181,9 @@ export function createWriter(options: WriterOptions): Writer {
     if (closing) return Promise.reject(new CarillonError('stopping', 'the data file is being closed'));
     if (bytes > 0 && bytes + load.bytes > options.maxQueueBytes) {
       const limit = `${options.maxQueueBytes} bytes waiting to be written`;
-      return Promise.reject(new CarillonError('overloaded', `more than ${limit}; come again`, { limit, retryAfter: 1000 }));
+      return Promise.reject(
+        new CarillonError('overloaded', `more than ${limit}; come again`, { limit, retryAfter: 1000 }),
+      );
     }
     bytes += load.bytes;
     return new Promise((resolve, reject) => {
@@ -209,7 +218,7 @@ export function createWriter(options: WriterOptions): Writer {
       thread = null;
       last.ref();
       const closed = new Promise<void>((resolve) => (ended = resolve));
-      last.postMessage({ kind: 'close' } satisfies ToWriter);
+      post(last, { kind: 'close' });
       await closed;
       await last.terminate();
     },
