@@ -123,6 +123,10 @@ export class Lowering {
   #literal(node: ASTNode, value: Value | undefined, range: Range): Plan {
     if (value === undefined) return this.refuse(node, 'no such literal', 'write text, a number, true, false or null');
     if (typeof value === 'bigint' && value > MAX_INT) return this.#tooBig(node);
+    /** The parser cuts other characters to one byte each instead of writing them as UTF-8. */
+    if (value instanceof Uint8Array && /[^\0-\x7f]/.test(this.#source.slice(node.start, node.end))) {
+      return this.refuse(node, 'a bytes literal holds ASCII characters only', 'write `bytes("…")`');
+    }
     return { op: 'literal', value, ...range };
   }
 

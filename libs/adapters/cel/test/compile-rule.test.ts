@@ -1,0 +1,49 @@
+import type { PlacedRule } from '@carillon/domain';
+import { describe, expect, it } from 'vitest';
+import { compileRule, createExpressionLanguage } from '../src/index.ts';
+
+const language = createExpressionLanguage();
+
+const placed = (when: string, recipients: Partial<PlacedRule['body']['recipients']>): PlacedRule =>
+  ({ body: { when, recipients: { from: 'event', to: {}, ...recipients } } }) as unknown as PlacedRule;
+
+describe('compiling a rule', () => {
+  it('compiles every expression in the place where it stands', () => {
+    const rule = compileRule(
+      placed('event.n > 1', {
+        for_each: 'event.watchers',
+        to: { email: 'item.email' },
+        unique_id: 'item.id',
+        variables: { name: 'item.name' },
+        where: 'variables.name != ""',
+      }),
+      language,
+    );
+    if (!rule.ok) throw new Error(JSON.stringify(rule.error));
+    expect(rule.value.forEach?.source).toBe('event.watchers');
+    expect(rule.value.to.phone).toBeNull();
+    expect(rule.value.variables.map(([name]) => name)).toEqual(['name']);
+  });
+
+  it.each(['event_id', ' trigger_id '])('takes %j as a reserved unique_id', (word) => {
+    const rule = compileRule(placed('true', { unique_id: word }), language);
+    expect(rule.ok && rule.value.uniqueId).toBe(word.trim());
+  });
+
+  it('tells all faults with the fields that they stand in', () => {
+    const rule = compileRule(
+      placed('event.a and event.b', {
+        to: { email: 'evnt.email' },
+        variables: { x: 'foo(1)' },
+        where: 'event.n + 1.0',
+      }),
+      language,
+    );
+    expect(rule.ok ? [] : rule.error.map(({ field }) => field)).toEqual([
+      'when',
+      'recipients.to.email',
+      'recipients.variables.x',
+      'recipients.where',
+    ]);
+  });
+});

@@ -1,0 +1,189 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createExpressionLanguage } from '../src/index.ts';
+import { mayGenerate } from '../src/compiler/generation.ts';
+import { BUILTIN_NAMES } from '../src/runtime/values.ts';
+import type { Json } from '@carillon/kernel';
+import { bindingsOf, compiled, errorOf, evaluate, eventOf, value } from './evaluation.ts';
+
+const NAMES = [...new Set([...BUILTIN_NAMES, '__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'then'])];
+
+describe('hostile names', () => {
+  const event = '{"anObject": {}, "aList": [1], "aText": "x", "aNumber": 1}';
+  const roots = [
+    'event',
+    'event.anObject',
+    'event.aList',
+    'event.aText',
+    'event.aNumber',
+    'time',
+    '{"a": 1}',
+    'duration("1s")',
+  ];
+
+  it('reach nothing that is not in the event', () => {
+    for (const name of NAMES) {
+      for (const root of roots) {
+        const source = `dyn(${root})[${JSON.stringify(name)}]`;
+        expect(evaluate(source, event).ok, source).toBe(false);
+        if (!/^[A-Za-z_]\w*$/.test(name) || /^(in|true|false|null)$/.test(name)) continue;
+        const field = `dyn(${root}).${name}`;
+        expect(evaluate(field, event).ok, field).toBe(false);
+      }
+    }
+  });
+
+  it('are ordinary fields where the event has them, and plain objects hide nothing either', () => {
+    const hostile = eventOf('{"constructor": 1, "toString": {"call": 2}}');
+    expect(value('event.constructor', hostile)).toBe(1);
+    expect(value('event.toString.call', hostile)).toBe(2);
+    expect(value('event.object.constructor == null || true', { object: {} })).toBe(true);
+    expect(errorOf('event.object.constructor', { object: {} })).toContain('no such field');
+    expect(value('{"__proto__": event.a}', '{"a": 1}')).toEqual(JSON.parse('{"__proto__": 1}'));
+  });
+
+  it('never become code', () => {
+    const language = createExpressionLanguage({ generate: true });
+    const escape = '");globalThis.reached=1;("';
+    for (const text of [
+      escape,
+      '`${globalThis.reached=1}`',
+      "'+(globalThis.reached=1)+'",
+      '\u2028globalThis.reached=1',
+    ]) {
+      for (const source of [
+        `event[${JSON.stringify(text)}]`,
+        `${JSON.stringify(text)} + "x"`,
+        `event.a == ${JSON.stringify(text)}`,
+      ]) {
+        const result = language.compile(source, 'recipient');
+        if (result.ok) result.value.evaluate(bindingsOf('{"a": 1}'));
+      }
+    }
+    expect(Reflect.get(globalThis, 'reached')).toBeUndefined();
+  });
+});
+
+describe('every evaluation ends', () => {
+  const NUMBERS = Array.from({ length: 5000 }, (_, at) => at);
+  const many = JSON.stringify({ list: NUMBERS, same: NUMBERS, text: 'a'.repeat(200_000) });
+
+  it.each([
+    ['nested loops', 'event.list.all(x, event.list.all(y, x + y >= 0))'],
+    ['nested loops behind an absorbing or', 'event.list.all(x, event.list.all(y, x + y >= 0)) || true'],
+    ['comparing lists in a loop', 'event.list.all(x, event.list == event.same)'],
+    ['searching a list in a loop', 'event.list.all(x, !(-1 in event.list))'],
+    ['growing text', 'cel.bind(a, event.text + event.text, cel.bind(b, a + a, b + b)).size()'],
+    ['replacing by long text', 'event.text.replace("a", event.text).size()'],
+    ['splitting in a loop', 'event.list.map(x, event.text.split("").size())'],
+    [
+      'lists of shared lists',
+      `${Array.from({ length: 20 }, (_, at) => `cel.bind(v${at + 1}, [v${at}, v${at}], `)
+        .join('')
+        .replace('[v0, v0]', '[1, 1]')}v20${')'.repeat(20)}`,
+    ],
+    ['patterns on long text', 'event.text.matches("(a{1,20}){1,20}b(c{1,20}){1,20}$")'],
+    ['a hostile pattern for backtracking', 'event.list.all(x, event.text.matches("(a+)+$"))'],
+    ['searching text in a loop', `event.list.all(x, !event.text.contains("${'a'.repeat(300)}b"))`],
+  ])('%s: soon, as too_complex', (_what, source) => {
+    const expression = compiled(source);
+    const bindings = bindingsOf(many);
+    const started = performance.now();
+    const answer = expression.evaluate(bindings);
+    expect(answer.ok ? 'a value' : answer.error).toContain('too_complex');
+    expect(performance.now() - started).toBeLessThan(1500);
+  });
+
+  it('is not ended by deep data', () => {
+    const nest = (): Json => {
+      let deep: Json = 1;
+      for (let at = 0; at < 100_000; at++) deep = [deep];
+      return deep;
+    };
+    const bindings = bindingsOf({ a: nest(), b: nest() });
+    expect(compiled('event.a == event.b').evaluate(bindings).ok).toBe(false);
+  });
+
+  it('has its budget back for the next event', () => {
+    const expression = compiled('event.list.all(x, event.list.all(y, x + y >= 0))');
+    expect(expression.evaluate(bindingsOf(many)).ok).toBe(false);
+    expect(expression.evaluate(bindingsOf('{"list": [1, 2]}'))).toEqual({ ok: true, value: true });
+  });
+});
+
+describe('any text', () => {
+  const words = [
+    'event',
+    '.a',
+    '[0]',
+    '["a"]',
+    '==',
+    '&&',
+    '||',
+    '!',
+    '-',
+    '(',
+    ')',
+    '"x"',
+    '1',
+    '1.5',
+    'null',
+    '?',
+    ':',
+    '.exists(',
+    'x',
+    ',',
+    'in',
+    '[',
+    ']',
+    '{',
+    '}',
+    'has(',
+    '.?b',
+    '+',
+    'size(',
+  ];
+  const source = fc.oneof(
+    fc.string({ maxLength: 60 }),
+    fc.array(fc.constantFrom(...words), { maxLength: 20 }).map((all) => all.join(' ')),
+  );
+  const json = fc
+    .dictionary(fc.constantFrom('a', 'b', 'x', '__proto__'), fc.jsonValue({ maxDepth: 2 }))
+    .map((each) => JSON.stringify(each));
+
+  it('is refused with a place and a fix, or evaluates alike, every time, in generated code and closures', () => {
+    const language = createExpressionLanguage();
+    fc.assert(
+      fc.property(source, json, (text, event) => {
+        const result = language.compile(text, 'recipient');
+        if (!result.ok) {
+          for (const fault of result.error) {
+            expect(fault.line).toBeGreaterThanOrEqual(1);
+            expect(fault.column).toBeGreaterThanOrEqual(1);
+            expect(fault.message.length * fault.fix.length).toBeGreaterThan(0);
+          }
+          return;
+        }
+        const first = evaluate(text, event);
+        expect(result.value.evaluate(bindingsOf(event))).toEqual(first);
+        expect(result.value.explain(bindingsOf(event))[0]?.result).toEqual(first);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+describe('where code may not be generated', () => {
+  it('closures give the answers', () => {
+    expect(mayGenerate()).toBe(true);
+    const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
+    const script = `import { createExpressionLanguage } from ${JSON.stringify(index)};
+      const made = createExpressionLanguage().compile('event.n + 1 == 3.0 && time.getFullYear() == 1970', 'when');
+      console.log(JSON.stringify(made.value.evaluate({ event: { n: 2 }, event_id: 'e', time: 0 })));`;
+    const flags = ['--disallow-code-generation-from-strings', '--input-type=module-typescript', '-e', script];
+    const run = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+    expect(run.stdout.trim()).toBe('{"ok":true,"value":true}');
+  });
+});
