@@ -34,7 +34,6 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     log: ports.log,
     checkpoints: ports.checkpoints,
     watch,
-    now: clock.now,
   });
   const sweeper = startLoop(
     SWEEP_EVERY,

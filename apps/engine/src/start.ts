@@ -49,7 +49,6 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
     log,
     checkpoints: ports.checkpoints,
     watch,
-    now: clock.now,
   });
   const holder = ports.ids.random('request');
   let repeatedNumber = -1;

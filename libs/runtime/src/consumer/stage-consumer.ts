@@ -31,16 +31,23 @@ export type InterpretedStage = {
   }>;
 };
 
+export type BatchBegun = {
+  readonly stage: string;
+  readonly group: string;
+  readonly topic: TopicName;
+  readonly partition: number;
+  readonly records: readonly LogRecord[];
+};
+export type BatchEnded = {
+  readonly fates: Readonly<Record<string, number>>;
+  /** Records between the saved position and the end of the partition. */
+  readonly lag: number;
+};
+
 /** What the interpreter tells about its work; the app binds it to metrics, traces and logs. */
 export type ConsumerWatch = {
-  batch(report: {
-    readonly stage: string;
-    readonly partition: number;
-    readonly records: number;
-    readonly fates: Readonly<Record<string, number>>;
-    readonly seconds: number;
-    readonly lag: number;
-  }): void;
+  /** Called before a batch is handed to its stage; the answer is called once, with what came of it. */
+  begun(batch: BatchBegun): (ended: BatchEnded | { readonly error: unknown }) => void;
   failed(report: { readonly group: string; readonly partition: number; readonly error: unknown }): void;
   /** The log no longer holds records that this group had not read. */
   skipped(report: { readonly group: string; readonly partition: number; readonly records: number }): void;
@@ -53,7 +60,6 @@ export type StageConsumerOptions = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly watch: ConsumerWatch;
-  readonly now: () => Instant;
   readonly maxRecords?: number;
   readonly maxBytes?: number;
 };
@@ -90,37 +96,34 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
   };
   let assigned = true;
 
+  /** Outputs, then state, then position: in this order, whatever happens in between. */
+  async function handleBatch(records: readonly LogRecord[], next: number): Promise<Record<string, number>> {
+    const result = await options.stage.handle(records, state);
+    if (!assigned) return {};
+    if (result.outputs.length > 0) await log.append(result.outputs);
+    const { clocks, configNumber } = result.state;
+    const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
+    if (saved === 'refused') {
+      throw new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
+    }
+    state = result.state;
+    return countFates(result.fates);
+  }
+
   return {
     from: Math.max(stored?.next ?? 0, bounds.start),
     async handle(records) {
       const last = records.at(-1);
       if (!last) return;
-      const startedAt = options.now();
-      const result = await options.stage.handle(records, state);
-      if (!assigned) return;
-      if (result.outputs.length > 0) await log.append(result.outputs);
-      const saved = await checkpoints.save({
-        group,
-        topic,
-        partition,
-        logId: log.logId,
-        next: last.offset + 1,
-        clocks: result.state.clocks,
-        configNumber: result.state.configNumber,
-      });
-      if (saved === 'refused') {
-        throw new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
+      const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
+      try {
+        const fates = await handleBatch(records, last.offset + 1);
+        const { end } = await log.bounds(topic, partition);
+        ended({ fates, lag: end - last.offset - 1 });
+      } catch (error) {
+        ended({ error });
+        throw error;
       }
-      state = result.state;
-      const { end } = await log.bounds(topic, partition);
-      watch.batch({
-        stage: options.stage.name,
-        partition,
-        records: records.length,
-        fates: countFates(result.fates),
-        seconds: (options.now() - startedAt) / 1000,
-        lag: end - last.offset - 1,
-      });
     },
     async lost() {
       assigned = false;

@@ -1,7 +1,18 @@
-/** Where an HTTP server writes what an operator should see. Facts never hold headers, bodies or query strings. */
+/** What is told of a request: never headers, bodies, addresses or query strings. */
+export type HttpLogFacts = {
+  readonly request_id: string;
+  readonly method: string;
+  /** The route's pattern; null where there is none. */
+  readonly route: string | null;
+  readonly code: string;
+  /** What was thrown, for the logger to scrub. */
+  readonly error?: unknown;
+};
+
+/** Where an HTTP server writes what an operator should see. */
 export type HttpLog = {
-  warn(facts: Readonly<Record<string, unknown>>, message: string): void;
-  error(facts: Readonly<Record<string, unknown>>, message: string): void;
+  warn(facts: HttpLogFacts, message: string): void;
+  error(facts: HttpLogFacts, message: string): void;
 };
 
 export const SILENT_LOG: HttpLog = { warn: () => undefined, error: () => undefined };

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
-import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { CarillonError, isCarillonError, messageOf } from '@carillon/kernel';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { HttpLogFacts } from './http-log.ts';
 import { createHttpServer, type AnsweredRequest, type HttpServer, type HttpServerOptions } from './server.ts';
 
 const running: HttpServer[] = [];
@@ -86,7 +87,10 @@ describe('every failure is a problem', () => {
 
   test('a CarillonError as it says; anything else: 500 without its message, which is logged', async () => {
     const logged: string[] = [];
-    const log = { warn: () => undefined, error: (facts: unknown) => void logged.push(JSON.stringify(facts)) };
+    const log = {
+      warn: () => undefined,
+      error: (facts: HttpLogFacts) => void logged.push(JSON.stringify({ ...facts, error: messageOf(facts.error) })),
+    };
     const server = make({ log });
     server.app.get('/known', async () => Promise.reject(new CarillonError('wrong_state', 'It is sent already.')));
     server.app.get('/unknown/:id', async () => Promise.reject(new Error('row 17 is odd')));
@@ -163,7 +167,7 @@ describe('health', () => {
     server.app.get('/things/:id', async () => 'one');
     const { address } = await server.listen();
     await (await fetch(`${address}/things/42`)).text();
-    await expect.poll(() => seen).toMatchObject([{ route: '/things/:id', method: 'GET', status: 200 }]);
+    await expect.poll(() => seen).toMatchObject([{ route: '/things/:id', method: 'GET', status: 200, problem: null }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { problemOf } from '@carillon/contracts';
-import { CarillonError, ERRORS, messageOf, type Duration } from '@carillon/kernel';
+import { CarillonError, ERRORS, type Duration, type ErrorCode } from '@carillon/kernel';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { watchRoutes } from './allowed-methods.ts';
 import { HEALTH_PATHS, serveHealth, type HealthSources } from './health.ts';
@@ -18,6 +18,8 @@ export type AnsweredRequest = {
   readonly route: string;
   readonly method: string;
   readonly status: number;
+  /** Code of the problem that was answered; null: none. */
+  readonly problem: ErrorCode | null;
   readonly span: Duration;
 };
 
@@ -101,9 +103,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
+const PROBLEMS = new WeakMap<FastifyReply, ErrorCode>();
+
 /** Answers with the problem of an error. */
 export function sendProblem(reply: FastifyReply, error: CarillonError): FastifyReply {
   const answer = problemOf(error, reply.request.id);
+  PROBLEMS.set(reply, error.code);
   return reply
     .code(answer.status)
     .headers(answer.headers)
@@ -167,8 +172,7 @@ function logFault(log: HttpLog, fault: CarillonError, request: FastifyRequest): 
     method: request.method,
     route: request.routeOptions.url ?? null,
     code: fault.code,
-    cause: fault.cause === undefined ? null : messageOf(fault.cause),
-    ...(fault.code === 'internal' && fault.cause instanceof Error && { stack: fault.cause.stack }),
+    ...(fault.cause !== undefined && { error: fault.cause }),
   };
   if (fault.code === 'internal') log.error(facts, ERRORS[fault.code].title);
   else log.warn(facts, ERRORS[fault.code].title);
@@ -177,7 +181,8 @@ function logFault(log: HttpLog, fault: CarillonError, request: FastifyRequest): 
 function reportAnswers(app: FastifyInstance, answered: (request: AnsweredRequest) => void): void {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
-    answered({ route, method: request.method, status: reply.statusCode, span: reply.elapsedTime });
+    const problem = PROBLEMS.get(reply) ?? null;
+    answered({ route, method: request.method, status: reply.statusCode, problem, span: reply.elapsedTime });
   });
 }
 

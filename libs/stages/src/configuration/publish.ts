@@ -1,7 +1,7 @@
 import type { ConfigurationRecord, ResourceChange } from '@carillon/domain';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, RecordCodecs } from '@carillon/ports';
-import { markerRecord } from '../append/source-record.ts';
+import { ENGINE_SEMANTICS, markerRecord } from '../append/source-record.ts';
 import type { FollowedConfiguration } from './view.ts';
 
 export type PublishPorts = {
@@ -46,5 +46,5 @@ export async function publishConfiguration(
 /** Appends a marker of this number to every partition of the event log. Doing it twice changes nothing. */
 export async function repeatMarkers(log: EventLog, number: number): Promise<void> {
   const partitions = Array.from({ length: log.partitions('carillon.events') }, (_, partition) => partition);
-  await log.append(partitions.map((partition) => markerRecord(partition, number)));
+  await log.append(partitions.map((partition) => markerRecord(partition, number, ENGINE_SEMANTICS, log.logId)));
 }

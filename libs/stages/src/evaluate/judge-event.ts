@@ -50,7 +50,8 @@ export function judgeEvent(
   });
 }
 
-function makeIntents(
+/** The intents of one recipient of a fired rule: one for each channel of its notification. */
+export function makeIntents(
   placed: PlacedRule,
   event: SourceEvent,
   recipient: Recipient,

@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import type { AppliedBody, FaultBody, PlanBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { connect, type CommonOptions } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, say, sayJson } from '../output.ts';
+import { answer, command } from './common.ts';
+
+const MAX_FILE = 1024 * 1024;
+const MAX_FILES = 5000;
+
+/** The text files of a configuration folder by their path in it; hidden ones are left out. */
+export function readFolder(folder: string): Record<string, string> {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new UsageError(`there is no folder ${folder}`);
+  const files: Record<string, string> = {};
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const name of names.toSorted()) {
+    const path = name.split(sep).join('/');
+    if (path.split('/').some((part) => part.startsWith('.'))) continue;
+    const stat = statSync(join(folder, name));
+    if (!stat.isFile()) continue;
+    if (stat.size > MAX_FILE) throw new UsageError(`${path} is larger than 1 MiB`);
+    files[path] = readFileSync(join(folder, name), 'utf8');
+  }
+  if (Object.keys(files).length > MAX_FILES) throw new UsageError(`${folder} holds more than ${MAX_FILES} files`);
+  return files;
+}
+
+/** Writes files below a folder. Nothing outside it is ever written, whatever the paths say. */
+export function writeFolder(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const target = join(folder, path);
+    if (relative(folder, target).startsWith('..')) throw new UsageError(`${clean(path)} would leave ${folder}`);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+  }
+}
+
+const showFault = (fault: FaultBody, folder: string, colour: 'red' | 'yellow'): string => {
+  const place = `${join(folder, clean(fault.file))}:${fault.line}:${fault.column}`;
+  const expected = fault.expected === '' ? '' : `\n    expected ${clean(fault.expected)}`;
+  const fix = fault.fix === '' ? '' : `\n    ${clean(fault.fix)}`;
+  return `${paint('bold', place)} ${paint(colour, clean(fault.message))}${expected}${fix}`;
+};
+
+const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
+
+function showPlan(plan: PlanBody, folder: string): string {
+  const lines: string[] = [];
+  for (const fault of plan.faults) lines.push(showFault(fault, folder, 'red'));
+  for (const warning of plan.warnings) lines.push(showFault(warning, folder, 'yellow'));
+  for (const change of plan.changes) {
+    const note = change.note === null ? '' : `  ${paint('dim', change.note)}`;
+    const words = change.action === 'missing' ? 'is not in the folder (kept; --prune takes it away)' : '';
+    lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
+    if (change.action !== 'update') continue;
+    for (const field of change.fields) {
+      lines.push(`    ${clean(field.path)}`);
+      if (field.before !== null) lines.push(`      ${paint('red', `- ${clean(field.before)}`)}`);
+      if (field.after !== null) lines.push(`      ${paint('green', `+ ${clean(field.after)}`)}`);
+    }
+  }
+  return lines.join('\n');
+}
+
+type FolderOptions = CommonOptions & { readonly file: string; readonly prune?: boolean; readonly yes?: boolean };
+
+const finish = (plan: PlanBody): void => {
+  if (plan.faults.length > 0) process.exitCode = 2;
+};
+const countWords = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+export function configurationCommands(program: Command): void {
+  command(program, 'diff', 'what apply would change; changes nothing')
+    .requiredOption('-f, --file <dir>', 'configuration folder')
+    .option('--prune', 'show what is not in the folder as taken away')
+    .action(async (options: FolderOptions) => {
+      const plan = await answer(
+        options,
+        (client) =>
+          client.post<PlanBody>('/v1/configuration/plan', { files: readFolder(options.file), prune: options.prune ?? false }),
+        (body) => {
+          const text = showPlan(body, options.file);
+          if (body.faults.length > 0) return `${text}\n\n${countWords(body.faults.length, 'mistake')}`;
+          return text === '' ? `nothing would change (configuration ${body.number})` : text;
+        },
+      );
+      finish(plan);
+    });
+
+  command(program, 'apply', 'make the configuration what the folder says; deletes nothing without --prune')
+    .requiredOption('-f, --file <dir>', 'configuration folder')
+    .option('--prune', 'take away what is not in the folder (asks, unless --yes)')
+    .option('--yes', 'do not ask')
+    .action(async (options: FolderOptions) => {
+      const client = connect(options);
+      const files = readFolder(options.file);
+      if (options.prune && !options.yes) await confirmPrune(client.post('/v1/configuration/plan', { files, prune: true }));
+      const applied = await client.post<AppliedBody>('/v1/configuration/apply', { files, prune: options.prune ?? false });
+      if (options.json) sayJson(applied);
+      else say(showApplied(applied, options.file));
+      finish(applied);
+    });
+
+  command(program, 'export <dir>', 'write the configuration as files')
+    .option('--force', 'also into a folder that is not empty')
+    .action(async (folder: string, options: CommonOptions & { readonly force?: boolean }) => {
+      if (!options.force && existsSync(folder) && readdirSync(folder).length > 0) {
+        throw new UsageError(`${folder} is not empty: name a new folder, or use --force`);
+      }
+      await answer(
+        options,
+        async (client) => {
+          const body = await client.get<{ number: number; files: Record<string, string> }>('/v1/configuration/export');
+          writeFolder(folder, body.files);
+          return { number: body.number, files: Object.keys(body.files) };
+        },
+        (body) => `${countWords(body.files.length, 'file')} of configuration ${body.number} in ${folder}`,
+      );
+    });
+}
+
+function showApplied(applied: AppliedBody, folder: string): string {
+  const text = showPlan(applied, folder);
+  if (applied.faults.length > 0) return `${text}\n\n${countWords(applied.faults.length, 'mistake')}, nothing was applied`;
+  const head = applied.applied
+    ? `applied as configuration ${applied.new_number}; every event from now on is judged by it`
+    : `nothing to change (configuration ${applied.number})`;
+  return text === '' ? head : `${text}\n\n${head}`;
+}
+
+async function confirmPrune(asked: Promise<PlanBody>): Promise<void> {
+  const plan = await asked;
+  const gone = plan.changes.filter((change) => change.action === 'delete');
+  if (gone.length === 0) return;
+  const names = gone.map((change) => change.resource).join(', ');
+  if (!process.stdin.isTTY) throw new UsageError(`--prune would take away ${names}: repeat with --yes`);
+  const { createInterface } = await import('node:readline/promises');
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const reply = await prompt.question(`Take away ${names}? [y/N] `);
+  prompt.close();
+  if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError('nothing was applied');
+}

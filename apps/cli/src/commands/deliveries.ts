@@ -1,0 +1,249 @@
+import type { DeliveryBody, TraceBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { connect, seg, type Client, type CommonOptions } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, paintState, say, table } from '../output.ts';
+import { answer, command, follow } from './common.ts';
+
+type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
+type ListOptions = CommonOptions & {
+  readonly recipient?: string;
+  readonly state?: string;
+  readonly uniqueId?: string;
+  readonly event?: string;
+  readonly notification?: string;
+  readonly since?: string;
+  readonly stream?: string;
+  readonly limit: string;
+  readonly cursor?: string;
+  readonly follow?: boolean;
+};
+
+const shortTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
+
+const deliveryRow = (one: DeliveryBody): string[] => [
+  shortTime(one.updated_at),
+  one.id,
+  one.state,
+  one.reason,
+  one.channel,
+  one.to ?? '(no address)',
+  one.rule,
+  one.duplicate_of === null ? one.event_id : `duplicate of ${one.duplicate_of}`,
+];
+const DELIVERY_HEAD = ['updated', 'delivery', 'state', 'reason', 'channel', 'to', 'rule', 'event'];
+
+/** `2h` ago, or a time. */
+function sinceTime(text: string | undefined): string | undefined {
+  const parts = text === undefined ? null : /^(\d+)([smhdw])$/.exec(text);
+  if (!parts) return text;
+  const unit = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 }[parts[2] as 's'];
+  return new Date(Date.now() - Number(parts[1]) * unit).toISOString();
+}
+
+async function listDeliveries(client: Client, options: ListOptions): Promise<Page<DeliveryBody>> {
+  const workspace = await client.workspace();
+  return client.get(`/v1/workspaces/${seg(workspace)}/deliveries`, {
+    to: options.recipient,
+    state: options.state?.toUpperCase(),
+    unique_id: options.uniqueId,
+    event: options.event,
+    notification: options.notification,
+    since: sinceTime(options.since),
+    limit: options.limit,
+    cursor: options.cursor,
+  });
+}
+
+async function act(options: CommonOptions, id: string, action: string, body: object, done: string): Promise<void> {
+  await answer(
+    options,
+    async (client) => {
+      const workspace = await client.workspace();
+      return client.post<DeliveryBody>(`/v1/workspaces/${seg(workspace)}/deliveries/${seg(id)}/${action}`, body);
+    },
+    (one) => `${one.id} ${done}: ${paintState(one.state)} (${one.reason})`,
+  );
+}
+
+export function deliveryCommands(program: Command): void {
+  const deliveries = command(program, 'deliveries', 'list deliveries, newest first')
+    .option('--recipient <address>', 'only to this address')
+    .option('--state <state>', 'only in this state, such as IN_DOUBT')
+    .option('--unique-id <id>', 'only of this unique_id')
+    .option('--event <id>', 'only caused by this event')
+    .option('--notification <name>', 'only of this notification')
+    .option('--since <time>', 'only since: 2h, or an RFC 3339 time')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .option('--follow', 'go on printing what changes')
+    .action(async (options: ListOptions) => {
+      if (options.follow) {
+        const client = connect(options);
+        return follow(
+          async () => (await listDeliveries(client, options)).items,
+          (one) => `${one.id} ${one.state} ${one.updated_at}`,
+          (one) => (options.json ? say(JSON.stringify(one)) : say(deliveryRow(one).map(clean).join('  '))),
+        );
+      }
+      await answer(
+        options,
+        (client) => listDeliveries(client, options),
+        (page) => {
+          if (page.items.length === 0) return paint('dim', 'no deliveries');
+          const more = page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`;
+          return table(page.items.map(deliveryRow), DELIVERY_HEAD) + more;
+        },
+      );
+      return undefined;
+    });
+
+  command(deliveries, 'resend <id>', 'send it again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)').action(
+    (id: string, _local: unknown, self: Command) => act(self.optsWithGlobals(), id, 'resend', {}, 'will be sent again'),
+  );
+  command(deliveries, 'cancel <id>', 'call it off while it waits').action((id: string, _local: unknown, self: Command) =>
+    act(self.optsWithGlobals(), id, 'cancel', {}, 'called off'),
+  );
+  command(deliveries, 'dismiss <id>', 'end a doubt by what you know')
+    .requiredOption('--as <failed|sent>', 'what it turned out to be')
+    .requiredOption('--reason <text>', 'how you know')
+    .action((id: string, _local: unknown, self: Command) => {
+      const options: CommonOptions & { as: string; reason: string } = self.optsWithGlobals();
+      if (options.as !== 'failed' && options.as !== 'sent') throw new UsageError('--as takes failed or sent');
+      return act(options, id, 'dismiss', { as: options.as, reason: options.reason }, 'dismissed');
+    });
+}
+
+export function eventCommands(program: Command): void {
+  const list = async (client: Client, options: ListOptions): Promise<Page<EventBody>> =>
+    client.get(`/v1/workspaces/${seg(await client.workspace())}/events`, {
+      stream: options.stream,
+      since: sinceTime(options.since),
+      limit: options.limit,
+      cursor: options.cursor,
+    });
+  const row = (one: EventBody): string[] => [shortTime(one.at), one.id, one.stream, `${one.bytes} B`, one.position];
+
+  command(program, 'events', 'list events received, newest first')
+    .option('--stream <path>', 'only of this EVENT_PATH')
+    .option('--since <time>', 'only since: 2h, or an RFC 3339 time')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .option('--follow', 'go on printing what comes')
+    .action(async (options: ListOptions) => {
+      if (options.follow) {
+        const client = connect(options);
+        return follow(
+          async () => (await list(client, options)).items,
+          (one) => one.position,
+          (one) => say(options.json ? JSON.stringify(one) : row(one).map(clean).join('  ')),
+        );
+      }
+      await answer(
+        options,
+        (client) => list(client, options),
+        (page) =>
+          page.items.length === 0
+            ? paint('dim', 'no events')
+            : table(page.items.map(row), ['received', 'event', 'stream', 'size', 'position']) +
+              (page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`),
+      );
+      return undefined;
+    });
+
+  command(program, 'trace <id>', 'the whole story of an event or a delivery').action(
+    async (id: string, options: CommonOptions) => {
+      const kind = id.startsWith('evt_') ? 'events' : id.startsWith('dlv_') ? 'deliveries' : undefined;
+      if (!kind) throw new UsageError(`trace takes the id of an event (evt_…) or of a delivery (dlv_…), found ${clean(id)}`);
+      await answer(
+        options,
+        async (client) =>
+          client.get<TraceBody>(`/v1/workspaces/${seg(await client.workspace())}/${kind}/${seg(id)}/trace`),
+        showTrace,
+      );
+    },
+  );
+}
+
+/** One line a step: time, step, what happened, position, version. */
+export function showTrace(trace: TraceBody): string {
+  return trace.steps
+    .flatMap((one) => {
+      const facts = [
+        one.id,
+        one.position,
+        one.config_number === null ? null : `configuration ${one.config_number}`,
+        one.rule === null ? null : `${one.rule} v${one.rule_version}`,
+      ].filter((fact) => fact !== null);
+      const time = (one.at ?? '').slice(11, 23).padEnd(12);
+      const state = one.state === null ? '' : ` ${paintState(one.state)}${one.reason ? ` (${clean(one.reason)})` : ''}`;
+      const head = `${paint('dim', time)}  ${paint('bold', one.step.padEnd(10))}${state} ${clean(one.text)}`;
+      const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map((fact) => clean(fact ?? '')).join('  '))}`;
+      return [head + tail, ...one.lines.map((line) => `${' '.repeat(26)}${clean(line)}`)];
+    })
+    .join('\n');
+}
+
+export function deadLetterCommands(program: Command): void {
+  const letters = command(program, 'dead-letters', 'list records that could not be processed')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .action(async (options: ListOptions) => {
+      await answer(
+        options,
+        (client) => client.get<Page<DeadLetterBody>>('/v1/dead-letters', { limit: options.limit, cursor: options.cursor }),
+        (page) =>
+          page.items.length === 0
+            ? paint('dim', 'no dead letters')
+            : table(
+                page.items.map((one) => [shortTime(one.at), one.id, one.stage, one.position, one.redriven_at ? 'redriven' : '', one.reason]),
+                ['at', 'dead letter', 'stage', 'record', '', 'reason'],
+              ),
+      );
+    });
+  command(letters, 'redrive <id>', 'append the record again, with its own id').action(
+    async (id: string, _local: unknown, self: Command) => {
+      await answer(
+        self.optsWithGlobals<CommonOptions>(),
+        (client) => client.post<DeadLetterBody>(`/v1/dead-letters/${seg(id)}/redrive`),
+        (one) => `${one.id} was appended again; if its cause is still there it comes back here`,
+      );
+    },
+  );
+}
+
+export function suppressionCommands(program: Command): void {
+  const suppressions = program.command('suppressions').description('suppressed addresses: list, remove');
+  command(suppressions, 'list', 'list suppressed addresses')
+    .option('--limit <n>', 'at most so many', '50')
+    .action(async (options: ListOptions) => {
+      await answer(
+        options,
+        async (client) =>
+          client.get<Page<SuppressionBody>>(`/v1/workspaces/${seg(await client.workspace())}/suppressions`, {
+            limit: options.limit,
+          }),
+        (page) =>
+          page.items.length === 0
+            ? paint('dim', 'no suppressed addresses')
+            : table(
+                page.items.map((one) => [shortTime(one.at), one.channel, one.address, one.source, one.detail]),
+                ['since', 'channel', 'address', 'source', 'detail'],
+              ),
+      );
+    });
+  command(suppressions, 'remove <address>', 'allow an address again')
+    .option('--channel <channel>', 'email, sms or push', 'email')
+    .action(async (address: string, options: CommonOptions & { channel: string }) => {
+      await answer(
+        options,
+        async (client) => {
+          const workspace = await client.workspace();
+          const body = { channel: options.channel, address };
+          return client.post(`/v1/workspaces/${seg(workspace)}/suppressions/remove`, body);
+        },
+        () => `${clean(address)} may be sent to again`,
+      );
+    });
+}
+

@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { configurationCommands } from './commands/configuration.ts';
+import { deadLetterCommands, deliveryCommands, eventCommands, suppressionCommands } from './commands/deliveries.ts';
+import { keyCommands, secretCommands } from './commands/keys.ts';
+import { operationCommands } from './commands/operations.ts';
+import { ruleCommands, sendCommand } from './commands/rules.ts';
+import { upCommand } from './up/command.ts';
+import { VERSION } from './version.ts';
+
+/** Every command of `carillon`. A wrong call throws; `main` gives the exit code. */
+export function buildProgram(): Command {
+  const program = new Command('carillon')
+    .description('Carillon: an event in, rules decide, a message out')
+    .version(VERSION)
+    .exitOverride()
+    .showHelpAfterError('(--help says what this command takes)')
+    .configureHelp({ showGlobalOptions: true });
+  upCommand(program);
+  configurationCommands(program);
+  keyCommands(program);
+  secretCommands(program);
+  sendCommand(program);
+  eventCommands(program);
+  deliveryCommands(program);
+  deadLetterCommands(program);
+  suppressionCommands(program);
+  ruleCommands(program);
+  operationCommands(program);
+  for (const one of everyCommand(program)) one.exitOverride();
+  return program;
+}
+
+const everyCommand = (parent: Command): Command[] => parent.commands.flatMap((one) => [one, ...everyCommand(one)]);

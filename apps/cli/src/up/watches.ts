@@ -1,0 +1,140 @@
+import type { ControlPorts } from '@carillon/control';
+import type { DeliveryPorts } from '@carillon/delivery';
+import type { GatewayTelemetry } from '@carillon/gateway';
+import { isCarillonError } from '@carillon/kernel';
+import {
+  createLogger,
+  createTelemetry,
+  type BatchBegun,
+  type ConsumerWatch,
+  type HttpLog,
+  type Logger,
+  type LogLevel,
+  type Telemetry,
+} from '@carillon/runtime';
+import { VERSION } from '../version.ts';
+import type { UpConfig } from './config.ts';
+
+const LEVELS: Readonly<Record<UpConfig['logLevel'], LogLevel>> = {
+  debug: 'debug',
+  info: 'info',
+  warn: 'warning',
+  error: 'error',
+};
+
+/** Binds what the roles tell to logs, metrics and spans: the only place where the three meet the product. */
+export function createWatches(config: UpConfig) {
+  const logger = createLogger({ level: LEVELS[config.logLevel] });
+  const telemetry = createTelemetry({
+    serviceName: 'carillon',
+    serviceVersion: VERSION,
+    otlpEndpoint: config.otlpEndpoint ?? undefined,
+    sampleRatio: config.traceRatio,
+  });
+  const trouble = (where: string, error: unknown): void =>
+    logger.error({ component: where, error }, 'work failed and will be tried again');
+  const consumer = watchConsumer(telemetry, logger);
+  const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
+  const control: ControlPorts['watch'] = { ...consumer, trouble };
+  return {
+    logger,
+    telemetry,
+    trouble,
+    delivery,
+    engine: control,
+    control,
+    gateway: watchGateway(telemetry),
+    httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
+    close: () => telemetry.close(),
+  };
+}
+export type Watches = ReturnType<typeof createWatches>;
+
+function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerWatch {
+  return {
+    begun(batch: BatchBegun) {
+      const startedAt = performance.now();
+      const span = spans.start('stage.batch', {
+        kind: 'consumer',
+        links: batch.records.map((record) => record.headers['traceparent']),
+        attributes: {
+          'carillon.stage': batch.stage,
+          'messaging.destination.name': batch.topic,
+          'messaging.destination.partition.id': String(batch.partition),
+          'messaging.batch.message_count': batch.records.length,
+        },
+      });
+      return (ended) => {
+        if ('error' in ended) span.fail(ended.error);
+        else {
+          for (const [result, count] of Object.entries(ended.fates)) {
+            metrics.records.with({ stage: batch.stage, result }).inc(count);
+            if (result === 'parked') metrics.deadLetters.with({ stage: batch.stage }).inc(count);
+          }
+          const group = `${batch.group}:${batch.topic}`;
+          metrics.consumerLagRecords.with({ group, partition: String(batch.partition) }).set(ended.lag);
+        }
+        metrics.stageBatchSeconds.with({ stage: batch.stage }).observe((performance.now() - startedAt) / 1000);
+        span.end();
+      };
+    },
+    failed({ group, partition, error }) {
+      metrics.consumerFailures.with({ group }).inc();
+      // What needs a person says so; what passes by itself is only a warning.
+      const needsPerson = isCarillonError(error) && (error.code === 'wrong_log' || error.code === 'wrong_key');
+      const log = needsPerson ? logger.error : logger.warn;
+      log({ group, partition, error }, needsPerson ? 'partition stopped: it needs a person' : 'batch failed, trying again');
+    },
+    skipped({ group, partition, records }) {
+      logger.error({ group, partition, count: records }, 'records left the log (retention) before they were read');
+    },
+  };
+}
+
+type AttemptWatch = Pick<DeliveryPorts['watch'], 'attempt' | 'queued' | 'alert'>;
+
+function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWatch {
+  return {
+    attempt({ deliveryId, channel, traceparent }) {
+      const span = spans.start('delivery.attempt', {
+        kind: 'client',
+        traceparent,
+        attributes: { 'carillon.delivery_id': deliveryId, 'carillon.channel': channel },
+      });
+      return ({ verdict, seconds, missing }) => {
+        span.setAttribute('carillon.verdict', verdict);
+        span.end();
+        metrics.attempts.with({ channel, verdict }).inc();
+        metrics.attemptSeconds.with({ channel }).observe(seconds);
+        if (missing > 0) metrics.templateMissingVariables.inc(missing);
+      };
+    },
+    queued: (bytes) => metrics.queueBytes.set(bytes),
+    alert: (account, code, detail) => logger.error({ account, code, detail }, 'a provider account needs attention'),
+  };
+}
+
+
+function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
+  return {
+    startRequest(traceparent) {
+      const span = spans.start('http.request', {
+        kind: 'server',
+        traceparent,
+        attributes: { 'http.request.method': 'POST', 'http.route': '/events/*' },
+      });
+      return {
+        traceparent: span.traceparent(),
+        end(status) {
+          span.setAttribute('http.response.status_code', status);
+          span.end();
+        },
+      };
+    },
+    accepted: (stream) => metrics.eventsAccepted.with({ stream }).inc(),
+    appended: (span) => metrics.appendSeconds.observe(span / 1000),
+    answered({ status }) {
+      if (status >= 400) metrics.eventsRefused.with({ code: String(status) }).inc();
+    },
+  };
+}

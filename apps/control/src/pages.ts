@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { Access } from './auth.ts';
+import type { ApiServer } from './routes/app.ts';
+
+/** The portal's files that a browser may ask for: a closed list, so no path of a request ever reaches the disk. */
+const ASSETS: Readonly<Record<string, string>> = {
+  '/assets/style.css': 'text/css; charset=utf-8',
+  '/assets/portal.js': 'text/javascript; charset=utf-8',
+  '/assets/inbox.js': 'text/javascript; charset=utf-8',
+  '/assets/deliveries.js': 'text/javascript; charset=utf-8',
+  '/assets/welcome.js': 'text/javascript; charset=utf-8',
+  '/assets/icon.svg': 'image/svg+xml',
+};
+const PAGES: Readonly<Record<string, string>> = {
+  '/': 'deliveries.html',
+  '/deliveries': 'deliveries.html',
+  '/inbox': 'inbox.html',
+};
+
+/**
+ * No script but our own, no connection but to this server; mail bodies are shown in frames without scripts, and their
+ * pictures and styles are the mail's own business.
+ */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+async function sendFile(reply: FastifyReply, folder: string, name: string, type: string): Promise<FastifyReply> {
+  const text = await readFile(join(folder, name));
+  return reply
+    .header('content-type', type)
+    .header('content-security-policy', POLICY)
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .header('cache-control', 'no-cache')
+    .send(text);
+}
+
+/** Pages and their files; a page without a session becomes the sign-in page. */
+export function servePages(app: FastifyInstance, folder: string, access: Access): void {
+  for (const [path, type] of Object.entries(ASSETS)) {
+    app.get(path, async (_request, reply) => sendFile(reply, folder, path.slice('/assets/'.length), type));
+  }
+  for (const [path, file] of Object.entries(PAGES)) {
+    app.get(path, async (request, reply) =>
+      sendFile(reply, folder, access.allows(request) ? file : 'welcome.html', 'text/html; charset=utf-8'),
+    );
+  }
+  app.get('/welcome', async (_request, reply) => sendFile(reply, folder, 'welcome.html', 'text/html; charset=utf-8'));
+}
+
+/** Opens a session for the word behind `/welcome#…`, or for the owner token. */
+export function sessionRoute(app: ApiServer, access: Access): void {
+  const word = z.strictObject({ word: z.string().min(1).max(200) });
+  app.post('/v1/session', { schema: { body: word, response: { 200: z.object({ ok: z.boolean() }) } } }, async ({ body }, reply) =>
+    reply.header('set-cookie', access.openSession(body.word)).header('cache-control', 'no-store').send({ ok: true }),
+  );
+}

@@ -1,0 +1,111 @@
+import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
+import { CarillonError, parseInstant } from '@carillon/kernel';
+import { traceEvent } from '@carillon/stages';
+import { z } from 'zod';
+import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
+import type { ControlContext } from '../ports.ts';
+import { inWorkspace, notFound, paging, withId, type ApiServer } from './app.ts';
+
+const eventFilters = z.object({ ...paging, stream: z.string().max(200).optional(), since: z.string().max(40).optional() });
+
+export function eventRoutes(app: ApiServer, context: ControlContext): void {
+  const { ports } = context;
+  const { readModels } = ports;
+
+  app.get(
+    '/v1/workspaces/:workspace/events',
+    { schema: { params: inWorkspace, querystring: eventFilters, response: { 200: pageOf(eventBody) } } },
+    async ({ params, query }) => {
+      const since = query.since === undefined ? undefined : parseInstant(query.since);
+      if (query.since !== undefined && since === undefined) {
+        throw new CarillonError('invalid_request', 'since: expected an RFC 3339 time such as 2026-01-31T08:00:00Z');
+      }
+      const filter = {
+        workspace: params.workspace,
+        ...(query.stream !== undefined && { stream: query.stream }),
+        ...(since !== undefined && { since }),
+      };
+      const page = await readModels.events(filter, query.limit, query.cursor);
+      return { items: page.items.map(showEvent), next: page.next };
+    },
+  );
+
+  app.get(
+    '/v1/workspaces/:workspace/events/:id/trace',
+    { schema: { params: withId, response: { 200: traceBody } } },
+    async ({ params }) => {
+      const rows = await readModels.event(params.id);
+      const trace = rows.some((row) => row.workspace === params.workspace)
+        ? await traceEvent(params.id, { ...ports, book: context.book })
+        : null;
+      if (!trace) throw notFound(`event ${params.id} in workspace ${params.workspace}`, 'a new one shows within a second');
+      return showTrace(trace);
+    },
+  );
+}
+
+export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): void {
+  const { readModels, log, codecs, clock } = ports;
+
+  app.get(
+    '/v1/workspaces/:workspace/dead-letters',
+    { schema: { params: inWorkspace, querystring: z.object(paging), response: { 200: pageOf(deadLetterBody) } } },
+    async ({ params, query }) => {
+      const page = await readModels.deadLetters({ workspace: params.workspace }, query.limit, query.cursor);
+      return { items: page.items.map(showDeadLetter), next: page.next };
+    },
+  );
+
+  /** The deployment's: records so broken that no workspace can be told. */
+  app.get(
+    '/v1/dead-letters',
+    { schema: { querystring: z.object(paging), response: { 200: pageOf(deadLetterBody) } } },
+    async ({ query }) => {
+      const page = await readModels.deadLetters({}, query.limit, query.cursor);
+      return { items: page.items.map(showDeadLetter), next: page.next };
+    },
+  );
+
+  app.post(
+    '/v1/dead-letters/:id/redrive',
+    { schema: { params: z.object({ id: z.string().max(100) }), response: { 200: deadLetterBody } } },
+    async ({ params }) => {
+      const row = await readModels.deadLetter(params.id);
+      if (!row) throw notFound(`dead letter ${params.id}`);
+      const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
+      const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
+      if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
+      const { topic, partition, key, value, headers } = letter.value;
+      if (topic !== 'carillon.events' && topic !== 'carillon.intents') {
+        throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
+      }
+      // The same bytes, key and event id: what was already made of it stays one.
+      await log.append([{ topic, partition, key, value, headers }]);
+      await readModels.markRedriven(params.id, clock.now());
+      return showDeadLetter({ ...row, redrivenAt: clock.now() });
+    },
+  );
+}
+
+export function suppressionRoutes(app: ApiServer, { ports }: ControlContext): void {
+  app.get(
+    '/v1/workspaces/:workspace/suppressions',
+    { schema: { params: inWorkspace, querystring: z.object(paging), response: { 200: pageOf(suppressionBody) } } },
+    async ({ params, query }) => {
+      const page = await ports.suppressions.list(params.workspace, query.limit, query.cursor);
+      return { items: page.items.map(showSuppression), next: page.next };
+    },
+  );
+
+  const which = z.strictObject({ channel: z.enum(['email', 'sms', 'push']), address: z.string().max(320) });
+  app.post(
+    '/v1/workspaces/:workspace/suppressions/remove',
+    { schema: { params: inWorkspace, body: which, response: { 200: z.object({ removed: z.boolean() }) } } },
+    async ({ params, body }) => {
+      const address = body.channel === 'email' ? body.address.toLowerCase() : body.address;
+      const removed = await ports.suppressions.remove(params.workspace, body.channel, address);
+      if (!removed) throw notFound('such suppressed address');
+      return { removed };
+    },
+  );
+}

@@ -1,0 +1,148 @@
+import { checkBody, inboxMessageBody, pageOf, secretBody, statusBody } from '@carillon/contracts';
+import { deploymentRef, findResource, listResources, SANDBOX, type AccountBody } from '@carillon/domain';
+import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { showMessage } from '../bodies.ts';
+import type { Check, ControlContext } from '../ports.ts';
+import { notFound, paging, withName, type ApiServer } from './app.ts';
+
+const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+export function operationRoutes(app: ApiServer, context: ControlContext): void {
+  const { config, ports } = context;
+
+  app.get('/v1/status', { schema: { response: { 200: statusBody } } }, async () => {
+    const configuration = ports.configuration.current();
+    return {
+      version: config.version,
+      backend: config.backend,
+      config_number: configuration.number,
+      workspaces: listResources(configuration, 'workspace').map((one) => one.ref.workspace),
+      events_url: config.eventsUrl,
+      deliveries: { ...(await ports.ledger.countByState()) },
+    };
+  });
+
+  app.post('/v1/doctor', { schema: { response: { 200: checkBody } } }, async () => ({
+    steps: [...(await configurationChecks(context)), ...(await ports.diagnose())],
+  }));
+
+  const target = z.strictObject({ file: z.string().min(1).max(4096) });
+  const written = z.object({ file: z.string(), bytes: z.int() });
+  app.post('/v1/backup', { schema: { body: target, response: { 200: written } } }, async ({ body }) => {
+    if (!isAbsolute(body.file)) throw new CarillonError('invalid_request', 'file: name an absolute path on the server');
+    const { bytes } = await ports.backup(body.file);
+    return { file: body.file, bytes };
+  });
+
+  app.post(
+    '/v1/workspaces/:workspace/accounts/:name/check',
+    { schema: { params: withName, response: { 200: checkBody } } },
+    async ({ params }) => ({ steps: await checkAccount(params.workspace, params.name, context) }),
+  );
+}
+
+/** What the newest configuration asks for and nobody provides. */
+async function configurationChecks({ ports }: ControlContext): Promise<Check[]> {
+  const configuration = await ports.configuration.refresh();
+  const steps: Check[] = [
+    { step: 'configuration', ok: configuration.number >= 0, detail: `number ${configuration.number}, read to its end` },
+  ];
+  for (const notification of listResources(configuration, 'notification')) {
+    const { workspace, name } = notification.ref;
+    for (const key of notification.body.security?.api_keys ?? []) {
+      if (findResource(configuration, 'api_key', workspace, key)) continue;
+      const detail = `there is no API key ${key}: npx carillon api-key create ${key} --workspace ${workspace}`;
+      steps.push({ step: `notification ${name}`, ok: false, detail });
+    }
+  }
+  for (const stream of listResources(configuration, 'stream')) {
+    for (const key of stream.body.security.api_keys) {
+      if (findResource(configuration, 'api_key', stream.ref.workspace, key)) continue;
+      const detail = `there is no API key ${key}: npx carillon api-key create ${key} --workspace ${stream.ref.workspace}`;
+      steps.push({ step: `stream ${stream.ref.name}`, ok: false, detail });
+    }
+  }
+  return steps;
+}
+
+async function checkAccount(workspace: string, name: string, { ports }: ControlContext): Promise<Check[]> {
+  const configuration = ports.configuration.current();
+  const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
+  const owner = name === 'default' ? '' : workspace;
+  const body: AccountBody | undefined =
+    name === 'default'
+      ? (deployment?.body.accounts?.email ?? SANDBOX.body)
+      : findResource(configuration, 'account', workspace, name)?.body;
+  if (!body) throw notFound(`account ${name} in workspace ${workspace}`, "'default' names the deployment's own");
+  const factory = ports.senders.find((one) => one.kind === body.kind);
+  if (!factory) throw new CarillonError('not_found', `no adapter for accounts of kind ${body.kind}`);
+  const secrets: Record<string, string> = {};
+  const steps: Check[] = [{ step: 'account', ok: true, detail: `kind ${body.kind}` }];
+  if (body.kind === 'smtp' && body.password) {
+    const value = await ports.secrets.resolve(owner, body.password.secret);
+    if (value === null) {
+      const where = owner === '' ? '--deployment' : `--workspace ${owner}`;
+      const detail = `${body.password.secret} is neither in the environment nor stored: npx carillon secret set ${body.password.secret} ${where}`;
+      return [...steps, { step: 'secret', ok: false, detail }];
+    }
+    secrets[body.password.secret] = value;
+  }
+  const sender = factory.create(body, secrets);
+  try {
+    return [...steps, ...(await sender.check())];
+  } finally {
+    await sender.close().catch((error: unknown) => ports.watch.trouble('close a checked account', messageOf(error)));
+  }
+}
+
+export function secretRoutes(app: ApiServer, { ports }: ControlContext): void {
+  const { configurationStore, sealer, clock } = ports;
+  const named = { workspace: z.string().max(100), name: z.string().regex(SECRET_NAME, 'A-Z, 0-9 and _, such as SMTP_PASSWORD') };
+
+  app.get('/v1/secrets', { schema: { response: { 200: z.object({ items: z.array(secretBody) }) } } }, async () => ({
+    items: (await configurationStore.secrets()).map((one) => ({
+      workspace: one.workspace,
+      name: one.name,
+      fingerprint: one.fingerprint,
+      updated_at: formatInstant(one.updatedAt),
+    })),
+  }));
+
+  const setting = z.strictObject({ ...named, value: z.string().min(1).max(16_384) });
+  app.post('/v1/secrets', { schema: { body: setting, response: { 200: secretBody } } }, async ({ body }) => {
+    const { workspace, name, value } = body;
+    const fingerprint = sealer.fingerprint(workspace, name, value);
+    const updatedAt = clock.now();
+    await configurationStore.putSecret({ workspace, name, sealed: sealer.seal(workspace, name, value), fingerprint, updatedAt });
+    return { workspace, name, fingerprint, updated_at: formatInstant(updatedAt) };
+  });
+
+  const which = z.strictObject(named);
+  const removed = z.object({ removed: z.boolean() });
+  app.post('/v1/secrets/remove', { schema: { body: which, response: { 200: removed } } }, async ({ body }) => {
+    if (!(await configurationStore.removeSecret(body.workspace, body.name))) throw notFound(`stored secret ${body.name}`);
+    return { removed: true };
+  });
+}
+
+export function inboxRoutes(app: ApiServer, { ports }: ControlContext): void {
+  app.get(
+    '/v1/inbox',
+    { schema: { querystring: z.object(paging), response: { 200: pageOf(inboxMessageBody) } } },
+    async ({ query }) => {
+      const page = await ports.inbox.list(query.limit, query.cursor);
+      return { items: page.items.map(showMessage), next: page.next };
+    },
+  );
+  app.get(
+    '/v1/inbox/:id',
+    { schema: { params: z.object({ id: z.string().max(100) }), response: { 200: inboxMessageBody } } },
+    async ({ params }) => {
+      const message = await ports.inbox.get(params.id);
+      if (!message) throw notFound(`message ${params.id}`);
+      return showMessage(message);
+    },
+  );
+}

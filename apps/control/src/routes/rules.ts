@@ -1,0 +1,139 @@
+import { ruleTestBody, type RuleTestBody } from '@carillon/contracts';
+import { accountsOf, evaluateRule, findResource, findRule, readEvent, ruleIdOf, ruleTitle } from '@carillon/domain';
+import type { CompiledRule, PlacedRule, Recipient, SourceEvent } from '@carillon/domain';
+import { CarillonError, stringifyJson, type EventId, type Instant, type TriggerId } from '@carillon/kernel';
+import { composeEmail, deliveryIdOf, makeIntents } from '@carillon/stages';
+import { openDelivery } from '@carillon/domain';
+import { z } from 'zod';
+import type { ControlContext } from '../ports.ts';
+import { notFound, withName, type ApiServer } from './app.ts';
+
+const testRequest = z.strictObject({ event: z.string().max(262_144).describe('The event as JSON text, read as the intake would') });
+
+/** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
+export function ruleRoutes(app: ApiServer, context: ControlContext): void {
+  const { ports } = context;
+
+  app.post(
+    '/v1/workspaces/:workspace/rules/:name/test',
+    { schema: { params: withName, body: testRequest, response: { 200: ruleTestBody } } },
+    async ({ params, body }) => {
+      const configuration = ports.configuration.current();
+      const [notification = '', rule = ''] = params.name.split('.');
+      const placed = findRule(configuration, params.workspace, notification, rule);
+      if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
+      const read = readEvent(new TextEncoder().encode(body.event));
+      if (!read.ok) {
+        const { code, ...fault } = read.error;
+        throw new CarillonError(code, `event: ${fault.detail}`, fault);
+      }
+      const entry = ports.compileRule(placed);
+      if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
+      const event = sampleEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
+      return testRule(placed, entry.value, event, context);
+    },
+  );
+}
+
+const sampleEvent = (placed: PlacedRule, body: SourceEvent['body'], now: Instant, id: EventId): SourceEvent => ({
+  id,
+  workspace: placed.workspace,
+  stream: placed.stream,
+  key: null,
+  body,
+  position: { logId: '' as SourceEvent['position']['logId'], topic: 'test', partition: 0, offset: 0 },
+  appendedAt: now,
+  time: now,
+  traceparent: null,
+});
+
+async function testRule(
+  placed: PlacedRule,
+  rule: CompiledRule,
+  event: SourceEvent,
+  context: ControlContext,
+): Promise<RuleTestBody> {
+  const { ids } = context.ports;
+  const triggerId = ids.derive('trigger', ruleIdOf(placed), event.id, '') as TriggerId;
+  // What is switched off can still be tried out.
+  const outcome = evaluateRule({ ...rule, placed: { ...placed, enabled: true } }, event, triggerId);
+  const bindings = { event: event.body, event_id: event.id, time: event.time };
+  const explained = rule.when.explain(bindings).map(({ source, depth, result }) => ({
+    source,
+    depth,
+    value: result.ok ? stringifyJson(result.value) : `error: ${result.error}`,
+  }));
+  const shown = {
+    rule: ruleTitle(placed),
+    rule_version: placed.version,
+    stream: placed.stream,
+    explained,
+    error: null,
+    recipients: [],
+    dropped: [],
+  };
+  if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
+  if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
+  const recipients = [];
+  for (const recipient of outcome.recipients) recipients.push(await preview(placed, event, recipient, triggerId, context));
+  return {
+    ...shown,
+    fired: true,
+    outcome: placed.enabled ? 'fired' : 'would fire, but it is switched off',
+    recipients,
+    dropped: outcome.dropped.map((drop) => `recipient ${drop.index + 1}: ${drop.reason} (${drop.detail})`),
+  };
+}
+
+/** One recipient's messages, rendered by the code that renders what is sent. */
+async function preview(
+  placed: PlacedRule,
+  event: SourceEvent,
+  recipient: Recipient,
+  triggerId: TriggerId,
+  { ports, book }: ControlContext,
+): Promise<RuleTestBody['recipients'][number]> {
+  const configuration = ports.configuration.current();
+  const intents = makeIntents(placed, event, recipient, triggerId, configuration, book, ports.ids.derive);
+  const messages = [];
+  let told: string | null = null;
+  for (const intent of intents) {
+    const id = deliveryIdOf(intent, ports.ids);
+    const holder = await ports.ledger.get(id);
+    told ??= holder?.id ?? null;
+    const template = findResource(configuration, 'template', placed.workspace, intent.template);
+    const base = { channel: intent.slot.channel, from: null, subject: null, html: null, text: null, missing: [] };
+    if (!template) {
+      messages.push({ ...base, ok: false, error: `there is no template ${intent.template}` });
+      continue;
+    }
+    const key = `${placed.workspace}/${intent.template}@${template.number}`;
+    const rendered = await ports.templates.render(key, template.body.email, intent.variables);
+    if (!rendered.ok) {
+      messages.push({ ...base, ok: false, error: `${rendered.part}: ${rendered.message}` });
+      continue;
+    }
+    const [account] = accountsOf(configuration, placed.notification, intent.slot.channel);
+    const delivery = openDelivery(intent, '', id, { now: event.time, derive: ports.ids.derive });
+    const composed = intent.to === null ? null : composeEmail(delivery, rendered, account?.body ?? { kind: 'sandbox' });
+    const problem = intent.to === null ? 'no address: it would be suppressed' : composed?.ok === false ? composed.error : null;
+    messages.push({
+      channel: intent.slot.channel,
+      ok: problem === null,
+      error: problem,
+      from: composed?.ok ? `${composed.value.from.name} <${composed.value.from.address}>`.trim() : null,
+      subject: rendered.subject,
+      html: rendered.html,
+      text: rendered.text,
+      missing: [...rendered.missing],
+    });
+  }
+  return {
+    to: { ...recipient.to },
+    unique_id: recipient.uniqueId,
+    person: recipient.person,
+    variables: stringifyJson(recipient.variables),
+    messages,
+    already_told: told,
+  };
+}

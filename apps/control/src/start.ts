@@ -1,0 +1,96 @@
+import fastifySwagger from '@fastify/swagger';
+import { createHttpServer, startStageConsumer, type HealthSources, type HttpLog } from '@carillon/runtime';
+import { createRuleBook, projections } from '@carillon/stages';
+import type { Consumption } from '@carillon/ports';
+import { jsonSchemaTransform, serializerCompiler } from 'fastify-type-provider-zod';
+import { createAccess, guard } from './auth.ts';
+import { servePages, sessionRoute } from './pages.ts';
+import type { ControlConfig, ControlContext, ControlPorts } from './ports.ts';
+import type { ApiServer } from './routes/app.ts';
+import { apiKeyRoutes, configurationRoutes } from './routes/configuration.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
+import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
+import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
+import { ruleRoutes } from './routes/rules.ts';
+import { compileValidator } from './validation.ts';
+
+export type ControlRole = {
+  readonly address: string;
+  readonly port: number;
+  close(): Promise<void>;
+};
+
+const CLOSE_DEADLINE = 3_000;
+
+/** The control role: projections, the management API with its description, and the portal's pages. */
+export async function startControl(
+  config: ControlConfig,
+  ports: ControlPorts,
+  health: HealthSources & { readonly log?: HttpLog },
+): Promise<ControlRole> {
+  const context: ControlContext = { config, ports, book: createRuleBook(ports.compileRule, ports.templates) };
+  const server = createHttpServer({
+    host: config.host,
+    port: config.port,
+    portSetting: '--control-port or CARILLON_CONTROL_PORT',
+    newRequestId: () => ports.ids.random('request'),
+    ...health,
+  });
+  await addRoutes(server.app, context);
+  const listening = await server.listen();
+  const consumptions = await startProjections(ports);
+  return {
+    ...listening,
+    async close() {
+      await server.close(CLOSE_DEADLINE);
+      await Promise.all(consumptions.map((one) => one.stop()));
+    },
+  };
+}
+
+async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], context: ControlContext): Promise<void> {
+  app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(serializerCompiler);
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Carillon management API', version: context.config.version },
+      components: { securitySchemes: { owner: { type: 'http', scheme: 'bearer' } } },
+      security: [{ owner: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+  const access = createAccess(context);
+  guard(app, access);
+  await app.register(async (scope) => {
+    const api = scope as unknown as ApiServer;
+    sessionRoute(api, access);
+    configurationRoutes(api, context);
+    apiKeyRoutes(api, context);
+    secretRoutes(api, context);
+    eventRoutes(api, context);
+    deliveryRoutes(api, context);
+    deadLetterRoutes(api, context);
+    suppressionRoutes(api, context);
+    ruleRoutes(api, context);
+    inboxRoutes(api, context);
+    operationRoutes(api, context);
+    api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  });
+  servePages(app, context.config.portalFolder, access);
+}
+
+function startProjections(ports: ControlPorts): Promise<readonly Consumption[]> {
+  return Promise.all(
+    projections(ports).map(({ topic, stage }) =>
+      startStageConsumer({
+        group: 'control',
+        topic,
+        stage,
+        log: ports.log,
+        checkpoints: ports.checkpoints,
+        watch: ports.watch,
+      }),
+    ),
+  );
+}
