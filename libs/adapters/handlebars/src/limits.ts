@@ -37,8 +37,8 @@ export const LIMITS = {
   renderMs: 250,
   /** Milliseconds that compiling a template may take: 500 tags are some 100 ms, on a slow machine several times that. */
   compileMs: 2000,
-  /** Characters of templates that one worker keeps compiled; the heap holds some 30 bytes for each. */
-  compiledSource: 2 * 1024 * 1024,
+  /** Bytes of heap that compiled templates of one worker may take, by `compiledBytes`. */
+  cache: 64 * 1024 * 1024,
 } as const;
 
 /** Parts of an e-mail template, in the order in which they are checked and rendered. */

@@ -39,7 +39,7 @@ const LOOK_EVERY = 25;
 const PATIENCE = 4;
 /** A worker that has not come up by then never will, in milliseconds. */
 const START_MS = 30_000;
-/** Heap for compiled templates (LIMITS.compiledSource), the context and what is being made. */
+/** Heap for compiled templates (LIMITS.cache), the context and what is being made. */
 const RESOURCES = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const;
 
 /**
@@ -174,28 +174,39 @@ export class Pool {
     this.#stop(seat, now, tooSlow(now.phase === 'compile' ? 'compiling' : 'rendering', limit));
   }
 
-  /** Ends a worker for what it is doing now. The order it works on fails; all others it holds wait again, in front. */
+  /** Ends a worker for what it is doing now. */
   #stop(seat: Seat, seen: Progress, message: string): void {
-    this.#seats.delete(seat);
-    this.#options.onStopped(message);
-    void seat.worker.terminate();
-    const culprit = seat.jobs.find((job) => job.order.job === seen.job);
-    this.#waiting.unshift(...seat.jobs.filter((job) => job !== culprit));
-    seat.jobs.length = 0;
-    culprit?.resolve({ ok: false, part: PARTS[seen.part] ?? 'html', message });
-    this.#deal();
-    this.#rest();
+    this.#blame(
+      seat,
+      seat.jobs.find((job) => job.order.job === seen.job),
+      { ok: false, part: PARTS[seen.part] ?? 'html', message },
+    );
   }
 
   /** A worker is gone by itself: out of memory, or it never came up. */
   #ended(seat: Seat, error: unknown): void {
     if (!this.#seats.has(seat)) return;
     const seen = readProgress(seat.progress);
-    if (seen.phase !== 'idle') return this.#stop(seat, seen, `Stopped: ${messageOf(error).slice(0, 200)}`);
+    const message = `Stopped: ${messageOf(error).slice(0, 200)}`;
+    if (seen.phase !== 'idle') return this.#stop(seat, seen, message);
+    if (seat.online) {
+      // Between two orders: it was reading the next.
+      const culprit = seat.jobs.find((job) => job.order.job > seen.job);
+      return this.#blame(seat, culprit, { ok: false, part: 'context', message });
+    }
+    const failure = new Error('no template worker could be started', { cause: error });
+    for (const job of seat.jobs.splice(0)) job.reject(failure);
+    this.#blame(seat, undefined, { ok: false, part: 'context', message });
+  }
+
+  /** Takes a worker out. The order that it ended with fails; all others that it held wait again, in front. */
+  #blame(seat: Seat, culprit: Job | undefined, rendered: Rendered & { ok: false }): void {
     this.#seats.delete(seat);
+    this.#options.onStopped(rendered.message);
     void seat.worker.terminate();
-    for (const job of seat.jobs.splice(0))
-      job.reject(new Error('no template worker could be started', { cause: error }));
+    this.#waiting.unshift(...seat.jobs.filter((job) => job !== culprit));
+    seat.jobs.length = 0;
+    culprit?.resolve(rendered);
     this.#deal();
     this.#rest();
   }
