@@ -1,0 +1,2 @@
+export * from './otlp-receiver.ts';
+export type * from './trace-request.ts';
