@@ -24,6 +24,8 @@ export type ScriptMoment = {
   readonly message: number;
   /** The command as the client sent it. */
   readonly line: string;
+  /** At `dot`, the whole message. */
+  readonly raw: string;
 };
 
 export type ScriptStep = {
@@ -169,15 +171,15 @@ export class SmtpDialogue {
 
   /** The final dot came. What is not refused is recorded first, whatever is said or not said about it. */
   async #take(raw: string): Promise<void> {
-    const step = this.#next('dot', '.');
+    const step = this.#next('dot', '.', PLAIN.dot, raw);
     const mail = { connection: this.#connection, from: this.#from, to: [...this.#to], raw };
     this.#to = [];
     if (step.say === undefined || isAcceptance(step.say)) await this.#options.accepted(mail);
     await this.#perform(step);
   }
 
-  #next(stage: ScriptStage, line: string, plain = PLAIN[stage]): ScriptStep {
-    const moment = { stage, connection: this.#connection, message: this.#message, line };
+  #next(stage: ScriptStage, line: string, plain = PLAIN[stage], raw = ''): ScriptStep {
+    const moment = { stage, connection: this.#connection, message: this.#message, line, raw };
     this.#options.heard(moment);
     const step = this.#options.script(moment) ?? (plain === '' ? {} : plain);
     return typeof step === 'string' ? { say: step } : step;

@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import type { ProviderResult } from '@carillon/domain';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LedgerOptions, startLedgerSmtp } from './index.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ledger-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Sends numbered messages through a ledger server in a process of its own. */
+async function run(
+  count: number,
+  options: Omit<LedgerOptions, 'file'>,
+): Promise<{ verdicts: Map<string, ProviderResult['verdict']>; entries: { id: string; dropped: boolean }[] }> {
+  const file = join(folder, `${JSON.stringify(options).replaceAll(/\W+/g, '-')}-${Math.random()}.jsonl`);
+  const ledger = await startLedgerSmtp({ file, ...options });
+  const sender = createSmtpSenderFactory({ clock: { now: Date.now } }).create(
+    { kind: 'smtp', host: ledger.host, port: ledger.port, tls: 'none', from: 'shop@example.com' },
+    {},
+  );
+  const signal = new AbortController().signal;
+  const verdicts = new Map<string, ProviderResult['verdict']>();
+  try {
+    await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const messageId = `<m${index}@example.com>`;
+        const result = await sender.send(
+          {
+            channel: 'email',
+            to: `r${index}@example.org`,
+            from: { name: '', address: 'shop@example.com' },
+            subject: `Grüße ${index}`,
+            html: null,
+            text: 'hello',
+            messageId,
+          },
+          { workspace: 'shop', deliveryId: `dlv_${index}`, attemptToken: `t${index}`, traceparent: null, signal },
+        );
+        verdicts.set(messageId, result.verdict);
+      }),
+    );
+  } finally {
+    await sender.close();
+    await ledger.stop();
+  }
+  const entries = (await ledger.entries()).map((each) => ({ id: each.message_id ?? '', dropped: each.dropped }));
+  return { verdicts, entries: entries.toSorted((a, b) => a.id.localeCompare(b.id)) };
+}
+
+describe('The ledger server', () => {
+  it('has recorded every message that it answered for, once', async () => {
+    const { verdicts, entries } = await run(20, { latency: 20 });
+    expect([...verdicts.values()].every((each) => each === 'accepted')).toBe(true);
+    expect(entries.map((each) => each.id)).toEqual([...verdicts.keys()].toSorted((a, b) => a.localeCompare(b)));
+  });
+
+  it('has recorded what it accepted and never answered, and not what it put off', async () => {
+    const { verdicts, entries } = await run(60, { tempfail: 0.3, drop: 0.3, seed: 'storm' });
+    const dropped = new Map(entries.map((each) => [each.id, each.dropped]));
+    expect(new Set(verdicts.values())).toEqual(new Set(['accepted', 'transient', 'ambiguous']));
+    for (const [id, verdict] of verdicts) {
+      expect([id, dropped.get(id)]).toEqual([id, { accepted: false, ambiguous: true }[verdict as 'accepted']]);
+    }
+  });
+
+  it('treats the same messages in the same way for the same seed', async () => {
+    const chances = { tempfail: 0.3, drop: 0.3, seed: 'storm' };
+    const [first, second] = [await run(30, chances), await run(30, chances)];
+    expect(second.entries).toEqual(first.entries);
+    expect((await run(30, { ...chances, seed: 'calm' })).entries).not.toEqual(first.entries);
+  });
+});

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import type { AcceptedMail, SmtpScript } from './dialogue.ts';
+import { parseMail } from './mail-parsing.ts';
+import { type ScriptedSmtp, startScriptedSmtp } from './scripted-smtp.ts';
+
+/** One accepted message. It is on disk before anything is answered, so it counts whatever happens to either side. */
+export type LedgerEntry = {
+  readonly at: string;
+  readonly message_id: string | null;
+  readonly to: readonly string[];
+  readonly subject: string;
+  /** Headers whose names begin with `x-`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The connection was cut in place of an answer. */
+  readonly dropped: boolean;
+};
+
+export type LedgerOptions = {
+  readonly file: string;
+  readonly port?: number;
+  /** Longest wait before the final answer, in milliseconds; the waits are spread evenly below it. */
+  readonly latency?: number;
+  /** Share of messages that are put off with 451 when they are complete. */
+  readonly tempfail?: number;
+  /** Share of messages that are accepted and never answered. */
+  readonly drop?: number;
+  /** The same seed gives the same fate to the same messages, whatever the order in which they come. */
+  readonly seed?: string;
+};
+
+/** A number in [0, 1) out of what it is for: chance that can be repeated. */
+function chance(...parts: readonly (string | number)[]): number {
+  return createHash('sha256').update(JSON.stringify(parts)).digest().readUInt32BE() / 2 ** 32;
+}
+
+const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?.[1] ?? '';
+
+/** A mail server that keeps an honest book of what it accepted while it is slow, refuses and breaks off by chance. */
+export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp> {
+  const { latency = 0, tempfail = 0, drop = 0, seed = 'carillon' } = options;
+  const file = await open(options.file, 'a');
+  const seen = new Map<string, number>();
+  let writing: Promise<void> = Promise.resolve();
+
+  const drops = (id: string, time: number): boolean => chance(seed, 'drop', id, time) < drop;
+  const append = (mail: AcceptedMail): Promise<void> => {
+    const id = messageIdOf(mail.raw);
+    const dropped = drops(id, seen.get(id) ?? 1);
+    const work = async (): Promise<void> => {
+      const parsed = await parseMail(Buffer.from(mail.raw, 'latin1'));
+      const entry: LedgerEntry = {
+        at: new Date().toISOString(),
+        message_id: parsed.messageId,
+        to: mail.to,
+        subject: parsed.subject,
+        headers: Object.fromEntries(
+          parsed.headers.filter(({ key }) => key.startsWith('x-')).map(({ key, value }) => [key, value]),
+        ),
+        dropped,
+      };
+      await file.appendFile(`${JSON.stringify(entry)}\n`);
+      await file.sync();
+    };
+    writing = writing.then(work);
+    return writing;
+  };
+
+  const script: SmtpScript = ({ stage, raw }) => {
+    if (stage !== 'dot') return undefined;
+    const id = messageIdOf(raw);
+    const time = (seen.get(id) ?? 0) + 1;
+    seen.set(id, time);
+    const after = Math.floor(chance(seed, 'latency', id, time) * latency);
+    if (chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
+    return drops(id, time) ? { after, ending: 'drop' } : { say: `250 2.0.0 Ok: queued as ${time}-LEDGER`, after };
+  };
+
+  const server = await startScriptedSmtp({
+    script,
+    extensions: ['PIPELINING', '8BITMIME', 'SIZE 10000000'],
+    onAccepted: append,
+    ...(options.port === undefined ? {} : { port: options.port }),
+  });
+  return {
+    ...server,
+    stop: async () => {
+      await server.stop();
+      await writing;
+      await file.close();
+    },
+  };
+}
+
+/** Reads the book. A last line without an end was never answered, but it may be a message all the same: it is left out. */
+export async function readLedger(file: string): Promise<readonly LedgerEntry[]> {
+  const text = await readFile(file, 'utf8');
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as LedgerEntry);
+}

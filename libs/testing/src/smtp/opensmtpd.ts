@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { untilFound } from './deadline.ts';
+import { type ParsedMail, parseMail } from './mail-parsing.ts';
+
+export type OpenSmtpd = {
+  readonly host: string;
+  readonly port: number;
+  /** What was delivered into mailboxes; delivery follows acceptance, so it waits until there are so many. */
+  readMail(atLeast?: number, within?: number): Promise<readonly ParsedMail[]>;
+  stop(): Promise<void>;
+};
+
+/** Below the range from which outgoing connections take theirs, so that none of them sits on it. */
+const PORTS = [20_000, 32_000] as const;
+
+const configuration = (port: number, mail: string): string =>
+  `queue ttl 1h
+table catchall { "@" = "nobody" }
+listen on 127.0.0.1 port ${port} hostname mx.test
+action "in" maildir "${mail}/%{dest:lowercase}" virtual <catchall>
+match from any for any action "in"
+`;
+
+async function freePort(): Promise<number> {
+  return untilFound('a free port', async () => {
+    const port = randomInt(...PORTS);
+    const probe = createServer();
+    return new Promise<number | undefined>((settle) => {
+      probe.once('error', () => settle(undefined));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => settle(port)));
+    });
+  });
+}
+
+const greets = (port: number): Promise<true | undefined> =>
+  new Promise((settle) => {
+    const socket = connect(port, '127.0.0.1');
+    const end = (answer: true | undefined): void => {
+      socket.destroy();
+      settle(answer);
+    };
+    socket.once('data', (chunk: Buffer) => end(chunk.toString().startsWith('220') ? true : undefined));
+    socket.once('error', () => end(undefined)).once('close', () => end(undefined));
+  });
+
+/**
+ * Debian's OpenSMTPD on the loopback interface, every address a mailbox: a server that none of us wrote. It needs root,
+ * and it is alone on a machine, because its queue and control socket have fixed places.
+ */
+export async function startOpenSmtpd(program = '/usr/sbin/smtpd'): Promise<OpenSmtpd> {
+  const folder = await mkdtemp(join(tmpdir(), 'opensmtpd-'));
+  const mail = join(folder, 'mail');
+  await mkdir(mail);
+  // The mailboxes are made by an unprivileged user of the server's choice.
+  await chmod(folder, 0o755);
+  await chmod(mail, 0o1777);
+  const port = await freePort();
+  const config = join(folder, 'smtpd.conf');
+  await writeFile(config, configuration(port, mail), { mode: 0o600 });
+
+  const server = spawn(program, ['-d', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  server.stderr.on('data', (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  const ended = once(server, 'exit');
+  const running = (): boolean => server.exitCode === null && server.signalCode === null;
+  const stop = async (): Promise<void> => {
+    if (running()) server.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilFound('OpenSMTPD greets', () => {
+      if (!running()) throw new Error(`OpenSMTPD ended:\n${log}`);
+      return greets(port);
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  return {
+    host: '127.0.0.1',
+    port,
+    readMail: (atLeast = 1, within = 15_000) =>
+      untilFound(
+        `${atLeast} messages in mailboxes`,
+        async () => {
+          const files: string[] = [];
+          for await (const file of glob(join(mail, '*', 'new', '*'))) files.push(file);
+          if (files.length < atLeast) return undefined;
+          return Promise.all(files.toSorted().map(async (file) => parseMail(await readFile(file))));
+        },
+        within,
+      ),
+    stop,
+  };
+}
