@@ -1,7 +1,61 @@
-import { describeEventLog } from '@carillon/testing';
-import { embeddedWith } from './open-embedded.ts';
+import {
+  describeCheckpoints,
+  describeConfigurationStore,
+  describeDeliveryLedger,
+  describeDueTasks,
+  describeEventLog,
+  describeInbox,
+  describeLeases,
+  describeReadModels,
+  describeRuleStates,
+  describeSchemaRegistry,
+  describeSuppressionList,
+} from '@carillon/testing';
+import { sharedEmbedded } from './open-embedded.ts';
+
+const embeddedWith = sharedEmbedded();
 
 describeEventLog(
   'the embedded log',
   embeddedWith(({ log }) => log),
+);
+describeCheckpoints(
+  'the embedded store',
+  embeddedWith(({ checkpoints }) => checkpoints),
+);
+describeRuleStates(
+  'the embedded store',
+  embeddedWith(({ ruleStates }) => ruleStates),
+);
+describeDueTasks(
+  'the embedded store',
+  embeddedWith(({ tasks }) => tasks),
+);
+describeDeliveryLedger(
+  'the embedded ledger',
+  embeddedWith(({ ledger }) => ledger),
+);
+describeSuppressionList(
+  'the embedded store',
+  embeddedWith(({ suppressions }) => suppressions),
+);
+describeConfigurationStore(
+  'the embedded store',
+  embeddedWith(({ configurationStore }) => configurationStore),
+);
+describeLeases(
+  'the embedded store',
+  embeddedWith(({ leases }) => leases),
+);
+describeReadModels(
+  'the embedded store',
+  embeddedWith(({ readModels }) => readModels),
+);
+describeSchemaRegistry(
+  'the embedded registry',
+  embeddedWith(({ registry }) => registry),
+);
+describeInbox(
+  'the embedded inbox',
+  embeddedWith(({ inbox }) => inbox),
 );

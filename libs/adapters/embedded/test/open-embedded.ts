@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@carillon/ports';
 import type { Faults, UnderTest } from '@carillon/testing';
-import { openEmbedded, type Embedded, type EmbeddedOptions } from '../src/index.ts';
+import { afterAll } from 'vitest';
+import { openEmbedded, type Embedded } from '../src/index.ts';
 
 export const wallClock: Clock = { now: () => Date.now() };
 
@@ -29,18 +30,24 @@ export function holdFile(dataDir: string): Faults {
   };
 }
 
-/** A fresh embedded backend with one of its ports, for a contract suite. */
-export const embeddedWith =
-  <Port>(port: (embedded: Embedded) => Port, options: Partial<EmbeddedOptions> = {}) =>
-  async (): Promise<UnderTest<Port>> => {
-    const folder = temporaryFolder();
-    const embedded = await openEmbedded({ dataDir: folder.path, clock: wallClock, busyTimeout: 50, ...options });
-    return {
-      port: port(embedded),
-      faults: holdFile(folder.path),
-      async close() {
-        await embedded.close();
-        folder.remove();
-      },
-    };
+/**
+ * The ports of one embedded backend for a whole file of contract suites: suites use names of their own, so that sharing
+ * proves as much and costs one start.
+ */
+export function sharedEmbedded(): <Port>(port: (embedded: Embedded) => Port) => () => Promise<UnderTest<Port>> {
+  const folder = temporaryFolder();
+  let opened: Promise<Embedded> | null = null;
+  const open = (): Promise<Embedded> => {
+    opened ??= openEmbedded({ dataDir: folder.path, clock: wallClock, busyTimeout: 50 });
+    return opened;
   };
+  afterAll(async () => {
+    await (await opened)?.close();
+    folder.remove();
+  });
+  return (port) => async () => ({
+    port: port(await open()),
+    faults: holdFile(folder.path),
+    close: async () => undefined,
+  });
+}

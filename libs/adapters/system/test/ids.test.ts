@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { base32 } from '../src/base32.ts';
+import { createIds } from '../src/index.ts';
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const anySixteen = fc.uint8Array({ minLength: 16, maxLength: 16 });
+
+describe('base32', () => {
+  it('is the number that the bytes are, in 26 digits', () => {
+    fc.assert(
+      fc.property(anySixteen, (bytes) => {
+        const number = [...base32(bytes)].reduce((sum, digit) => sum * 32n + BigInt(ALPHABET.indexOf(digit)), 0n);
+        expect(base32(bytes)).toHaveLength(26);
+        expect(number).toBe(BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
+      }),
+    );
+  });
+});
+
+describe('derived ids', () => {
+  it('never change: what was sent under one is known by it for ever', () => {
+    const ids = createIds(new Uint8Array(32).fill(1));
+    expect(ids.derive('event', 'shop/orders', 'client', 'A-1001')).toBe('evt_7W0580RP8VK98G8RGXF60FTG2Q');
+    expect(ids.keyed('shop', 'ntf_1', 'email', 'ada@example.com')).toBe('0AMD1HSDGZ4JCCM29N2B0DP786');
+  });
+
+  it('depend on the key only where they are keyed', () => {
+    const [one, two] = [createIds(new Uint8Array(32).fill(1)), createIds(new Uint8Array(32).fill(2))];
+    expect(one.derive('event', 'a')).toBe(two.derive('event', 'a'));
+    expect(one.keyed('a')).not.toBe(two.keyed('a'));
+  });
+
+  it('tell apart texts that UTF-8 cannot, such as lone surrogates', () => {
+    const ids = createIds(new Uint8Array(32));
+    const texts = ['a\ud800', 'a\ud801', 'a\ufffd', 'a'];
+    expect(new Set(texts.map((text) => ids.derive('event', text))).size).toBe(texts.length);
+  });
+});

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadKeys } from '../src/index.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carillon-keys-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the keys of a deployment', () => {
+  it('are made at the first start, for their owner alone, and are the same ever after', () => {
+    const first = loadKeys(folder);
+    expect(loadKeys(folder)).toMatchObject({
+      ledgerKey: first.ledgerKey,
+      pepper: first.pepper,
+      masterKey: first.masterKey,
+    });
+    expect(loadKeys(folder).fingerprint()).toBe(first.fingerprint());
+    expect(first.fingerprint()).not.toContain(Buffer.from(first.ledgerKey).toString('hex'));
+    expect(readdirSync(join(folder, 'keys')).toSorted()).toEqual(['api-key-pepper.key', 'ledger.key', 'master.key']);
+    for (const name of readdirSync(join(folder, 'keys'))) {
+      expect(statSync(join(folder, 'keys', name)).mode & 0o777).toBe(0o600);
+    }
+    expect(new Set([first.ledgerKey, first.pepper, first.masterKey].map((key) => key.join())).size).toBe(3);
+  });
+
+  it('are one set for all who start at once', async () => {
+    const program = join(import.meta.dirname, 'make-keys.ts');
+    const started = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [program, folder]));
+    const printed = await Promise.all(started);
+    expect(new Set(printed.map(({ stdout }) => stdout)).size).toBe(1);
+    expect(readdirSync(join(folder, 'keys'))).toHaveLength(3);
+  });
+
+  it('take the master key from the environment, as hex or base64, and then keep none in a file', () => {
+    const key = new Uint8Array(32).fill(9);
+    for (const encoding of ['hex', 'base64'] as const) {
+      const given = loadKeys(folder, { CARILLON_MASTER_KEY: Buffer.from(key).toString(encoding) });
+      expect(new Uint8Array(given.masterKey)).toEqual(key);
+    }
+    expect(readdirSync(join(folder, 'keys'))).not.toContain('master.key');
+    expect(() => loadKeys(folder, { CARILLON_MASTER_KEY: 'too short' })).toThrow('openssl rand -hex 32');
+  });
+
+  it('are refused when a file is damaged or open to everybody, and never made anew over it', () => {
+    loadKeys(folder);
+    const file = join(folder, 'keys', 'ledger.key');
+    chmodSync(file, 0o644);
+    expect(() => loadKeys(folder)).toThrow('chmod 600');
+    chmodSync(file, 0o600);
+    writeFileSync(file, 'half a k');
+    expect(() => loadKeys(folder)).toThrow('Restore it from a backup');
+    writeFileSync(file, '');
+    expect(() => loadKeys(folder)).toThrow('Restore it from a backup');
+  });
+});

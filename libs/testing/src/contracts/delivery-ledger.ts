@@ -1,0 +1,197 @@
+import type { Delivery } from '@carillon/domain';
+import type { DeliveryId, EventId } from '@carillon/kernel';
+import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
+import { describe, expect, it } from 'vitest';
+import { deliveryOf, outcomeOf, type DeliveryFacts } from './delivery-samples.ts';
+import { freshFor, freshName, type UnderTest } from './under-test.ts';
+
+/** One document per slot, moved by one at a time: what promise 4 stands on. */
+export function describeDeliveryLedger(name: string, make: () => Promise<UnderTest<DeliveryLedger>>): void {
+  describe(`${name} keeps the contract of a delivery ledger`, () => {
+    const { port: ledger, faults } = freshFor(make);
+    const put = async (facts: DeliveryFacts): Promise<Delivery> => {
+      const delivery = deliveryOf(facts);
+      expect(await ledger().insert([delivery])).toEqual([{ inserted: true }]);
+      return delivery;
+    };
+    const ids = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(({ id }) => id);
+
+    it('gives back the whole document, integers beyond 2^53 too', async () => {
+      const delivery = await put({
+        intent: { variables: { total: 9_007_199_254_740_993n, name: 'Grüße', none: null } },
+      });
+      expect(await ledger().get(delivery.id)).toEqual(delivery);
+      expect(await ledger().get('dlv_unknown' as DeliveryId)).toBeNull();
+    });
+
+    it('never overwrites: who comes second is told who holds the slot', async () => {
+      const holder = await put({});
+      const rival = deliveryOf({ id: holder.id, slot: holder.slot, detail: 'rival' });
+      expect(await ledger().insert([rival])).toEqual([{ inserted: false, holder }]);
+      expect(await ledger().get(holder.id)).toEqual(holder);
+    });
+
+    it('keeps a slot single even for another id', async () => {
+      const holder = await put({});
+      const other = deliveryOf({ slot: holder.slot });
+      expect(await ledger().insert([other])).toEqual([{ inserted: false, holder }]);
+      expect(await ledger().get(other.id)).toBeNull();
+    });
+
+    it('lets the first of two inserts of a slot in one call win, and takes the others', async () => {
+      const [first, free] = [deliveryOf(), deliveryOf()];
+      const second = deliveryOf({ id: first.id, slot: first.slot });
+      const answers = await ledger().insert([first, second, free]);
+      expect(answers).toEqual([{ inserted: true }, { inserted: false, holder: first }, { inserted: true }]);
+      expect(await ledger().insert([])).toEqual([]);
+    });
+
+    it('has one winner when many insert one slot at once', async () => {
+      const first = deliveryOf();
+      const rivals = Array.from({ length: 20 }, (_, at) =>
+        deliveryOf({ id: first.id, slot: first.slot, detail: String(at) }),
+      );
+      const answers = (await Promise.all(rivals.map((rival) => ledger().insert([rival])))).flat();
+      expect(answers.filter(({ inserted }) => inserted)).toHaveLength(1);
+      const holder = await ledger().get(first.id);
+      for (const answer of answers) if (!answer.inserted) expect(answer.holder).toEqual(holder);
+    });
+
+    it('replaces the version that was read, and no other', async () => {
+      const first = await put({});
+      const claimed: Delivery = { ...first, version: 2, state: 'SENDING', token: 'a', nextAt: null, leaseUntil: 130 };
+      expect(await ledger().replace(claimed)).toBe('done');
+      expect(await ledger().replace({ ...claimed, token: 'b' })).toBe('stale');
+      expect(await ledger().replace({ ...claimed, version: 4 })).toBe('stale');
+      expect(await ledger().get(first.id)).toEqual(claimed);
+      expect(await ledger().replace({ ...deliveryOf(), version: 2 })).toBe('stale');
+    });
+
+    it('has one winner when many claim one delivery at once', async () => {
+      const first = await put({});
+      const claims = Array.from({ length: 20 }, (_, at) =>
+        ledger().replace({ ...first, version: 2, state: 'SENDING', token: String(at), leaseUntil: 130 }),
+      );
+      const winners = (await Promise.all(claims)).flatMap((answer, at) => (answer === 'done' ? [String(at)] : []));
+      expect(winners).toHaveLength(1);
+      expect((await ledger().get(first.id))?.token).toBe(winners[0]);
+    });
+
+    it('finds what is due in a workspace, earliest first', async () => {
+      const workspace = freshName('due');
+      const late = await put({ slot: { workspace }, nextAt: 90 });
+      const early = await put({ slot: { workspace }, nextAt: 10 });
+      await put({ slot: { workspace }, nextAt: 101 });
+      await put({ slot: { workspace }, state: 'SENT', nextAt: null });
+      expect(ids(await ledger().due(workspace, 100, 10))).toEqual([early.id, late.id]);
+      expect(ids(await ledger().due(workspace, 100, 1))).toEqual([early.id]);
+    });
+
+    it('names the workspaces that have something due, and the time of the next one', async () => {
+      const [due, later, idle] = [freshName('a'), freshName('b'), freshName('c')];
+      await put({ slot: { workspace: due }, nextAt: 7 });
+      await put({ slot: { workspace: due }, nextAt: 8 });
+      await put({ slot: { workspace: later }, nextAt: 500 });
+      await put({ slot: { workspace: idle }, state: 'SENT', nextAt: null });
+      const named = await ledger().dueWorkspaces(100);
+      expect(named.filter((workspace) => [due, later, idle].includes(workspace))).toEqual([due]);
+      expect(new Set(named).size).toBe(named.length);
+      expect(await ledger().nextDueAt()).toBeLessThanOrEqual(7);
+    });
+
+    it('follows a delivery through its states in every list', async () => {
+      const workspace = freshName('moves');
+      const waiting = await put({ slot: { workspace }, nextAt: 10 });
+      const sending: Delivery = { ...waiting, version: 2, state: 'SENDING', nextAt: null, leaseUntil: 20 };
+      await ledger().replace(sending);
+      expect(await ledger().due(workspace, 100, 10)).toEqual([]);
+      expect(ids(await ledger().leaseExpired(21, 1000))).toContain(waiting.id);
+      expect(ids(await ledger().leaseExpired(20, 1000))).not.toContain(waiting.id);
+      await ledger().replace({ ...sending, version: 3, state: 'IN_DOUBT', leaseUntil: null });
+      expect(ids(await ledger().leaseExpired(1000, 1000))).not.toContain(waiting.id);
+      expect(ids((await ledger().list({ workspace, state: 'IN_DOUBT' }, 10)).items)).toEqual([waiting.id]);
+      expect((await ledger().list({ workspace, state: 'WAITING' }, 10)).items).toEqual([]);
+    });
+
+    it('finds outcomes that are not on the log yet, until they are', async () => {
+      const plain = deliveryOf({ updatedAt: 60 });
+      const first: Delivery = { ...plain, unpublished: [outcomeOf(plain)] };
+      await ledger().insert([first]);
+      expect(ids(await ledger().unpublished(61, 1000))).toContain(first.id);
+      expect(ids(await ledger().unpublished(60, 1000))).not.toContain(first.id);
+      await ledger().replace({ ...first, version: 2, unpublished: [] });
+      expect(ids(await ledger().unpublished(1000, 1000))).not.toContain(first.id);
+    });
+
+    it('lists newest first by any filter', async () => {
+      const workspace = freshName('list');
+      const eventId = freshName('evt') as EventId;
+      const old = await put({ slot: { workspace }, createdAt: 10 });
+      const odd = await put({
+        slot: { workspace, uniqueId: 'odd' },
+        intent: { to: 'bob@example.com', eventId, notification: 'odd' },
+        createdAt: 20,
+        state: 'FAILED',
+        nextAt: null,
+      });
+      const all = async (filter: DeliveryFilter): Promise<readonly string[]> =>
+        ids((await ledger().list({ workspace, ...filter }, 10)).items);
+      expect(await all({})).toEqual([odd.id, old.id]);
+      for (const filter of [
+        { state: 'FAILED' },
+        { to: 'bob@example.com' },
+        { uniqueId: 'odd' },
+        { eventId },
+        { notification: 'odd' },
+        { since: 20 },
+      ] as const) {
+        expect(await all(filter), JSON.stringify(filter)).toEqual([odd.id]);
+      }
+      expect(await all({ state: 'FAILED', to: 'ada@example.com' })).toEqual([]);
+      expect(ids(await ledger().byEvent(eventId))).toEqual([odd.id]);
+    });
+
+    it('turns pages that neither repeat nor skip while others arrive', async () => {
+      const workspace = freshName('pages');
+      const made: string[] = [];
+      // Several share a time, so that the time alone would not do for a cursor.
+      for (let at = 0; at < 7; at += 1)
+        made.push((await put({ slot: { workspace }, createdAt: 10 + Math.floor(at / 3) })).id);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await ledger().list({ workspace }, 2, cursor);
+        expect(page.items.length).toBeLessThanOrEqual(2);
+        seen.push(...ids(page.items));
+        cursor = page.next ?? undefined;
+        await put({ slot: { workspace }, createdAt: 100 });
+      } while (cursor !== undefined);
+      expect(seen).toHaveLength(7);
+      expect(new Set(seen)).toEqual(new Set(made));
+    });
+
+    it('counts by state, moves included', async () => {
+      const before = await ledger().countByState();
+      const first = await put({});
+      await put({});
+      await ledger().replace({ ...first, version: 2, state: 'SENT', nextAt: null });
+      const after = await ledger().countByState();
+      expect((after.WAITING ?? 0) - (before.WAITING ?? 0)).toBe(1);
+      expect((after.SENT ?? 0) - (before.SENT ?? 0)).toBe(1);
+    });
+
+    it('rejects while it cannot write, and a token tells afterwards what happened', async ({ skip }) => {
+      const broken = faults();
+      if (!broken) return skip('this adapter has no faults to inject');
+      const first = await put({});
+      const claimed: Delivery = { ...first, version: 2, state: 'SENDING', token: 'mine', leaseUntil: 130 };
+      await broken.breakWrites();
+      await expect(ledger().replace(claimed)).rejects.toThrow();
+      await expect(ledger().insert([deliveryOf()])).rejects.toThrow();
+      await broken.mendWrites();
+      const held = await ledger().get(first.id);
+      if (held?.token !== 'mine') expect(await ledger().replace(claimed)).toBe('done');
+      expect((await ledger().get(first.id))?.token).toBe('mine');
+    });
+  });
+}

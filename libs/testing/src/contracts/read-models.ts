@@ -1,0 +1,148 @@
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, ReadModels } from '@carillon/ports';
+import { describe, expect, it } from 'vitest';
+import { allPages } from './pages.ts';
+import { freshFor, freshName, type UnderTest } from './under-test.ts';
+
+let offset = 0;
+const next = (): number => {
+  offset += 1;
+  return (Date.now() % 1_000_000_000) * 1000 + offset;
+};
+
+const event = (workspace: string, more: Partial<EventRow> = {}): EventRow => ({
+  id: freshName('evt'),
+  workspace,
+  stream: `${workspace}/orders`,
+  partition: 0,
+  offset: next(),
+  at: 10,
+  bytes: 100,
+  configNumber: 1,
+  reused: false,
+  ...more,
+});
+const duplicate = (workspace: string, more: Partial<DuplicateRow> = {}): DuplicateRow => ({
+  id: freshName('dup'),
+  workspace,
+  notification: 'order-paid',
+  intentId: freshName('int'),
+  eventId: freshName('evt'),
+  deliveryId: freshName('dlv'),
+  at: 10,
+  detail: '',
+  ...more,
+});
+const deadLetter = (workspace: string | null, more: Partial<DeadLetterRow> = {}): DeadLetterRow => ({
+  id: freshName('ded'),
+  workspace,
+  stage: 'evaluate',
+  topic: 'carillon.events',
+  partition: 0,
+  offset: next(),
+  reason: 'invalid_json',
+  at: 10,
+  ownPartition: 0,
+  ownOffset: next(),
+  redrivenAt: null,
+  ...more,
+});
+const evaluation = (workspace: string, more: Partial<EvaluationRow> = {}): EvaluationRow => ({
+  partition: 0,
+  from: next(),
+  to: next(),
+  configNumber: 1,
+  workspace,
+  rule: 'order-paid.paid',
+  fired: 1,
+  failed: 0,
+  sampleEventId: null,
+  sampleError: null,
+  ...more,
+});
+
+/** Projections may repeat as often as they like: rows are named by what they describe. */
+export function describeReadModels(name: string, make: () => Promise<UnderTest<ReadModels>>): void {
+  describe(`${name} keeps the contract of read models`, () => {
+    const { port: models } = freshFor(make);
+    const idsOf = (rows: readonly { readonly id: string }[]): readonly string[] => rows.map(({ id }) => id);
+
+    it('shows each place of an event once, oldest first, however often it was projected', async () => {
+      const workspace = freshName('shop');
+      const first = event(workspace, { at: 10 });
+      const again = event(workspace, { id: first.id, at: 20, reused: true });
+      await models().put({ events: [again, first] });
+      await models().put({ events: [first] });
+      expect(await models().event(first.id)).toEqual([first, again]);
+      expect(await models().event(freshName('unknown'))).toEqual([]);
+      await models().put({});
+    });
+
+    it('lists events newest first, by workspace, stream and time', async () => {
+      const workspace = freshName('shop');
+      const old = event(workspace, { at: 10 });
+      const other = event(workspace, { at: 20, stream: `${workspace}/other` });
+      await models().put({ events: [old, other, event(freshName('elsewhere'))] });
+      expect(idsOf((await models().events({ workspace }, 10)).items)).toEqual([other.id, old.id]);
+      expect(idsOf((await models().events({ stream: `${workspace}/other` }, 10)).items)).toEqual([other.id]);
+      expect(idsOf((await models().events({ workspace, since: 20 }, 10)).items)).toEqual([other.id]);
+    });
+
+    it('turns pages of events that neither repeat nor skip while others arrive', async () => {
+      const workspace = freshName('shop');
+      const made = [1, 1, 1, 2, 2].map((at) => event(workspace, { at }));
+      await models().put({ events: made });
+      const seen = await allPages(
+        (cursor) => models().events({ workspace }, 2, cursor),
+        () => models().put({ events: [event(workspace, { at: 100 })] }),
+      );
+      expect(idsOf(seen).toSorted()).toEqual(idsOf(made).toSorted());
+    });
+
+    it('shows duplicates of an event, of a delivery, and the newest of a workspace', async () => {
+      const workspace = freshName('shop');
+      const one = duplicate(workspace, { at: 10 });
+      const two = duplicate(workspace, { at: 20, deliveryId: one.deliveryId });
+      await models().put({ duplicates: [one, two] });
+      await models().put({ duplicates: [one] });
+      expect(await models().duplicatesOfEvent(one.eventId)).toEqual([one]);
+      expect(await models().duplicatesOfDelivery(one.deliveryId)).toEqual([one, two]);
+      expect(await models().duplicates({ workspace }, 10)).toEqual([two, one]);
+      expect(await models().duplicates({ workspace }, 1)).toEqual([two]);
+      expect(await models().duplicates({ workspace, since: 20 }, 10)).toEqual([two]);
+    });
+
+    it('lists dead letters newest first, those without a workspace too', async () => {
+      const workspace = freshName('shop');
+      const made = [1, 1, 2].map((at) => deadLetter(workspace, { at }));
+      const homeless = deadLetter(null);
+      await models().put({ deadLetters: [...made, homeless] });
+      const seen = await allPages(
+        (cursor) => models().deadLetters({ workspace }, 1, cursor),
+        () => models().put({ deadLetters: [deadLetter(workspace, { at: 100 })] }),
+      );
+      expect(idsOf(seen).toSorted()).toEqual(idsOf(made).toSorted());
+      expect(await models().deadLetter(homeless.id)).toEqual(homeless);
+      expect(await models().deadLetter(freshName('unknown'))).toBeNull();
+    });
+
+    it('remembers that a dead letter was sent on its way, even when it is projected again', async () => {
+      const row = deadLetter(freshName('shop'));
+      await models().put({ deadLetters: [row] });
+      await models().markRedriven(row.id, 99);
+      await models().put({ deadLetters: [row] });
+      expect(await models().deadLetter(row.id)).toEqual({ ...row, redrivenAt: 99 });
+    });
+
+    it('shows evaluations of a rule with failures first, each once', async () => {
+      const workspace = freshName('shop');
+      const quiet = evaluation(workspace);
+      const failing = evaluation(workspace, { failed: 2, sampleEventId: 'evt_1', sampleError: 'no such key: total' });
+      const newest = evaluation(workspace);
+      for (const row of [failing, quiet, newest, failing]) await models().put({ evaluations: [row] });
+      await models().put({ evaluations: [evaluation(workspace, { rule: 'other.rule' })] });
+      const shown = await models().evaluations(workspace, 'order-paid.paid', 10);
+      expect(shown).toEqual([failing, newest, quiet]);
+      expect(await models().evaluations(workspace, 'order-paid.paid', 1)).toEqual([failing]);
+    });
+  });
+}
