@@ -44,6 +44,8 @@ const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly 
     for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
   };
 
+const EXPLAIN_BUDGETS = 5;
+
 export type LanguageOptions = {
   /** Left out, code is generated where the process allows it. */
   readonly generate?: boolean;
@@ -106,13 +108,13 @@ function makeExpression(source: string, plan: Plan, generate: boolean): Expressi
     },
     explain: (bindings) => {
       parts ??= partsToExplain(source, plan);
-      meter.reset();
       const frame = frameOf(bindings);
-      return parts.map((part) => ({
-        source: part.source,
-        depth: part.depth,
-        result: evaluateRun(part.run, frame, meter),
-      }));
+      return parts.map((part, index) => {
+        /** The whole has the budget that it always has; all its parts share a larger one. */
+        if (index === 0) meter.reset();
+        if (index === 1) meter.reset(EXPLAIN_BUDGETS);
+        return { source: part.source, depth: part.depth, result: evaluateRun(part.run, frame, meter) };
+      });
     },
   };
 }

@@ -109,8 +109,10 @@ const event = fc.record(
   { requiredKeys: ['m', 'items'] },
 );
 
-const scalar = (value: unknown): string =>
-  typeof value === 'object' ? JSON.stringify(value) : `${typeof value} ${String(value)}`;
+function scalar(value: unknown): string {
+  if (typeof value === 'string') return `string ${value}`;
+  return typeof value === 'bigint' ? `bigint ${value}` : `${typeof value} ${JSON.stringify(value)}`;
+}
 
 /** Plain text of a value, alike for both; errors are alike whatever they say. */
 function ourText(value: Value): string {

@@ -14,7 +14,7 @@ describe('what is refused when saved', () => {
     ['event.a and event.b', 1, 9, '`and`', '`&&`'],
     ['event.a == 1 or event.b == 2', 1, 14, '`or`', '`||`'],
     ['event.a = 1', 1, 9, 'single `=`', '`==`'],
-    ['event.in == 1', 1, 7, '`.in`', '["in"]'],
+    ['event.in == 1', 1, 7, '`.in`', 'event["in"]'],
     ['event.a ==', 1, 11, 'ends too early', 'complete'],
     ['(event.a', 1, 9, 'ends too early', 'close'],
     ['event.a == "x', 1, 12, 'not closed', 'close'],

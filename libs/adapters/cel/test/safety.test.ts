@@ -68,7 +68,12 @@ describe('hostile names', () => {
 
 describe('every evaluation ends', () => {
   const NUMBERS = Array.from({ length: 5000 }, (_, at) => at);
-  const many = JSON.stringify({ list: NUMBERS, same: NUMBERS, text: 'a'.repeat(200_000) });
+  const rest = {
+    copy: 'a'.repeat(200_000),
+    digits: '1'.repeat(200_000),
+    object: Object.fromEntries(NUMBERS.map((at) => [`field${at}`, at])),
+  };
+  const many = JSON.stringify({ list: NUMBERS, same: NUMBERS, text: 'a'.repeat(200_000), ...rest });
 
   it.each([
     ['nested loops', 'event.list.all(x, event.list.all(y, x + y >= 0))'],
@@ -84,6 +89,10 @@ describe('every evaluation ends', () => {
         .join('')
         .replace('[v0, v0]', '[1, 1]')}v20${')'.repeat(20)}`,
     ],
+    ['comparing long texts in a loop', 'event.list.all(x, event.text == event.copy)'],
+    ['looking at the start of long text', 'event.list.all(x, event.text.startsWith(event.copy))'],
+    ['reading numbers from long text', 'event.list.all(x, string(double(event.digits + "x")) == "")'],
+    ['counting fields in a loop', 'event.list.all(x, event.object.size() > 1)'],
     ['patterns on long text', 'event.text.matches("(a{1,20}){1,20}b(c{1,20}){1,20}$")'],
     ['a hostile pattern for backtracking', 'event.list.all(x, event.text.matches("(a+)+$"))'],
     ['searching text in a loop', `event.list.all(x, !event.text.contains("${'a'.repeat(300)}b"))`],

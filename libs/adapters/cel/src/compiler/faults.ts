@@ -58,9 +58,10 @@ export function explainSyntax(source: string, offset: number, summary: string): 
   const before = source.slice(0, offset).trimEnd();
   const key = /^(in|true|false|null|\d\w*)\b/.exec(rest)?.[1];
   if (before.endsWith('.') && key !== undefined) {
+    const owner = /([\w.]*)\.$/.exec(before)?.[1] ?? '';
     return {
       message: `\`.${key}\` does not parse: ${key} is a word of the language`,
-      fix: `write \`["${key}"]\` in place of \`.${key}\``,
+      fix: `write \`${owner}["${key}"]\``,
     };
   }
   if (before.endsWith('=') && !/[=!<>]=$/.test(before)) {

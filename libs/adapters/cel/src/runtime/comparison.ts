@@ -26,6 +26,7 @@ export function equal(meter: Meter, left: Value, right: Value): boolean | CelErr
 function equalAt(meter: Meter, left: Value, right: Value, depth: number): boolean {
   if (depth > MAX_DEPTH) meter.left = -1;
   if (!meter.spend(1)) return false;
+  if (typeof left === 'string') return typeof right === 'string' && equalText(meter, left, right);
   if (left === right) return true;
   const number = numberOf(left);
   if (number !== undefined) {
@@ -41,6 +42,10 @@ function equalAt(meter: Meter, left: Value, right: Value, depth: number): boolea
   if (isMap(left)) return isMap(right) && equalMaps(meter, left, right, depth + 1);
   return equalScalars(meter, left, right, depth);
 }
+
+/** Texts of one length may have to be read to their ends. */
+const equalText = (meter: Meter, left: string, right: string): boolean =>
+  left.length === right.length && meter.spend(left.length / 64) && left === right;
 
 function equalScalars(meter: Meter, left: Value & object, right: Value & object, depth: number): boolean {
   if (left instanceof Timestamp) return right instanceof Timestamp && left.nanos === right.nanos;

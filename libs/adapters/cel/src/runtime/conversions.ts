@@ -42,7 +42,7 @@ export function toDouble(_meter: Meter, value: Value): Value {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Uint) return Number(value.whole);
   if (typeof value !== 'string') return noOverload('double', value);
-  if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
+  if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
   const special = /^([+-]?)(inf|infinity|nan)$/i.exec(value);
   const size = SPECIAL[special?.[2]?.toLowerCase() ?? ''];
   if (size === undefined) return unreadable('double', value);

@@ -2,6 +2,7 @@ import { valueOf } from './access.ts';
 import { mapSize } from './comparison.ts';
 import * as conversions from './conversions.ts';
 import type { Meter } from './meter.ts';
+import { TOO_COMPLEX } from './meter.ts';
 import * as text from './text.ts';
 import { CLOCK_READERS, SPAN_READERS, wallClock } from './time.ts';
 import type { Value } from './values.ts';
@@ -18,7 +19,10 @@ import {
   TypeValue,
 } from './values.ts';
 
-/** A function that an expression may call. Arguments that are errors are answered with the first error. */
+/**
+ * A function that an expression may call. Arguments that are errors are answered with the first error; text is paid for
+ * by its length, since every function may have to read it.
+ */
 export type Callable = (meter: Meter, ...args: readonly Value[]) => Value;
 
 type Kind = 'text' | 'whole' | 'list' | 'any';
@@ -39,7 +43,10 @@ const declare = (name: string, method: boolean, kinds: readonly Kind[], run: Cal
   method,
   args: kinds.length,
   run: (meter, ...args) => {
-    for (const arg of args) if (arg instanceof CelError) return arg;
+    for (const arg of args) {
+      if (arg instanceof CelError) return arg;
+      if (typeof arg === 'string' && !meter.spend(arg.length / 64)) return TOO_COMPLEX;
+    }
     for (const [at, kind] of kinds.entries()) if (!ACCEPTS[kind](args[at] ?? null)) return noOverload(name, ...args);
     return run(meter, ...args);
   },
@@ -59,7 +66,9 @@ const number = (value: Value | undefined, absent: number): number => (value === 
 const size: Callable = (meter, of = null) => {
   if (typeof of === 'string') return text.textSize(meter, of);
   if (isList(of) || of instanceof Uint8Array) return BigInt(of.length);
-  return isMap(of) ? BigInt(mapSize(of)) : noOverload('size', of);
+  if (!isMap(of)) return noOverload('size', of);
+  const entries = mapSize(of);
+  return meter.spend(entries / 8) ? BigInt(entries) : TOO_COMPLEX;
 };
 
 const text1: readonly Kind[] = ['text', 'text'];
@@ -81,7 +90,7 @@ const clock = (name: string): readonly Declared[] => {
   const read: Callable = (meter, on = null, zone) => {
     const reader = CLOCK_READERS[name];
     if (on instanceof Timestamp && reader) {
-      if (!meter.spend(zone === undefined ? 1 : 20)) return new CelError('too_complex');
+      if (!meter.spend(zone === undefined ? 1 : 80)) return TOO_COMPLEX;
       const shown = wallClock(on, zone as string | undefined);
       return shown instanceof CelError ? shown : BigInt(reader(shown));
     }

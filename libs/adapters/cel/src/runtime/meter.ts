@@ -15,8 +15,8 @@ export const TOO_COMPLEX = new CelError('too_complex: the expression took too ma
 export class Meter {
   left: number = STEP_BUDGET;
 
-  reset(): void {
-    this.left = STEP_BUDGET;
+  reset(times = 1): void {
+    this.left = STEP_BUDGET * times;
   }
 
   /** Takes steps; false when there are none left. */
