@@ -72,6 +72,12 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     [`${generatedFolder}/record-schemas.generated.ts`, recordSchemas()],
     [`${generatedFolder}/topics.generated.ts`, topicDefinitions()],
   ]);
+  // Imported late: the package reads the two files above, which may not be there yet.
+  const { configurationReference, FILE_SHAPES, fileJsonSchema } = await import('@carillon/contracts');
+  files.set('docs/configuration.md', configurationReference());
+  for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {
+    files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);
+  }
   return files;
 }
 

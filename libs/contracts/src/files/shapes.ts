@@ -5,7 +5,14 @@ import { z } from 'zod';
  * The shape of every configuration file, with the words that the reference and the editors' schemas are made from.
  * Messages of formats say what is expected; `mistakes.ts` puts them into sentences.
  */
-type Words = { readonly description: string; readonly default?: unknown; readonly example?: unknown };
+type Words = {
+  readonly description: string;
+  /** The value that counts where the key is left out. */
+  readonly default?: unknown;
+  /** What counts where the key is left out, when that is no fixed value. */
+  readonly otherwise?: string;
+  readonly example?: unknown;
+};
 
 const said = <Schema extends z.ZodType>(schema: Schema, { example, ...words }: Words): Schema =>
   schema.meta({ ...words, ...(example !== undefined && { examples: [example] }) });
@@ -18,12 +25,14 @@ const keys = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
 
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 export const SLUG_WORDS = 'a name of a-z, 0-9 and - (at most 63, no - at the ends)';
-const slug = z.string().regex(SLUG, { error: SLUG_WORDS });
+const slug = z.string().regex(SLUG, { error: SLUG_WORDS }).meta({ kind: 'name' });
 
 /** Leaves that hold CEL. YAML may read `true` or `5` as something else than text; `read-file.ts` makes them text again. */
 const expressionLeaves = new WeakSet<object>();
 const expression = () => {
-  const leaf = z.union([z.string().trim().min(1).max(4096), z.boolean(), z.number()], { error: 'an expression (CEL)' });
+  const leaf = z
+    .union([z.string().trim().min(1).max(4096), z.boolean(), z.number()], { error: 'an expression (CEL)' })
+    .meta({ kind: 'expression' });
   // By definition, which copies of the schema share: `meta` makes copies.
   expressionLeaves.add(leaf.def);
   return leaf;
@@ -33,7 +42,8 @@ export const isExpressionLeaf = (schema: z.core.$ZodType): boolean =>
 
 const duration = z
   .string()
-  .refine((text) => parseDuration(text).ok, { error: 'a duration such as 30s, 30m, 2h, 1d or 1w' });
+  .refine((text) => parseDuration(text).ok, { error: 'a duration such as 30s, 30m, 2h, 1d or 1w' })
+  .meta({ kind: 'duration' });
 const text = (max: number) =>
   z
     .string()
@@ -96,7 +106,7 @@ const smtpAccount = keys({
   tls: said(z.enum(['implicit', 'starttls', 'opportunistic', 'none']).exactOptional(), {
     description:
       '`implicit`: TLS from the first byte. `starttls`: upgrade, or no sending. `opportunistic`: upgrade where offered. `none`: clear text.',
-    default: '`implicit` on port 465, else `starttls` with a `user` and `opportunistic` without',
+    otherwise: '`implicit` on port 465, else `starttls` with a `user` and `opportunistic` without',
     example: 'starttls',
   }),
   user: said(text(320).exactOptional(), { description: 'User name, if the server wants one.', example: 'shop' }),
@@ -141,7 +151,7 @@ const locale = z.string().refine(isLocale, { error: 'a language tag such as en o
 export const workspaceShape = keys({
   name: said(text(200).exactOptional(), {
     description: 'Name for people.',
-    default: 'the folder’s name',
+    otherwise: 'the folder’s name',
     example: 'Shop',
   }),
   time_zone: said(timeZone.exactOptional(), {
@@ -193,12 +203,12 @@ const recipients = keys({
   unique_id: said(expression().exactOptional(), {
     description:
       'Nobody is sent the same notification twice for one value. `event_id`: every event counts. Left out: each address gets the notification once, ever.',
-    default: 'the address',
+    otherwise: 'the address',
     example: 'event.order_id',
   }),
   person: said(expression().exactOptional(), {
     description: 'Who is told, when one person has several addresses.',
-    default: 'the address',
+    otherwise: 'the address',
     example: 'event.customer.id',
   }),
   variables: said(
@@ -234,7 +244,7 @@ const rule = keys({
   ),
   path: said(z.string().regex(EVENT_PATH, { error: 'workspace/notification.rule' }).exactOptional(), {
     description: 'Address of the rule’s own stream, given at creation, written by `export`. Never with `stream`.',
-    default: '<workspace>/<notification>.<rule>',
+    otherwise: '<workspace>/<notification>.<rule>',
     example: 'shop/order-paid.paid',
   }),
   enabled: said(z.boolean().exactOptional(), { description: 'false: the rule judges nothing.', default: true }),
@@ -259,7 +269,7 @@ export const notificationShape = keys({
   ),
   name: said(text(200).exactOptional(), {
     description: 'Name for people.',
-    default: 'the file’s name',
+    otherwise: 'the file’s name',
     example: 'Order paid',
   }),
   category: said(slug.exactOptional(), { description: 'What people opt out of together.', example: 'orders' }),
@@ -282,7 +292,7 @@ export const notificationShape = keys({
           template: said(slug, { description: 'Name of a template (templates/<name>/).', example: 'order-paid' }),
           accounts: said(z.array(slug).min(1, { error: 'at least one account' }).exactOptional(), {
             description: 'Accounts of the workspace to send through; the next is taken when one is suspended.',
-            default: 'the deployment’s',
+            otherwise: 'the deployment’s',
             example: ['mailserver'],
           }),
         }).exactOptional(),
@@ -321,7 +331,7 @@ export const emailTemplateShape = keys({
   subject: said(text(998), { description: 'Subject, a template.', example: 'Order {{ order_id }} is paid' }),
   from: said(text(998).exactOptional(), {
     description: 'Sender, `Name <address>` or an address.',
-    default: 'the account’s',
+    otherwise: 'the account’s',
     example: 'Shop <shop@example.com>',
   }),
   strict: said(z.boolean().exactOptional(), {
