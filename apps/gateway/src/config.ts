@@ -1,0 +1,35 @@
+import type { Duration } from '@carillon/kernel';
+import type { HttpLimits } from '@carillon/runtime';
+
+/** What an operator may set; everything but the address has a default that is meant to be kept. */
+export type GatewayConfig = {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly maxBodyBytes?: number;
+  /** Bytes of bodies held at once, from their arrival until the log answered; beyond it requests get 503. */
+  readonly maxInFlightBytes?: number;
+  /** How long an append may take before the client is told that its outcome is unknown. */
+  readonly appendDeadline?: Duration;
+  /** How long ago the configuration may have been read to its end: what a revoked key lives on at most. */
+  readonly freshFor?: Duration;
+  /** How long a stale configuration is tried to be read while a request waits. */
+  readonly refreshDeadline?: Duration;
+  readonly closeDeadline?: Duration;
+  readonly http?: Partial<HttpLimits>;
+};
+
+export type GatewaySettings = Required<GatewayConfig>;
+
+export const GATEWAY_PORT_SETTING = '--gateway-port or CARILLON_GATEWAY_PORT';
+
+export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
+  maxBodyBytes: 256 * 1024,
+  maxInFlightBytes: 64 * 1024 * 1024,
+  appendDeadline: 5000,
+  freshFor: 2000,
+  refreshDeadline: 1000,
+  closeDeadline: 10_000,
+  http: {},
+  ...config,
+});

@@ -1,0 +1,110 @@
+import { readEvent, streamTable } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import { prepareAppend, readTraceparent } from '@carillon/stages';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { admit, type Admission } from './admission.ts';
+import { createBodyBudget, type BodyShare } from './body-budget.ts';
+import type { GatewaySettings } from './config.ts';
+import { allowOrigin, answerPreflight } from './cross-origin.ts';
+import type { Freshness } from './freshness.ts';
+import type { GatewayPorts } from './ports.ts';
+import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
+import { createStreamRates } from './stream-rates.ts';
+import { appendInTime } from './timed-append.ts';
+
+/** The address of a stream: the path may itself have slashes. */
+const EVENTS = '/events/*';
+type EventRequest = FastifyRequest<{ Params: { '*': string } }>;
+
+/**
+ * `POST /events/<EVENT_PATH>` (interfaces section 2). Its checks come in the order fixed there; those that need no body
+ * come in a hook, because the framework looks at the body's type before the handler.
+ */
+export function serveEventIntake(
+  app: FastifyInstance,
+  ports: GatewayPorts,
+  settings: GatewaySettings,
+  freshness: Freshness,
+): void {
+  const { configuration, clock, apiKeys, telemetry } = ports;
+  const admissions = new WeakMap<FastifyRequest, Admission>();
+  const rates = createStreamRates();
+  const budget = createBodyBudget(settings.maxInFlightBytes);
+  const streamAt = (path: string) => streamTable(configuration.current()).streams.get(path);
+
+  async function letIn(request: EventRequest, reply: FastifyReply): Promise<void> {
+    const path = request.params['*'];
+    allowOrigin(request, reply, streamAt(path));
+    await freshness.ensure();
+    const now = clock.now();
+    const admission = admit(configuration.current(), path, request.headers.authorization, apiKeys, now);
+    rates.take(admission.stream, now);
+    admissions.set(request, admission);
+  }
+
+  async function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const admission = admissions.get(request);
+    if (!admission) throw new CarillonError('internal', 'The request was not checked.');
+    const given = readTraceparent(oneHeader(request, 'traceparent'));
+    const span = telemetry?.startRequest(given);
+    reply.raw.once('close', () => span?.end(reply.raw.statusCode));
+    checkMediaType(request.headers);
+    checkDeclaredSize(request.headers, settings.maxBodyBytes);
+    const share = budget.share();
+    const id = await appendBody(request, admission, span ? span.traceparent : given, share);
+    telemetry?.accepted(admission.stream.path);
+    return reply.code(202).header('cache-control', 'no-store').send({ id });
+  }
+
+  /** Reads, checks and appends; the share of the budget is given back when nobody holds the bytes any more. */
+  async function appendBody(
+    request: EventRequest,
+    { stream, principal }: Admission,
+    traceparent: string | null,
+    share: BodyShare,
+  ): Promise<string> {
+    const prepared = await prepareOrRelease(async () => {
+      const bytes = await readBody(request.raw, settings.maxBodyBytes, share, request.signal);
+      const read = readEvent(bytes);
+      if (!read.ok) {
+        const { code, detail, ...facts } = read.error;
+        throw new CarillonError(code, detail, facts);
+      }
+      const idempotencyKey = oneHeader(request, 'idempotency-key');
+      return prepareAppend(
+        { stream, principal, bytes, body: read.value.body, idempotencyKey, traceparent },
+        { ids: ports.ids, now: clock.now(), partitions: ports.log.partitions('carillon.events') },
+      );
+    }, share);
+    const startedAt = clock.now();
+    await appendInTime(ports.log, prepared.record, settings.appendDeadline, () => share.release());
+    telemetry?.appended(clock.now() - startedAt);
+    return prepared.id;
+  }
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.post<{ Params: { '*': string } }>(EVENTS, { onRequest: letIn }, (request, reply) => take(request, reply));
+  app.options<{ Params: { '*': string } }>(EVENTS, async (request, reply) =>
+    answerPreflight(request, reply, streamAt(request.params['*'])),
+  );
+}
+
+type Prepared = ReturnType<typeof prepareAppend>;
+type Ready = Extract<Prepared, { ok: true }>['value'];
+
+async function prepareOrRelease(prepare: () => Promise<Prepared>, share: BodyShare): Promise<Ready> {
+  try {
+    const prepared = await prepare();
+    if (!prepared.ok) throw prepared.error;
+    return prepared.value;
+  } catch (error) {
+    share.release();
+    throw error;
+  }
+}
+
+function oneHeader(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}

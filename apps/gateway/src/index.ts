@@ -1,0 +1,3 @@
+export type { GatewayConfig } from './config.ts';
+export type { GatewayPorts, GatewayTelemetry, PresentedKeys, RequestSpan } from './ports.ts';
+export { startGateway, type RunningGateway } from './start.ts';

@@ -1,0 +1,37 @@
+import type { Duration } from '@carillon/kernel';
+import type { Clock, ConfigurationView, EventLog, Ids } from '@carillon/ports';
+import type { AnsweredRequest, HealthSources, HttpLog } from '@carillon/runtime';
+
+/** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
+export type PresentedKeys = {
+  /** The public id in a key, or null for text that is no key. */
+  parse(text: string): string | null;
+  /** Whether the key is the one of this digest; takes the same time whatever is wrong with it. */
+  verify(presented: string, digest: string): boolean;
+};
+
+export type RequestSpan = {
+  /** Goes into the record, so that what follows continues the trace. */
+  readonly traceparent: string | null;
+  end(status: number): void;
+};
+
+/** Where spans and counts go. Without it the client's traceparent is passed on as it came. */
+export type GatewayTelemetry = {
+  /** A request to a stream was let in; `traceparent` is the client's, if it is a valid one. */
+  startRequest(traceparent: string | null): RequestSpan;
+  accepted(stream: string): void;
+  /** The log acknowledged an append. */
+  appended(span: Duration): void;
+  answered(request: AnsweredRequest): void;
+};
+
+export type GatewayPorts = HealthSources & {
+  readonly log: Pick<EventLog, 'append' | 'partitions'>;
+  readonly configuration: Pick<ConfigurationView, 'current' | 'readToEndAt' | 'refresh'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly apiKeys: PresentedKeys;
+  readonly telemetry?: GatewayTelemetry;
+  readonly httpLog?: HttpLog;
+};

@@ -1,0 +1,40 @@
+import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
+import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
+import { serveEventIntake } from './event-intake.ts';
+import { createFreshness } from './freshness.ts';
+import type { GatewayPorts } from './ports.ts';
+
+export type RunningGateway = {
+  /** `http://127.0.0.1:7400`; streams are below `/events/`. */
+  readonly address: string;
+  readonly port: number;
+  /** Refuses new requests, lets those under way finish until the deadline, and frees the port. */
+  close(): Promise<void>;
+};
+
+/** Starts the HTTP edge. Rejects with `port_in_use`. What is behind the ports belongs to the caller and outlives it. */
+export async function startGateway(config: GatewayConfig, ports: GatewayPorts): Promise<RunningGateway> {
+  const settings = withDefaults(config);
+  const { telemetry, httpLog, metrics } = ports;
+  const freshness = createFreshness(ports.configuration, ports.clock, settings);
+  const server = createHttpServer({
+    host: settings.host,
+    port: settings.port,
+    portSetting: GATEWAY_PORT_SETTING,
+    newRequestId: () => ports.ids.random('request'),
+    limits: { ...settings.http, maxBodyBytes: settings.maxBodyBytes },
+    checks: () => [configurationCheck(freshness.isFresh()), ...(ports.checks?.() ?? [])],
+    ...(metrics && { metrics }),
+    ...(httpLog && { log: httpLog }),
+    ...(telemetry && { answered: (request) => telemetry.answered(request) }),
+  });
+  serveEventIntake(server.app, ports, settings, freshness);
+  const { address, port } = await server.listen();
+  return { address, port, close: () => server.close(settings.closeDeadline) };
+}
+
+const configurationCheck = (ok: boolean): ReadinessCheck => ({
+  name: 'configuration',
+  ok,
+  detail: ok ? 'read to its end' : 'not read to its end lately: look at the log',
+});

@@ -1,0 +1,152 @@
+import { connect } from 'node:net';
+import {
+  EMPTY_CONFIGURATION,
+  foldConfiguration,
+  type ApiKeyBody,
+  type Configuration,
+  type ResourceChange,
+  type StreamBody,
+} from '@carillon/domain';
+import type { LogRecord } from '@carillon/ports';
+import type { HttpLogFacts } from '@carillon/runtime';
+import { openRealBackend, type RealBackend } from '../../../test/support/real-backend.ts';
+import { startGateway, type GatewayConfig, type GatewayPorts, type RunningGateway } from '../src/index.ts';
+
+/** Keys of the workspaces, by name: whole, as a client holds them. */
+export type Keys = Readonly<Record<'backend' | 'other' | 'expired' | 'future' | 'blog' | 'revoked', string>>;
+
+export type Ground = {
+  readonly backend: RealBackend;
+  readonly keys: Keys;
+  readonly configuration: { current: Configuration; readToEndAt: () => number; refresh: () => Promise<void> };
+  /** What was logged, as text. */
+  readonly logged: string[];
+  start(config?: Partial<GatewayConfig>, ports?: Partial<GatewayPorts>): Promise<RunningGateway>;
+  /** All records of the event log. */
+  records(): Promise<readonly LogRecord[]>;
+  /** Ends the gateways that were started since the last time. */
+  stopGateways(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const stream = (name: string, body: StreamBody): ResourceChange => ({
+  ref: { kind: 'stream', workspace: 'shop', name },
+  based_on: null,
+  body,
+});
+
+const STREAMS: readonly ResourceChange[] = [
+  stream('orders', { security: { api_keys: ['backend', 'expired', 'future'] } }),
+  stream('private', { security: { api_keys: ['other'] } }),
+  stream('keyed', { key: 'event.customer.id', time: 'event.at', security: { api_keys: ['backend'] } }),
+  stream('slow', { rate: { per_second: 0.5, burst: 2 }, security: { api_keys: ['backend'] } }),
+  stream('pages', { cors_origins: ['https://shop.example'], security: { api_keys: ['backend'] } }),
+];
+
+/** A real log, a configuration with every kind of stream and key, and gateways over both. */
+export async function prepareGround(): Promise<Ground> {
+  const backend = await openRealBackend();
+  const { apiKeys, log, clock, ids } = backend;
+  const running: RunningGateway[] = [];
+  const logged: string[] = [];
+  const changes: ResourceChange[] = [...STREAMS];
+  const addKey = (workspace: string, name: string, more: Partial<ApiKeyBody> = {}): string => {
+    const { key, keyId, digest } = apiKeys.make();
+    const body = { key_id: keyId, digest, created_at: '2026-01-01T00:00:00.000Z', ...more };
+    changes.push({ ref: { kind: 'api_key', workspace, name }, based_on: null, body });
+    return key;
+  };
+  const keys: Keys = {
+    backend: addKey('shop', 'backend'),
+    other: addKey('shop', 'other'),
+    expired: addKey('shop', 'expired', { expires_at: '2026-01-02T00:00:00.000Z' }),
+    future: addKey('shop', 'future', { expires_at: '2999-01-01T00:00:00.000Z' }),
+    blog: addKey('blog', 'backend'),
+    revoked: apiKeys.make().key,
+  };
+  const record = { id: 'req_1', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+  const configuration: Ground['configuration'] = {
+    current: foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration,
+    readToEndAt: () => clock.now(),
+    refresh: async () => undefined,
+  };
+  const httpLog = (facts: HttpLogFacts): void => void logged.push(`${JSON.stringify(facts)} ${String(facts.error)}`);
+
+  return {
+    backend,
+    keys,
+    configuration,
+    logged,
+    async start(config = {}, ports = {}) {
+      const gateway = await startGateway(
+        { host: '127.0.0.1', port: 0, closeDeadline: 2000, ...config },
+        {
+          log,
+          clock,
+          ids,
+          apiKeys,
+          httpLog: { warn: httpLog, error: httpLog },
+          configuration: {
+            current: () => configuration.current,
+            readToEndAt: () => configuration.readToEndAt(),
+            refresh: async () => {
+              await configuration.refresh();
+              return configuration.current;
+            },
+          },
+          ...ports,
+        },
+      );
+      running.push(gateway);
+      return gateway;
+    },
+    async records() {
+      const all = Array.from({ length: log.partitions('carillon.events') }, (_, partition) =>
+        log.read('carillon.events', partition, 0, 10_000),
+      );
+      return (await Promise.all(all)).flat();
+    },
+    async stopGateways() {
+      await Promise.all(running.splice(0).map((gateway) => gateway.close()));
+    },
+    close: () => backend.close(),
+  };
+}
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+export async function post(
+  gateway: RunningGateway,
+  path: string,
+  key: string | null,
+  body: string | Uint8Array = '{}',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const answer = await fetch(`${gateway.address}/events/${path}`, {
+    method: 'POST',
+    body: body as string,
+    headers: {
+      'content-type': 'application/json',
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) as Answer['body'] };
+}
+
+/** A connection on which a test says byte by byte what is sent; `answer` is all that came back until it closed. */
+export function rawConnection(port: number): { send(text: string): void; readonly answer: Promise<string> } {
+  const socket = connect(port, '127.0.0.1');
+  const answer = new Promise<string>((resolve) => {
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+    socket.on('error', () => undefined).on('close', () => resolve(text));
+  });
+  return { send: (text) => void socket.write(text, 'latin1'), answer };
+}

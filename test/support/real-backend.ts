@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '@carillon/adapter-embedded';
+import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
+import type { Clock, EventLog, Ids } from '@carillon/ports';
+
+/** The embedded backend in a folder of its own, for tests of what stands above the ports. */
+export type RealBackend = {
+  readonly log: EventLog;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly apiKeys: ApiKeys;
+  close(): Promise<void>;
+};
+
+export async function openRealBackend(): Promise<RealBackend> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'carillon-test-'));
+  const embedded = await openEmbedded({ dataDir, clock: systemClock });
+  return {
+    log: embedded.log,
+    ids: createIds(new Uint8Array(32).fill(7)),
+    clock: systemClock,
+    apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
+    async close() {
+      await embedded.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
