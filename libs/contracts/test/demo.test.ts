@@ -46,8 +46,8 @@ describe('the demo', () => {
 
   test('names in its templates only what that curl sends', () => {
     const template = resources.find(({ ref }) => ref.kind === 'template')?.body;
-    const names = new Set([...JSON.stringify(template).matchAll(/\{\{\s*([a-z_.]+)\s*\}\}/g)].map(([, name]) => name));
-    expect([...names].toSorted()).toEqual(['customer.name', 'order_id', 'status', 'total']);
+    const names = [...JSON.stringify(template).matchAll(/\{\{\s*([a-z_.]+)\s*\}\}/g)].map(([, name]) => name);
+    expect(new Set(names)).toEqual(new Set(['customer.name', 'order_id', 'status', 'total']));
   });
 
   test('can be exported and applied again without a change', () => {

@@ -123,6 +123,16 @@ describe('what YAML does silently is said', () => {
     expect(onlyFault({ 'carillon.yaml': text }).message).toBe('the file is nested too deeply');
   });
 
+  test('many groups beside each other are not too deep', () => {
+    const rules = Array.from(
+      { length: 300 },
+      (_item, index) =>
+        `  r${index}: { stream: orders, when: event.a, recipients: { from: event, to: { email: event.e }, unique_id: event_id } }`,
+    );
+    const text = ['channels: { email: { template: order-paid } }', 'rules:', ...rules, ''].join('\n');
+    expect(faultsOf({ [file]: text })).toEqual([]);
+  });
+
   test('broken YAML is shown with its place', () => {
     const fault = onlyFault({ 'workspaces/shop/streams/orders.yaml': 'key: a ? "x" : "y"\n' });
     expect(fault).toMatchObject({ file: 'workspaces/shop/streams/orders.yaml', line: 1 });

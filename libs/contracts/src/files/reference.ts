@@ -46,7 +46,7 @@ export function configurationReference(): string {
     const shape = describedShape(kind);
     for (const option of shape.oneOf ?? [shape]) {
       const name = shape.oneOf ? option.properties?.['kind']?.const : undefined;
-      if (name !== undefined) parts.push(`### \`kind: ${String(name)}\``);
+      if (typeof name === 'string') parts.push(`### \`kind: ${name}\``);
       parts.push(tableOf(option));
     }
     return parts.join('\n\n');

@@ -101,8 +101,14 @@ export function readYaml(file: string, text: string): YamlSource {
 }
 
 /** The parser calls itself for each level, so a few kilobytes of brackets would end in a stack overflow. */
-const tooDeep = (text: string): boolean =>
-  (text.match(/[[{]/g)?.length ?? 0) > 1000 || /^[^\S\n]*(?:[-?:][^\S\n]+){50}|^ {500}/m.test(text);
+function tooDeep(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+    if (depth > 200) return true;
+  }
+  return /^[^\S\n]*(?:[-?:][^\S\n]+){50}|^ {500}/m.test(text);
+}
 
 type Report = (offset: number, path: ValuePath, message: string, expected: string, fix: string) => void;
 type Reader = { readonly text: string; readonly positions: Positions; readonly fault: Report };
