@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { CarillonError } from '@carillon/kernel';
+import type { Inbox } from '@carillon/ports';
 import type { Access } from './auth.ts';
-import type { ApiServer } from './routes/app.ts';
+import { notFound, type ApiServer } from './routes/app.ts';
 
 /** The portal's files that a browser may ask for: a closed list, so no path of a request ever reaches the disk. */
 const ASSETS: Readonly<Record<string, string>> = {
@@ -49,6 +51,26 @@ export function servePages(app: FastifyInstance, folder: string, access: Access)
     );
   }
   app.get('/welcome', async (_request, reply) => sendFile(reply, folder, 'welcome.html', 'text/html; charset=utf-8'));
+}
+
+/** A mail's own page, shown in a frame: no script, no forms, nothing fetched from elsewhere; styles are the mail's. */
+const MAIL_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
+/** The HTML body of a kept message as its reader would see it. */
+export function mailRoute(app: FastifyInstance, inbox: Inbox, access: Access): void {
+  app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', async (request, reply) => {
+    if (!access.allows(request)) throw new CarillonError('unauthorized', 'sign in to the portal');
+    const message = await inbox.get(request.params.id);
+    if (!message || message.html === null) throw notFound('message with an HTML body of this id');
+    return reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('content-security-policy', MAIL_POLICY)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'no-store')
+      .send(message.html);
+  });
 }
 
 /** Opens a session for the word behind `/welcome#…`, or for the owner token. */

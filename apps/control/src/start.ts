@@ -4,7 +4,7 @@ import { createRuleBook, projections } from '@carillon/stages';
 import type { Consumption } from '@carillon/ports';
 import { jsonSchemaTransform, serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, guard } from './auth.ts';
-import { servePages, sessionRoute } from './pages.ts';
+import { mailRoute, servePages, sessionRoute } from './pages.ts';
 import type { ControlConfig, ControlContext, ControlPorts } from './ports.ts';
 import type { ApiServer } from './routes/app.ts';
 import { apiKeyRoutes, configurationRoutes } from './routes/configuration.ts';
@@ -77,6 +77,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   });
+  mailRoute(app, context.ports.inbox, access);
   servePages(app, context.config.portalFolder, access);
 }
 
