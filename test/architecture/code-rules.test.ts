@@ -224,9 +224,9 @@ describeCases('how code is written', CASES, ['vitest']);
 test('every rule that the configuration names is broken here or in the tests next to this one', () => {
   type Rules = Record<string, unknown>;
   const file = resolve(import.meta.dirname, '../../.oxlintrc.json');
-  const configuration = JSON.parse(readFileSync(file, 'utf8')) as { rules: Rules; overrides: { rules: Rules }[] };
+  const configuration = JSON.parse(readFileSync(file, 'utf8')) as { rules: Rules; overrides: { rules?: Rules }[] };
   const named = [configuration, ...configuration.overrides]
-    .flatMap(({ rules }) => Object.entries(rules))
+    .flatMap(({ rules = {} }) => Object.entries(rules))
     .filter(([, setting]) => setting !== 'off')
     .map(([rule]) => (rule.includes('/') ? rule.replace('/', '(') : `eslint(${rule}`) + ')');
   const elsewhere = ['import-rules.test.ts', 'purity-rules.test.ts']

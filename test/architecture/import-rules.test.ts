@@ -21,6 +21,7 @@ const TEST_TOOLS = [
   'vitest',
   'fast-check',
   'postal-mime',
+  'protobufjs',
   'smtp-server',
   '@bufbuild/cel',
   'playwright-core',
