@@ -20,7 +20,8 @@ export async function checkAccount(settings: SessionSettings): Promise<readonly 
   }
   const { stage, reply, words } = opened.error;
   const credentials = credentialsOf(settings);
+  const unanswered = limit.aborted ? 'The server took too long.' : words;
   const detail =
-    reply === null ? words : `the server answered ${replyCode(reply)}: ${redact(reply.text, { credentials })}`;
+    reply === null ? unanswered : `the server answered ${replyCode(reply)}: ${redact(reply.text, { credentials })}`;
   return [...steps, { step: stepName(stage), ok: false, detail }];
 }

@@ -140,6 +140,18 @@ describe('A connection that breaks', () => {
   });
 });
 
+describe('A reply that breaks off in the midst of its line', () => {
+  it('does not decide: half of a code must not suppress an address', async () => {
+    const { result } = await attempt('rcpt', { say: '550 5.1.1', torn: true, ending: 'drop' });
+    expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: false });
+  });
+
+  it('to the final dot leaves doubt, also where it began like a refusal', async () => {
+    const { result } = await attempt('dot', { say: '554 5.7.1 cannot', torn: true, ending: 'drop' });
+    expect(result).toMatchObject({ verdict: 'ambiguous', code: '' });
+  });
+});
+
 describe('A server that is slow', () => {
   it('to greet is given up within the time-out', async () => {
     const before = performance.now();

@@ -31,6 +31,8 @@ export type ScriptMoment = {
 export type ScriptStep = {
   /** The reply, its lines joined by LF. Left out: nothing is said. */
   readonly say?: string;
+  /** Leaves out the line end of the reply: the server broke off in the midst of it. */
+  readonly torn?: boolean;
   /** Milliseconds of silence before it. */
   readonly after?: number;
   /** `drop` cuts the connection, `hang` never says another word. Left out, the dialogue goes on. */
@@ -193,13 +195,13 @@ export class SmtpDialogue {
 
   async #perform(step: ScriptStep): Promise<void> {
     if (step.after !== undefined) await pause(step.after);
-    if (step.say !== undefined) this.#say(step.say);
+    if (step.say !== undefined) this.#say(step.say, step.torn === true ? '' : '\r\n');
     if (step.ending === undefined) return;
     this.#over = true;
     if (step.ending === 'drop') this.#socket.destroySoon();
   }
 
-  #say(reply: string): void {
-    if (!this.#socket.destroyed) this.#socket.write(`${reply.replaceAll('\n', '\r\n')}\r\n`);
+  #say(reply: string, end = '\r\n'): void {
+    if (!this.#socket.destroyed) this.#socket.write(`${reply.replaceAll('\n', '\r\n')}${end}`);
   }
 }

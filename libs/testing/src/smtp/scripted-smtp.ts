@@ -48,7 +48,7 @@ export async function startScriptedSmtp(options: ScriptedSmtpOptions = {}): Prom
   let messages = 0;
   let most = 0;
 
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     most = Math.max(most, sockets.size);
     socket.once('close', () => sockets.delete(socket));
