@@ -72,7 +72,7 @@ export type Embedded = {
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
   backup(file: string): Promise<void>;
-  stats(): EmbeddedStats;
+  readonly stats: () => EmbeddedStats;
   /** Ends the consumers, finishes what is queued, lets go of the folder. Safe to call twice. */
   close(): Promise<void>;
 };

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import { dataFiles, makePrivateFile } from './data-folder.ts';
+import { resultCode } from './writing/commit.ts';
 
 /** Who holds a data folder: written beside the lock for people to read, never believed by a program. */
 export type Holder = { readonly pid: number; readonly host: string; readonly startedAt: string; readonly what: string };
@@ -22,7 +23,7 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
     db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    if (error instanceof Error && 'errcode' in error && Number(error.errcode) === SQLITE_BUSY) throw locked(dataDir);
+    if (resultCode(error) === SQLITE_BUSY) throw locked(dataDir);
     throw error;
   }
   const mine: Holder = { pid: process.pid, host: hostname(), startedAt: formatInstant(now), what };

@@ -18,7 +18,9 @@ export const leaseWrites = ({ sql }: Transaction) => ({
   },
 });
 
-export const createLeaseStore = (write: Write<ReturnType<typeof leaseWrites>>): LeaseStore => ({
+export type LeaseWrites = ReturnType<typeof leaseWrites>;
+
+export const createLeaseStore = (write: Write<LeaseWrites>): LeaseStore => ({
   acquire: (name, holder, now, until) => write('leases.acquire', { bytes: 256 }, name, holder, now, until),
   release: (name, holder) => write('leases.release', { bytes: 256 }, name, holder),
 });

@@ -7,10 +7,11 @@ const REQUEST_FAULTS: ReadonlySet<number> = new Set([
   1 /* error */, 18 /* too big */, 19 /* constraint */, 20 /* mismatch */, 21 /* misuse */, 25 /* range */,
 ]);
 
-export function blamesStorage(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error)) return false;
-  return !REQUEST_FAULTS.has(Number(error.errcode) & 0xff);
-}
+/** SQLite's primary result code; 0 for an error that is none of SQLite's. */
+export const resultCode = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+
+const blamesStorage = (error: unknown): boolean => resultCode(error) !== 0 && !REQUEST_FAULTS.has(resultCode(error));
 
 export const failureOf = (error: unknown): Failure =>
   isCarillonError(error) ? { code: error.code, message: error.detail } : { code: null, message: messageOf(error) };

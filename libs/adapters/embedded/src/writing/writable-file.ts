@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Instant } from '@carillon/kernel';
+import { CarillonError, messageOf, type Instant } from '@carillon/kernel';
 import { establishLog } from '../log/establish.ts';
 import { migrate, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
-import { createCommit } from './commit.ts';
+import { createCommit, resultCode } from './commit.ts';
 import { createOperations } from './operations.ts';
 import type { Reply, WriterSettings } from './protocol.ts';
 
@@ -13,6 +13,12 @@ export type WritableFile = {
 };
 
 const PAGE_BYTES = 4096;
+const DAMAGED: ReadonlySet<number> = new Set([11 /* corrupt */, 26 /* not a database */]);
+
+const unreadable = (error: unknown): CarillonError | null =>
+  DAMAGED.has(resultCode(error))
+    ? new CarillonError('data_version', `carillon.db cannot be read (${messageOf(error)}); restore a backup`)
+    : null;
 
 /** Opens the file for the one writer: write-ahead log, every commit on the disk before it counts, schema up to date. */
 export function openForWriting(settings: WriterSettings): WritableFile {
@@ -45,6 +51,6 @@ export function openForWriting(settings: WriterSettings): WritableFile {
     };
   } catch (error) {
     db.close();
-    throw error;
+    throw unreadable(error) ?? error;
   }
 }

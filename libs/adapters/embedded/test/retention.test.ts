@@ -1,0 +1,101 @@
+import { logRecord } from '@carillon/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_RETENTION, openEmbedded, type Embedded } from '../src/index.ts';
+import { temporaryFolder } from './open-embedded.ts';
+
+const DAY = 86_400_000;
+let folder = temporaryFolder();
+let now = 0;
+let embedded: Embedded;
+const open = async (): Promise<void> => {
+  embedded = await openEmbedded({ dataDir: folder.path, clock: { now: () => now } });
+};
+beforeEach(async () => {
+  folder = temporaryFolder();
+  now = 1_700_000_000_000;
+  await open();
+});
+afterEach(async () => {
+  await embedded.close();
+  folder.remove();
+});
+
+const bounds = () => embedded.log.bounds('carillon.events', 0);
+
+describe('retention', () => {
+  it('moves the start of a partition and never gives an offset twice, even when it was emptied and opened again', async () => {
+    await embedded.log.append([logRecord('a'), logRecord('b')]);
+    now += 1000;
+    await embedded.log.append([logRecord('c')]);
+    expect(await embedded.log.trim('carillon.events', now)).toBe(2);
+    expect(await bounds()).toEqual({ start: 2, end: 3 });
+    expect((await embedded.log.read('carillon.events', 0, 0, 10)).map(({ offset }) => offset)).toEqual([2]);
+    expect(await embedded.log.trim('carillon.events', now + 1)).toBe(1);
+    expect(await bounds()).toEqual({ start: 3, end: 3 });
+    await embedded.close();
+    await open();
+    expect(await embedded.log.append([logRecord('d')])).toEqual([3]);
+    expect(await embedded.log.trim('carillon.events', 0)).toBe(0);
+  });
+
+  it('removes in small writes what is more than one of them takes', async () => {
+    await embedded.log.append(Array.from({ length: 4500 }, () => logRecord('x')));
+    expect(await embedded.log.trim('carillon.events', now + 1)).toBe(4500);
+    expect(await bounds()).toEqual({ start: 4500, end: 4500 });
+  });
+
+  it('lets a consumer whose position is gone go on at the start', async () => {
+    await embedded.log.append([logRecord('gone')]);
+    await embedded.log.trim('carillon.events', now + 1);
+    await embedded.log.append([logRecord('here')]);
+    const got = Promise.withResolvers<number>();
+    const consumption = await embedded.log.consume({
+      group: 'g',
+      topic: 'carillon.events',
+      maxRecords: 10,
+      maxBytes: 1000,
+      assigned: async () => ({
+        from: 0,
+        handle: async ([record]) => got.resolve(record?.offset ?? -1),
+        lost: async () => undefined,
+      }),
+      failed: (_partition, error) => got.reject(error),
+    });
+    expect(await got.promise).toBe(1);
+    await consumption.stop();
+  });
+
+  it('keeps events, lookups and intents for thirty days, configuration and consents for ever, and what is newer', async () => {
+    const topics = [
+      'carillon.events',
+      'carillon.lookups',
+      'carillon.intents',
+      'carillon.config',
+      'carillon.consents',
+    ] as const;
+    const row = {
+      id: 'evt_1',
+      workspace: 'shop',
+      stream: 'shop/orders',
+      partition: 0,
+      offset: 0,
+      bytes: 1,
+      configNumber: 0,
+    };
+    const message = { id: 'old', workspace: 'shop', deliveryId: 'd', channel: 'email', from: '', to: '' } as const;
+    await embedded.log.append(topics.map((topic) => logRecord('old', { topic })));
+    await embedded.readModels.put({ events: [{ ...row, at: now, reused: false }] });
+    await embedded.inbox.put({ ...message, subject: '', html: null, text: '', at: now });
+    now += 30 * DAY;
+    expect(await embedded.applyRetention(now)).toEqual({ records: 0, rows: 0 });
+    now += 1;
+    await embedded.log.append(topics.map((topic) => logRecord('new', { topic })));
+    expect(await embedded.applyRetention(now)).toEqual({ records: 3, rows: 2 });
+    const held = await Promise.all(topics.map(async (topic) => (await embedded.log.bounds(topic, 0)).start));
+    expect(held).toEqual([1, 1, 1, 0, 0]);
+    expect(await embedded.readModels.event('evt_1')).toEqual([]);
+    const forEver = { ...DEFAULT_RETENTION, topics: { ...DEFAULT_RETENTION.topics, 'carillon.events': null } };
+    await embedded.applyRetention(now + 1000 * DAY, forEver);
+    expect((await bounds()).start).toBe(1);
+  });
+});

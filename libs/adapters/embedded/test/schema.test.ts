@@ -1,0 +1,107 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isCarillonError } from '@carillon/kernel';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbedded, type EmbeddedOptions } from '../src/index.ts';
+import { migrate, MIGRATIONS } from '../src/schema/migrations.ts';
+import { temporaryFolder, wallClock } from './open-embedded.ts';
+
+let folder = temporaryFolder();
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const file = (): string => join(folder.path, 'carillon.db');
+const open = (more: Partial<EmbeddedOptions> = {}) => openEmbedded({ dataDir: folder.path, clock: wallClock, ...more });
+const change = (sql: string): void => {
+  const db = new DatabaseSync(file());
+  db.exec(sql);
+  db.close();
+};
+const refusal = async (more: Partial<EmbeddedOptions> = {}): Promise<{ code: string; detail: string }> => {
+  try {
+    await (await open(more)).close();
+    return { code: 'opened', detail: '' };
+  } catch (error) {
+    return isCarillonError(error) ? error : { code: 'not ours', detail: String(error) };
+  }
+};
+
+describe('the data file', () => {
+  it('is brought forward from every older version, with what is in it', async () => {
+    for (let version = 1; version < MIGRATIONS.length; version += 1) {
+      folder.remove();
+      mkdirSync(folder.path);
+      const db = new DatabaseSync(file());
+      migrate(db, MIGRATIONS.slice(0, version));
+      db.exec(`
+        INSERT INTO log_identity VALUES (1, 'log_0000000000000000000000000A', 1);
+        INSERT INTO partitions (topic, partition, start, next) VALUES ('carillon.events', 0, 3, 4), ('carillon.events', 1, 0, 0);
+        INSERT INTO records SELECT id * (1 << 40) + 3, 5, 'k', '{}', CAST('old' AS BLOB) FROM partitions WHERE next = 4;
+      `);
+      db.close();
+      const embedded = await open();
+      expect(embedded.log.logId).toBe('log_0000000000000000000000000A');
+      expect(embedded.log.partitions('carillon.intents')).toBe(2);
+      const [record] = await embedded.log.read('carillon.events', 0, 0, 1);
+      expect([record?.offset, new TextDecoder().decode(record?.value)]).toEqual([3, 'old']);
+      await embedded.readModels.markRedriven('nothing', 1);
+      await embedded.close();
+    }
+  });
+
+  it('of a newer version is refused, untouched', async () => {
+    await (await open()).close();
+    change(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    const { code, detail } = await refusal();
+    expect(code).toBe('data_version');
+    expect(detail).toContain(`version ${MIGRATIONS.length + 1}`);
+    change(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    expect((await refusal()).code).toBe('opened');
+  });
+
+  it('of another program is refused, and so is a file that is no database', async () => {
+    change('CREATE TABLE theirs (a)');
+    expect((await refusal()).code).toBe('data_version');
+    folder.remove();
+    mkdirSync(folder.path);
+    writeFileSync(file(), 'not a database, '.repeat(1000));
+    expect((await refusal()).code).toBe('data_version');
+  });
+
+  it('without the unique index on slots is refused', async () => {
+    await (await open()).close();
+    change('DROP INDEX deliveries_slot');
+    expect(await refusal()).toMatchObject({ code: 'data_version' });
+    change('CREATE INDEX deliveries_slot ON deliveries (workspace, notification_id, channel, unique_id)');
+    expect(await refusal()).toMatchObject({ code: 'data_version' });
+    change('DROP INDEX deliveries_slot');
+    change('CREATE UNIQUE INDEX deliveries_slot ON deliveries (workspace, notification_id, channel, unique_id)');
+    expect((await refusal()).code).toBe('opened');
+  });
+
+  it('keeps its log id and its number of partitions, and cannot be opened with another number', async () => {
+    const first = await open({ partitions: 3 });
+    expect(first.log.partitions('carillon.events')).toBe(3);
+    expect(first.log.partitions('carillon.config')).toBe(1);
+    await first.close();
+    const second = await open();
+    expect(second.log.logId).toBe(first.log.logId);
+    expect(second.log.partitions('carillon.dead-letters')).toBe(3);
+    await second.close();
+    expect((await refusal({ partitions: 8 })).code).toBe('invalid_configuration');
+  });
+
+  it('is for its owner alone, and one file when it is closed', async () => {
+    const dataDir = join(folder.path, 'made');
+    const embedded = await openEmbedded({ dataDir, clock: wallClock });
+    const modes = ['', 'carillon.db', 'carillon.db-wal', 'carillon.lock', 'carillon.lock.json'].map(
+      (name) => statSync(join(dataDir, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o600, 0o600, 0o600, 0o600]);
+    await embedded.close();
+    expect(statSync(join(dataDir, 'carillon.db-wal'), { throwIfNoEntry: false })).toBeUndefined();
+  });
+});
