@@ -67,7 +67,7 @@ const wordOf = (value: unknown): string | undefined =>
 const FRAME = /^\s+at (?:async )?(?:([^()]{1,200}) \()?([^()]*?:\d+:\d+|native|<anonymous>)\)?$/;
 
 /** The frames of a stack, without the message that it begins with and without the folders that lead to the program. */
-function framesOf(stack: string, message: string): readonly string[] {
+export function framesOf(stack: string, message: string): readonly string[] {
   const at = message === '' ? -1 : stack.indexOf(message);
   const lines = (at === -1 ? stack : stack.slice(at + message.length)).slice(0, 16_384).split('\n');
   const frames: string[] = [];

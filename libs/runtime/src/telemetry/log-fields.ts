@@ -8,6 +8,8 @@ export const LOG_FIELDS = {
   version: 'Version of the program.',
   code: 'Code of a problem (docs/errors.md) or of the operating system.',
   error: 'What was thrown: type, code, message, stack, causes.',
+  cause: 'Message of what lay beneath, where only that is known.',
+  stack: 'Frames of a stack, where only that is known.',
   detail: 'More about what happened, written by us.',
   reason: 'Why, as a word of a closed set.',
   workspace: 'Workspace.',

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { noteOf } from './error-notes.ts';
-import { LOG_FIELDS, type LogFields } from './log-fields.ts';
+import { framesOf, noteOf } from './error-notes.ts';
+import { LOG_FIELDS, type LogFieldName, type LogFields } from './log-fields.ts';
 import { formatForTerminal } from './terminal-lines.ts';
-import { cut, scrub } from './scrub.ts';
+import { cut, scrub, scrubForeign } from './scrub.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error' | 'off';
 /** Says one thing with the facts of it. The message is fixed text; what varies is in the fields. Never a line per record. */
@@ -56,19 +56,35 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 /** A logger that says nothing, for tests and callers without one. */
 export const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Keeps what the table allows: known names, scalars, scrubbed and cut. The rest is counted, because a name can be data too. */
+/** Keeps what the table allows. The rest is counted and not named, because a name can be data too. */
 function safeFields(fields: LogFields): Record<string, unknown> {
   const safe: Record<string, unknown> = {};
   let dropped = 0;
-  for (const [name, value] of Object.entries<unknown>(fields)) {
-    if (value === undefined) continue;
-    if (!Object.hasOwn(LOG_FIELDS, name)) dropped += 1;
-    else if (name === 'error') safe[name] = noteOf(value);
-    else if (typeof value === 'string') safe[name] = cut(scrub(value), 200);
-    else if (typeof value === 'bigint') safe[name] = value.toString();
-    else if (value === null || typeof value === 'number' || typeof value === 'boolean') safe[name] = value;
-    else dropped += 1;
+  for (const name of Object.keys(fields)) {
+    const value = Object.hasOwn(LOG_FIELDS, name) ? safeValue(name as LogFieldName, fields) : DROPPED;
+    if (value === DROPPED) dropped += 1;
+    else if (value !== undefined) safe[name] = value;
   }
   if (dropped > 0) safe['dropped'] = dropped;
   return safe;
 }
+
+const DROPPED = Symbol('dropped');
+
+/** A scalar, scrubbed and cut; or an error taken apart. */
+function safeValue(name: LogFieldName, fields: LogFields): unknown {
+  try {
+    const value: unknown = fields[name];
+    if (name === 'error') return value === undefined ? undefined : noteOf(value);
+    if (typeof value === 'string') {
+      if (name === 'stack') return framesOf(value, '');
+      return name === 'cause' ? cut(scrubForeign(value), 300) : cut(scrub(value), 200);
+    }
+    if (typeof value === 'bigint') return value.toString();
+    return value === null || SCALARS.has(typeof value) ? value : DROPPED;
+  } catch {
+    return DROPPED;
+  }
+}
+
+const SCALARS: ReadonlySet<string> = new Set(['undefined', 'number', 'boolean']);

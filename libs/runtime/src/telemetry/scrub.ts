@@ -3,7 +3,7 @@
  * do not put them there, but vendors' error messages do. It rather takes too much than too little.
  */
 export function scrub(text: string): string {
-  let clean = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  let clean = shortened(text);
   for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement);
   clean = clean.replace(QUOTED_EMAIL, ADDRESS).replace(EMAIL, (found: string, local: string) => {
     return ALPHANUMERIC.test(local) ? ADDRESS : found;
@@ -17,7 +17,7 @@ export function scrub(text: string): string {
  * taken out too, and only its first line is kept.
  */
 export function scrubForeign(text: string): string {
-  let clean = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  let clean = shortened(text);
   clean = clean.replace(NOT_JSON, ', the text is not valid JSON');
   clean = cutOut(clean, /[{[]\s*["'{[]/, /[}\]](?=[^}\]]*$)/, '[json]');
   clean = cutOut(scrub(clean), /<[a-z!/?]/i, />(?=[^>]*$)/, '[markup]');
@@ -30,8 +30,11 @@ export function scrubForeign(text: string): string {
 export const cut = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
-/** No message needs more, and the patterns stay cheap. What a cut here leaves half is cut off again by every caller. */
+/** No message needs more, and the patterns stay cheap. The last word goes too: half an address would not be recognised. */
 const LONGEST = 16_384;
+const shortened = (text: string): string =>
+  text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\S*$/, '')}…` : text;
+
 const ADDRESS = '[address]';
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [

@@ -19,9 +19,9 @@ export type TelemetryOptions = {
 export type Telemetry = {
   readonly spans: Spans;
   readonly metrics: Metrics;
-  /** Prometheus text, for `/metrics`. */ metricsText(): Promise<string>;
+  /** Prometheus text, for `/metrics`. */ readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
-  /** Sends what is left of the spans, waiting at most 5 s. Never rejects. */ close(): Promise<void>;
+  /** Sends what is left of the spans, waiting at most 5 s. Never rejects. */ readonly close: () => Promise<void>;
 };
 
 export function createTelemetry(options: TelemetryOptions): Telemetry {
