@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const main = join(dirname(fileURLToPath(import.meta.url)), '..', 'src', 'main.ts');
 const [major, minor] = process.versions.node.split('.').map(Number);
 
 /** The Node that npm installed beside the program, if this platform has one. */
@@ -20,7 +19,7 @@ function installedNode() {
 }
 
 if (major > 24 || (major === 24 && minor >= 21)) {
-  const { main: run } = await import(main);
+  const { main: run } = await import('../src/main.ts');
   await run(process.argv);
 } else {
   const node = installedNode();

@@ -4,6 +4,7 @@ import type { Problem, StatusBody } from '@carillon/contracts';
 import { messageOf } from '@carillon/kernel';
 import { ENDPOINTS_FILE, OWNER_TOKEN_FILE } from './data-files.ts';
 import { CommandError, UsageError } from './failure.ts';
+import { environment } from './config.ts';
 
 /** Options that every command takes. */
 export type CommonOptions = {
@@ -35,15 +36,15 @@ const readTrimmed = (file: string): string | undefined => {
 };
 
 export const dataFolder = (options: CommonOptions): string =>
-  options.dataDir ?? process.env['CARILLON_DATA_DIR'] ?? './carillon-data';
+  options.dataDir ?? environment['CARILLON_DATA_DIR'] ?? './carillon-data';
 
 /** By --url or CARILLON_URL with CARILLON_TOKEN, else by what a running `carillon up` left in the data folder. */
 export function connect(options: CommonOptions): Client {
   const folder = dataFolder(options);
   const endpoints = readTrimmed(join(folder, ENDPOINTS_FILE));
-  const named = options.url ?? process.env['CARILLON_URL'];
+  const named = options.url ?? environment['CARILLON_URL'];
   const url = named ?? (endpoints ? (JSON.parse(endpoints) as { control: string }).control : undefined);
-  const token = process.env['CARILLON_TOKEN'] ?? readTrimmed(join(folder, OWNER_TOKEN_FILE));
+  const token = environment['CARILLON_TOKEN'] ?? readTrimmed(join(folder, OWNER_TOKEN_FILE));
   if (!url) {
     throw new UsageError(
       `no data folder at ${folder}: start Carillon here (npm start), name the folder with --data-dir, or the server with --url`,

@@ -2,12 +2,13 @@ import { styleText } from 'node:util';
 import { isCarillonError, messageOf } from '@carillon/kernel';
 import { CommanderError } from 'commander';
 import { CommandError, UsageError } from './failure.ts';
+import { environment } from './config.ts';
 
 export type Style = 'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan';
 
 /** Text in a colour where a terminal shows it. */
 export const paint = (style: Style, text: string): string =>
-  process.stdout.isTTY && !process.env['NO_COLOR'] ? styleText(style, text) : text;
+  process.stdout.isTTY && !environment['NO_COLOR'] ? styleText(style, text) : text;
 
 export const say = (line = ''): void => {
   process.stdout.write(`${line}\n`);

@@ -1,4 +1,11 @@
-import type { ApiKeyBodyShown, DeadLetterBody, DeliveryBody, EventBody, InboxMessageBody, SuppressionBody } from '@carillon/contracts';
+import type {
+  ApiKeyBodyShown,
+  DeadLetterBody,
+  DeliveryBody,
+  EventBody,
+  InboxMessageBody,
+  SuppressionBody,
+} from '@carillon/contracts';
 import type { TraceBody } from '@carillon/contracts';
 import { listResources, type Configuration, type Delivery, type Resource } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
@@ -36,7 +43,12 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
       code: attempt.result?.code ?? null,
       detail: attempt.result?.detail ?? null,
     })),
-    history: delivery.history.map(({ at, state, reason, detail }) => ({ at: formatInstant(at), state, reason, detail })),
+    history: delivery.history.map(({ at, state, reason, detail }) => ({
+      at: formatInstant(at),
+      state,
+      reason,
+      detail,
+    })),
     duplicates: delivery.duplicates,
     duplicate_of: null,
     next_at: timeOrNull(delivery.nextAt),

@@ -29,17 +29,26 @@ export async function planFolder({ files, prune }: FolderRequest, ports: Control
   const body: PlanBody = {
     ...shown,
     faults: [...plan.faults],
-    changes: plan.changes.flatMap((change) => (change.action === 'unchanged' ? [] : [showChange(change, change.action)])),
+    changes: plan.changes.flatMap((change) =>
+      change.action === 'unchanged' ? [] : [showChange(change, change.action)],
+    ),
     unchanged: plan.changes.filter((change) => change.action === 'unchanged').length,
   };
   return { body, changes: plan.record };
 }
 
-const showChange = (change: PlannedChange, action: PlanBody['changes'][number]['action']): PlanBody['changes'][number] => ({
+const showChange = (
+  change: PlannedChange,
+  action: PlanBody['changes'][number]['action'],
+): PlanBody['changes'][number] => ({
   action,
   resource: resourceTitle(change.ref),
   note: change.notes.length === 0 ? null : change.notes.join('; '),
-  fields: change.differences.map(({ path, before, after }) => ({ path, before: valueText(before), after: valueText(after) })),
+  fields: change.differences.map(({ path, before, after }) => ({
+    path,
+    before: valueText(before),
+    after: valueText(after),
+  })),
 });
 
 const valueText = (value: unknown): string | null =>

@@ -76,7 +76,10 @@ export function mailRoute(app: FastifyInstance, inbox: Inbox, access: Access): v
 /** Opens a session for the word behind `/welcome#…`, or for the owner token. */
 export function sessionRoute(app: ApiServer, access: Access): void {
   const word = z.strictObject({ word: z.string().min(1).max(200) });
-  app.post('/v1/session', { schema: { body: word, response: { 200: z.object({ ok: z.boolean() }) } } }, async ({ body }, reply) =>
-    reply.header('set-cookie', access.openSession(body.word)).header('cache-control', 'no-store').send({ ok: true }),
+  app.post(
+    '/v1/session',
+    { schema: { body: word, response: { 200: z.object({ ok: z.boolean() }) } } },
+    async ({ body }, reply) =>
+      reply.header('set-cookie', access.openSession(body.word)).header('cache-control', 'no-store').send({ ok: true }),
   );
 }

@@ -89,7 +89,10 @@ export function createAccounts(ports: Ports) {
             breakers.set(choice.key, { ...before, probingSince: null });
             return;
           }
-          breakers.set(choice.key, callEnded(before, result.verdict, `${result.code} ${result.detail}`, ports.clock.now()));
+          breakers.set(
+            choice.key,
+            callEnded(before, result.verdict, `${result.code} ${result.detail}`, ports.clock.now()),
+          );
         },
       };
     },

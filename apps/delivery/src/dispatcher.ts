@@ -1,4 +1,5 @@
 import type { AccountChoice, Delivery } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
 import { pause, startLoop, type Loop } from '@carillon/runtime';
 import { attemptDelivery, publishOutcomes, type AttemptReport } from '@carillon/stages';
 import { capacityOf, createAccounts, NO_ACCOUNT } from './accounts.ts';
@@ -15,9 +16,12 @@ const POLL = 1000;
 
 export type Dispatcher = {
   /** A hint that these are due; the ledger has them anyway. */
-  offer(deliveries: readonly Delivery[]): void;
-  /** Ends: no new attempt begins, those under way get until `deadline`. True if all of them came back. */
-  stop(deadline: number): Promise<boolean>;
+  readonly offer: (deliveries: readonly Delivery[]) => void;
+  /**
+   * Ends: no new attempt begins, those under way get until `deadline`. Answers the deliveries whose calls did not come
+   * back: nobody waits for them any longer.
+   */
+  stop(deadline: number): Promise<readonly DeliveryId[]>;
 };
 
 /**
@@ -32,7 +36,7 @@ export function startDispatcher(ports: DeliveryPorts): Dispatcher {
   const stopping = new AbortController();
   /** The last reading left rows behind: read again as soon as the lanes are empty. */
   let moreInLedger = false;
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<DeliveryId, Promise<void>>();
   const attemptPorts = { ...ports, pause: (span: number) => pause(span), stopping: stopping.signal };
 
   function enqueue(delivery: Delivery): boolean {
@@ -55,13 +59,13 @@ export function startDispatcher(ports: DeliveryPorts): Dispatcher {
     const running = run(lane, delivery)
       .catch((error: unknown) => watch.trouble('send', error))
       .then((again) => {
-        underWay.delete(running);
+        underWay.delete(delivery.id);
         lanes.done(lane, delivery.id);
         if (again === 'reroute') enqueue(delivery);
         if (moreInLedger && lanes.size() === lanes.inFlight()) loop.nudge();
         pump();
       });
-    underWay.add(running);
+    underWay.set(delivery.id, running);
   }
 
   async function run(lane: string, delivery: Delivery): Promise<'reroute' | undefined> {
@@ -86,7 +90,12 @@ export function startDispatcher(ports: DeliveryPorts): Dispatcher {
     return undefined;
   }
 
-  function tell(report: AttemptReport, account: string, seconds: number, ended: ReturnType<DeliveryPorts['watch']['attempt']>): void {
+  function tell(
+    report: AttemptReport,
+    account: string,
+    seconds: number,
+    ended: ReturnType<DeliveryPorts['watch']['attempt']>,
+  ): void {
     if (report.kind !== 'called') return ended({ verdict: report.kind, code: '', seconds, missing: 0 });
     const { verdict, code, detail, alert } = report.result;
     ended({ verdict, code, seconds, missing: report.missing });
@@ -125,10 +134,12 @@ export function startDispatcher(ports: DeliveryPorts): Dispatcher {
     async stop(deadline) {
       stopping.abort();
       await loop.stop();
-      const all = Promise.all(underWay).then(() => true);
-      const inTime = await Promise.race([all, pause(Math.max(0, deadline - clock.now())).then(() => false)]);
-      await accounts.close();
-      return inTime;
+      const all = Promise.all(underWay.values());
+      await Promise.race([all, pause(Math.max(0, deadline - clock.now()))]);
+      const open = [...underWay.keys()];
+      // A sender waits for its calls when it closes; those that are still open end with the process.
+      if (open.length === 0) await accounts.close();
+      return open;
     },
   };
 }

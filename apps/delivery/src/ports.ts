@@ -5,7 +5,11 @@ import type { ConsumerWatch } from '@carillon/runtime';
 /** What happened around provider calls; bound to metrics and traces by the composition root. */
 export type DeliveryWatch = ConsumerWatch & {
   /** Called right before the provider is; the answer is called with what came of it. */
-  attempt(begun: { readonly deliveryId: string; readonly channel: string; readonly traceparent: string | null }): (ended: {
+  attempt(begun: {
+    readonly deliveryId: string;
+    readonly channel: string;
+    readonly traceparent: string | null;
+  }): (ended: {
     readonly verdict: string;
     readonly code: string;
     readonly seconds: number;

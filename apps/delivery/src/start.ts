@@ -1,5 +1,5 @@
 import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
-import { createCustodyStage, sweep } from '@carillon/stages';
+import { abandon, createCustodyStage, sweep } from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 
@@ -48,8 +48,11 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     async close() {
       await consumption.stop();
       await sweeper.stop();
-      await dispatcher.stop(clock.now() + CALLS_END);
-      await Promise.race([sweep(ports, clock.now()), pause(2_000)]).catch((error: unknown) => watch.trouble('sweep', error));
+      const open = await dispatcher.stop(clock.now() + CALLS_END);
+      if (open.length > 0) await abandon(ports, open);
+      await Promise.race([sweep(ports, clock.now()), pause(2_000)]).catch((error: unknown) =>
+        watch.trouble('sweep', error),
+      );
     },
   };
 }

@@ -16,7 +16,10 @@ export type SealedSecret = {
  */
 export type ConfigurationStore = {
   /** The log id and the ledger key's fingerprint, made once; a later call with other values answers the stored ones. */
-  identity(fresh: { readonly logId: LogId; readonly keyFingerprint: string }): Promise<{ readonly logId: LogId; readonly keyFingerprint: string }>;
+  identity(fresh: {
+    readonly logId: LogId;
+    readonly keyFingerprint: string;
+  }): Promise<{ readonly logId: LogId; readonly keyFingerprint: string }>;
   putSecret(secret: SealedSecret): Promise<void>;
   removeSecret(workspace: string, name: string): Promise<boolean>;
   secret(workspace: string, name: string): Promise<SealedSecret | null>;

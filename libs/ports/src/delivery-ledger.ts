@@ -24,7 +24,9 @@ export type DeliveryLedger = {
    * Custody. Inserts each whose slot is free; answers the document that holds the slot otherwise. Never overwrites.
    * Two inserts of one slot in one call: the first wins.
    */
-  insert(deliveries: readonly Delivery[]): Promise<readonly ({ readonly inserted: true } | { readonly inserted: false; readonly holder: Delivery })[]>;
+  insert(
+    deliveries: readonly Delivery[],
+  ): Promise<readonly ({ readonly inserted: true } | { readonly inserted: false; readonly holder: Delivery })[]>;
   /** Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. */
   replace(next: Delivery): Promise<'done' | 'stale'>;
   get(id: DeliveryId): Promise<Delivery | null>;

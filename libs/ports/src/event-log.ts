@@ -75,7 +75,13 @@ export type EventLog = {
    */
   append(records: readonly NewRecord[]): Promise<readonly number[]>;
   /** Up to `maxRecords` records at or after `from`, at most about `maxBytes`, at least one if there is any. */
-  read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes?: number): Promise<readonly LogRecord[]>;
+  read(
+    topic: TopicName,
+    partition: number,
+    from: number,
+    maxRecords: number,
+    maxBytes?: number,
+  ): Promise<readonly LogRecord[]>;
   /** `start`: the oldest offset still held; `end`: that of the next record. */
   bounds(topic: TopicName, partition: number): Promise<{ readonly start: number; readonly end: number }>;
   /** Starts consuming; resolves when the consumer has joined its group. */

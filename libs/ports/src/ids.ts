@@ -6,7 +6,7 @@ import type { IdKind } from '@carillon/kernel';
  */
 export type Ids = {
   /** Prefix of the kind and 26 characters of base32. Safe to call twice; part boundaries matter (`a`,`bc` differs from `ab`,`c`). */
-  derive(kind: IdKind, ...parts: readonly string[]): string;
+  readonly derive: (kind: IdKind, ...parts: readonly string[]) => string;
   /** A fresh id with 128 bits of chance. */
   random(kind: IdKind): string;
   /** HMAC-SHA-256 under the ledger key, 26 characters of base32: record keys and slot ids. */

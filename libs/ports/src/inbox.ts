@@ -19,5 +19,8 @@ export type Inbox = {
   put(message: InboxMessage): Promise<void>;
   get(id: string): Promise<InboxMessage | null>;
   /** Newest first. */
-  list(limit: number, cursor?: string): Promise<{ readonly items: readonly InboxMessage[]; readonly next: string | null }>;
+  list(
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly items: readonly InboxMessage[]; readonly next: string | null }>;
 };

@@ -67,10 +67,17 @@ export type ReadModels = {
   }): Promise<void>;
   /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
   event(id: string): Promise<readonly EventRow[]>;
-  events(filter: { readonly workspace?: string; readonly stream?: string; readonly since?: Instant }, limit: number, cursor?: string): Promise<Page<EventRow>>;
+  events(
+    filter: { readonly workspace?: string; readonly stream?: string; readonly since?: Instant },
+    limit: number,
+    cursor?: string,
+  ): Promise<Page<EventRow>>;
   duplicatesOfEvent(eventId: string): Promise<readonly DuplicateRow[]>;
   duplicatesOfDelivery(deliveryId: string): Promise<readonly DuplicateRow[]>;
-  duplicates(filter: { readonly workspace?: string; readonly since?: Instant }, limit: number): Promise<readonly DuplicateRow[]>;
+  duplicates(
+    filter: { readonly workspace?: string; readonly since?: Instant },
+    limit: number,
+  ): Promise<readonly DuplicateRow[]>;
   deadLetters(filter: { readonly workspace?: string }, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
   deadLetter(id: string): Promise<DeadLetterRow | null>;
   markRedriven(id: string, at: Instant): Promise<void>;

@@ -19,5 +19,9 @@ export type SuppressionList = {
   add(suppression: Suppression): Promise<void>;
   remove(workspace: string, channel: ChannelName, address: string): Promise<boolean>;
   find(workspace: string, channel: ChannelName, address: string): Promise<Suppression | null>;
-  list(workspace: string | undefined, limit: number, cursor?: string): Promise<{ readonly items: readonly Suppression[]; readonly next: string | null }>;
+  list(
+    workspace: string | undefined,
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly items: readonly Suppression[]; readonly next: string | null }>;
 };

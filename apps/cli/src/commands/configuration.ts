@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { connect, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, say, sayJson } from '../output.ts';
-import { answer, command } from './common.ts';
+import { answer, command } from './answering.ts';
 
 const MAX_FILE = 1024 * 1024;
 const MAX_FILES = 5000;
@@ -79,7 +79,10 @@ export function configurationCommands(program: Command): void {
       const plan = await answer(
         options,
         (client) =>
-          client.post<PlanBody>('/v1/configuration/plan', { files: readFolder(options.file), prune: options.prune ?? false }),
+          client.post<PlanBody>('/v1/configuration/plan', {
+            files: readFolder(options.file),
+            prune: options.prune ?? false,
+          }),
         (body) => {
           const text = showPlan(body, options.file);
           if (body.faults.length > 0) return `${text}\n\n${countWords(body.faults.length, 'mistake')}`;
@@ -96,8 +99,12 @@ export function configurationCommands(program: Command): void {
     .action(async (options: FolderOptions) => {
       const client = connect(options);
       const files = readFolder(options.file);
-      if (options.prune && !options.yes) await confirmPrune(client.post('/v1/configuration/plan', { files, prune: true }));
-      const applied = await client.post<AppliedBody>('/v1/configuration/apply', { files, prune: options.prune ?? false });
+      if (options.prune && !options.yes)
+        await confirmPrune(client.post('/v1/configuration/plan', { files, prune: true }));
+      const applied = await client.post<AppliedBody>('/v1/configuration/apply', {
+        files,
+        prune: options.prune ?? false,
+      });
       if (options.json) sayJson(applied);
       else say(showApplied(applied, options.file));
       finish(applied);
@@ -123,7 +130,8 @@ export function configurationCommands(program: Command): void {
 
 function showApplied(applied: AppliedBody, folder: string): string {
   const text = showPlan(applied, folder);
-  if (applied.faults.length > 0) return `${text}\n\n${countWords(applied.faults.length, 'mistake')}, nothing was applied`;
+  if (applied.faults.length > 0)
+    return `${text}\n\n${countWords(applied.faults.length, 'mistake')}, nothing was applied`;
   const head = applied.applied
     ? `applied as configuration ${applied.new_number}; every event from now on is judged by it`
     : `nothing to change (configuration ${applied.number})`;

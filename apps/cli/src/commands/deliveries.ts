@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, paintState, say, table } from '../output.ts';
-import { answer, command, follow } from './common.ts';
+import { answer, command, follow } from './answering.ts';
 
 type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 type ListOptions = CommonOptions & {
@@ -101,8 +101,8 @@ export function deliveryCommands(program: Command): void {
   command(deliveries, 'resend <id>', 'send it again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)').action(
     (id: string, _local: unknown, self: Command) => act(self.optsWithGlobals(), id, 'resend', {}, 'will be sent again'),
   );
-  command(deliveries, 'cancel <id>', 'call it off while it waits').action((id: string, _local: unknown, self: Command) =>
-    act(self.optsWithGlobals(), id, 'cancel', {}, 'called off'),
+  command(deliveries, 'cancel <id>', 'call it off while it waits').action(
+    (id: string, _local: unknown, self: Command) => act(self.optsWithGlobals(), id, 'cancel', {}, 'called off'),
   );
   command(deliveries, 'dismiss <id>', 'end a doubt by what you know')
     .requiredOption('--as <failed|sent>', 'what it turned out to be')
@@ -154,7 +154,8 @@ export function eventCommands(program: Command): void {
   command(program, 'trace <id>', 'the whole story of an event or a delivery').action(
     async (id: string, options: CommonOptions) => {
       const kind = id.startsWith('evt_') ? 'events' : id.startsWith('dlv_') ? 'deliveries' : undefined;
-      if (!kind) throw new UsageError(`trace takes the id of an event (evt_…) or of a delivery (dlv_…), found ${clean(id)}`);
+      if (!kind)
+        throw new UsageError(`trace takes the id of an event (evt_…) or of a delivery (dlv_…), found ${clean(id)}`);
       await answer(
         options,
         async (client) =>
@@ -191,12 +192,20 @@ export function deadLetterCommands(program: Command): void {
     .action(async (options: ListOptions) => {
       await answer(
         options,
-        (client) => client.get<Page<DeadLetterBody>>('/v1/dead-letters', { limit: options.limit, cursor: options.cursor }),
+        (client) =>
+          client.get<Page<DeadLetterBody>>('/v1/dead-letters', { limit: options.limit, cursor: options.cursor }),
         (page) =>
           page.items.length === 0
             ? paint('dim', 'no dead letters')
             : table(
-                page.items.map((one) => [shortTime(one.at), one.id, one.stage, one.position, one.redriven_at ? 'redriven' : '', one.reason]),
+                page.items.map((one) => [
+                  shortTime(one.at),
+                  one.id,
+                  one.stage,
+                  one.position,
+                  one.redriven_at ? 'redriven' : '',
+                  one.reason,
+                ]),
                 ['at', 'dead letter', 'stage', 'record', '', 'reason'],
               ),
       );
@@ -246,4 +255,3 @@ export function suppressionCommands(program: Command): void {
       );
     });
 }
-

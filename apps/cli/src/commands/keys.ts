@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, table } from '../output.ts';
-import { answer, command } from './common.ts';
+import { answer, command } from './answering.ts';
 
 type Items<T> = { readonly items: readonly T[] };
 
@@ -34,7 +34,13 @@ export function keyCommands(program: Command): void {
         items.length === 0
           ? paint('dim', 'no API keys')
           : table(
-              items.map((one) => [one.name, `cln_${one.key_id}_…`, one.created_at, one.expires_at ?? 'never', one.used_by.join(', ')]),
+              items.map((one) => [
+                one.name,
+                `cln_${one.key_id}_…`,
+                one.created_at,
+                one.expires_at ?? 'never',
+                one.used_by.join(', '),
+              ]),
               ['name', 'key', 'created', 'expires', 'used by'],
             ),
     );
@@ -52,7 +58,9 @@ export function keyCommands(program: Command): void {
 }
 
 export function secretCommands(program: Command): void {
-  const secrets = program.command('secret').description('secrets that files name by { secret: NAME }: set, list, remove');
+  const secrets = program
+    .command('secret')
+    .description('secrets that files name by { secret: NAME }: set, list, remove');
   const deployment = '--deployment';
 
   command(secrets, 'set <name>', 'store a secret, read from standard input')
@@ -77,7 +85,12 @@ export function secretCommands(program: Command): void {
         items.length === 0
           ? paint('dim', 'no stored secrets')
           : table(
-              items.map((one) => [one.workspace === '' ? '(deployment)' : one.workspace, one.name, one.fingerprint, one.updated_at]),
+              items.map((one) => [
+                one.workspace === '' ? '(deployment)' : one.workspace,
+                one.name,
+                one.fingerprint,
+                one.updated_at,
+              ]),
               ['workspace', 'name', 'fingerprint', 'updated'],
             ),
     );
@@ -102,7 +115,9 @@ async function readSecret(name: string): Promise<string> {
   if (!process.stdin.isTTY) {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    const value = Buffer.concat(chunks).toString('utf8').replace(/\r?\n$/, '');
+    const value = Buffer.concat(chunks)
+      .toString('utf8')
+      .replace(/\r?\n$/, '');
     if (value === '') throw new UsageError('standard input is empty: pipe the value in');
     return value;
   }

@@ -3,7 +3,7 @@ import type { CheckBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint } from '../output.ts';
-import { answer, command } from './common.ts';
+import { answer, command } from './answering.ts';
 
 const showChecks = (body: CheckBody): string =>
   body.steps
@@ -16,17 +16,19 @@ const failIfAny = (body: CheckBody): void => {
 
 export function operationCommands(program: Command): void {
   const account = program.command('account').description('provider accounts');
-  command(account, 'check <name>', "connect and sign in to a provider account, without sending; 'default' is the deployment's").action(
-    async (name: string, options: CommonOptions) => {
-      const body = await answer(
-        options,
-        async (client) =>
-          client.post<CheckBody>(`/v1/workspaces/${seg(await client.workspace())}/accounts/${seg(name)}/check`),
-        showChecks,
-      );
-      failIfAny(body);
-    },
-  );
+  command(
+    account,
+    'check <name>',
+    "connect and sign in to a provider account, without sending; 'default' is the deployment's",
+  ).action(async (name: string, options: CommonOptions) => {
+    const body = await answer(
+      options,
+      async (client) =>
+        client.post<CheckBody>(`/v1/workspaces/${seg(await client.workspace())}/accounts/${seg(name)}/check`),
+      showChecks,
+    );
+    failIfAny(body);
+  });
 
   command(program, 'doctor', 'check configuration, stores, indexes, providers and clock').action(
     async (options: CommonOptions) => {
@@ -39,7 +41,8 @@ export function operationCommands(program: Command): void {
       await answer(
         options,
         (client) => client.post<{ file: string; bytes: number }>('/v1/backup', { file: resolve(file) }),
-        (body) => `${clean(body.file)}, ${body.bytes} bytes; it holds the keys of this deployment: keep it as safe as them`,
+        (body) =>
+          `${clean(body.file)}, ${body.bytes} bytes; it holds the keys of this deployment: keep it as safe as them`,
       );
     },
   );

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
-import { answer, command } from './common.ts';
+import { answer, command } from './answering.ts';
+import { environment } from '../config.ts';
 
 /** A file's text, or standard input for `-`. */
 export function readText(file: string): string {
@@ -25,7 +26,9 @@ export function ruleCommands(program: Command): void {
       await answer(
         options,
         async (client) =>
-          client.post<RuleTestBody>(`/v1/workspaces/${seg(await client.workspace())}/rules/${seg(name)}/test`, { event }),
+          client.post<RuleTestBody>(`/v1/workspaces/${seg(await client.workspace())}/rules/${seg(name)}/test`, {
+            event,
+          }),
         (body) => showTest(body, options.html ?? false),
       );
     });
@@ -34,13 +37,18 @@ export function ruleCommands(program: Command): void {
 function showTest(body: RuleTestBody, withHtml: boolean): string {
   const lines = [`${paint('bold', body.rule)} version ${body.rule_version}, stream ${body.stream}`, '', 'when'];
   for (const one of body.explained) {
-    lines.push(`  ${'  '.repeat(one.depth)}${clean(one.source)}  ${paint('dim', '→')}  ${paint('cyan', clean(one.value))}`);
+    lines.push(
+      `  ${'  '.repeat(one.depth)}${clean(one.source)}  ${paint('dim', '→')}  ${paint('cyan', clean(one.value))}`,
+    );
   }
   const why = body.error === null ? '' : `: ${clean(body.error)}`;
   lines.push('', body.fired ? paint('green', body.outcome) : paint('yellow', `does not fire (${body.outcome}${why})`));
   for (const who of body.recipients) {
     const addresses = Object.entries(who.to).filter(([, address]) => address !== null);
-    lines.push('', `recipient  ${addresses.map(([key, address]) => `${key}: ${clean(address ?? '')}`).join(', ') || 'no address'}`);
+    lines.push(
+      '',
+      `recipient  ${addresses.map(([key, address]) => `${key}: ${clean(address ?? '')}`).join(', ') || 'no address'}`,
+    );
     lines.push(`unique_id  ${clean(who.unique_id)}`, `variables  ${clean(who.variables)}`);
     if (who.already_told !== null) lines.push(paint('yellow', `already told: ${who.already_told} holds this slot`));
     for (const message of who.messages) lines.push(...showMessage(message, withHtml));
@@ -54,7 +62,9 @@ function showMessage(message: RuleTestBody['recipients'][number]['messages'][num
   const body = (message.text ?? '').split('\n').map((line) => `  ${clean(line)}`);
   return [
     `${message.channel}      ${paint('bold', clean(message.subject ?? ''))}`,
-    ...(message.missing.length > 0 ? [paint('yellow', `missing, so empty: ${message.missing.map(clean).join(', ')}`)] : []),
+    ...(message.missing.length > 0
+      ? [paint('yellow', `missing, so empty: ${message.missing.map(clean).join(', ')}`)]
+      : []),
     ...body,
     ...(withHtml && message.html !== null ? ['', ...message.html.split('\n').map((line) => `  ${clean(line)}`)] : []),
   ];
@@ -65,19 +75,21 @@ export function sendCommand(program: Command): void {
     .option('--file <file>', 'file with the event as JSON; - for standard input', '-')
     .option('--key <key>', 'API key (default: CARILLON_API_KEY)')
     .option('--idempotency-key <key>', 'makes the event id; the same again is the same event')
-    .action(async (stream: string, options: CommonOptions & { file: string; key?: string; idempotencyKey?: string }) => {
-      const key = options.key ?? process.env['CARILLON_API_KEY'];
-      if (!key) throw new UsageError('name an API key with --key, or set CARILLON_API_KEY');
-      const body = readText(options.file);
-      await answer(
-        options,
-        async (client) => {
-          const { events_url: url } = await client.status();
-          return postEvent(`${url}/${stream}`, key, body, options.idempotencyKey);
-        },
-        (sent) => `${sent.id}\n${paint('dim', `npx carillon trace ${sent.id}`)}`,
-      );
-    });
+    .action(
+      async (stream: string, options: CommonOptions & { file: string; key?: string; idempotencyKey?: string }) => {
+        const key = options.key ?? environment['CARILLON_API_KEY'];
+        if (!key) throw new UsageError('name an API key with --key, or set CARILLON_API_KEY');
+        const body = readText(options.file);
+        await answer(
+          options,
+          async (client) => {
+            const { events_url: url } = await client.status();
+            return postEvent(`${url}/${stream}`, key, body, options.idempotencyKey);
+          },
+          (sent) => `${sent.id}\n${paint('dim', `npx carillon trace ${sent.id}`)}`,
+        );
+      },
+    );
 }
 
 async function postEvent(url: string, key: string, body: string, idempotencyKey?: string): Promise<{ id: string }> {
@@ -93,6 +105,7 @@ async function postEvent(url: string, key: string, body: string, idempotencyKey?
     throw new CommandError(`nobody answers at ${url}`);
   });
   const parsed = (await answered.json()) as { id: string; detail?: string };
-  if (answered.status !== 202) throw new CommandError(`${answered.status}: ${parsed.detail ?? 'refused'}`, parsed as never);
+  if (answered.status !== 202)
+    throw new CommandError(`${answered.status}: ${parsed.detail ?? 'refused'}`, parsed as never);
   return parsed;
 }

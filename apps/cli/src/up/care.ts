@@ -18,7 +18,12 @@ const LEAST_FREE = 512 * MIB;
 const MOST_LAG = 10_000;
 
 /** What `doctor` looks at besides the configuration. */
-export async function diagnose(config: UpConfig, data: Embedded, keyFingerprint: string, clock: Clock): Promise<Check[]> {
+export async function diagnose(
+  config: UpConfig,
+  data: Embedded,
+  keyFingerprint: string,
+  clock: Clock,
+): Promise<Check[]> {
   const { fileBytes, walBytes } = data.stats();
   const disk = await statfs(config.dataDir);
   const free = disk.bavail * disk.bsize;
@@ -26,7 +31,11 @@ export async function diagnose(config: UpConfig, data: Embedded, keyFingerprint:
   const counts = await data.ledger.countByState();
   const inDoubt = counts.IN_DOUBT ?? 0;
   return [
-    { step: 'data file', ok: true, detail: `${mib(fileBytes)}, write-ahead log ${mib(walBytes)}, in ${config.dataDir}` },
+    {
+      step: 'data file',
+      ok: true,
+      detail: `${mib(fileBytes)}, write-ahead log ${mib(walBytes)}, in ${config.dataDir}`,
+    },
     { step: 'free disk', ok: free >= LEAST_FREE, detail: `${mib(free)} free` },
     {
       step: 'ledger key',

@@ -3,6 +3,7 @@ import { say, sayJson } from '../output.ts';
 import { readUpConfig, type UpFlags } from './config.ts';
 import { startScreen } from './screen.ts';
 import { startAll } from './start-all.ts';
+import { environment } from '../config.ts';
 
 /** `carillon up`: every role in this process, until a signal. */
 export function upCommand(program: Command): void {
@@ -17,10 +18,11 @@ export function upCommand(program: Command): void {
     .option('--demo', 'fill an empty data folder with the demo workspace')
     .option('--json', 'print the addresses as JSON')
     .action(async (flags: UpFlags & { readonly json?: boolean }) => {
-      const config = readUpConfig(flags, process.env);
-      const running = await startAll(config, process.env);
+      const config = readUpConfig(flags, environment);
+      const running = await startAll(config, environment);
       const { facts } = running;
-      if (flags.json) sayJson({ control: facts.control, gateway: facts.gateway, data: facts.dataDir, welcome: facts.welcome });
+      if (flags.json)
+        sayJson({ control: facts.control, gateway: facts.gateway, data: facts.dataDir, welcome: facts.welcome });
       else say(startScreen(facts));
       await signalled();
       await running.close();

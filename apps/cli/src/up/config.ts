@@ -39,7 +39,8 @@ export function readUpConfig(flags: UpFlags, env: Environment): UpConfig {
   };
   const level = flags.logLevel ?? env['CARILLON_LOG_LEVEL'] ?? 'warn';
   const logLevel = LEVELS.find((one) => one === level);
-  if (!logLevel) faults.push(`--log-level (CARILLON_LOG_LEVEL): expected ${LEVELS.join(', ')}, found ${JSON.stringify(level)}`);
+  if (!logLevel)
+    faults.push(`--log-level (CARILLON_LOG_LEVEL): expected ${LEVELS.join(', ')}, found ${JSON.stringify(level)}`);
   const ratioText = env['CARILLON_TRACE_RATIO'] ?? '1';
   const traceRatio = Number(ratioText);
   if (!(traceRatio >= 0 && traceRatio <= 1)) {

@@ -19,11 +19,16 @@ export function createHealth(
   const age = (): number => clock.now() - configuration.readToEndAt();
   return {
     checks: () => [
-      { name: 'configuration', ok: age() <= FRESH_FOR, detail: `read to its end ${Math.max(0, Math.round(age()))} ms ago` },
+      {
+        name: 'configuration',
+        ok: age() <= FRESH_FOR,
+        detail: `read to its end ${Math.max(0, Math.round(age()))} ms ago`,
+      },
     ],
     async metrics() {
       const counts = await data.ledger.countByState();
-      for (const state of [...OPEN_STATES, ...TERMINAL_STATES]) metrics.deliveries.with({ state }).set(counts[state] ?? 0);
+      for (const state of [...OPEN_STATES, ...TERMINAL_STATES])
+        metrics.deliveries.with({ state }).set(counts[state] ?? 0);
       metrics.configNumber.set(configuration.current().number);
       metrics.configAgeSeconds.set(age() / 1000);
       return telemetry.metricsText();

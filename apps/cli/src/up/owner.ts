@@ -16,6 +16,11 @@ export function ownerToken(dataDir: string): { readonly token: string; readonly 
 export const welcomeWord = (): string => randomBytes(18).toString('base64url');
 
 /** Tells the CLI on the same machine where this process listens. */
-export function leaveEndpoints(dataDir: string, endpoints: { readonly control: string; readonly gateway: string }): void {
-  writeFileSync(join(dataDir, ENDPOINTS_FILE), `${JSON.stringify({ ...endpoints, pid: process.pid })}\n`, { mode: 0o600 });
+export function leaveEndpoints(
+  dataDir: string,
+  endpoints: { readonly control: string; readonly gateway: string },
+): void {
+  writeFileSync(join(dataDir, ENDPOINTS_FILE), `${JSON.stringify({ ...endpoints, pid: process.pid })}\n`, {
+    mode: 0o600,
+  });
 }

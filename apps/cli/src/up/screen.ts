@@ -24,7 +24,9 @@ export function startScreen(facts: ScreenFacts): string {
   lines.push(`  Events     ${gateway}/events${demo ? '/shop/orders' : ''}`);
   if (demo) {
     lines.push(`  API key    ${demo.key}   ${paint('dim', 'shown this once')}`);
-    lines.push(`  Rules      ${demo.folder}              edit, then: npx carillon apply -f ${demo.folder.replace('./', '')}`);
+    lines.push(
+      `  Rules      ${demo.folder}              edit, then: npx carillon apply -f ${demo.folder.replace('./', '')}`,
+    );
     lines.push('', '  Send one:');
     lines.push(`  curl -X POST ${gateway}/events/shop/orders -H 'Authorization: Bearer ${demo.key}' \\`);
     lines.push(`    -H 'Content-Type: application/json' -d '${DEMO_EVENT}'`);

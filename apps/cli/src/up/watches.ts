@@ -83,7 +83,10 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
       // What needs a person says so; what passes by itself is only a warning.
       const needsPerson = isCarillonError(error) && (error.code === 'wrong_log' || error.code === 'wrong_key');
       const log = needsPerson ? logger.error : logger.warn;
-      log({ group, partition, error }, needsPerson ? 'partition stopped: it needs a person' : 'batch failed, trying again');
+      log(
+        { group, partition, error },
+        needsPerson ? 'partition stopped: it needs a person' : 'batch failed, trying again',
+      );
     },
     skipped({ group, partition, records }) {
       logger.error({ group, partition, count: records }, 'records left the log (retention) before they were read');
@@ -113,7 +116,6 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
     alert: (account, code, detail) => logger.error({ account, code, detail }, 'a provider account needs attention'),
   };
 }
-
 
 function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
   return {

@@ -1,4 +1,11 @@
-import { apiKeyBody, appliedBody, configurationFiles, newApiKeyBody, planBody, writeConfigurationFolder } from '@carillon/contracts';
+import {
+  apiKeyBody,
+  appliedBody,
+  configurationFiles,
+  newApiKeyBody,
+  planBody,
+  writeConfigurationFolder,
+} from '@carillon/contracts';
 import { findResource, listResources, type ResourceChange } from '@carillon/domain';
 import { CarillonError, formatInstant, parseInstant } from '@carillon/kernel';
 import { publishConfiguration } from '@carillon/stages';
@@ -14,10 +21,14 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function configurationRoutes(app: ApiServer, { ports }: ControlContext): void {
   const bodyLimit = 16 * 1024 * 1024;
-  app.post('/v1/configuration/plan', { bodyLimit, schema: { body: folder, response: { 200: planBody } } }, async ({ body }) => {
-    const planned = await planFolder(body, ports);
-    return planned.body;
-  });
+  app.post(
+    '/v1/configuration/plan',
+    { bodyLimit, schema: { body: folder, response: { 200: planBody } } },
+    async ({ body }) => {
+      const planned = await planFolder(body, ports);
+      return planned.body;
+    },
+  );
 
   app.post(
     '/v1/configuration/apply',
@@ -38,7 +49,9 @@ export function apiKeyRoutes(app: ApiServer, { ports }: ControlContext): void {
     { schema: { params: inWorkspace, response: { 200: z.object({ items: z.array(apiKeyBody) }) } } },
     async ({ params }) => {
       const configuration = await ports.configuration.refresh();
-      const items = listResources(configuration, 'api_key', params.workspace).map((key) => showApiKey(key, configuration));
+      const items = listResources(configuration, 'api_key', params.workspace).map((key) =>
+        showApiKey(key, configuration),
+      );
       return { items };
     },
   );
@@ -83,7 +96,10 @@ export async function createApiKey(
   const configuration = await ports.configuration.refresh();
   const known = findResource(configuration, 'api_key', workspace, wanted.name);
   if (known) {
-    throw new CarillonError('conflict', `API key ${wanted.name} is there already; revoke it first, or give another name`);
+    throw new CarillonError(
+      'conflict',
+      `API key ${wanted.name} is there already; revoke it first, or give another name`,
+    );
   }
   const made = ports.apiKeys.make();
   const changes: ResourceChange[] = [

@@ -96,7 +96,10 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
     const rows = filter.eventId
       ? await readModels.duplicatesOfEvent(filter.eventId)
       : await readModels.duplicates(
-          { ...(filter.workspace !== undefined && { workspace: filter.workspace }), ...(filter.since !== undefined && { since: filter.since }) },
+          {
+            ...(filter.workspace !== undefined && { workspace: filter.workspace }),
+            ...(filter.since !== undefined && { since: filter.since }),
+          },
           query.limit,
         );
     const shown = [];
@@ -151,7 +154,9 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
     { schema: { params: withId, body: dismissal, response: { 200: deliveryBody } } },
     async ({ params, body }) =>
       showDelivery(
-        await decide(params.workspace, params.id, (seen) => operatorDismiss(seen, body.as, body.reason, OPERATOR, moment())),
+        await decide(params.workspace, params.id, (seen) =>
+          operatorDismiss(seen, body.as, body.reason, OPERATOR, moment()),
+        ),
       ),
   );
 }

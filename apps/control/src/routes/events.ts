@@ -6,7 +6,11 @@ import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies
 import type { ControlContext } from '../ports.ts';
 import { inWorkspace, notFound, paging, withId, type ApiServer } from './app.ts';
 
-const eventFilters = z.object({ ...paging, stream: z.string().max(200).optional(), since: z.string().max(40).optional() });
+const eventFilters = z.object({
+  ...paging,
+  stream: z.string().max(200).optional(),
+  since: z.string().max(40).optional(),
+});
 
 export function eventRoutes(app: ApiServer, context: ControlContext): void {
   const { ports } = context;
@@ -38,7 +42,8 @@ export function eventRoutes(app: ApiServer, context: ControlContext): void {
       const trace = rows.some((row) => row.workspace === params.workspace)
         ? await traceEvent(params.id, { ...ports, book: context.book })
         : null;
-      if (!trace) throw notFound(`event ${params.id} in workspace ${params.workspace}`, 'a new one shows within a second');
+      if (!trace)
+        throw notFound(`event ${params.id} in workspace ${params.workspace}`, 'a new one shows within a second');
       return showTrace(trace);
     },
   );

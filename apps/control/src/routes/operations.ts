@@ -99,7 +99,10 @@ async function checkAccount(workspace: string, name: string, { ports }: ControlC
 
 export function secretRoutes(app: ApiServer, { ports }: ControlContext): void {
   const { configurationStore, sealer, clock } = ports;
-  const named = { workspace: z.string().max(100), name: z.string().regex(SECRET_NAME, 'A-Z, 0-9 and _, such as SMTP_PASSWORD') };
+  const named = {
+    workspace: z.string().max(100),
+    name: z.string().regex(SECRET_NAME, 'A-Z, 0-9 and _, such as SMTP_PASSWORD'),
+  };
 
   app.get('/v1/secrets', { schema: { response: { 200: z.object({ items: z.array(secretBody) }) } } }, async () => ({
     items: (await configurationStore.secrets()).map((one) => ({
@@ -115,14 +118,21 @@ export function secretRoutes(app: ApiServer, { ports }: ControlContext): void {
     const { workspace, name, value } = body;
     const fingerprint = sealer.fingerprint(workspace, name, value);
     const updatedAt = clock.now();
-    await configurationStore.putSecret({ workspace, name, sealed: sealer.seal(workspace, name, value), fingerprint, updatedAt });
+    await configurationStore.putSecret({
+      workspace,
+      name,
+      sealed: sealer.seal(workspace, name, value),
+      fingerprint,
+      updatedAt,
+    });
     return { workspace, name, fingerprint, updated_at: formatInstant(updatedAt) };
   });
 
   const which = z.strictObject(named);
   const removed = z.object({ removed: z.boolean() });
   app.post('/v1/secrets/remove', { schema: { body: which, response: { 200: removed } } }, async ({ body }) => {
-    if (!(await configurationStore.removeSecret(body.workspace, body.name))) throw notFound(`stored secret ${body.name}`);
+    if (!(await configurationStore.removeSecret(body.workspace, body.name)))
+      throw notFound(`stored secret ${body.name}`);
     return { removed: true };
   });
 }

@@ -8,7 +8,9 @@ import { z } from 'zod';
 import type { ControlContext } from '../ports.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
 
-const testRequest = z.strictObject({ event: z.string().max(262_144).describe('The event as JSON text, read as the intake would') });
+const testRequest = z.strictObject({
+  event: z.string().max(262_144).describe('The event as JSON text, read as the intake would'),
+});
 
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
 export function ruleRoutes(app: ApiServer, context: ControlContext): void {
@@ -75,7 +77,8 @@ async function testRule(
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
   if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
   const recipients = [];
-  for (const recipient of outcome.recipients) recipients.push(await preview(placed, event, recipient, triggerId, context));
+  for (const recipient of outcome.recipients)
+    recipients.push(await preview(placed, event, recipient, triggerId, context));
   return {
     ...shown,
     fired: true,
@@ -116,7 +119,8 @@ async function preview(
     const [account] = accountsOf(configuration, placed.notification, intent.slot.channel);
     const delivery = openDelivery(intent, '', id, { now: event.time, derive: ports.ids.derive });
     const composed = intent.to === null ? null : composeEmail(delivery, rendered, account?.body ?? { kind: 'sandbox' });
-    const problem = intent.to === null ? 'no address: it would be suppressed' : composed?.ok === false ? composed.error : null;
+    const problem =
+      intent.to === null ? 'no address: it would be suppressed' : composed?.ok === false ? composed.error : null;
     messages.push({
       channel: intent.slot.channel,
       ok: problem === null,

@@ -118,7 +118,12 @@ function settleAgain(recorded: Delivery, settling: Settling, detail: string, mom
   const ended = { token: null, leaseUntil: null, attemptsUsed };
   if (attemptsUsed >= settings.retry.attempts) {
     const words = `${settings.retry.attempts} attempts used; the last: ${detail}`;
-    return moveTo(recorded, { state: 'FAILED', reason: 'attempts_used_up', detail: words }, { ...ended, nextAt: null }, moment);
+    return moveTo(
+      recorded,
+      { state: 'FAILED', reason: 'attempts_used_up', detail: words },
+      { ...ended, nextAt: null },
+      moment,
+    );
   }
   const pause = pauseBefore(recorded, settling, moment.now);
   const now = stopped || anotherAccount;

@@ -64,4 +64,3 @@ export function publishedOutcomes(before: Delivery, ids: ReadonlySet<string>): D
   if (left.length === before.unpublished.length) return undefined;
   return { ...before, unpublished: left, version: before.version + 1 };
 }
-

@@ -45,7 +45,8 @@ export function presend(
 ): PresendVerdict {
   const { intent, slot } = delivery;
   const notification = findNotification(newest, slot.notificationId);
-  if (!notification) return end('SUPPRESSED', 'rule_withdrawn', `notification ${intent.notification} is no longer there`);
+  if (!notification)
+    return end('SUPPRESSED', 'rule_withdrawn', `notification ${intent.notification} is no longer there`);
   if (notification.body.enabled === false) {
     return end('SUPPRESSED', 'rule_withdrawn', `notification ${intent.notification} is switched off`);
   }

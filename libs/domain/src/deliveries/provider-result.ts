@@ -34,4 +34,13 @@ export const providerResult = (
   code: string,
   detail: string,
   more: Partial<Pick<ProviderResult, 'providerId' | 'retryAt' | 'suppress' | 'alert'>> = {},
-): ProviderResult => ({ verdict, code, detail, providerId: null, retryAt: null, suppress: false, alert: false, ...more });
+): ProviderResult => ({
+  verdict,
+  code,
+  detail,
+  providerId: null,
+  retryAt: null,
+  suppress: false,
+  alert: false,
+  ...more,
+});

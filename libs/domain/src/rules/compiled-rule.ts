@@ -6,7 +6,11 @@ export type CompiledRule = {
   readonly placed: PlacedRule;
   readonly when: Expression;
   readonly forEach: Expression | null;
-  readonly to: { readonly email: Expression | null; readonly phone: Expression | null; readonly token: Expression | null };
+  readonly to: {
+    readonly email: Expression | null;
+    readonly phone: Expression | null;
+    readonly token: Expression | null;
+  };
   readonly uniqueId: Expression | 'event_id' | 'trigger_id' | null;
   readonly person: Expression | null;
   readonly variables: readonly (readonly [name: string, value: Expression])[];

@@ -50,7 +50,11 @@ function findRecipients(rule: CompiledRule, event: SourceEvent, triggerId: strin
   for (const [index, item] of items.value.entries()) {
     if (index >= MAX_RECIPIENTS) {
       const rest = items.value.length - MAX_RECIPIENTS;
-      dropped.push({ index, reason: 'too_many_recipients', detail: `${rest} beyond the ${MAX_RECIPIENTS} of one event` });
+      dropped.push({
+        index,
+        reason: 'too_many_recipients',
+        detail: `${rest} beyond the ${MAX_RECIPIENTS} of one event`,
+      });
       break;
     }
     const each = rule.forEach ? { ...bindings, item } : bindings;

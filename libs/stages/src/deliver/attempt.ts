@@ -143,16 +143,27 @@ async function render(
   const rendered = await ports.templates.render(key, email, intent.variables);
   if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
   const message = composeEmail(delivery, rendered, choice.body);
-  return message.ok ? { ok: true, message: message.value, missing: rendered.missing.length } : { ok: false, why: message.error };
+  return message.ok
+    ? { ok: true, message: message.value, missing: rendered.missing.length }
+    : { ok: false, why: message.error };
 }
 
 /** Undefined: somebody else has it, or nobody can say; then nothing is sent. */
-async function stepIntoSending(delivery: Delivery, account: string, ports: AttemptPorts): Promise<Delivery | undefined> {
+async function stepIntoSending(
+  delivery: Delivery,
+  account: string,
+  ports: AttemptPorts,
+): Promise<Delivery | undefined> {
   const { ids, clock, ledger } = ports;
   const token = ids.token();
   const next = beginAttempt(
     delivery,
-    { attemptId: ids.derive('attempt', delivery.id, token) as AttemptId, token, account, leaseUntil: clock.now() + LEASE },
+    {
+      attemptId: ids.derive('attempt', delivery.id, token) as AttemptId,
+      token,
+      account,
+      leaseUntil: clock.now() + LEASE,
+    },
     moment(ports),
   );
   if (!next) return undefined;

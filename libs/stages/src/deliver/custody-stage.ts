@@ -1,4 +1,12 @@
-import { formatPosition, judgeIntent, openDelivery, slotParts, type Delivery, type Intent, type Moment } from '@carillon/domain';
+import {
+  formatPosition,
+  judgeIntent,
+  openDelivery,
+  slotParts,
+  type Delivery,
+  type Intent,
+  type Moment,
+} from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';

@@ -6,6 +6,7 @@ import {
   type DeliverySettings,
   type Moment,
 } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DeliveryLedger, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { publishOutcomes } from './outcomes.ts';
 
@@ -39,6 +40,19 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
   }
   const left = await ledger.unpublished(clock.now() - PUBLISH_GRACE, PAGE);
   return { doubted, published: await publishOutcomes(left, ports) };
+}
+
+/**
+ * Calls that outlive their process: nobody will hear the answer, so each is in doubt now rather than at the next start.
+ * Only for calls of this very process, right before it ends.
+ */
+export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Promise<void> {
+  for (const id of ids) {
+    const delivery = await ports.ledger.get(id);
+    const moment: Moment = { now: ports.clock.now(), derive: ports.ids.derive };
+    const next = delivery && leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment);
+    if (next && (await ports.ledger.replace(next)) === 'done') await publishOutcomes([next], ports);
+  }
 }
 
 function settingsOf(delivery: Delivery, configuration: ConfigurationView): DeliverySettings {

@@ -95,7 +95,11 @@ export function templateContext(event: JsonObject, variables: JsonObject, names:
   if (names.all) return { ...event, ...variables };
   const context: Record<string, Json> = {};
   for (const name of [...names.names, ...RESERVED]) {
-    const value = Object.hasOwn(variables, name) ? variables[name] : Object.hasOwn(event, name) ? event[name] : undefined;
+    const value = Object.hasOwn(variables, name)
+      ? variables[name]
+      : Object.hasOwn(event, name)
+        ? event[name]
+        : undefined;
     if (value !== undefined) context[name] = value;
   }
   return context;

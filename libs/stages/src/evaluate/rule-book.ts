@@ -1,10 +1,4 @@
-import {
-  findResource,
-  streamTable,
-  type CompiledRule,
-  type Configuration,
-  type PlacedRule,
-} from '@carillon/domain';
+import { findResource, streamTable, type CompiledRule, type Configuration, type PlacedRule } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import type { TemplateNames, TemplateRenderer } from '@carillon/ports';
 
@@ -19,7 +13,11 @@ export type RuleBook = {
   /** The rules that a stream feeds under this configuration, compiled once per version. */
   rulesOf(configuration: Configuration, stream: string): readonly BookRule[];
   /** The names that a template refers to, and its version; version 0 where there is none of this name. */
-  template(configuration: Configuration, workspace: string, name: string): { readonly version: number; readonly names: TemplateNames };
+  template(
+    configuration: Configuration,
+    workspace: string,
+    name: string,
+  ): { readonly version: number; readonly names: TemplateNames };
 };
 
 const NO_NAMES: TemplateNames = { names: [], all: false };

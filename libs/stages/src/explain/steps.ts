@@ -4,7 +4,16 @@ import type { Instant } from '@carillon/kernel';
 /** One line of a story: what happened when, where it stands, and why. Detail holds no address and no body. */
 export type TraceStep = {
   readonly at: Instant | null;
-  readonly step: 'event' | 'evaluation' | 'rule' | 'trigger' | 'intent' | 'delivery' | 'attempt' | 'duplicate' | 'dead_letter';
+  readonly step:
+    | 'event'
+    | 'evaluation'
+    | 'rule'
+    | 'trigger'
+    | 'intent'
+    | 'delivery'
+    | 'attempt'
+    | 'duplicate'
+    | 'dead_letter';
   readonly id: string | null;
   readonly position: string | null;
   readonly configNumber: number | null;
@@ -17,7 +26,12 @@ export type TraceStep = {
   readonly lines: readonly string[];
 };
 
-export const step = (kind: TraceStep['step'], at: Instant | null, text: string, more: Partial<TraceStep> = {}): TraceStep => ({
+export const step = (
+  kind: TraceStep['step'],
+  at: Instant | null,
+  text: string,
+  more: Partial<TraceStep> = {},
+): TraceStep => ({
   at,
   step: kind,
   id: null,

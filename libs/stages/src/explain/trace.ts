@@ -1,6 +1,14 @@
 import { formatPosition, ruleTitle, type Delivery, type Intent } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
-import type { CheckpointStore, ConfigurationView, DeliveryLedger, EventLog, EventRow, Ids, ReadModels } from '@carillon/ports';
+import type {
+  CheckpointStore,
+  ConfigurationView,
+  DeliveryLedger,
+  EventLog,
+  EventRow,
+  Ids,
+  ReadModels,
+} from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deliveryIdOf } from '../deliver/custody-stage.ts';
 import { judgeEvent, type Judgement } from '../evaluate/judge-event.ts';
@@ -39,7 +47,10 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const delivery = await ports.ledger.get(id as DeliveryId);
   if (!delivery) return null;
   const duplicates = (await ports.readModels.duplicatesOfDelivery(id)).map((row) =>
-    step('duplicate', row.at, `event ${row.eventId} asked for the same again`, { id: row.intentId, reason: 'duplicate' }),
+    step('duplicate', row.at, `event ${row.eventId} asked for the same again`, {
+      id: row.intentId,
+      reason: 'duplicate',
+    }),
   );
   const steps = [...originSteps(delivery), ...deliverySteps(delivery), ...duplicates].toSorted(byTime);
   return { kind: 'delivery', id, steps };
@@ -60,18 +71,25 @@ const intentWords = (intent: Intent): string =>
 
 async function traceRow(row: EventRow, index: number, ports: TracePorts): Promise<TraceStep[]> {
   const position = formatPosition({ logId: ports.log.logId, topic: 'carillon.events', ...row });
-  const again = index === 0 ? '' : row.reused ? '; its id was used before with another body' : '; a repeat of the same event';
+  const again =
+    index === 0 ? '' : row.reused ? '; its id was used before with another body' : '; a repeat of the same event';
   const steps = [
     step('event', row.at, `received on ${row.stream}, ${row.bytes} bytes${again}`, { id: row.id, position }),
   ];
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
   if (!record || record.offset !== row.offset) {
-    return [...steps, step('evaluation', null, 'the event has left the log (retention); its deliveries stand in the ledger')];
+    return [
+      ...steps,
+      step('evaluation', null, 'the event has left the log (retention); its deliveries stand in the ledger'),
+    ];
   }
   const checkpoint = await ports.checkpoints.load('engine', 'carillon.events', row.partition);
   if (!checkpoint || checkpoint.next <= row.offset) {
     const behind = row.offset + 1 - (checkpoint?.next ?? 0);
-    return [...steps, step('evaluation', null, `not judged yet: the engine is ${behind} records behind in this partition`)];
+    return [
+      ...steps,
+      step('evaluation', null, `not judged yet: the engine is ${behind} records behind in this partition`),
+    ];
   }
   const read = readSourceRecord(record, ports.log.logId);
   if (!read.ok || read.value.kind !== 'event') {

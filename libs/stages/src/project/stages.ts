@@ -1,4 +1,13 @@
-import type { DuplicateRow, EventRow, EvaluationRow, Clock, EventLog, Ids, ReadModels, RecordCodecs } from '@carillon/ports';
+import type {
+  DuplicateRow,
+  EventRow,
+  EvaluationRow,
+  Clock,
+  EventLog,
+  Ids,
+  ReadModels,
+  RecordCodecs,
+} from '@carillon/ports';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
@@ -61,7 +70,8 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
   };
 }
 
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, at) => byte === b[at]);
 
 /** Duplicates, as rows of their own; every other outcome stands in its delivery. */
 function createOutcomesProjection(ports: ProjectPorts): BatchStage {
@@ -95,7 +105,18 @@ function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
         if (!evaluation.ok) continue;
         const { partition, from, to, configNumber, rules } = evaluation.value;
         for (const { workspace, rule, fired, failed, sampleEventId, sampleError } of rules) {
-          evaluations.push({ partition, from, to, configNumber, workspace, rule, fired, failed, sampleEventId, sampleError });
+          evaluations.push({
+            partition,
+            from,
+            to,
+            configNumber,
+            workspace,
+            rule,
+            fired,
+            failed,
+            sampleEventId,
+            sampleError,
+          });
         }
       }
       await ports.readModels.put({ evaluations });

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { connect, type Client, type CommonOptions } from '../client.ts';
 import { say, sayJson } from '../output.ts';
 
