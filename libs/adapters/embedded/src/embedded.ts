@@ -113,8 +113,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       start: () => new Worker(threadEntry(), { workerData, execArgv: [], name: 'carillon-writer' }),
     });
     await writer.open();
-    const reader = openReader(files.database, busyTimeout);
-    return assemble(options, writer, reader, lock);
+    try {
+      return assemble(options, writer, openReader(files.database, busyTimeout), lock);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
   } catch (error) {
     lock.release();
     throw error;

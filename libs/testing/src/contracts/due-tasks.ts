@@ -62,6 +62,7 @@ export function describeDueTasks(name: string, make: () => Promise<UnderTest<Due
       expect(await tasks().replace(1, claimed)).toBe('done');
       expect(await tasks().replace(1, { ...first, version: 2, data: 'too late' })).toBe('stale');
       expect(await tasks().replace(1, claimed)).toBe('stale');
+      expect(await tasks().replace(5, { ...claimed, version: 6 })).toBe('stale');
       expect(await tasks().get(first.id)).toEqual(claimed);
       expect(await tasks().replace(7, task(kind, { version: 8 }))).toBe('stale');
       await expect(tasks().replace(2, { ...claimed, version: 4 })).rejects.toThrow();

@@ -27,6 +27,7 @@ export const DELIVERIES_SCHEMA = `
   CREATE INDEX deliveries_lease ON deliveries (lease_until) WHERE state = 'SENDING';
   CREATE INDEX deliveries_unpublished ON deliveries (updated_at) WHERE has_unpublished = 1;
   CREATE INDEX deliveries_event ON deliveries (event_id);
+  CREATE INDEX deliveries_workspace ON deliveries (workspace, created_at, id);
   CREATE INDEX deliveries_created ON deliveries (created_at, id);
   CREATE INDEX deliveries_state ON deliveries (state, created_at, id);
   CREATE INDEX deliveries_recipient ON deliveries (recipient, created_at, id);

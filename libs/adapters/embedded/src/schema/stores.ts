@@ -44,6 +44,7 @@ export const STORES_SCHEMA = `
     at INTEGER NOT NULL,
     UNIQUE (workspace, channel, address)
   ) STRICT;
+  CREATE INDEX suppressions_workspace ON suppressions (workspace, sequence);
 
   CREATE TABLE deployment_identity (
     one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -88,16 +88,19 @@ type DeliveryWrites = ReturnType<typeof deliveryWrites>;
 const read = (row: DocumentRow): Delivery => parseJson(row.document) as unknown as Delivery;
 const sizeOf = (row: DeliveryRow): number => row.document.length + 512;
 
-/** Workspaces are few and deliveries many: steps from one workspace to the next instead of reading every row. */
+/**
+ * Workspaces are few and deliveries many: steps from one workspace to the next instead of reading every row. What runs
+ * all the time names its index: without statistics SQLite takes one that reads everything in a state.
+ */
 const DUE_WORKSPACES = `
   WITH RECURSIVE step (workspace) AS (
-    SELECT min(workspace) FROM deliveries WHERE state = 'WAITING'
+    SELECT min(workspace) FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING'
     UNION ALL
-    SELECT (SELECT min(workspace) FROM deliveries WHERE state = 'WAITING' AND workspace > step.workspace)
+    SELECT (SELECT min(workspace) FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING' AND workspace > step.workspace)
     FROM step WHERE step.workspace IS NOT NULL
   )
   SELECT workspace FROM step WHERE workspace IS NOT NULL AND EXISTS (
-    SELECT 1 FROM deliveries WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at <= ?
+    SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at <= ?
   )`;
 
 export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites>): DeliveryLedger => ({
@@ -123,7 +126,8 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
   },
   async due(workspace, now, limit) {
     const rows = reader.all(
-      `SELECT document FROM deliveries WHERE state = 'WAITING' AND workspace = ? AND next_at <= ?
+      `SELECT document FROM deliveries INDEXED BY deliveries_due
+       WHERE state = 'WAITING' AND workspace = ? AND next_at <= ?
        ORDER BY next_at, rowid LIMIT ?`,
       workspace,
       now,
@@ -132,14 +136,16 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     return rows.map(read);
   },
   async nextDueAt() {
-    const row = reader.get("SELECT min(next_at) AS at FROM deliveries WHERE state = 'WAITING'") as
-      | { at: number | null }
-      | undefined;
-    return row?.at ?? null;
+    const row = reader.get(
+      `SELECT next_at FROM deliveries INDEXED BY deliveries_next
+       WHERE state = 'WAITING' AND next_at IS NOT NULL ORDER BY next_at LIMIT 1`,
+    ) as { next_at: number } | undefined;
+    return row?.next_at ?? null;
   },
   async leaseExpired(now, limit) {
     const rows = reader.all(
-      "SELECT document FROM deliveries WHERE state = 'SENDING' AND lease_until < ? ORDER BY lease_until LIMIT ?",
+      `SELECT document FROM deliveries INDEXED BY deliveries_lease
+       WHERE state = 'SENDING' AND lease_until < ? ORDER BY lease_until LIMIT ?`,
       now,
       limit,
     ) as DocumentRow[];
@@ -147,7 +153,8 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
   },
   async unpublished(olderThan, limit) {
     const rows = reader.all(
-      'SELECT document FROM deliveries WHERE has_unpublished = 1 AND updated_at < ? ORDER BY updated_at LIMIT ?',
+      `SELECT document FROM deliveries INDEXED BY deliveries_unpublished
+       WHERE has_unpublished = 1 AND updated_at < ? ORDER BY updated_at LIMIT ?`,
       olderThan,
       limit,
     ) as DocumentRow[];
