@@ -4,10 +4,14 @@
  */
 export function scrub(text: string): string {
   let clean = shortened(text);
-  for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement);
-  clean = clean.replace(QUOTED_EMAIL, ADDRESS).replace(EMAIL, (found: string, local: string) => {
-    return ALPHANUMERIC.test(local) ? ADDRESS : found;
+  for (const [pattern, replacement] of FIRST_SECRETS) clean = clean.replace(pattern, replacement);
+  clean = clean.replace(QUOTED_EMAIL, ADDRESS).replace(EMAIL, (found: string, local: string, at: number) => {
+    // of an address or a path with an e-mail address in its query, the part before the query stays
+    if (local.startsWith('/') && local.includes('?')) return `${local.slice(0, local.indexOf('?'))}?[query]`;
+    const isPackage = !ALPHANUMERIC.test(local) && clean[at + found.length] === '/';
+    return isPackage ? found : ADDRESS;
   });
+  for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement);
   for (const pattern of PHONES) clean = clean.replace(pattern, '[phone]');
   return clean;
 }
@@ -18,9 +22,9 @@ export function scrub(text: string): string {
  */
 export function scrubForeign(text: string): string {
   let clean = shortened(text);
-  clean = clean.replace(NOT_JSON, ', the text is not valid JSON');
+  clean = scrub(clean.replace(NOT_JSON, ', the text is not valid JSON'));
   clean = cutOut(clean, /[{[]\s*["'{[]/, /[}\]](?=[^}\]]*$)/, '[json]');
-  clean = cutOut(scrub(clean), /<[a-z!/?]/i, />(?=[^>]*$)/, '[markup]');
+  clean = cutOut(clean, /<[a-z!/?]/i, />(?=[^>]*$)/, '[markup]');
   for (const pattern of QUOTED_PROSE) clean = clean.replace(pattern, '"[text]"');
   const end = clean.search(/[\r\n\u2028\u2029]/);
   return end === -1 ? clean : `${clean.slice(0, end)} [more]`;
@@ -37,10 +41,15 @@ const shortened = (text: string): string =>
 
 const ADDRESS = '[address]';
 
-const SECRETS: readonly (readonly [RegExp, string])[] = [
+type Replacement = readonly [RegExp, string];
+/** Before e-mail addresses: a password may hold an `@`. */
+const FIRST_SECRETS: readonly Replacement[] = [
   [/-----BEGIN [A-Z ]{0,40}-----[^]*?(?:-----END [A-Z ]{0,40}-----|$)/g, '[secret]'],
-  [/cln_\w+/g, '[key]'],
   [/:\/\/[^\s/?#]*@/g, '://[secret]@'],
+];
+/** After them: the local part of an address may look like any of these, and half an address would remain. */
+const SECRETS: readonly Replacement[] = [
+  [/cln_\w+/g, '[key]'],
   [/[?&#][\w.~%[\]-]+=[^\s"'<>]*/g, '?[query]'],
   [/\b(bearer|basic|digest|apikey)(\s+|%20)[\w.~+/=-]{6,}/gi, '$1 [secret]'],
   [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, '[secret]'],
@@ -58,7 +67,7 @@ const DOMAIN = String.raw`(?:[\p{L}\p{N}\p{M}.\-]+|\[[^\]\s]+\])`;
 /** Begins only where no such character precedes, so that a long word is tried once and not from each of its characters. */
 const EMAIL = new RegExp(`(?<!${LOCAL})(${LOCAL}+)${AT}${DOMAIN}`, 'gu');
 const QUOTED_EMAIL = new RegExp(`"[^"\\n]{1,100}"${AT}${DOMAIN}`, 'gu');
-/** The name of a package (`'@scope/name'`) has no letter before its `@` and is left. */
+/** The name of a package (`'@scope/name'`) has no letter before its `@`, and a slash after the scope; it is left. */
 const ALPHANUMERIC = /[\p{L}\p{N}]/u;
 
 const PHONES: readonly RegExp[] = [
