@@ -59,7 +59,8 @@ export function createAccess({ config, ports }: ControlContext): Access {
 export function guard(app: FastifyInstance, access: Access): void {
   app.addHook('onRequest', async (request) => {
     const path = request.url.split('?')[0] ?? '';
-    if (!path.startsWith('/v1') || path === '/v1/session') return;
+    const open = path === '/v1/session' || !(path.startsWith('/v1') || path.startsWith('/docs'));
+    if (open) return;
     if (access.allows(request)) return;
     throw new CarillonError(
       'unauthorized',

@@ -1,4 +1,5 @@
 import fastifySwagger from '@fastify/swagger';
+import fastifySwaggerUi from '@fastify/swagger-ui';
 import { createHttpServer, startStageConsumer, type HealthSources, type HttpLog } from '@carillon/runtime';
 import { createRuleBook, projections } from '@carillon/stages';
 import type { Consumption } from '@carillon/ports';
@@ -58,10 +59,14 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
       components: { securitySchemes: { owner: { type: 'http', scheme: 'bearer' } } },
       security: [{ owner: [] }],
     },
-    transform: jsonSchemaTransform,
+    // Pages are not part of the API's description.
+    transform: (route) =>
+      jsonSchemaTransform(route.url.startsWith('/v1') ? route : { ...route, schema: { hide: true } }),
   });
   const access = createAccess(context);
   guard(app, access);
+  // The reference is a page like the others: it needs a session, and fetches nothing from elsewhere.
+  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
   await app.register(async (scope) => {
     const api = scope as unknown as ApiServer;
     sessionRoute(api, access);
