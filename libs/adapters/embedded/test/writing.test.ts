@@ -103,6 +103,34 @@ describe('group commit', () => {
   });
 });
 
+describe('a consumer in the process that appends', () => {
+  it('is told of records when they are committed, not when it looks again', async () => {
+    const { log } = await open();
+    const handled: (() => void)[] = [];
+    const consumption = await log.consume({
+      group: 'pushed',
+      topic: 'carillon.events',
+      maxRecords: 10,
+      maxBytes: 1000,
+      assigned: async () => ({
+        from: 0,
+        handle: async (records) => records.forEach(() => handled.shift()?.()),
+        lost: async () => undefined,
+      }),
+      failed: (_partition, error) => expect.unreachable(String(error)),
+    });
+    const begun = performance.now();
+    for (let at = 0; at < 20; at += 1) {
+      const told = new Promise<void>((resolve) => handled.push(resolve));
+      await log.append([logRecord(String(at))]);
+      await told;
+    }
+    // Looking again once a second would take about twenty.
+    expect(performance.now() - begun).toBeLessThan(8000);
+    await consumption.stop();
+  });
+});
+
 describe('a writer that cannot write', () => {
   it('refuses when the file is full, keeps what it acknowledged, and goes on when there is room', async () => {
     const { log, ledger, stats } = await open({ maxFileBytes: 2_000_000 });

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createApiKeys } from '../src/index.ts';
@@ -21,6 +22,8 @@ describe('API keys', () => {
     for (const broken of ['', 'zz', mine.digest.slice(2), `${mine.digest}00`, '0'.repeat(64)]) {
       expect(keys.verify(mine.key, broken)).toBe(false);
     }
+    const ofNothing = createHmac('sha256', new Uint8Array(32).fill(3)).update('').digest('hex');
+    expect(keys.verify('no key at all', ofNothing)).toBe(false);
     expect(createApiKeys(new Uint8Array(32).fill(4)).verify(mine.key, mine.digest)).toBe(false);
   });
 
