@@ -20,6 +20,7 @@ type Ports = {
   readonly secrets: Secrets;
   readonly senders: readonly SenderFactory[];
   readonly clock: Clock;
+  readonly trouble: (where: string, error: unknown) => void;
 };
 
 type Open = { readonly body: string; readonly sender: ChannelSender };
@@ -54,7 +55,8 @@ export function createAccounts(ports: Ports) {
     if (!factory) throw new Error(`no adapter for accounts of kind ${choice.body.kind}`);
     const sender = factory.create(choice.body, await resolveSecrets(choice, ports.secrets));
     open.set(choice.key, { body, sender });
-    if (known) await known.sender.close();
+    // The old one waits for its calls; nobody waits for it.
+    if (known) void known.sender.close().catch((error: unknown) => ports.trouble('close a provider account', error));
     return sender;
   }
 

@@ -31,7 +31,7 @@ export type Dispatcher = {
 export function startDispatcher(ports: DeliveryPorts): Dispatcher {
   const { clock, ledger, watch } = ports;
   const lanes = createLanes(MAX_BYTES);
-  const accounts = createAccounts(ports);
+  const accounts = createAccounts({ ...ports, trouble: watch.trouble });
   const choices = new Map<string, AccountChoice>();
   const stopping = new AbortController();
   /** The last reading left rows behind: read again as soon as the lanes are empty. */

@@ -18,7 +18,7 @@ export type DeliveryWatch = ConsumerWatch & {
   queued(bytes: number): void;
   /** A provider account refused us or asks for attention: an operator should look. */
   alert(account: string, code: string, detail: string): void;
-  trouble(where: string, error: unknown): void;
+  readonly trouble: (where: string, error: unknown) => void;
 };
 
 export type DeliveryPorts = {
