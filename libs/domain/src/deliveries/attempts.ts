@@ -1,5 +1,5 @@
 import type { AttemptId, Instant } from '@carillon/kernel';
-import type { Attempt, Delivery } from './delivery.ts';
+import type { Attempt, Delivery, DeliveryState } from './delivery.ts';
 import type { DeliverySettings, RetryPolicy } from './intent.ts';
 import { moveTo, type Moment } from './moves.ts';
 import type { ProviderResult } from './provider-result.ts';
@@ -16,9 +16,12 @@ export type Start = {
   readonly leaseUntil: Instant;
 };
 
-/** WAITING → SENDING with a new token. Undefined if it is not waiting: the caller's reading was old. */
+/**
+ * WAITING → SENDING with a new token. Undefined if it is not waiting (the caller's reading was old) or if `not_after`
+ * passed since it was checked: nothing begins after it.
+ */
 export function beginAttempt(before: Delivery, start: Start, moment: Moment): Delivery | undefined {
-  if (before.state !== 'WAITING') return undefined;
+  if (before.state !== 'WAITING' || moment.now > before.notAfter) return undefined;
   const attempt: Attempt = {
     id: start.attemptId,
     token: start.token,
@@ -80,19 +83,29 @@ export function settleAttempt(before: Delivery, settling: Settling, moment: Mome
   return settleHeld(recorded, settling, moment);
 }
 
+/** States that a proof of acceptance corrects at once; SENDING is corrected when its own call has ended. */
+const OPEN_TO_PROOF: ReadonlySet<DeliveryState> = new Set(['WAITING', 'FAILED', 'EXPIRED', 'IN_DOUBT']);
+
 function settleLate(recorded: Delivery, result: ProviderResult, moment: Moment): Delivery {
-  const open = recorded.state === 'WAITING' || recorded.state === 'FAILED' || recorded.state === 'EXPIRED';
-  if (result.verdict === 'accepted' && open) {
-    const detail = 'a late answer proves that an earlier attempt was accepted';
-    return moveTo(recorded, { state: 'SENT', reason: 'accepted', detail }, { token: null, nextAt: null }, moment);
-  }
+  if (result.verdict === 'accepted' && OPEN_TO_PROOF.has(recorded.state)) return proven(recorded, moment);
   return { ...recorded, version: recorded.version + 1, updatedAt: moment.now };
+}
+
+const isProven = (delivery: Delivery): boolean =>
+  delivery.attempts.some((attempt) => attempt.result?.verdict === 'accepted');
+
+function proven(before: Delivery, moment: Moment): Delivery {
+  const detail = 'a late answer proves that an earlier attempt was accepted';
+  const ended = { token: null, leaseUntil: null, nextAt: null };
+  return moveTo(before, { state: 'SENT', reason: 'accepted', detail }, ended, moment);
 }
 
 function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Delivery {
   const { result } = settling;
   const detail = result.code === '' ? result.detail : `${result.code} ${result.detail}`.trim();
   const ended = { token: null, leaseUntil: null, nextAt: null };
+  // The proof of an earlier attempt came while this one was under way: nothing is sent again, whatever this one came to.
+  if (result.verdict !== 'accepted' && isProven(recorded)) return proven(recorded, moment);
   switch (result.verdict) {
     case 'accepted':
       return moveTo(recorded, { state: 'SENT', reason: 'accepted', detail }, ended, moment);
@@ -131,7 +144,7 @@ function settleAgain(recorded: Delivery, settling: Settling, detail: string, mom
   return moveTo(
     recorded,
     { state: 'WAITING', reason: stopped ? 'stopped_before_sending' : verdict, detail },
-    { ...ended, nextAt, tried: now ? recorded.tried : [] },
+    { ...ended, nextAt, tried: stopped ? recorded.tried.slice(0, -1) : anotherAccount ? recorded.tried : [] },
     moment,
   );
 }
@@ -149,6 +162,7 @@ export function doubt(
   settings: DeliverySettings,
   moment: Moment,
 ): Delivery {
+  if (isProven(before)) return proven(before, moment);
   const doubted = { clean: false, leaseUntil: null, nextAt: null };
   const usedUp = before.attemptsUsed >= settings.retry.attempts;
   if (settings.inDoubt === 'drop') {

@@ -60,7 +60,8 @@ export type Judgement =
  * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own.
  */
 export function judgeIntent(holder: Delivery, intent: Intent, intentPosition: string, moment: Moment): Judgement {
-  if (holder.judged.includes(intent.id)) return { kind: 'known' };
+  // The holder itself may have been crowded out of the list by others that were judged since.
+  if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };
   const judged = judgedWith(holder.judged, intent.id);
   if (GIVES_WAY.has(holder.state) && holder.clean) {
     const fresh = {

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { DeliveryStory, givenIntent, HOUR, MORNING } from '@carillon/testing/given';
+import { JUDGED_KEPT, type Delivery } from '@carillon/domain';
+
+const story = (...facts: Parameters<typeof givenIntent>): DeliveryStory => new DeliveryStory(givenIntent(...facts));
+const another = (name: string) => givenIntent(name);
+
+describe('custody of an intent', () => {
+  it('makes a delivery that waits and is due at once, with the intent whole in it and nothing to tell yet', () => {
+    const intent = givenIntent('first');
+    const { delivery } = new DeliveryStory(intent);
+    expect(delivery).toMatchObject({
+      state: 'WAITING',
+      reason: 'new',
+      nextAt: MORNING,
+      version: 1,
+      clean: true,
+      intent,
+    });
+    expect(delivery).toMatchObject({
+      notAfter: intent.notAfter,
+      judged: [intent.id],
+      unpublished: [],
+      attemptsUsed: 0,
+    });
+  });
+
+  it('suppresses a recipient without an address on the channel, and says so in an outcome', () => {
+    const { delivery } = story('first', { to: null });
+    expect(delivery).toMatchObject({ state: 'SUPPRESSED', reason: 'no_address', nextAt: null });
+    expect(delivery.unpublished).toMatchObject([{ state: 'SUPPRESSED', reason: 'no_address', intentId: 'int_first' }]);
+  });
+});
+
+describe('an intent that comes again', () => {
+  it('is ignored, whatever became of it', () => {
+    for (const told of [
+      story('first'),
+      story('first').begins('t1'),
+      story('first').begins('t1').answers('t1', 'accepted'),
+      story('first').begins('t1').answers('t1', 'refused_content'),
+      story('first').ends('EXPIRED', 'not_after_passed'),
+    ]) {
+      expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
+    }
+  });
+
+  it('is ignored though it lost the slot to another since', () => {
+    const told = story('first').ends('EXPIRED', 'not_after_passed');
+    told.judges(another('second'));
+    expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
+  });
+
+  it('is ignored when it holds the slot, however many others were judged since', () => {
+    const told = story('first');
+    for (let index = 0; index < JUDGED_KEPT + 5; index += 1) told.judges(another(`other-${index}`));
+    told.ends('FAILED', 'cannot_render');
+    expect(told.delivery.judged).toHaveLength(JUDGED_KEPT);
+    expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
+  });
+
+  it('is remembered among the last 32', () => {
+    const told = story('first');
+    for (let index = 0; index < 40; index += 1) told.judges(another(`other-${index}`));
+    expect(told.delivery.judged).toEqual(Array.from({ length: 32 }, (_, index) => `int_other-${index + 8}`));
+    expect(told.judges(another('other-8'))).toEqual({ kind: 'known' });
+    expect(told.judges(another('other-7')).kind).toBe('duplicate');
+  });
+});
+
+describe('another intent for the slot', () => {
+  const unsent: Record<string, () => DeliveryStory> = {
+    'SUPPRESSED for want of an address': () => story('first', { to: null }),
+    'SUPPRESSED by the list': () => story('first').ends('SUPPRESSED', 'suppressed_address'),
+    EXPIRED: () => story('first').ends('EXPIRED', 'not_after_passed'),
+    'FAILED to render': () => story('first').ends('FAILED', 'cannot_render'),
+    'FAILED by a refusal': () => story('first').begins('t1').answers('t1', 'refused_recipient'),
+  };
+  for (const [how, told] of Object.entries(unsent)) {
+    it(`takes the slot over from one that ended ${how}`, () => {
+      const before = told().passes(HOUR);
+      const history = before.delivery.history;
+      const intent = givenIntent('second', { notAfter: MORNING + 9 * HOUR });
+      expect(before.judges(intent).kind).toBe('taken_over');
+      const { delivery } = before;
+      expect(delivery).toMatchObject({
+        state: 'WAITING',
+        intent,
+        notAfter: intent.notAfter,
+        attemptsUsed: 0,
+        tried: [],
+      });
+      expect(delivery).toMatchObject({ nextAt: MORNING + HOUR, clean: true, duplicates: 0, token: null });
+      expect(delivery.intentPosition).toBe('carillon.intents/0@8');
+      expect(delivery.history.slice(0, history.length)).toEqual(history);
+      expect(delivery.history.at(-1)).toMatchObject({ intentId: 'int_second', state: 'WAITING' });
+    });
+  }
+
+  const held: Record<string, () => DeliveryStory> = {
+    WAITING: () => story('first'),
+    SENDING: () => story('first').begins('t1'),
+    SENT: () => story('first').begins('t1').answers('t1', 'accepted'),
+    IN_DOUBT: () => story('first').begins('t1').answers('t1', 'ambiguous'),
+    CANCELLED: () => story('first').isCancelledByOperator(),
+    'dismissed as failed': () => story('first').begins('t1').losesItsSender().isDismissedByOperator('failed'),
+    'FAILED by in_doubt: drop': () => story('first').begins('t1').losesItsSender({ inDoubt: 'drop' }),
+    'FAILED after a doubt that a late answer ended': () =>
+      story('first').begins('t1').losesItsSender().answers('t1', 'refused_content'),
+    'EXPIRED after a doubt': () =>
+      story('first').begins('t1').losesItsSender({ inDoubt: 'resend' }).ends('EXPIRED', 'not_after_passed'),
+    DELIVERED: () => withState('DELIVERED'),
+    BOUNCED: () => withState('BOUNCED'),
+    COMPLAINED: () => withState('COMPLAINED'),
+  };
+  const withState = (state: Delivery['state']): DeliveryStory => {
+    const told = story('first').begins('t1').answers('t1', 'accepted');
+    told.delivery = { ...told.delivery, state };
+    return told;
+  };
+  for (const [how, told] of Object.entries(held)) {
+    it(`is a duplicate where the holder is ${how}: counted, with an outcome of its own, and the holder stays as it is`, () => {
+      const before = told();
+      const holder = before.delivery;
+      expect(before.judges(another('second')).kind).toBe('duplicate');
+      const { version, judged, duplicates, unpublished, updatedAt, ...rest } = before.delivery;
+      expect(holder).toMatchObject(rest);
+      expect({ version, duplicates, updatedAt }).toEqual({
+        version: holder.version + 1,
+        duplicates: 1,
+        updatedAt: before.now,
+      });
+      expect(judged.at(-1)).toBe('int_second');
+      expect(unpublished.slice(0, -1)).toEqual(holder.unpublished);
+      expect(unpublished.at(-1)).toMatchObject({ state: 'SUPPRESSED', reason: 'duplicate', intentId: 'int_second' });
+    });
+  }
+
+  it('has an outcome whose id comes from its intent alone, so that judging it twice is one outcome', () => {
+    const early = story('first').judges(another('second'));
+    const late = story('first').begins('t1').answers('t1', 'accepted').judges(another('second'));
+    const idOf = (judged: typeof early) =>
+      judged.kind === 'duplicate' ? judged.next.unpublished.at(-1)?.id : undefined;
+    expect(idOf(early)).toMatch(/^out_/);
+    expect(idOf(late)).toBe(idOf(early));
+    expect(idOf(story('first').judges(another('third')))).not.toBe(idOf(early));
+  });
+
+  it('gives a hint where the same event gave two addresses one unique_id', () => {
+    const told = story('first');
+    told.judges(givenIntent('second', { triggerId: told.delivery.intent.triggerId, to: 'bob@example.com' }));
+    expect(told.delivery.unpublished.at(-1)?.detail).toContain('the same event gave two addresses');
+  });
+});

@@ -1,0 +1,4 @@
+export * from './configuration.ts';
+export * from './delivery-story.ts';
+export * from './moments.ts';
+export * from './rules.ts';

@@ -1,0 +1,56 @@
+import { compileRule, createExpressionLanguage } from '@carillon/adapter-cel';
+import {
+  readEvent,
+  streamTable,
+  type CompiledRule,
+  type PlacedRule,
+  type Recipients,
+  type RuleBody,
+  type SourceEvent,
+} from '@carillon/domain';
+import type { EventId, Json, LogId } from '@carillon/kernel';
+import { stringifyJson } from '@carillon/kernel';
+import { configurationOf, notification, ORDER_PAID, ORDERS, stream } from './configuration.ts';
+import { MORNING } from './moments.ts';
+
+const language = createExpressionLanguage();
+export const compileGiven = (placed: PlacedRule) => compileRule(placed, language);
+
+/** A rule on `shop/orders`, compiled by the expression language of the product; it fires unless told otherwise. */
+export function givenRule(
+  recipients: Omit<Recipients, 'from' | 'to'> & { readonly to?: Recipients['to'] } = {},
+  rule: Partial<Omit<RuleBody, 'recipients'>> = {},
+): CompiledRule {
+  const body: RuleBody = {
+    stream: 'orders',
+    when: 'true',
+    ...rule,
+    recipients: { from: 'event', to: { email: 'event.email' }, ...recipients },
+  };
+  const configuration = configurationOf([
+    stream('orders', ORDERS),
+    notification('order-paid', { ...ORDER_PAID, rules: { paid: body } }),
+  ]);
+  const placed = streamTable(configuration).rules.get('shop/orders')?.[0];
+  if (!placed) throw new Error('the rule is not in its stream');
+  const compiled = compileGiven(placed);
+  if (!compiled.ok) throw new Error(compiled.error.map((fault) => `${fault.field}: ${fault.message}`).join('; '));
+  return compiled.value;
+}
+
+/** An event of `shop/orders` with this body, read as the engine reads it. */
+export function givenEvent(body: { readonly [name: string]: Json }, id = 'evt_1', offset = 5): SourceEvent {
+  const read = readEvent(new TextEncoder().encode(stringifyJson(body)));
+  if (!read.ok) throw new Error(read.error.detail);
+  return {
+    id: id as EventId,
+    workspace: 'shop',
+    stream: 'shop/orders',
+    key: null,
+    body: read.value.body,
+    position: { logId: 'log_1' as LogId, topic: 'carillon.events', partition: 0, offset },
+    appendedAt: MORNING,
+    time: MORNING,
+    traceparent: null,
+  };
+}
