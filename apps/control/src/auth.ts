@@ -3,28 +3,58 @@ import { CarillonError } from '@carillon/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ControlContext } from './ports.ts';
 
-export const SESSION_COOKIE = 'carillon_session';
 /** Thirty days; the owner token ends every session when it is changed. */
 const SESSION_SECONDS = 30 * 86_400;
+/** Wrong words that one process hears out in a minute. Bearer tokens need none of it: nobody guesses 256 bits. */
+const GUESSES = { most: 10, span: 60_000 } as const;
+
+/** What every answer says, the refusals included. Pages and mails replace the policy by one of their own. */
+const HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  // A browser looks up the hosts of links before anybody clicks one; for a mail that tells its sender who read it.
+  'x-dns-prefetch-control': 'off',
+  'cache-control': 'no-store',
+} as const;
 
 const same = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
+/** Browsers keep the cookies of all ports of a host together: the port in the name keeps two deployments apart. */
+const cookieName = (request: FastifyRequest): string => `carillon_session_${request.socket.localPort ?? 0}`;
+
 function cookieOf(request: FastifyRequest): string | undefined {
+  const wanted = cookieName(request);
   for (const part of (request.headers.cookie ?? '').split(';')) {
     const [name, value] = part.trim().split('=');
-    if (name === SESSION_COOKIE) return value;
+    if (name === wanted) return value;
   }
   return undefined;
 }
 
+/**
+ * Whether a page of another origin makes the browser ask. SameSite does not see that: for it, every port of this
+ * machine is one site, and a page on any of them could press our buttons. Programs send neither header.
+ */
+function isForeign({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (typeof site === 'string') return site !== 'same-origin' && site !== 'none';
+  const { origin } = headers;
+  return origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === headers.host);
+}
+
+const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
+
 export type Access = {
   /** Whether the request carries the owner token or a session made from it. */
   allows(request: FastifyRequest): boolean;
-  /** Sets the cookie for whoever shows the one-time word of the first start, or the owner token. */
-  openSession(word: string): string;
+  /** Answers the cookie for whoever shows the one-time word of the first start, or the owner token. */
+  openSession(word: string, request: FastifyRequest): string;
 };
 
 /**
@@ -34,34 +64,55 @@ export type Access = {
 export function createAccess({ config, ports }: ControlContext): Access {
   const session = ports.ids.keyed('session', config.ownerToken);
   let welcome = config.welcome;
+  let wrong: number[] = [];
+
+  function refuseGuessing(): void {
+    const now = ports.clock.now();
+    wrong = wrong.filter((at) => now - at < GUESSES.span);
+    const [oldest = now] = wrong;
+    if (wrong.length < GUESSES.most) return;
+    const retryAfter = oldest + GUESSES.span - now;
+    throw new CarillonError('rate_limited', 'too many wrong words at the sign-in; wait a minute, then try again', {
+      retryAfter,
+    });
+  }
+
   return {
     allows(request) {
       const [scheme, token] = (request.headers.authorization ?? '').split(' ');
       if (token !== undefined && scheme?.toLowerCase() === 'bearer') return same(token, config.ownerToken);
       const cookie = cookieOf(request);
-      return cookie !== undefined && same(cookie, session);
+      if (cookie === undefined || !same(cookie, session)) return false;
+      return isReading(request) || !isForeign(request);
     },
-    openSession(word) {
+    openSession(word, request) {
+      refuseGuessing();
       const invited = welcome !== null && same(word, welcome);
       if (!invited && !same(word, config.ownerToken)) {
+        wrong.push(ports.clock.now());
         throw new CarillonError(
           'unauthorized',
           'this link was used already or is not valid; sign in with the token in the file owner-token of the data folder',
         );
       }
       if (invited) welcome = null;
-      return `${SESSION_COOKIE}=${session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_SECONDS}`;
+      // Behind a proxy that speaks TLS the cookie never travels in clear text; on this machine it has to.
+      const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+      return `${cookieName(request)}=${session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
     },
   };
 }
 
-/** Everything below `/v1` needs a token, but for opening a session. */
+/**
+ * The management API and its description need a token, but for opening a session; and no answer is kept by anybody.
+ * What counts is the route that will answer: an address can be spelled in ways (`/%761/status`) that a prefix misses.
+ */
 export function guard(app: FastifyInstance, access: Access): void {
-  app.addHook('onRequest', async (request) => {
-    const path = request.url.split('?')[0] ?? '';
-    const open = path === '/v1/session' || !(path.startsWith('/v1') || path.startsWith('/docs'));
-    if (open) return;
-    if (access.allows(request)) return;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(HEADERS);
+    const route = request.routeOptions.url ?? '';
+    const open = route === '/v1/session' || !(route.startsWith('/v1') || route.startsWith('/docs'));
+    if (open || access.allows(request)) return;
     throw new CarillonError(
       'unauthorized',
       'send Authorization: Bearer with the token in the file owner-token of the data folder, or sign in to the portal',
