@@ -42,7 +42,7 @@ export function createAccounts(ports: Ports) {
 
   const choices = (delivery: Delivery): readonly AccountChoice[] => {
     const newest = ports.configuration.current();
-    const notification = findNotification(newest, delivery.slot.notificationId);
+    const notification = findNotification(newest, delivery.slot);
     return notification ? accountsOf(newest, notification, delivery.slot.channel) : [];
   };
   const breakerOf = (key: string): Breaker => breakers.get(key) ?? CLOSED;
