@@ -49,6 +49,7 @@ function createAddress() {
   let next = Promise.withResolvers<string>();
   return {
     up: (url: string) => next.resolve(url),
+    /** To be called after `up` only: who waits already would never hear of the next one. */
     down: () => {
       next = Promise.withResolvers<string>();
     },
@@ -96,9 +97,10 @@ async function crash(options: CrashOptions, folder: string, smtp: LedgerSmtp): P
       startTakes = Date.now() - launchedAt;
       address.up(product.gatewayUrl);
       await pause(between(chance, 100, 1_500));
+      await launched.kill('SIGKILL');
+      address.down();
     }
     await launched.kill('SIGKILL');
-    address.down();
     stderr.push(launched.stderr());
   }
 
