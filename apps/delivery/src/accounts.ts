@@ -78,10 +78,13 @@ export function createAccounts(ports: Ports) {
           choice.key !== than && !delivery.tried.includes(choice.key) && mayCallAt(breakerOf(choice.key), now) <= now,
       );
     },
+    /** Counts from the moment it is called, so that of those routed together only one is the probe of an open breaker. */
     async hold(choice: AccountChoice): Promise<AccountHold> {
-      const sender = await senderOf(choice);
-      const now = ports.clock.now();
-      breakers.set(choice.key, callBegun(breakerOf(choice.key), now));
+      breakers.set(choice.key, callBegun(breakerOf(choice.key), ports.clock.now()));
+      const sender = await senderOf(choice).catch((error: unknown) => {
+        breakers.set(choice.key, { ...breakerOf(choice.key), probingSince: null });
+        throw error;
+      });
       return {
         choice,
         sender,
