@@ -13,8 +13,6 @@ const PAGE = 200;
 const NO_ACCOUNT_LANE = 4;
 /** The ledger is asked at least this often, whatever hints came. */
 const POLL = 1000;
-/** Goodbyes to providers get this long. */
-const CLOSE_WITHIN = 2000;
 
 export type Dispatcher = {
   /** A hint that these are due; the ledger has them anyway. */

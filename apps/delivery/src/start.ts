@@ -17,7 +17,6 @@ export type DeliveryRole = {
 
 const SWEEP_EVERY = 5_000;
 const CALLS_END = 10_000;
-const LAST_SWEEP = 2_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
 /** The delivery role: takes intents into custody, sends what is due, sweeps what nobody finished. */
