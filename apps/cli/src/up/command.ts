@@ -21,9 +21,18 @@ export function upCommand(program: Command): void {
       const config = readUpConfig(flags, environment);
       const running = await startAll(config, environment);
       const { facts } = running;
-      if (flags.json)
-        sayJson({ control: facts.control, gateway: facts.gateway, data: facts.dataDir, welcome: facts.welcome });
-      else say(startScreen(facts));
+      if (flags.json) {
+        const { control, gateway, dataDir, welcome, demo, recovered } = facts;
+        sayJson({
+          control,
+          gateway,
+          data: dataDir,
+          welcome,
+          api_key: demo?.key ?? null,
+          demo: demo?.folder ?? null,
+          recovered: { resumed: recovered.resumed, in_doubt: recovered.inDoubt },
+        });
+      } else say(startScreen(facts));
       await signalled();
       await running.close();
       process.exit(0);
