@@ -45,7 +45,11 @@ type Addresses = { readonly control: string; readonly gateway: string; readonly 
 export async function startDemo(): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-portal-'));
   const args = [MAIN, 'up', '--demo', '--gateway-port', '0', '--control-port', '0', '--json'];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const stop = async (): Promise<void> => {
     const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
     child.kill('SIGTERM');
