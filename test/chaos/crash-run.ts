@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   launchProduct,
   startLedgerSmtp,
-  startProduct,
   untilFound,
+  type LaunchedProduct,
   type LedgerSmtp,
   type Product,
 } from '@carillon/testing';
@@ -43,9 +43,13 @@ const KILLED_AT_START = 0.2;
 const SETTLES_WITHIN = 60_000;
 /** Nothing is open and nothing came for so long: what is still missing does not come. Longer than any retry. */
 const QUIET = 4_000;
+/** A stop may leave the last record of the log unread, seldom twice in a row. */
+const RESTS = 5;
+
+type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
 
 /** Where the product listens, across its lives. Posters wait here while it is dead. */
-function createAddress() {
+function createAddress(): Address {
   let next = Promise.withResolvers<string>();
   return {
     up: (url: string) => next.resolve(url),
@@ -72,60 +76,74 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 
 async function crash(options: CrashOptions, folder: string, smtp: LedgerSmtp): Promise<CrashReport> {
   const dataDir = join(folder, 'data');
-  const stderr: string[] = [];
-  const apiKey = await prepare(folder, dataDir, smtp.port);
+  const lives: LaunchedProduct[] = [];
+  const launch = (): LaunchedProduct => {
+    const life = launchProduct({ dataDir, ...(options.env && { env: options.env }) });
+    lives.push(life);
+    return life;
+  };
   const address = createAddress();
-  const posters = startPosters({
-    seed: options.seed,
-    apiKey,
-    gateway: address.current,
-    posters: options.posters ?? 8,
-    rate: options.rate ?? 10,
-  });
-  const start = { dataDir, ...(options.env && { env: options.env }) };
-  const chance = createChance(options.seed ^ 0x5eed);
-  let startTakes = 1_000;
-
-  /** One life of the product: from its start, or in its midst, to its death. */
-  async function liveAndDie(): Promise<void> {
-    const launchedAt = Date.now();
-    const launched = launchProduct(start);
-    if (chance() < KILLED_AT_START) {
-      await pause(between(chance, 0.2, 1) * startTakes);
-    } else {
-      const product = await launched.ready;
-      startTakes = Date.now() - launchedAt;
-      address.up(product.gatewayUrl);
-      await pause(between(chance, 100, 1_500));
-      await launched.kill('SIGKILL');
-      address.down();
-    }
-    await launched.kill('SIGKILL');
-    stderr.push(launched.stderr());
-  }
-
-  for (let round = 0; round < options.rounds; round += 1) await liveAndDie();
-  const survivor = await startProduct(start);
   try {
-    address.up(survivor.gatewayUrl);
-    await posters.finish();
-    await settle(survivor, posters.acknowledged);
+    const first = launch();
+    await first.ready;
+    const posters = startPosters({
+      seed: options.seed,
+      apiKey: await openShop(folder, dataDir, smtp.port),
+      gateway: address.current,
+      posters: options.posters ?? 8,
+      rate: options.rate ?? 10,
+    });
+    await killRepeatedly(options, first, launch, address);
+    const evidence = await comeToRest(dataDir, launch, address, posters);
+    return await report(options, posters, smtp, evidence, lives.map((life) => life.stderr()).join(''));
   } finally {
-    await survivor.kill('SIGTERM');
-    stderr.push(survivor.stderr());
+    await Promise.all(lives.map((life) => life.kill('SIGKILL')));
   }
-  const { code, signal } = await survivor.exited;
-  if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${survivor.stderr()}`);
-  return report(options, posters, smtp, await readEvidence(dataDir), stderr.join(''));
 }
 
-/** The first life: an operator sets the shop up. No bug is planted yet. */
-async function prepare(folder: string, dataDir: string, smtpPort: number): Promise<string> {
-  const product = await startProduct({ dataDir });
-  try {
-    return await openShop(folder, dataDir, smtpPort);
-  } finally {
-    await product.kill('SIGTERM');
+/** One life after the other, each killed in its midst or while it starts. The first is there already, and is not spared. */
+async function killRepeatedly(
+  { seed, rounds }: CrashOptions,
+  first: LaunchedProduct,
+  launch: () => LaunchedProduct,
+  address: Address,
+): Promise<void> {
+  const chance = createChance(seed ^ 0x5eed);
+  let startTakes = 1_000;
+  let life = first;
+  for (let round = 1; round <= rounds; round += 1) {
+    if (life !== first && chance() < KILLED_AT_START) {
+      await pause(between(chance, 0.2, 1) * startTakes);
+      await life.kill('SIGKILL');
+    } else {
+      const since = Date.now();
+      address.up((await life.ready).gatewayUrl);
+      startTakes = Math.max(startTakes, Date.now() - since);
+      await pause(between(chance, 100, 1_500));
+      await life.kill('SIGKILL');
+      address.down();
+    }
+    if (round < rounds) life = launch();
+  }
+}
+
+/** Starts it a last time and stops it when it is done; again, as long as something on the log is left to be read. */
+async function comeToRest(
+  dataDir: string,
+  launch: () => LaunchedProduct,
+  address: Address,
+  posters: Posters,
+): Promise<Evidence> {
+  for (let time = 1; ; time += 1) {
+    const life = launch();
+    const product = await life.ready;
+    address.up(product.gatewayUrl);
+    await posters.finish();
+    await settle(product, posters.acknowledged);
+    const { code, signal } = await life.kill('SIGTERM');
+    if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
+    const evidence = await readEvidence(dataDir);
+    if (evidence.unread.length === 0 || time === RESTS) return evidence;
   }
 }
 

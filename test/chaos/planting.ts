@@ -37,3 +37,10 @@ export const NO_COMPARE_AND_SET: Change = {
   from: 'WHERE id = ? AND version = ?`',
   to: 'WHERE id = ? AND ? >= 0`',
 };
+
+/** The bug: what was cut off is sent again, though nobody knows whether it was taken. */
+export const DOUBT_SENT_AGAIN: Change = {
+  file: 'libs/domain/src/deliveries/attempts.ts',
+  from: "if (settings.inDoubt === 'resend' && !usedUp) {",
+  to: 'if (!usedUp) {',
+};

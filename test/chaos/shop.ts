@@ -38,7 +38,7 @@ async function succeed(args: readonly string[], dataDir: string): Promise<string
   return stdout;
 }
 
-/** Applies the shop's configuration as an operator would, and answers a key for its stream. */
+/** Applies the shop's configuration to the running product, as an operator would, and answers a key for its stream. */
 export async function openShop(folder: string, dataDir: string, smtpPort: number): Promise<string> {
   const configuration = join(folder, 'configuration');
   for (const [path, text] of Object.entries(files(smtpPort))) {
