@@ -36,7 +36,9 @@ it('starts in an empty folder within 20 seconds and prints where things are, a k
   const { screen } = carillon;
   expect(screen).toMatch(/^ {2}Carillon \d+\.\d+\.\d+ {3}embedded, data in \.\/carillon-data$/m);
   // The link opens a session in your browser once. The key is shown this once: only a digest of it is stored.
-  expect(screen).toMatch(/^ {2}Portal {5}http:\/\/127\.0\.0\.1:\d+ +sign in once: http:\/\/127\.0\.0\.1:\d+\/welcome#\S+$/m);
+  expect(screen).toMatch(
+    /^ {2}Portal {5}http:\/\/127\.0\.0\.1:\d+ +sign in once: http:\/\/127\.0\.0\.1:\d+\/welcome#\S+$/m,
+  );
   expect(screen).toMatch(/^ {2}Events {5}http:\/\/127\.0\.0\.1:\d+\/events\/shop\/orders$/m);
   expect(screen).toMatch(/^ {2}API key {4}cln_\w{8}_\w{32}_\w{6} {3}shown this once$/m);
   expect(screen).toContain('edit, then: npx carillon apply -f carillon-demo');
@@ -70,7 +72,11 @@ it('lists the delivery with its state and the reason for it', async () => {
   expect(out).toMatch(/^updated +delivery +state +reason +channel +to +rule +event$/m);
   expect(out).toMatch(/dlv_\w{26} +SENT +accepted +email +ada@example\.com +order-paid\.paid +evt_/);
   // The same for programs. Every command takes --json.
-  const { items } = await carillon.ask<{ items: { state: string; event_id: string }[] }>(['deliveries', '--state', 'SENT']);
+  const { items } = await carillon.ask<{ items: { state: string; event_id: string }[] }>([
+    'deliveries',
+    '--state',
+    'SENT',
+  ]);
   expect(items).toEqual([expect.objectContaining({ state: 'SENT', event_id: eventId })]);
 });
 

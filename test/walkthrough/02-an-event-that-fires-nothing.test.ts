@@ -43,7 +43,11 @@ it('says of a rule that fired and yet told nobody why there was no message', asy
 });
 
 it('lists what came in, newest first, and prints on what comes', async () => {
-  const { items } = await carillon.ask<{ items: { id: string; stream: string }[] }>(['events', '--stream', 'shop/orders']);
+  const { items } = await carillon.ask<{ items: { id: string; stream: string }[] }>([
+    'events',
+    '--stream',
+    'shop/orders',
+  ]);
   expect(items).toHaveLength(3);
   expect(items[0]?.stream).toBe('shop/orders');
   expect(await carillon.inbox()).toEqual([]);

@@ -103,5 +103,7 @@ it('comes out even: what export writes can be applied without a change, and expo
     expect(first, file).toBe(second);
   }
   // export writes the ids that were given at creation: keep them, and a renamed file is still the same notification.
-  expect(await readFile(join(carillon.folder, ORDER_PAID.replace('carillon-demo', 'first')), 'utf8')).toMatch(/^id: ntf_/);
+  expect(await readFile(join(carillon.folder, ORDER_PAID.replace('carillon-demo', 'first')), 'utf8')).toMatch(
+    /^id: ntf_/,
+  );
 });

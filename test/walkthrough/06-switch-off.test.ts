@@ -13,7 +13,9 @@ let carillon: Carillon;
 let smtp: ScriptedSmtp;
 beforeAll(async () => {
   // A mail server that has no time for anybody, so that messages wait to be tried again.
-  smtp = await startScriptedSmtp({ script: ({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined) });
+  smtp = await startScriptedSmtp({
+    script: ({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined),
+  });
   carillon = await startCarillon(await newFolder());
   await carillon.sendThrough(smtp.port);
   await carillon.edit(ORDER_PAID, 'first: 30s, max: 4h', 'first: 2s, max: 2s');
@@ -30,7 +32,9 @@ let waiting = '';
 it('keeps a message WAITING that the mail server will not take yet, with what the server said', async () => {
   waiting = await carillon.send(ORDER);
   await carillon.delivery(waiting, 'WAITING');
-  await expect.poll(async () => (await carillon.delivery(waiting, 'WAITING')).reason, { timeout: 10_000 }).toBe('transient');
+  await expect
+    .poll(async () => (await carillon.delivery(waiting, 'WAITING')).reason, { timeout: 10_000 })
+    .toBe('transient');
 });
 
 it('stops the notification by one line in its file', async () => {
@@ -41,7 +45,9 @@ it('stops the notification by one line in its file', async () => {
 it('ends what waits as SUPPRESSED when its turn comes, and says that the rule was withdrawn', async () => {
   const ended = await carillon.delivery(waiting, 'SUPPRESSED');
   expect(ended.reason).toBe('rule_withdrawn');
-  expect(await carillon.trace(waiting)).toMatch(/SUPPRESSED \(rule_withdrawn\) notification order-paid is switched off/);
+  expect(await carillon.trace(waiting)).toMatch(
+    /SUPPRESSED \(rule_withdrawn\) notification order-paid is switched off/,
+  );
   expect(smtp.accepted).toEqual([]);
 });
 

@@ -54,9 +54,15 @@ it('holds a message IN_DOUBT when the connection broke after it was handed over,
   expect((await carillon.command(['deliveries', '--state', 'IN_DOUBT'])).out).toContain(doubted.id);
 
   // You look into the mail server's log for the time of the attempt. It is there: the message was taken.
-  const { out } = await carillon.command(
-    ['deliveries', 'dismiss', doubted.id, '--as', 'sent', '--reason', 'in the log of the mail server'],
-  );
+  const { out } = await carillon.command([
+    'deliveries',
+    'dismiss',
+    doubted.id,
+    '--as',
+    'sent',
+    '--reason',
+    'in the log of the mail server',
+  ]);
   expect(out).toContain('dismissed: SENT (operator_dismiss)');
   expect((await carillon.command(['trace', doubted.id])).out).toContain('in the log of the mail server');
   expect(smtp.accepted).toHaveLength(before + 1);

@@ -78,6 +78,8 @@ it('stops in good order, and goes on after the next start with what was waiting'
   expect(carillon.screen).toContain('1 delivery resumed');
   await carillon.delivery(waiting, 'SENT');
   expect(smtp.accepted).toHaveLength(1);
-  expect((await carillon.post('shop/orders', JSON.stringify(ORDER), { authorization: `Bearer ${key}` })).status).toBe(202);
+  expect((await carillon.post('shop/orders', JSON.stringify(ORDER), { authorization: `Bearer ${key}` })).status).toBe(
+    202,
+  );
   await smtp.stop();
 });

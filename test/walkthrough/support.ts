@@ -198,7 +198,10 @@ export async function startCarillon(folder: string, args: readonly string[] = []
     async edit(file, from, to) {
       const text = await readFile(join(folder, file), 'utf8');
       if (!text.includes(from)) throw new Error(`${file} does not hold ${JSON.stringify(from)}`);
-      await writeFile(join(folder, file), text.replace(from, () => to));
+      await writeFile(
+        join(folder, file),
+        text.replace(from, () => to),
+      );
     },
     async stop() {
       child.kill('SIGTERM');
