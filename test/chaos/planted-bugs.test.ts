@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProduct } from '@carillon/testing';
 import { describe, expect, it } from 'vitest';
 import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts';
 import {
@@ -79,4 +83,13 @@ describe('The crash test turns red', () => {
     },
     TAKES,
   );
+
+  it('and a bug whose place is gone from the source is told, not left out', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
+    const gone = { ...POSITION_BEFORE_CUSTODY, from: 'a text that nobody wrote' };
+    await expect(startProduct({ dataDir: join(folder, 'data'), env: planting([gone]) })).rejects.toThrow(
+      /stage-consumer.ts has the text to be changed 0 times/,
+    );
+    await rm(folder, { recursive: true, force: true });
+  });
 });
