@@ -61,6 +61,26 @@ it('writes a backup while it runs: one file with the data and its keys, readable
   expect(statSync(join(folder, 'copy.db')).mode & 0o777).toBe(0o600);
 });
 
+it('restores the backup into an empty folder, and knows there what was known when it was made', async () => {
+  // Each of these is a process of its own: the old one may go on meanwhile, since a folder has one process, not a machine.
+  const done = await run(folder, ['restore', 'copy.db', '--data-dir', 'restored']);
+  expect(done.code, done.err).toBe(0);
+  const twice = await run(folder, ['restore', 'copy.db', '--data-dir', 'restored']);
+  expect(twice).toMatchObject({ code: expect.any(Number), err: expect.stringContaining('is not empty') });
+
+  const restored = await startCarillon(folder, ['--data-dir', 'restored']);
+  const { items } = await restored.ask<{ items: { state: string; to: string }[] }>([
+    'deliveries',
+    '--data-dir',
+    'restored',
+  ]);
+  expect(items).toEqual([expect.objectContaining({ state: 'SENT', to: 'ada@example.com' })]);
+  // The keys came with it: a client that had one still has one.
+  const answer = await restored.post('shop/orders', JSON.stringify(ORDER), { authorization: `Bearer ${carillon.key}` });
+  expect(answer.status).toBe(202);
+  await restored.stop();
+});
+
 it('stops in good order, and goes on after the next start with what was waiting', async () => {
   const smtp = await startScriptedSmtp({ script: () => ({ say: '421 4.3.2 closing down', ending: 'drop' }) });
   await carillon.sendThrough(smtp.port);
