@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCustodyStage } from '@carillon/stages';
-import { untilFound } from '@carillon/testing/topology';
+import { account } from '@carillon/testing/given';
+import { startScriptedSmtp, untilFound } from '@carillon/testing/topology';
 import { FIRST_PAUSE, QUICK, RoleUnderTest } from './delivery-role.ts';
 
 let under: RoleUnderTest;
@@ -160,6 +161,31 @@ describe('an account that fails', () => {
       20_000,
     );
     expect(under.mail.accepted).toHaveLength(16);
+  });
+});
+
+describe('a second account', () => {
+  it('takes over at once where the first is not well, and never where it may have accepted', async () => {
+    const backup = await startScriptedSmtp();
+    const reached = {
+      kind: 'smtp',
+      host: backup.host,
+      port: backup.port,
+      tls: 'none',
+      from: 'shop@example.com',
+    } as const;
+    await under.topology.publish(account('backup', reached));
+    await under.shop({ channels: { email: { template: 'order-paid', accounts: ['main', 'backup'] } } });
+    under.mail.follow(({ stage }) => (stage === 'greeting' ? '421 4.3.2 not now' : undefined));
+    await under.start();
+    await under.paid('A-1');
+    expect((await under.reaches('SENT')).attempts.map((one) => one.account)).toEqual(['shop/main', 'shop/backup']);
+    under.mail.follow(({ stage }) => (stage === 'dot' ? { ending: 'drop' } : undefined));
+    await under.paid('A-2');
+    expect(await under.reaches('IN_DOUBT')).toMatchObject({ attempts: [{ account: 'shop/main' }] });
+    expect(backup.accepted.map(({ to }) => to[0])).toEqual(['A-1@example.com']);
+    await under.stop();
+    await backup.stop();
   });
 });
 

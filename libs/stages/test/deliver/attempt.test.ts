@@ -220,6 +220,20 @@ describe('a ledger that does not answer', () => {
     expect((await now(delivery)).attempts).toHaveLength(1);
   });
 
+  it('or whose driver repeats a write and finds it done, is asked too: what bears our token is ours', async () => {
+    const delivery = await waiting();
+    const repeating = faulty(async (next) => {
+      await topology.data.ledger.replace(next);
+      return topology.data.ledger.replace(next);
+    });
+    expect(await attempt(delivery, answers(), repeating)).toMatchObject({
+      kind: 'called',
+      delivery: { state: 'SENT' },
+    });
+    expect(calls).toHaveLength(1);
+    expect((await now(delivery)).history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'SENT']);
+  });
+
   it('and did not write it gets no call, and the delivery is found again', async () => {
     const delivery = await waiting();
     expect(
