@@ -50,6 +50,12 @@ it('lists what came in, newest first, and prints on what comes', async () => {
   ]);
   expect(items).toHaveLength(3);
   expect(items[0]?.stream).toBe('shop/orders');
+
+  const watcher = carillon.watch(['events', '--follow']);
+  await expect.poll(() => watcher.out(), { timeout: 10_000 }).toContain(items[0]?.id);
+  const next = await carillon.send({ ...ORDER, status: 'open' });
+  await expect.poll(() => watcher.out(), { timeout: 10_000 }).toContain(next);
+  watcher.end();
   expect(await carillon.inbox()).toEqual([]);
 });
 
@@ -68,5 +74,5 @@ it('refuses at once what no rule could ever judge, with the place of the fault, 
   const text = await carillon.post('shop/orders', 'hello', { ...key, 'content-type': 'text/plain' });
   expect(text).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   const { items } = await carillon.ask<{ items: unknown[] }>(['events']);
-  expect(items).toHaveLength(3);
+  expect(items).toHaveLength(4);
 });

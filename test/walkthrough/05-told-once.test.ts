@@ -33,7 +33,6 @@ it('sends one message for two events with one unique_id, and shows the second as
   const told = await carillon.delivery(first, 'SENT');
   const second = await carillon.send({ ...ORDER, total: 130 });
   expect(second).not.toBe(first);
-  // What a duplicate came to is written down within ten seconds.
   const duplicate = await carillon.delivery(second, 'SUPPRESSED');
   expect(duplicate.duplicate_of).toBe(told.id);
   // Both events fired. The trace of the second says who holds its place.

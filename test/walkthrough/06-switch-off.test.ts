@@ -18,7 +18,7 @@ beforeAll(async () => {
   });
   carillon = await startCarillon(await newFolder());
   await carillon.sendThrough(smtp.port);
-  await carillon.edit(ORDER_PAID, 'first: 30s, max: 4h', 'first: 2s, max: 2s');
+  await carillon.edit(ORDER_PAID, 'first: 30s, max: 4h', 'first: 5s, max: 5s');
   await carillon.apply();
 });
 afterAll(async () => {

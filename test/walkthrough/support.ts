@@ -54,6 +54,8 @@ export type Carillon = {
   command(args: readonly string[], input?: string): Promise<Ended>;
   /** The same with --json, read. It has to succeed. */
   ask<T>(args: readonly string[]): Promise<T>;
+  /** Starts a command that goes on printing (--follow); answers what it has printed so far, and ends it. */
+  watch(args: readonly string[]): { out(): string; end(): void };
   /** Posts an event as a client would; answers the id. */
   send(event: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** Posts anything, anywhere; answers what came back. */
@@ -153,6 +155,16 @@ export async function startCarillon(folder: string, args: readonly string[] = []
     command: (command, input) => run(folder, command, input),
     ask,
     post,
+    watch(watched) {
+      const watcher = spawn(process.execPath, [PROGRAM, ...watched], {
+        cwd: folder,
+        env: environment(),
+        stdio: 'pipe',
+      });
+      let out = '';
+      watcher.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+      return { out: () => out, end: () => void watcher.kill('SIGTERM') };
+    },
     async send(event, headers = {}) {
       const sent = await post('shop/orders', JSON.stringify(event), { authorization: `Bearer ${key}`, ...headers });
       if (sent.status !== 202) throw new Error(`${sent.status}: ${String(sent.body['detail'])}`);
