@@ -17,18 +17,17 @@ import {
 /** Mail servers without whims, so that what goes wrong is the product's doing. The slow one is at work at each kill. */
 const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };
-const FEW = { posters: 4, rate: 10, smtp: CALM };
-const MANY = { posters: 16, rate: 20, smtp: CALM };
+const FEW = { rounds: 2, posters: 4, rate: 10, smtp: CALM };
+const MANY = { rounds: 4, posters: 16, rate: 20, smtp: CALM };
 const TAKES = 120_000;
 
 async function crashWith(
   changes: readonly Change[],
-  load: Pick<CrashOptions, 'posters' | 'rate' | 'smtp'>,
+  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp'>,
   seed = 1,
 ): Promise<CrashReport> {
   const report = await runCrashes({
     seed,
-    rounds: 2,
     ...load,
     dispatchers: changes.includes(TWO_DISPATCHERS) ? 2 : 1,
     env: planting(changes),
