@@ -135,8 +135,8 @@ function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
     },
     accepted: (stream) => metrics.eventsAccepted.with({ stream }).inc(),
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
-    answered({ status }) {
-      if (status >= 400) metrics.eventsRefused.with({ code: String(status) }).inc();
+    answered({ route, problem }) {
+      if (problem !== null && route.startsWith('/events/')) metrics.eventsRefused.with({ code: problem }).inc();
     },
   };
 }
