@@ -1,6 +1,8 @@
-import { startProduct, startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { launchProduct, startProduct, startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openShop, order, shopFiles, shopOf, smtpDeployment, type Shop } from './shop.ts';
+import { openShop, order, scratch, shopFiles, shopOf, smtpDeployment, type Shop } from './shop.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -99,5 +101,18 @@ describe('SIGTERM', () => {
     const { code } = await exited;
     expect(code).not.toBe(0);
     expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it('while it starts, or in the moment it is ready: code 0, and one file is left', async () => {
+    const { folder, remove } = await scratch();
+    ends.push(remove);
+    const launched = launchProduct({ dataDir: join(folder, 'data') });
+    await untilFound('the data folder', () =>
+      existsSync(join(folder, 'data', 'carillon.lock.json')) ? true : undefined,
+    );
+    expect(await launched.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    const product = await startProduct({ dataDir: join(folder, 'data') });
+    expect(await product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(readdirSync(join(folder, 'data')).filter((name) => /-wal|-shm|lock\.json/.test(name))).toEqual([]);
   });
 });
