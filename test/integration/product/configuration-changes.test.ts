@@ -45,7 +45,15 @@ describe('apply', () => {
     const again = await shop.run(['apply', '-f', folder]);
     expect(again).toMatchObject({ code: 0, stdout: `nothing to change (configuration ${before})\n` });
     expect(await number()).toBe(before);
+    // Markers are records of the event log that the engine takes note of: one more for each partition.
+    const noted = async (): Promise<number> => {
+      const text = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+      const line = /^carillon_records_total\{stage="evaluate",result="done"\} (\d+)$/m.exec(text);
+      return Number(line?.[1]);
+    };
+    const markers = await noted();
     const body = JSON.parse((await shop.run(['apply', '-f', folder, '--json'])).stdout) as AppliedBody;
+    await expect.poll(noted, { timeout: 10_000 }).toBe(markers + 8);
     expect(body).toMatchObject({ applied: false, new_number: null, faults: [], changes: [] });
     const event = await shop.send(order('C-4', { total: 2000, email: 'c4@example.com' }));
     expect(await shop.delivered(event, 'SENT')).toMatchObject({ config_number: before });
@@ -103,6 +111,15 @@ describe('apply', () => {
     expect(await exported()).not.toHaveProperty([gone]);
     // API keys are not in files, and so never taken away by them.
     await shop.delivered(await shop.send(order('C-5', { email: 'c5@example.com' })), 'SENT');
+  });
+
+  it('changes nothing at all where one of the changes cannot be', async () => {
+    const before = await number();
+    const files = { ...limit(700), 'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\n' };
+    const { body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', { files, prune: false });
+    expect(body).toMatchObject({ applied: false, new_number: null });
+    expect(body.faults).toMatchObject([{ file: 'workspaces/shop/streams/orders.yaml' }]);
+    expect(await number()).toBe(before);
   });
 
   it('refuses to take away what something else still needs', async () => {

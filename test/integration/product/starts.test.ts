@@ -18,17 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => room.remove());
 
-/** `carillon up` that is expected not to stay. */
-const up = (name: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
-  cli(['up', '--gateway-port', '0', '--control-port', '0', ...args], {
-    dataDir: join(room.folder, name),
-    cwd: room.folder,
-    env,
-  });
-
 /** A process whose output we read as a person at a pipe does. */
-function start(cwd: string, args: readonly string[]) {
-  const env = { ...process.env, NO_COLOR: '1' };
+function start(cwd: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const env = { ...process.env, NO_COLOR: '1', ...more };
   const child = spawn(process.execPath, [MAIN, 'up', '--gateway-port', '0', '--control-port', '0', ...args], {
     cwd,
     env,
@@ -49,6 +41,15 @@ function start(cwd: string, args: readonly string[]) {
       return child.exitCode;
     },
   };
+}
+
+/** `carillon up` that is expected not to stay: one that stays all the same must not outlive the test. */
+async function up(name: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const started = start(room.folder, ['--data-dir', join(room.folder, name), ...args], env);
+  const late = setTimeout(() => started.child.kill('SIGKILL'), 15_000);
+  const [code] = (await once(started.child, 'close')) as [number | null];
+  clearTimeout(late);
+  return { code, stdout: started.stdout(), stderr: started.stderr() };
 }
 
 describe('The first start', () => {
