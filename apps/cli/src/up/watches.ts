@@ -71,6 +71,7 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
             metrics.records.with({ stage: batch.stage, result }).inc(count);
             if (result === 'parked') metrics.deadLetters.with({ stage: batch.stage }).inc(count);
           }
+          if (ended.ruleErrors > 0) metrics.ruleErrors.inc(ended.ruleErrors);
           const group = `${batch.group}:${batch.topic}`;
           metrics.consumerLagRecords.with({ group, partition: String(batch.partition) }).set(ended.lag);
         }
