@@ -27,7 +27,7 @@ export const TWO_DISPATCHERS: Change = {
   to: `const both = [startDispatcher(ports), startDispatcher(ports)];
   const dispatcher = {
     offer: (deliveries) => both.forEach((one) => one.offer(deliveries)),
-    stop: async (deadline) => (await Promise.all(both.map((one) => one.stop(deadline)))).every(Boolean),
+    stop: async (deadline) => (await Promise.all(both.map((one) => one.stop(deadline)))).flat(),
   };`,
 };
 

@@ -5,6 +5,7 @@ import {
   CLOSED,
   findNotification,
   mayCallAt,
+  providerResult,
   type AccountChoice,
   type Breaker,
   type Delivery,
@@ -84,8 +85,8 @@ export function createAccounts(ports: Ports) {
     async hold(choice: AccountChoice): Promise<AccountHold> {
       breakers.set(choice.key, callBegun(breakerOf(choice.key), ports.clock.now()));
       const sender = await senderOf(choice).catch((error: unknown) => {
-        breakers.set(choice.key, { ...breakerOf(choice.key), probingSince: null });
-        throw error;
+        ports.trouble('open a provider account', error);
+        return unusableSender(choice);
       });
       return {
         choice,
@@ -110,6 +111,20 @@ export function createAccounts(ports: Ports) {
   };
 }
 export type Accounts = ReturnType<typeof createAccounts>;
+
+/**
+ * Stands in for an account that cannot be opened, such as one whose secret cannot be read: what is to go over it waits
+ * with a reason that people see, and ends like any other when it is too late.
+ */
+const unusableSender = (choice: AccountChoice): ChannelSender => {
+  const detail = `the account ${choice.key} cannot be opened: its secret cannot be read or its settings do not fit`;
+  return {
+    channel: 'email',
+    send: async () => providerResult('refused_account', '', detail, { alert: true }),
+    check: async () => [{ step: 'account', ok: false, detail }],
+    close: async () => undefined,
+  };
+};
 
 async function resolveSecrets(choice: AccountChoice, secrets: Secrets): Promise<Record<string, string>> {
   const { body } = choice;

@@ -96,6 +96,16 @@ describe('the interpreter of stages', () => {
     expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, lag: 0 }]);
   });
 
+  it('hands large records on a few at a time, each with its position saved, as one batch to those who watch', async () => {
+    const large = 'x'.repeat(300 * 1024);
+    const handed: number[] = [];
+    await append(large, large, large);
+    await start(passingOn([], async (records) => void handed.push(records.length)));
+    await reached(3);
+    expect(handed).toEqual([1, 1, 1]);
+    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, lag: 0 }]);
+  });
+
   it('goes on after a restart where it was, with the state that it had', async () => {
     await append('a', 'b');
     await start(passingOn([]));

@@ -96,7 +96,8 @@ function optionsOf(issue: Issue): readonly string[] {
 
 function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: YamlSource): FileFault {
   if (path.at(-1) === 'password') {
-    const fix = 'write password: { secret: SMTP_PASSWORD } and run: npx carillon secret set SMTP_PASSWORD';
+    const fix =
+      'write password: { secret: SMTP_PASSWORD } and run: npx carillon secret set SMTP_PASSWORD (with --deployment for an account of carillon.yaml)';
     return fault(source, path, 'value', 'a secret does not stand in a file', 'a reference to a secret', fix);
   }
   return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, found));

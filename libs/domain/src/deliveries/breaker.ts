@@ -3,7 +3,7 @@ import type { ProviderVerdict } from './provider-result.ts';
 
 /**
  * Breaker of one provider account (limits-and-errors.md 1.6): opens for 30 s when at least 60 % of at least 10 calls of
- * the last minute were throttled, transient or ambiguous; then one probe decides. A refused account is shut for a minute.
+ * the last five minutes were throttled, transient or ambiguous; then one probe decides. A refused account is shut for a minute.
  */
 export type Breaker = {
   readonly calls: readonly { readonly at: Instant; readonly bad: boolean }[];
@@ -15,7 +15,8 @@ export type Breaker = {
   readonly why: string;
 };
 
-const WINDOW = 60_000;
+/** Five minutes, so that ten calls that each hang for a minute over five connections still count together. */
+const WINDOW = 300_000;
 const LEAST_CALLS = 10;
 const BAD_SHARE = 0.6;
 const OPEN_FOR = 30_000;

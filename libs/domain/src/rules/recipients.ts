@@ -106,9 +106,14 @@ function valueOrNull(expression: Expression, bindings: Bindings): Json {
   return result.ok ? result.value : null;
 }
 
+/** No address has control characters. One is never repaired: what is suppressed, told and sent to must be one text. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
 function addressOf(expression: Expression | null, bindings: Bindings): string | null {
   const value = expression ? valueOrNull(expression, bindings) : null;
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+  if (typeof value !== 'string') return null;
+  const address = value.trim();
+  return address === '' || CONTROL.test(address) ? null : address;
 }
 
 /** Text as it is; numbers as their decimal text; anything else is no identifier. */

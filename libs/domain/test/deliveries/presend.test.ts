@@ -128,11 +128,17 @@ describe('the breaker of an account', () => {
   const bad = (count: number): ProviderVerdict[] => Array.from({ length: count }, () => 'transient');
   const good = (count: number): ProviderVerdict[] => Array.from({ length: count }, () => 'accepted');
 
-  it('opens for half a minute when six of ten calls of the last minute were bad, not before', () => {
+  it('opens for half a minute when six of ten calls of the last five minutes were bad, not before', () => {
     expect(mayCallAt(after([...good(4), ...bad(6)]), 9000)).toBe(39_000);
     expect(mayCallAt(after([...good(5), ...bad(5)]), 9000)).toBe(9000);
     expect(mayCallAt(after(bad(9)), 8000)).toBe(8000);
-    expect(mayCallAt(after(bad(10), 7000), 63_000)).toBe(63_000);
+    expect(mayCallAt(after(bad(10), 40_000), 360_000)).toBe(360_000);
+  });
+  it('opens for a server that lets every call over five connections hang for a minute', () => {
+    const hung = Array.from({ length: 15 }, (_, index) => 60_000 * (1 + Math.floor(index / 5)));
+    const breaker = hung.reduce((now, at) => callEnded(now, 'transient', 'silent', at), CLOSED);
+    expect(mayCallAt(breaker, 180_000)).toBeGreaterThan(120_000 + 1);
+    expect(breaker.halfOpen).toBe(true);
   });
   it('does not count what is wrong with a message', () => {
     expect(mayCallAt(after(Array.from({ length: 20 }, () => 'refused_content')), 19_000)).toBe(19_000);

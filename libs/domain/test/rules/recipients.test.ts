@@ -134,7 +134,7 @@ describe('addresses and variables', () => {
       to: { email: 'ada@example.com', phone: null, token: null },
       variables: { name: null },
     });
-    for (const email of ['', '   ', 7, null, ['a@b.c']]) {
+    for (const email of ['', '   ', 7, null, ['a@b.c'], 'ada\u0001@example.com', 'ada@example.com\r\nBcc: x']) {
       expect(fired(rule, { email }).recipients[0]?.to.email).toBeNull();
     }
   });

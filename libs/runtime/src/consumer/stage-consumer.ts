@@ -102,7 +102,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
   async function handleBatch(records: readonly LogRecord[], next: number): Promise<Omit<BatchEnded, 'lag'>> {
     const result = await options.stage.handle(records, state);
     if (!assigned) return { fates: {}, ruleErrors: 0 };
-    if (result.outputs.length > 0) await log.append(result.outputs);
+    for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);
     const { clocks, configNumber } = result.state;
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
     if (saved === 'refused') {
@@ -119,7 +119,11 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
       if (!last) return;
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
-        const done = await handleBatch(records, last.offset + 1);
+        let done: Omit<BatchEnded, 'lag'> = { fates: {}, ruleErrors: 0 };
+        // One large event can ask for many outputs: a few of them at a time keep what is held in memory bounded.
+        for (const slice of slicesOf(records, HANDLE_BYTES)) {
+          done = sumOf(done, await handleBatch(slice, (slice.at(-1)?.offset ?? last.offset) + 1));
+        }
         const { end } = await log.bounds(topic, partition);
         ended({ ...done, lag: end - last.offset - 1 });
       } catch (error) {
@@ -147,6 +151,31 @@ function refuseForeign(stored: Checkpoint, log: EventLog, end: number): void {
       `${where} is ${stored.next}, but the log ends at ${end}: was it restored? ${REMEDY}`,
     );
   }
+}
+
+/** Input that a stage is handed at once, and output that is appended at once. */
+const HANDLE_BYTES = 512 * 1024;
+const APPEND_BYTES = 8 * 1024 * 1024;
+
+/** Runs of records of at most so many bytes, or of one larger record, in order. */
+function slicesOf<Item extends { readonly value: Uint8Array }>(items: readonly Item[], maxBytes: number): Item[][] {
+  const slices: Item[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    if (bytes + item.value.length > maxBytes) {
+      slices.push([]);
+      bytes = 0;
+    }
+    slices.at(-1)?.push(item);
+    bytes += item.value.length;
+  }
+  return slices;
+}
+
+function sumOf(a: Omit<BatchEnded, 'lag'>, b: Omit<BatchEnded, 'lag'>): Omit<BatchEnded, 'lag'> {
+  const fates: Record<string, number> = { ...a.fates };
+  for (const [kind, count] of Object.entries(b.fates)) fates[kind] = (fates[kind] ?? 0) + count;
+  return { fates, ruleErrors: a.ruleErrors + b.ruleErrors };
 }
 
 function countFates(fates: readonly { readonly kind: string }[]): Record<string, number> {

@@ -23,8 +23,9 @@ export function composeEmail(
 ): Result<RenderedEmail, string> {
   const from = parseMailbox(rendered.from ?? account.from ?? SANDBOX_FROM);
   if (!from.ok) return err(`from: ${from.error}`);
-  const to = delivery.intent.to?.replaceAll(CONTROL, '') ?? '';
-  if (!/^[^\s<>,;@"]+@[^\s<>,;@"]+$/.test(to)) return err('the recipient is not an email address');
+  const to = delivery.intent.to ?? '';
+  if (to.replaceAll(CONTROL, '') !== to || !/^[^\s<>,;@"]+@[^\s<>,;@"]+$/.test(to))
+    return err('the recipient is not an email address');
   const domain = from.value.address.split('@').at(-1) ?? 'carillon.invalid';
   return ok({
     channel: 'email',
