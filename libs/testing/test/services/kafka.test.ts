@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { startKafka, type KafkaService } from '../../src/services/index.ts';
 import { selfSigned } from '../../src/smtp/index.ts';
@@ -19,11 +19,25 @@ const isOpen = (address: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
+/** Made, and known to every broker: they learn of it one after the other. */
 async function createTopic(kafka: KafkaService, topic: string): Promise<void> {
   const admin = clientOf(kafka).admin();
   await admin.connect();
-  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 1 }] });
+  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
   await admin.disconnect();
+  for (const broker of kafka.brokers) {
+    const asked = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
+    await asked.connect();
+    const hasLeader = async (): Promise<void> => {
+      const { topics } = await asked.fetchTopicMetadata({ topics: [topic] });
+      expect(topics[0]?.partitions[0]?.leader).toBeGreaterThan(0);
+    };
+    try {
+      await vi.waitFor(hasLeader, { timeout: 10_000, interval: 50 });
+    } finally {
+      await asked.disconnect();
+    }
+  }
 }
 
 async function send(kafka: KafkaService, topic: string, value: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { sharedClasses } from '../cache/java-classes.ts';
 import { javaProgram } from '../cache/tools.ts';
@@ -55,6 +56,15 @@ async function livingBrokers(broker: string): Promise<readonly number[]> {
     return (await admin.describeCluster()).brokers.map(({ nodeId }) => nodeId);
   } finally {
     await admin.disconnect();
+  }
+}
+
+/** Each broker learns of the others in its own time; before that, a client may be sent to one that knows nothing yet. */
+async function untilAllKnowAll(brokers: readonly string[], within = 30_000): Promise<void> {
+  for (const deadline = Date.now() + within; ; await pause(50)) {
+    const known = await Promise.all(brokers.map((broker) => livingBrokers(broker).catch(() => [])));
+    if (known.every(({ length }) => length === brokers.length)) return;
+    if (Date.now() > deadline) throw new Error(`not within ${within} ms: all of ${brokers.join(', ')} know each other`);
   }
 }
 
@@ -115,6 +125,7 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
   const processes = await Promise.all(
     all.map((node) => prepareNode(files, node, { all, dataDir, clusterId }, options, javaArguments)),
   );
+  const brokers = all.map(({ broker }) => `127.0.0.1:${broker}`);
   const each = async (act: (process: ServiceProcess) => Promise<void>): Promise<void> => {
     const outcomes = await Promise.allSettled(processes.map(act));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -126,6 +137,7 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
   };
   try {
     await each((process) => process.start());
+    await untilAllKnowAll(brokers);
   } catch (error) {
     await stop();
     throw error;
@@ -133,12 +145,15 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
   return {
     version,
     dataDir,
-    brokers: all.map(({ broker }) => `127.0.0.1:${broker}`),
+    brokers,
     securedBrokers: options.security ? all.map(({ secured }) => `${SECURED_HOST}:${secured}`) : [],
     nodes: processes.flatMap((process, index) => (all[index] ? [partOf(process, all[index])] : [])),
     stop,
     kill: (signal) => each((process) => process.kill(signal)),
-    restart: () => each((process) => process.restart()),
+    async restart() {
+      await each((process) => process.restart());
+      await untilAllKnowAll(brokers);
+    },
   };
 }
 
