@@ -8,7 +8,7 @@ import { failureOf, isPassing } from './failures.ts';
  */
 export type Attempt = <Answer>(operation: (again: boolean) => Promise<Answer>) => Promise<Answer>;
 
-export type Attempts = { readonly attempt: Attempt; end(): void };
+export type Attempts = { readonly attempt: Attempt; readonly end: () => void };
 
 const FIRST_PAUSE = 10;
 const LONGEST_PAUSE = 500;

@@ -96,8 +96,8 @@ export async function upsertGuarded<Kind extends { readonly _id: string }>(
   if (writes.length === 0) return new Set();
   const operations = writes.map(({ id, guard, fields }) => ({
     updateOne: {
-      filter: { ...guard, _id: id } as Filter<Kind>,
-      update: assignment(fields) as UpdateFilter<Kind>,
+      filter: { ...guard, _id: id },
+      update: assignment(fields),
       upsert: true,
     },
   }));

@@ -37,9 +37,7 @@ export async function applyRowRetention(
     for (let removed = 0; ;) {
       const found = await attempt(() =>
         collection
-          .find<{ _id: string }>(old, { projection: { _id: 1 } })
-          .sort({ [field]: 1 })
-          .limit(AT_ONCE)
+          .find<{ _id: string }>(old, { projection: { _id: 1 }, sort: { [field]: 1 }, limit: AT_ONCE })
           .toArray(),
       );
       const ids = found.map(({ _id }) => _id);

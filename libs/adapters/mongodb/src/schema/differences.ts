@@ -11,15 +11,15 @@ const USUAL: Readonly<Record<string, unknown>> = { unique: false, sparse: false,
 
 /** Order matters among the keys and nowhere else. */
 function shapeOf(index: Document): Shape {
-  const { key, ...rest } = index;
+  const { key, ...rest } = index as Readonly<Record<string, unknown>>;
   const told = Object.entries(rest)
     .filter(([field, value]) => !SILENT.has(field) && USUAL[field] !== value)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([field, value]) => [field, field === 'partialFilterExpression' ? sorted(value as Document) : value]);
+    .map(([field, value]) => [field, field === 'partialFilterExpression' ? sorted(value as object) : value]);
   return JSON.stringify({ key, ...Object.fromEntries(told) });
 }
 
-const sorted = (value: Document): Document =>
+const sorted = (value: object): object =>
   Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 
 /** The options of `createIndexes` for a wanted index. */

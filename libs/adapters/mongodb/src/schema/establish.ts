@@ -1,5 +1,5 @@
 import { CarillonError } from '@carillon/kernel';
-import { MongoServerError, type Db, type Document } from 'mongodb';
+import { MongoServerError, type Db } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import { ComeAgain } from '../failures.ts';
 import { compareCollection, compareIndexes, descriptionOf } from './differences.ts';
@@ -21,7 +21,7 @@ export async function inspectSchema(db: Db): Promise<SchemaState> {
   for (const name of COLLECTION_NAMES) {
     const collection = byName.get(name);
     if (!collection) missingCollections.push(name);
-    else wrong.push(...compareCollection(collection as { readonly name: string } & Document));
+    else wrong.push(...compareCollection(collection));
     const isPlain = collection && (collection.type === undefined || collection.type === 'collection');
     const found = isPlain ? await db.collection(name).listIndexes().toArray() : [];
     const differences = compareIndexes(name, found, wantedOf(name));

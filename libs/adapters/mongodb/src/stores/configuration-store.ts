@@ -38,7 +38,7 @@ export const createConfigurationStore = ({ identity, secrets }: Collections, att
   },
   async secrets(workspace) {
     const wanted = filterOf<SecretDocument>(equalities({ workspace }));
-    const found = await attempt(() => secrets.find(wanted).sort({ workspace: 1, name: 1 }).toArray());
+    const found = await attempt(() => secrets.find(wanted, { sort: { workspace: 1, name: 1 } }).toArray());
     return found.map(secretOf);
   },
 });

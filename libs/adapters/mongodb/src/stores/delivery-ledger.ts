@@ -67,7 +67,9 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     sort: Record<string, 1>,
     limit: number,
   ): Promise<Delivery[]> => {
-    const found = await attempt(() => ledger.find<Body>(filterOf(filter), BODY).sort(sort).limit(limit).toArray());
+    const found = await attempt(() =>
+      ledger.find<Body>(filterOf(filter), { ...BODY, sort: sort, limit }).toArray(),
+    );
     return found.map(read);
   };
 
@@ -134,9 +136,11 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       );
       const found = await attempt(() =>
         ledger
-          .find<DeliveryDocument>(wanted, { projection: { body: 1, createdAt: 1 } })
-          .sort(sortOf(NEWEST_FIRST))
-          .limit(limit + 1)
+          .find<DeliveryDocument>(wanted, {
+            projection: { body: 1, createdAt: 1 },
+            sort: sortOf(NEWEST_FIRST),
+            limit + 1,
+          })
           .toArray(),
       );
       return pageOf(found, limit, read, NEWEST_FIRST);

@@ -59,13 +59,14 @@ export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTas
   async due(kind, now, limit) {
     const found = await attempt(() =>
       tasks
-        .find({
-          kind: { $eq: kind },
-          dueAt: { $lte: now },
-          $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
-        })
-        .sort({ dueAt: 1 })
-        .limit(limit)
+        .find(
+          {
+            kind: { $eq: kind },
+            dueAt: { $lte: now },
+            $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
+          },
+          { sort: { dueAt: 1 }, limit },
+        )
         .toArray(),
     );
     return found.map(taskOf);

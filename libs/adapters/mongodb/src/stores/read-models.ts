@@ -64,55 +64,38 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     },
     async event(id) {
       const found = await attempt(() =>
-        events
-          .find({ id: { $eq: id } })
-          .sort({ at: 1, partition: 1, offset: 1 })
-          .toArray(),
+        events.find({ id: { $eq: id } }, { sort: { at: 1, partition: 1, offset: 1 } }).toArray(),
       );
       return found.map(eventOf);
     },
     async events(filter, limit, cursor) {
       const wanted = filterOf<EventDocument>(newest(filter), afterCursor(cursor, EVENTS));
       const found = await attempt(() =>
-        events
-          .find<EventDocument>(wanted)
-          .sort(sortOf(EVENTS))
-          .limit(limit + 1)
-          .toArray(),
+        events.find<EventDocument>(wanted, { sort: sortOf(EVENTS), limit + 1 }).toArray(),
       );
       return pageOf(found, limit, eventOf, EVENTS);
     },
     async duplicatesOfEvent(eventId) {
       const found = await attempt(() =>
-        duplicates
-          .find({ eventId: { $eq: eventId } })
-          .sort({ at: 1, _id: 1 })
-          .toArray(),
+        duplicates.find({ eventId: { $eq: eventId } }, { sort: { at: 1, _id: 1 } }).toArray(),
       );
       return found.map(duplicateOf);
     },
     async duplicatesOfDelivery(deliveryId) {
       const found = await attempt(() =>
-        duplicates
-          .find({ deliveryId: { $eq: deliveryId } })
-          .sort({ at: 1, _id: 1 })
-          .toArray(),
+        duplicates.find({ deliveryId: { $eq: deliveryId } }, { sort: { at: 1, _id: 1 } }).toArray(),
       );
       return found.map(duplicateOf);
     },
     async duplicates(filter, limit) {
       const wanted = filterOf<DuplicateDocument>(newest(filter));
-      const found = await attempt(() => duplicates.find(wanted).sort(sortOf(BY_ID)).limit(limit).toArray());
+      const found = await attempt(() => duplicates.find(wanted, { sort: sortOf(BY_ID), limit }).toArray());
       return found.map(duplicateOf);
     },
     async deadLetters(filter, limit, cursor) {
       const wanted = filterOf<DeadLetterDocument>(newest(filter), afterCursor(cursor, BY_ID));
       const found = await attempt(() =>
-        deadLetters
-          .find<DeadLetterDocument>(wanted)
-          .sort(sortOf(BY_ID))
-          .limit(limit + 1)
-          .toArray(),
+        deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit + 1 }).toArray(),
       );
       return pageOf(found, limit, deadLetterOf, BY_ID);
     },
@@ -126,9 +109,10 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     async evaluations(workspace, rule, limit) {
       const found = await attempt(() =>
         evaluations
-          .find({ workspace: { $eq: workspace }, rule: { $eq: rule } })
-          .sort({ hasFailures: -1, writtenAt: -1, partition: -1, from: -1 })
-          .limit(limit)
+          .find(
+            { workspace: { $eq: workspace }, rule: { $eq: rule } },
+            { sort: { hasFailures: -1, writtenAt: -1, partition: -1, from: -1 }, limit },
+          )
           .toArray(),
       );
       return found.map(evaluationOf);

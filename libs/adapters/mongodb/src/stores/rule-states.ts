@@ -78,11 +78,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
     },
     async due(partition, at, limit) {
       const found = await attempt(() =>
-        ruleStates
-          .find({ partition, nextDue: { $lte: at } })
-          .sort({ nextDue: 1 })
-          .limit(limit)
-          .toArray(),
+        ruleStates.find({ partition, nextDue: { $lte: at } }, { sort: { nextDue: 1 }, limit }).toArray(),
       );
       return found.map(stateOf);
     },
