@@ -67,9 +67,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     sort: Record<string, 1>,
     limit: number,
   ): Promise<Delivery[]> => {
-    const found = await attempt(() =>
-      ledger.find<Body>(filterOf(filter), { ...BODY, sort: sort, limit }).toArray(),
-    );
+    const found = await attempt(() => ledger.find<Body>(filterOf(filter), { ...BODY, sort, limit }).toArray());
     return found.map(read);
   };
 
@@ -139,7 +137,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
           .find<DeliveryDocument>(wanted, {
             projection: { body: 1, createdAt: 1 },
             sort: sortOf(NEWEST_FIRST),
-            limit + 1,
+            limit: limit + 1,
           })
           .toArray(),
       );

@@ -21,7 +21,7 @@ export const createInbox = ({ inbox }: Collections, attempt: Attempt): Inbox => 
   async list(limit, cursor) {
     const wanted = filterOf<InboxDocument>(afterCursor(cursor, NEWEST_FIRST));
     const found = await attempt(() =>
-      inbox.find<InboxDocument>(wanted, { sort: sortOf(NEWEST_FIRST), limit + 1 }).toArray(),
+      inbox.find<InboxDocument>(wanted, { sort: sortOf(NEWEST_FIRST), limit: limit + 1 }).toArray(),
     );
     return pageOf(found, limit, messageOf, NEWEST_FIRST);
   },

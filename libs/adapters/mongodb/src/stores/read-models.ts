@@ -71,7 +71,7 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     async events(filter, limit, cursor) {
       const wanted = filterOf<EventDocument>(newest(filter), afterCursor(cursor, EVENTS));
       const found = await attempt(() =>
-        events.find<EventDocument>(wanted, { sort: sortOf(EVENTS), limit + 1 }).toArray(),
+        events.find<EventDocument>(wanted, { sort: sortOf(EVENTS), limit: limit + 1 }).toArray(),
       );
       return pageOf(found, limit, eventOf, EVENTS);
     },
@@ -95,7 +95,7 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     async deadLetters(filter, limit, cursor) {
       const wanted = filterOf<DeadLetterDocument>(newest(filter), afterCursor(cursor, BY_ID));
       const found = await attempt(() =>
-        deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit + 1 }).toArray(),
+        deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
       );
       return pageOf(found, limit, deadLetterOf, BY_ID);
     },

@@ -27,7 +27,7 @@ export const createSuppressionList = ({ suppressions }: Collections, attempt: At
   async list(workspace, limit, cursor) {
     const wanted = filterOf<SuppressionDocument>(equalities({ workspace }), afterCursor(cursor, NEWEST_FIRST));
     const found = await attempt(() =>
-      suppressions.find<SuppressionDocument>(wanted, { sort: sortOf(NEWEST_FIRST), limit + 1 }).toArray(),
+      suppressions.find<SuppressionDocument>(wanted, { sort: sortOf(NEWEST_FIRST), limit: limit + 1 }).toArray(),
     );
     return pageOf(found, limit, suppressionOf, NEWEST_FIRST);
   },
