@@ -1,5 +1,13 @@
 import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
-import { MongoClient, type MongoClientOptions } from 'mongodb';
+import {
+  MongoClient,
+  ReadConcern,
+  ReadPreference,
+  WriteConcern,
+  type Db,
+  type DbOptions,
+  type MongoClientOptions,
+} from 'mongodb';
 
 /** PEM text, as the secrets of a deployment hold it. */
 export type MongoTls = {
@@ -32,16 +40,21 @@ const MAJORITY_TIMEOUT = 5000;
 const SILENCE = 10_000;
 
 /**
- * Every write is acknowledged by a majority that has it in its journal, and every read shows only what a majority holds:
+ * Given to the database and not only to the client, so that no word in the URL weakens it. Every write is acknowledged by a majority that has it in its journal, and every read shows only what a majority holds:
  * what a decision stands on cannot be rolled back by a change of leaders. Reads go to the primary, which is the default.
  */
+const DURABLE: DbOptions = {
+  writeConcern: new WriteConcern('majority', MAJORITY_TIMEOUT, true),
+  readConcern: new ReadConcern('majority'),
+  readPreference: ReadPreference.primary,
+};
+
+export const durableDatabase = (client: MongoClient, name: string): Db => client.db(name, DURABLE);
+
 function clientOptions(settings: ConnectionSettings): MongoClientOptions {
   const { tls, credentials } = settings;
   return {
     appName: 'carillon',
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: MAJORITY_TIMEOUT },
-    readConcern: { level: 'majority' },
-    readPreference: 'primary',
     serverSelectionTimeoutMS: settings.serverSelection,
     connectTimeoutMS: settings.serverSelection,
     socketTimeoutMS: SILENCE,

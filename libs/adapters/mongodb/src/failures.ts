@@ -45,14 +45,18 @@ export class ComeAgain extends Error {
 
 export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE;
 
+const writeErrorsOf = (error: MongoBulkWriteError) => [error.writeErrors].flat();
+
 /**
  * Which writes of an unordered bulk were refused as duplicates, by their place in it; all others were done. Throws the
- * error on where anything else went wrong: then nothing is known of any of them.
+ * error on where anything else went wrong: then nothing is known of any of them. (The driver gives a connection that
+ * broke the same class as duplicates, only without a list of them.)
  */
 export function duplicatesIn(error: unknown): ReadonlySet<number> {
-  if (!(error instanceof MongoBulkWriteError)) throw error;
-  const failures = [error.writeErrors].flat();
-  if (error.result.getWriteConcernError() || failures.some(({ code }) => code !== DUPLICATE)) throw error;
+  if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE) throw error;
+  const failures = writeErrorsOf(error);
+  const onlyDuplicates = failures.length > 0 && failures.every(({ code }) => code === DUPLICATE);
+  if (!onlyDuplicates || error.result.getWriteConcernError()) throw error;
   return new Set(failures.map(({ index }) => index));
 }
 
@@ -62,9 +66,10 @@ const isPassingCode = (code: unknown): boolean => typeof code === 'number' && PA
 export function isPassing(error: unknown): boolean {
   if (error instanceof ComeAgain) return true;
   if (error instanceof MongoBulkWriteError) {
-    const others = [error.writeErrors].flat().filter(({ code }) => code !== DUPLICATE);
+    const others = writeErrorsOf(error).filter(({ code }) => code !== DUPLICATE);
     if (others.length > 0) return others.every(({ code }) => isPassingCode(code));
-    return true;
+    // Without a list: the connection broke, or the server could not take the bulk as a whole, or no majority in time.
+    return error.code === undefined || error.code === DUPLICATE || isPassingCode(error.code);
   }
   if (error instanceof MongoServerSelectionError) return !(error.cause && isRefusal(error.cause));
   if (error instanceof MongoNetworkError || error instanceof MongoWriteConcernError) return true;

@@ -13,7 +13,7 @@ import type {
 } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
-import { createClient, type MongoCredentials, type MongoTls } from './connection.ts';
+import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
@@ -80,7 +80,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     poolSize: options.poolSize ?? POOL_SIZE,
   });
   const { attempt, end } = createAttempts(patience);
-  const db = client.db(options.database);
+  const db = durableDatabase(client, options.database);
   try {
     await establishSchema(db, attempt);
   } catch (error) {
