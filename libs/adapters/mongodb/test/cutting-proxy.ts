@@ -4,12 +4,12 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** Between a client and one server: lets requests through and loses answers, or is away altogether. */
 export type CuttingProxy = {
   readonly port: number;
-  /** How often an answer is lost: its bytes are dropped and the connection is cut, after the server did the work. */
-  loseAnswers(share: number): void;
+  /** How often the answer to a write is lost: it is dropped and the connection cut, after the server did the work. */
+  readonly loseAnswers: (share: number) => void;
   readonly lost: () => number;
   /** Cuts every connection and takes none. */
-  goAway(): Promise<void>;
-  comeBack(): Promise<void>;
+  readonly goAway: () => Promise<void>;
+  readonly comeBack: () => Promise<void>;
   close(): Promise<void>;
 };
 
@@ -34,9 +34,13 @@ export async function startCuttingProxy(target: {
         cut();
       });
     }
-    client.on('data', (bytes) => upstream.write(bytes));
+    let wrote = false;
+    client.on('data', (bytes) => {
+      wrote = bytes.includes('insert') || bytes.includes('update');
+      upstream.write(bytes);
+    });
     upstream.on('data', (bytes) => {
-      if (Math.random() < share) {
+      if (wrote && Math.random() < share) {
         lost += 1;
         cut();
       } else client.write(bytes);

@@ -1,28 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@carillon/ports';
 import type { UnderTest } from '@carillon/testing';
+import { startMongoDb, type MongoDbService } from '@carillon/testing/services';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { openMongo, type MongoOptions, type MongoStores } from '../src/index.ts';
 import { startCuttingProxy, type CuttingProxy } from './cutting-proxy.ts';
-import { startServer, type TestServer } from './server.ts';
 
 export const wallClock: Clock = { now: () => Date.now() };
 
 /** A server for one test file, and databases on it that are gone when the file is done. */
 export type Playground = {
-  readonly server: () => TestServer;
-  database(): string;
-  open(options?: Partial<MongoOptions>): Promise<MongoStores>;
+  readonly database: () => string;
+  readonly open: (options?: Partial<MongoOptions>) => Promise<MongoStores>;
   /** The driver itself, to look at what is there and to do what others might. */
   readonly client: () => MongoClient;
-  proxy(): Promise<CuttingProxy>;
+  readonly proxy: () => Promise<CuttingProxy>;
 };
 
 export function usePlayground(): Playground {
   const databases: string[] = [];
   const closing: { close(): Promise<void> }[] = [];
-  let server: TestServer | undefined;
+  let server: MongoDbService | undefined;
   let client: MongoClient | undefined;
   const ofTest = <Thing>(thing: Thing | undefined): Thing => {
     if (!thing) throw new Error('only within a test');
@@ -34,7 +33,7 @@ export function usePlayground(): Playground {
     return name;
   };
   beforeAll(async () => {
-    server = await startServer();
+    server = await startMongoDb();
     client = new MongoClient(server.url);
   }, 300_000);
   afterAll(async () => {
@@ -44,7 +43,6 @@ export function usePlayground(): Playground {
     await server?.stop();
   });
   return {
-    server: () => ofTest(server),
     database,
     client: () => ofTest(client),
     async open(options = {}) {
