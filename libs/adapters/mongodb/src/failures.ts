@@ -68,7 +68,8 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
     const others = writeErrorsOf(error).filter(({ code }) => code !== DUPLICATE);
     if (others.length > 0) return others.every(({ code }) => isPassingCode(code));
-    // Without a list: the connection broke, or the server could not take the bulk as a whole, or no majority in time.
+    if (error.result.getWriteConcernError()) return true;
+    // Without a list the connection broke, or the server could not take the bulk as a whole.
     return error.code === undefined || error.code === DUPLICATE || isPassingCode(error.code);
   }
   if (error instanceof MongoServerSelectionError) return !(error.cause && isRefusal(error.cause));

@@ -11,6 +11,7 @@ export const wallClock: Clock = { now: () => Date.now() };
 
 /** A server for one test file, and databases on it that are gone when the file is done. */
 export type Playground = {
+  readonly url: () => string;
   readonly database: () => string;
   readonly open: (options?: Partial<MongoOptions>) => Promise<MongoStores>;
   /** The driver itself, to look at what is there and to do what others might. */
@@ -43,6 +44,7 @@ export function usePlayground(): Playground {
     await server?.stop();
   });
   return {
+    url: () => ofTest(server).url,
     database,
     client: () => ofTest(client),
     async open(options = {}) {

@@ -1,5 +1,6 @@
 import type { Delivery } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
+import type { DueTask } from '@carillon/ports';
 import { deliveryOf, freshName } from '@carillon/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MongoStores } from '../src/index.ts';
@@ -9,6 +10,17 @@ import { proxyUrl, usePlayground } from './open-mongo.ts';
 describeWith('mongodb', 'the stores in MongoDB under contention', () => {
   const playground = usePlayground();
   const LEASE = 130;
+
+  const taskOf = (): DueTask => ({
+    id: freshName('task'),
+    kind: 'ask',
+    workspace: 'shop',
+    nextAt: 1,
+    version: 1,
+    leaseUntil: null,
+    done: false,
+    data: '{}',
+  });
 
   const claimOf = (delivery: Delivery, token: string): Delivery => ({
     ...delivery,
@@ -116,20 +128,15 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
         const won = winners.slice(2 * place, 2 * place + 2).filter((winner) => winner !== null);
         expect(won).toEqual([Number((await calm.ledger.get(id))?.token)]);
       }
-      const tasks = slots.map(({ id }) => ({
-        id,
-        kind: 'ask',
-        workspace: 'shop',
-        nextAt: 1,
-        version: 1,
-        leaseUntil: null,
-        done: false,
-        data: '{}',
-      }));
-      proxy.loseAnswers(0.25);
-      const taken = await Promise.all(stores.map((store) => store.tasks.insert(tasks)));
+      const batches = Array.from({ length: 16 }, () => [taskOf(), taskOf()]);
+      proxy.loseAnswers(0.4);
+      const taken = await Promise.all(
+        batches.map((batch) => Promise.all(stores.map((store) => store.tasks.insert(batch)))),
+      );
       proxy.loseAnswers(0);
-      for (const place of tasks.keys()) expect(taken.filter((answers) => answers[place])).toHaveLength(1);
+      for (const answers of taken) {
+        for (const place of [0, 1]) expect(answers.filter((answer) => answer[place])).toHaveLength(1);
+      }
       expect(proxy.lost()).toBeGreaterThan(20);
     });
   });
