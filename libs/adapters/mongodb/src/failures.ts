@@ -106,18 +106,15 @@ function serverErrorOf(error: MongoServerSelectionError): unknown {
  * a duplicate repeat the values that collided.
  */
 export function failureOf(error: unknown): unknown {
-  if (error instanceof ComeAgain) return unavailable(error.message, error);
+  if (error instanceof ComeAgain) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
   if (!(error instanceof MongoError)) return error;
   const code = codeOf(error);
   if (isRefusal(error)) return unavailable('it refuses these credentials or what they may do', error, code);
-  if (isPassing(error)) return unavailable('it did not answer, or could not do it now', error, code);
+  if (isPassing(error)) return unavailable(`it did not answer, or could not do it now, ${IN_DOUBT}`, error, code);
   return unavailable('it refused an operation', error, code);
 }
 
+const IN_DOUBT = 'and a write may or may not have happened';
+
 const unavailable = (words: string, cause: unknown, code: string | null = null): CarillonError =>
-  new CarillonError(
-    'store_unavailable',
-    `${words}${code === null ? '' : ` (${code})`}; a write may or may not have happened`,
-    { retryAfter: 1000 },
-    { cause },
-  );
+  new CarillonError('store_unavailable', code === null ? words : `${words} (${code})`, { retryAfter: 1000 }, { cause });

@@ -58,6 +58,12 @@ export const equalities = (fields: Query): Query =>
       .map(([field, value]) => [field, { $eq: value }]),
   );
 
+/**
+ * A condition on a field that only queued documents have. Said explicitly, because some servers use the index of a queue
+ * only for questions that say it.
+ */
+export const queued = (condition: Query): { readonly $exists: true } & Query => ({ $exists: true, ...condition });
+
 /** Cuts a list that was read one document too long, and says where the next page begins. */
 export function pageOf<Row extends object, Item>(
   rows: readonly Row[],

@@ -6,7 +6,7 @@ import type { Collections } from '../collections.ts';
 import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
-import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
+import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
 
 type Body = Pick<DeliveryDocument, 'body'>;
 const BODY = { projection: { body: 1 } } as const;
@@ -114,17 +114,18 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       const found = await attempt(() => ledger.findOne<Body>({ _id: id }, BODY));
       return found ? read(found) : null;
     },
-    dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: { $lte: now } })),
+    dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
     due: (workspace, now, limit) =>
-      bodies({ workspace: { $eq: workspace }, dueAt: { $lte: now } }, { dueAt: 1 }, limit),
+      bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit),
     async nextDueAt() {
       const earliest = await attempt(() =>
-        ledger.findOne({ dueAt: { $gte: EVER } }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
+        ledger.findOne({ dueAt: queued({ $gte: EVER }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
       );
       return earliest?.dueAt ?? null;
     },
-    leaseExpired: (now, limit) => bodies({ leaseEnds: { $lt: now } }, { leaseEnds: 1 }, limit),
-    unpublished: (olderThan, limit) => bodies({ unpublishedSince: { $lt: olderThan } }, { unpublishedSince: 1 }, limit),
+    leaseExpired: (now, limit) => bodies({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
+    unpublished: (olderThan, limit) =>
+      bodies({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
     async list(filter, limit, cursor) {
       const { workspace, state, to: recipient, uniqueId, eventId, notification, since } = filter;
       const wanted = filterOf<DeliveryDocument>(

@@ -4,6 +4,7 @@ import type { Collections } from '../collections.ts';
 import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import type { TaskDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
+import { queued } from '../pages.ts';
 
 const fieldsOf = (task: DueTask) => ({
   kind: task.kind,
@@ -62,7 +63,7 @@ export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTas
         .find(
           {
             kind: { $eq: kind },
-            dueAt: { $lte: now },
+            dueAt: queued({ $lte: now }),
             $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
           },
           { sort: { dueAt: 1 }, limit },

@@ -5,6 +5,7 @@ import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
 import type { RuleStateDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
+import { queued } from '../pages.ts';
 
 const stateOf = (found: RuleStateDocument): RuleState => ({
   id: found._id,
@@ -78,7 +79,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
     },
     async due(partition, at, limit) {
       const found = await attempt(() =>
-        ruleStates.find({ partition, nextDue: { $lte: at } }, { sort: { nextDue: 1 }, limit }).toArray(),
+        ruleStates.find({ partition, nextDue: queued({ $lte: at }) }, { sort: { nextDue: 1 }, limit }).toArray(),
       );
       return found.map(stateOf);
     },
