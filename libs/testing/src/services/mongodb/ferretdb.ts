@@ -17,7 +17,11 @@ export type FerretDbOptions = {
   readonly fsync?: boolean;
   /** Hears of a download. */
   readonly say?: Say;
+  /** The one user that it knows; the URL does not name it. Left out: nobody is asked who they are. */
+  readonly credentials?: MongoDbCredentials;
 };
+
+export type MongoDbCredentials = { readonly username: string; readonly password: string };
 
 export type MongoDbService = Service & { readonly url: string };
 
@@ -94,8 +98,15 @@ async function preparePostgres(places: Places, fsync: boolean): Promise<ServiceP
   });
 }
 
-async function answersPing(url: string): Promise<boolean> {
+const createUser = (places: Places, { username, password }: MongoDbCredentials): Promise<unknown> => {
+  const roles = ['readWriteAnyDatabase', 'clusterAdmin'].map((role) => ({ role, db: 'admin' }));
+  const command = JSON.stringify({ createUser: username, pwd: password, roles });
+  return psql(places, `select documentdb_api.create_user('${command.replaceAll("'", "''")}')`);
+};
+
+async function answersPing(url: string, credentials?: MongoDbCredentials): Promise<boolean> {
   const client = new MongoClient(url, {
+    ...(credentials && { auth: credentials }),
     serverSelectionTimeoutMS: 1000,
     connectTimeoutMS: 1000,
     socketTimeoutMS: 5000,
@@ -125,7 +136,11 @@ const partOf = (process: ServiceProcess): ServicePart => ({
  * FerretDB on PostgreSQL with DocumentDB, on free ports of the loopback interface. One node, no transactions, no change
  * streams: it does not show what a replica set does when a member is lost.
  */
-export async function startFerretDb({ fsync = false, say }: FerretDbOptions = {}): Promise<FerretDbService> {
+export async function startFerretDb({
+  fsync = false,
+  say,
+  credentials,
+}: FerretDbOptions = {}): Promise<FerretDbService> {
   const programs = await ensureCached(POSTGRES_RELEASE, say);
   const ferretDbFolder = await ensureCached(FERRETDB_RELEASE, say);
   const dataDir = await createServiceFolder('ferretdb');
@@ -141,14 +156,14 @@ export async function startFerretDb({ fsync = false, say }: FerretDbOptions = {}
         `--listen-addr=127.0.0.1:${port}`,
         `--postgresql-url=postgres://postgres@127.0.0.1:${postgresPort}/postgres`,
         `--state-dir=${stateDir}`,
-        '--no-auth',
+        ...(credentials ? [] : ['--no-auth']),
         '--telemetry=disable',
         '--debug-addr=-',
         '--log-level=error',
       ],
       log: join(dataDir, 'ferretdb.log'),
     },
-    isReady: () => answersPing(url),
+    isReady: () => answersPing(url, credentials),
   });
   let postgres: ServiceProcess | undefined;
   const stop = async (): Promise<void> => {
@@ -159,6 +174,7 @@ export async function startFerretDb({ fsync = false, say }: FerretDbOptions = {}
   try {
     postgres = await preparePostgres({ programs, dataDir, port: postgresPort }, fsync);
     await postgres.start();
+    if (credentials) await createUser({ programs, dataDir, port: postgresPort }, credentials);
     await ferretDb.start();
   } catch (error) {
     await stop();

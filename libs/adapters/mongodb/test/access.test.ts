@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:tls';
 import { selfSigned } from '@carillon/testing';
+import { startFerretDb, type FerretDbService } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
-import { usePlayground } from './open-mongo.ts';
+import { openMongo } from '../src/index.ts';
+import { usePlayground, wallClock } from './open-mongo.ts';
 
 const certificate = selfSigned('localhost');
 const stranger = selfSigned('localhost');
@@ -47,5 +49,39 @@ describeWith('mongodb', 'the way to the database', () => {
   it('is refused where the client has nothing to show', async () => {
     const tls = { ca: certificate.cert };
     await expect(playground.open({ url, tls, patience: 300 })).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
+
+describeWith('mongodb', 'a database that asks who comes', () => {
+  const credentials = { username: 'carillon', password: "it's a secret" };
+  let service: FerretDbService;
+  beforeAll(async () => {
+    service = await startFerretDb({ credentials });
+  }, 300_000);
+  afterAll(() => service.stop());
+
+  const opening = (password: string | null) =>
+    openMongo({
+      url: service.url,
+      database: 'asked',
+      clock: wallClock,
+      ...(password !== null && { credentials: { ...credentials, password } }),
+    });
+
+  it('lets in who knows the password', async () => {
+    const stores = await opening(credentials.password);
+    expect((await stores.verify()).every(({ ok }) => ok)).toBe(true);
+    await stores.close();
+  });
+
+  it('refuses others at once, in words that do not repeat the password', async () => {
+    const begun = performance.now();
+    for (const wrong of ['a guess', null]) {
+      const refused = opening(wrong);
+      await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
+      await expect(refused).rejects.toThrow(/refuses these credentials/);
+      await expect(refused).rejects.not.toThrow(/a guess/);
+    }
+    expect(performance.now() - begun).toBeLessThan(2000);
   });
 });
