@@ -31,13 +31,13 @@ export type ConnectionSettings = {
   readonly credentials?: MongoCredentials | undefined;
   /** How long one try looks for a server that can take it. */
   readonly serverSelection: Duration;
+  /** A server that takes the bytes and says nothing (stopped, or cut off) is given up after this. */
+  readonly silence: Duration;
   readonly poolSize: number;
 };
 
 /** How long a majority may take to hold a write; beyond it the write is of unknown outcome. */
 const MAJORITY_TIMEOUT = 5000;
-/** A server that takes the bytes and says nothing (stopped, or cut off) is given up after this. */
-const SILENCE = 10_000;
 
 /**
  * Given to the database and not only to the client, so that no word in the URL weakens it. Every write is acknowledged by a majority that has it in its journal, and every read shows only what a majority holds:
@@ -57,8 +57,8 @@ function clientOptions(settings: ConnectionSettings): MongoClientOptions {
     appName: 'carillon',
     serverSelectionTimeoutMS: settings.serverSelection,
     connectTimeoutMS: settings.serverSelection,
-    socketTimeoutMS: SILENCE,
-    waitQueueTimeoutMS: SILENCE,
+    socketTimeoutMS: settings.silence,
+    waitQueueTimeoutMS: settings.silence,
     maxPoolSize: settings.poolSize,
     ...(tls && { tls: true, ...tls }),
     ...(credentials && {

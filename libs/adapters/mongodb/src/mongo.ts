@@ -37,6 +37,8 @@ export type MongoOptions = {
   readonly credentials?: MongoCredentials | undefined;
   /** How long an operation is tried again while the server is away, before it rejects. */
   readonly patience?: Duration;
+  /** How long an answer may take; more than a majority may take to hold a write. */
+  readonly silence?: Duration;
   /** Connections at most. */
   readonly poolSize?: number;
 };
@@ -62,6 +64,7 @@ export type MongoStores = {
 
 const PATIENCE = 4000;
 const SERVER_SELECTION = 2000;
+const SILENCE = 7000;
 const POOL_SIZE = 50;
 
 /**
@@ -77,6 +80,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     tls,
     credentials,
     serverSelection: Math.min(SERVER_SELECTION, patience),
+    silence: options.silence ?? SILENCE,
     poolSize: options.poolSize ?? POOL_SIZE,
   });
   const { attempt, end } = createAttempts(patience);

@@ -127,6 +127,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       const client = createClient({
         url: 'mongodb://127.0.0.1/?w=1&journal=false&readPreference=secondary',
         serverSelection: 1,
+        silence: 1,
         poolSize: 1,
       });
       for (const one of [durableDatabase(client, 'x'), durableDatabase(client, 'x').collection('y')]) {
