@@ -101,17 +101,22 @@ function serverErrorOf(error: MongoServerSelectionError): unknown {
   return error.cause;
 }
 
-/**
- * What leaves this adapter: a failure with a code of ours. The driver's words stay behind in `cause`, because those of
- * a duplicate repeat the values that collided.
- */
+/** The words of a server may repeat values of a document, and a bulk carries whole documents: neither goes into a log. */
+function withoutWords(error: MongoError): Error {
+  if (!(error instanceof MongoServerError)) return error;
+  const { name, code, codeName } = error;
+  return Object.assign(new Error(codeName ?? 'the server gave an error'), { name, code });
+}
+
+/** What leaves this adapter: a failure with a code of ours. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof ComeAgain) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
   if (!(error instanceof MongoError)) return error;
   const code = codeOf(error);
-  if (isRefusal(error)) return unavailable('it refuses these credentials or what they may do', error, code);
-  if (isPassing(error)) return unavailable(`it did not answer, or could not do it now, ${IN_DOUBT}`, error, code);
-  return unavailable('it refused an operation', error, code);
+  const cause = withoutWords(error);
+  if (isRefusal(error)) return unavailable('it refuses these credentials or what they may do', cause, code);
+  if (isPassing(error)) return unavailable(`it did not answer, or could not do it now, ${IN_DOUBT}`, cause, code);
+  return unavailable('it refused an operation', cause, code);
 }
 
 const IN_DOUBT = 'and a write may or may not have happened';

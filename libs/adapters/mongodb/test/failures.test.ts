@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { CarillonError } from '@carillon/kernel';
 import {
   MongoBulkWriteError,
@@ -101,6 +102,9 @@ describe('what leaves the adapter', () => {
     expect(failure).toBeInstanceOf(CarillonError);
     expect(String(failure)).toContain('(1)');
     expect(String(failure)).not.toContain('ada@');
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('ada@');
+    const documents = Object.assign(bulk([DEADLOCK]), { writeErrors: [{ op: { recipient: 'ada@example.com' } }] });
+    expect(inspect(failureOf(documents), { depth: 9, showHidden: true })).not.toContain('ada@');
   });
 
   it('says that credentials are refused', () => {

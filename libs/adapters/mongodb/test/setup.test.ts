@@ -43,7 +43,10 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       await deliveries.dropIndex('event');
       await deliveries.createIndex({ eventId: 1, createdAt: 1, _id: 1 }, { name: 'made by hand' });
       await deliveries.createIndex({ updatedAt: 1 }, { name: 'for a report' });
-      await opening(name);
+      await deliveries.dropIndex('state');
+      await deliveries.createIndex({ state: 1, createdAt: 1, _id: 1 }, { name: 'also by hand' });
+      const stores = await open({ database: name });
+      expect(await stores.ledger.countByState()).toEqual({});
     });
 
     it('is refused where an index differs, with collection, index, found and wanted, and stays as it is', async () => {

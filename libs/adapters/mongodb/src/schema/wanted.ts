@@ -6,6 +6,9 @@ export type WantedIndex = {
   readonly where?: readonly string[];
 };
 
+/** Named here because counting says outright that it is to be used. */
+export const BY_STATE = { name: 'state', key: { state: 1, createdAt: 1, _id: 1 } } as const satisfies WantedIndex;
+
 /**
  * Everything that is searched by, and the one uniqueness rule beside the ids: a slot is single even if two ids were made
  * for it (a changed key). No index removes documents: who was told what is kept for ever.
@@ -25,7 +28,7 @@ export const WANTED = {
     { name: 'event', key: { eventId: 1, createdAt: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, createdAt: 1, _id: 1 } },
     { name: 'created', key: { createdAt: 1, _id: 1 } },
-    { name: 'state', key: { state: 1, createdAt: 1, _id: 1 } },
+    BY_STATE,
     { name: 'recipient', key: { recipient: 1, createdAt: 1, _id: 1 } },
     { name: 'uniqueId', key: { uniqueId: 1, createdAt: 1, _id: 1 } },
     { name: 'notification', key: { workspace: 1, notification: 1, createdAt: 1, _id: 1 } },

@@ -6,6 +6,7 @@ import type { Collections } from '../collections.ts';
 import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
+import { BY_STATE } from '../schema/wanted.ts';
 import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
 
 type Body = Pick<DeliveryDocument, 'body'>;
@@ -149,7 +150,8 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       const counts = await attempt(() =>
         ledger
           .aggregate<{ _id: DeliveryState; count: number }>([{ $group: { _id: '$state', count: { $sum: 1 } } }], {
-            hint: 'state',
+            // By what it does, not by its name: it may have been made under another.
+            hint: { ...BY_STATE.key },
           })
           .toArray(),
       );
