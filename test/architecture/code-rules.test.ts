@@ -121,6 +121,12 @@ const CASES: Readonly<Record<string, Case>> = {
     rule: 'eslint(eqeqeq)',
     says: '===',
   },
+  'a name that begins with an underscore, but for the id that a database calls so': {
+    bad: { 'libs/stages/src/underscore.ts': 'export const size = (a: { _size: number }): number => a._size;\n' },
+    good: { 'libs/stages/src/named.ts': 'export const name = (a: { _id: string }): string => a._id;\n' },
+    rule: 'eslint(no-underscore-dangle)',
+    says: '_size',
+  },
   'something thrown that is no error': {
     bad: { 'libs/kernel/src/throws.ts': "export function stop(): never {\n  throw 'no';\n}\n" },
     good: { 'libs/kernel/src/throws-2.ts': "export function stop(): never {\n  throw new Error('no');\n}\n" },

@@ -23,6 +23,8 @@ const TEST_TOOLS = [
   'postal-mime',
   'protobufjs',
   'smtp-server',
+  'kafkajs',
+  'mongodb',
   '@bufbuild/cel',
   'playwright-core',
   'axe-core',
@@ -39,6 +41,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/gateway': SERVER,
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/handlebars': ['handlebars'],
+  'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/smtp': ['nodemailer'],
 };
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];

@@ -30,6 +30,7 @@ export const ERRORS = {
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   log_unavailable: { status: 503, title: 'The log cannot take the event now' },
+  store_unavailable: { status: 503, title: 'The database cannot do it now' },
   overloaded: { status: 503, title: 'Too much is under way' },
   configuration_stale: { status: 503, title: 'The configuration could not be read to its end' },
   stopping: { status: 503, title: 'The server is stopping' },
@@ -37,6 +38,7 @@ export const ERRORS = {
   port_in_use: { status: 500, title: 'The port is in use' },
   data_locked: { status: 500, title: 'Another process holds the data folder' },
   data_version: { status: 500, title: 'The data folder was written by another version' },
+  store_differs: { status: 500, title: 'The database is not set up as Carillon needs it' },
   wrong_log: { status: 500, title: 'Stored positions belong to another log' },
   wrong_key: { status: 500, title: 'The deployment key is not the one of the stored data' },
 } as const satisfies Record<string, { status: number; title: string }>;

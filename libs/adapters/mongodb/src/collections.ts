@@ -1,0 +1,39 @@
+import type { Collection, Db } from 'mongodb';
+import type {
+  CheckpointDocument,
+  DeadLetterDocument,
+  DeliveryDocument,
+  DuplicateDocument,
+  EvaluationDocument,
+  EventDocument,
+  IdentityDocument,
+  InboxDocument,
+  LeaseDocument,
+  RuleStateDocument,
+  SecretDocument,
+  SuppressionDocument,
+  TaskDocument,
+} from './documents.ts';
+import type { CollectionName } from './schema/wanted.ts';
+
+/** Every collection by what it holds; a name that is not in the schema does not compile. */
+export const collectionsOf = (db: Db) => {
+  const named = <Document extends { readonly _id: string }>(name: CollectionName): Collection<Document> =>
+    db.collection<Document>(name);
+  return {
+    deliveries: named<DeliveryDocument>('deliveries'),
+    tasks: named<TaskDocument>('tasks'),
+    checkpoints: named<CheckpointDocument>('checkpoints'),
+    ruleStates: named<RuleStateDocument>('rule_states'),
+    suppressions: named<SuppressionDocument>('suppressions'),
+    secrets: named<SecretDocument>('secrets'),
+    identity: named<IdentityDocument>('identity'),
+    leases: named<LeaseDocument>('leases'),
+    events: named<EventDocument>('events'),
+    duplicates: named<DuplicateDocument>('duplicates'),
+    deadLetters: named<DeadLetterDocument>('dead_letters'),
+    evaluations: named<EvaluationDocument>('evaluations'),
+    inbox: named<InboxDocument>('inbox'),
+  };
+};
+export type Collections = ReturnType<typeof collectionsOf>;

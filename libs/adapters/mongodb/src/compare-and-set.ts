@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { Collection, Filter, Document, UpdateFilter } from 'mongodb';
+import type { Attempt } from './attempts.ts';
+import { ComeAgain, duplicatesIn, isDuplicate } from './failures.ts';
+
+/** Names one write of one caller. Whoever finds it in a document knows that this write is there. */
+export const writeToken = (): string => randomBytes(12).toString('base64url');
+
+type Versioned = { readonly _id: string; readonly version: number; readonly written: string };
+
+/** `$set` of all fields that have a value and `$unset` of the others, so that a document leaves the queues it is out of. */
+export function assignment(fields: Readonly<Record<string, unknown>>): Document {
+  const entries = Object.entries(fields);
+  const gone = entries.filter(([, value]) => value === undefined).map(([name]) => [name, ''] as const);
+  return {
+    $set: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+    ...(gone.length > 0 && { $unset: Object.fromEntries(gone) }),
+  };
+}
+
+/**
+ * Moves one document from the version before `version` to `version`. Where the database says that nothing matched, it
+ * speaks of the document, not of us: an earlier try whose answer was lost may be what moved it, so the token decides.
+ */
+export async function compareAndSet<Kind extends Versioned>(
+  collection: Collection<Kind>,
+  attempt: Attempt,
+  id: string,
+  version: number,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<'done' | 'stale'> {
+  const written = writeToken();
+  const update = assignment({ ...fields, version, written }) as UpdateFilter<Kind>;
+  return attempt(async () => {
+    const before = { _id: id, version: version - 1 } as Filter<Kind>;
+    const { matchedCount } = await collection.updateOne(before, update);
+    if (matchedCount === 1) return 'done';
+    const found = await collection.findOne<Versioned>({ _id: id } as Filter<Kind>, {
+      projection: { version: 1, written: 1 },
+    });
+    if (found?.written === written) return 'done';
+    // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
+    if (found?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
+    return 'stale';
+  });
+}
+
+/**
+ * Inserts each document for itself in one round trip; answers the places of those that were refused as duplicates. What
+ * they are duplicates of may be themselves, inserted by an earlier try: the caller reads whose token is there.
+ */
+export async function insertEach<Kind extends Document>(
+  collection: Collection<Kind>,
+  documents: readonly Kind[],
+): Promise<ReadonlySet<number>> {
+  if (documents.length === 0) return new Set();
+  try {
+    await collection.insertMany(documents as unknown as Parameters<typeof collection.insertMany>[0], {
+      ordered: false,
+    });
+    return new Set();
+  } catch (error) {
+    return duplicatesIn(error);
+  }
+}
+
+/** Inserts one; false where its id is taken. */
+export async function insertOnce<Kind extends Document>(
+  collection: Collection<Kind>,
+  document: Kind,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document as unknown as Parameters<typeof collection.insertOne>[0]);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+export type GuardedWrite<Kind> = {
+  readonly id: string;
+  /** What the stored document must fulfil to be overwritten. */
+  readonly guard: Filter<Kind>;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Writes each document if there is none of its id or if the one there fulfils the guard. One that does not makes the
+ * upsert an insert of a taken id: those places are answered, and the caller reads what is there. Ids must differ.
+ */
+export async function upsertGuarded<Kind extends { readonly _id: string }>(
+  collection: Collection<Kind>,
+  writes: readonly GuardedWrite<Kind>[],
+): Promise<ReadonlySet<number>> {
+  if (writes.length === 0) return new Set();
+  const operations = writes.map(({ id, guard, fields }) => ({
+    updateOne: {
+      filter: { ...guard, _id: id },
+      update: assignment(fields),
+      upsert: true,
+    },
+  }));
+  try {
+    await collection.bulkWrite(operations, { ordered: false });
+    return new Set();
+  } catch (error) {
+    return duplicatesIn(error);
+  }
+}

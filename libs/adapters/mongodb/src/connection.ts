@@ -1,0 +1,79 @@
+import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
+import {
+  MongoClient,
+  ReadConcern,
+  ReadPreference,
+  WriteConcern,
+  type Db,
+  type DbOptions,
+  type MongoClientOptions,
+} from 'mongodb';
+
+/** PEM text, as the secrets of a deployment hold it. */
+export type MongoTls = {
+  /** Authorities that may have signed the server; left out: those of the machine. */
+  readonly ca?: string;
+  /** What this client shows of itself, where the server asks for it. */
+  readonly cert?: string;
+  readonly key?: string;
+};
+
+export type MongoCredentials = {
+  readonly username: string;
+  readonly password: string;
+  /** Database that knows the user; left out: `admin`. */
+  readonly authSource?: string;
+};
+
+export type ConnectionSettings = {
+  readonly url: string;
+  readonly tls?: MongoTls | undefined;
+  readonly credentials?: MongoCredentials | undefined;
+  /** How long one try looks for a server that can take it. */
+  readonly serverSelection: Duration;
+  /** A server that takes the bytes and says nothing (stopped, or cut off) is given up after this. */
+  readonly silence: Duration;
+  readonly poolSize: number;
+};
+
+/** How long a majority may take to hold a write; beyond it the write is of unknown outcome. */
+const MAJORITY_TIMEOUT = 5000;
+
+/**
+ * Given to the database and not only to the client, so that no word in the URL weakens it. Every write is acknowledged by a majority that has it in its journal, and every read shows only what a majority holds:
+ * what a decision stands on cannot be rolled back by a change of leaders. Reads go to the primary, which is the default.
+ */
+const DURABLE: DbOptions = {
+  writeConcern: new WriteConcern('majority', MAJORITY_TIMEOUT, true),
+  readConcern: new ReadConcern('majority'),
+  readPreference: ReadPreference.primary,
+};
+
+export const durableDatabase = (client: MongoClient, name: string): Db => client.db(name, DURABLE);
+
+function clientOptions(settings: ConnectionSettings): MongoClientOptions {
+  const { tls, credentials } = settings;
+  return {
+    appName: 'carillon',
+    serverSelectionTimeoutMS: settings.serverSelection,
+    connectTimeoutMS: settings.serverSelection,
+    socketTimeoutMS: settings.silence,
+    waitQueueTimeoutMS: settings.silence,
+    maxPoolSize: settings.poolSize,
+    ...(tls && { tls: true, ...tls }),
+    ...(credentials && {
+      auth: { username: credentials.username, password: credentials.password },
+      authSource: credentials.authSource ?? 'admin',
+    }),
+  };
+}
+
+/** A client that has not connected yet. The message of a refused URL never repeats it: a URL may hold a password. */
+export function createClient(settings: ConnectionSettings): MongoClient {
+  try {
+    return new MongoClient(settings.url, clientOptions(settings));
+  } catch (error) {
+    const words = messageOf(error).replaceAll(settings.url, 'it');
+    throw new CarillonError('invalid_configuration', `the URL of the database cannot be used: ${words}`);
+  }
+}

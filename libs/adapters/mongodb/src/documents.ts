@@ -1,0 +1,82 @@
+import type { DeliveryState } from '@carillon/domain';
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, SealedSecret, Suppression } from '@carillon/ports';
+
+/**
+ * Documents as the database holds them: the fields that are searched by, and beside them the thing itself as JSON text,
+ * in which 64-bit integers and any field name survive. A field that puts a document into a queue (`dueAt`, `leaseEnds`,
+ * `unpublishedSince`, `nextDue`) is missing in the others, so that the queue's index holds the queue and nothing else.
+ */
+export type DeliveryDocument = {
+  readonly _id: string;
+  readonly version: number;
+  readonly state: DeliveryState;
+  readonly workspace: string;
+  readonly notificationId: string;
+  readonly channel: string;
+  /** Part of the unique index while it is there; may be taken out one day without giving the slot up. */
+  readonly uniqueId?: string;
+  readonly notification: string;
+  readonly eventId: string;
+  readonly recipient: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly dueAt?: number;
+  readonly leaseEnds?: number;
+  readonly unpublishedSince?: number;
+  readonly body: string;
+  /** Token of the call that inserted it, and of the one that wrote it last: who reads its own, did it. */
+  readonly inserted: string;
+  readonly written: string;
+};
+
+export type TaskDocument = {
+  readonly _id: string;
+  readonly kind: string;
+  readonly workspace: string;
+  readonly nextAt: number;
+  readonly version: number;
+  readonly leaseUntil: number | null;
+  readonly done: boolean;
+  readonly dueAt?: number;
+  readonly data: string;
+  readonly inserted: string;
+  readonly written: string;
+};
+
+export type CheckpointDocument = {
+  readonly _id: string;
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly logId: string;
+  readonly next: number;
+  /** JSON text: names of streams hold characters that names of fields should not. */
+  readonly clocks: string;
+  readonly configNumber: number;
+};
+
+export type RuleStateDocument = {
+  readonly _id: string;
+  readonly logId: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly nextDue?: number;
+  readonly data: string;
+};
+
+export type SuppressionDocument = Suppression & { readonly _id: string };
+export type SecretDocument = SealedSecret & { readonly _id: string };
+export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
+export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
+export type EventDocument = EventRow & { readonly _id: string };
+export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
+export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };
+export type EvaluationDocument = EvaluationRow & {
+  readonly _id: string;
+  readonly hasFailures: boolean;
+  readonly writtenAt: number;
+};
+export type InboxDocument = { readonly _id: string; readonly at: number; readonly message: string };
+
+/** One key of several parts, in which no two different lists of parts look the same. */
+export const keyOf = (...parts: readonly (string | number)[]): string => JSON.stringify(parts);

@@ -1,0 +1,125 @@
+import { CarillonError } from '@carillon/kernel';
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
+
+/** The only sign of a duplicate. What the server writes beside it differs between servers and releases. */
+const DUPLICATE = 11000;
+
+/** Codes of servers that could not do it just now; what they were asked may or may not have happened. */
+const PASSING: ReadonlySet<number> = new Set([
+  1, // internal error: what FerretDB answers while its PostgreSQL is away
+  6, // host unreachable
+  7, // host not found
+  24, // lock timeout
+  50, // exceeded time limit
+  64, // write concern failed: no majority in time
+  89, // network timeout
+  91, // shutting down
+  112, // write conflict
+  133, // no primary that can be read from
+  134, // read concern majority is not available yet
+  189, // primary stepped down
+  262, // exceeded time limit of the connection
+  9001, // socket
+  10107, // not the primary
+  11600, // interrupted at shutdown
+  11602, // interrupted by a change of state
+  13435, // not the primary, and no reading from others
+  13436, // neither primary nor secondary
+  16908292, // deadlock, found by DocumentDB: one of two has to come again
+]);
+
+/** Thrown by an operation that has to be done again from its start: what it read does not fit what it was told. */
+export class ComeAgain extends Error {
+  constructor(what: string) {
+    super(what);
+    this.name = 'ComeAgain';
+  }
+}
+
+export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE;
+
+const writeErrorsOf = (error: MongoBulkWriteError) => [error.writeErrors].flat();
+
+/**
+ * Which writes of an unordered bulk were refused as duplicates, by their place in it; all others were done. Throws the
+ * error on where anything else went wrong: then nothing is known of any of them. (The driver gives a connection that
+ * broke the same class as duplicates, only without a list of them.)
+ */
+export function duplicatesIn(error: unknown): ReadonlySet<number> {
+  if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE) throw error;
+  const failures = writeErrorsOf(error);
+  const onlyDuplicates = failures.length > 0 && failures.every(({ code }) => code === DUPLICATE);
+  if (!onlyDuplicates || error.result.getWriteConcernError()) throw error;
+  return new Set(failures.map(({ index }) => index));
+}
+
+const isPassingCode = (code: unknown): boolean => typeof code === 'number' && PASSING.has(code);
+
+/** Whether the same again may go well: everything here is written so that doing it twice changes nothing. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ComeAgain) return true;
+  if (error instanceof MongoBulkWriteError) {
+    const others = writeErrorsOf(error).filter(({ code }) => code !== DUPLICATE);
+    if (others.length > 0) return others.every(({ code }) => isPassingCode(code));
+    if (error.result.getWriteConcernError()) return true;
+    // Without a list the connection broke, or the server could not take the bulk as a whole.
+    return error.code === undefined || error.code === DUPLICATE || isPassingCode(error.code);
+  }
+  if (error instanceof MongoServerSelectionError) return !(error.cause && isRefusal(error.cause));
+  if (error instanceof MongoNetworkError || error instanceof MongoWriteConcernError) return true;
+  if (!(error instanceof MongoError)) return false;
+  return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
+}
+
+const UNAUTHORIZED = 13;
+const WRONG_CREDENTIALS = 18;
+const isRefusal = (error: unknown): boolean =>
+  error instanceof MongoServerError && (error.code === WRONG_CREDENTIALS || error.code === UNAUTHORIZED);
+
+/** The innermost code of a chain of causes: `ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, 18. */
+function codeOf(error: unknown): string | null {
+  let found: string | null = null;
+  let at: unknown = error;
+  for (let depth = 0; at instanceof Error && depth < 8; depth += 1) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === 'number' || typeof code === 'string') found = String(code);
+    at = at instanceof MongoServerSelectionError ? serverErrorOf(at) : at.cause;
+  }
+  return found;
+}
+
+/** Why the servers could not be selected: the last error that one of them gave. */
+function serverErrorOf(error: MongoServerSelectionError): unknown {
+  for (const server of error.reason?.servers.values() ?? []) if (server.error) return server.error;
+  return error.cause;
+}
+
+/** The words of a server may repeat values of a document, and a bulk carries whole documents: neither goes into a log. */
+function withoutWords(error: MongoError): Error {
+  if (!(error instanceof MongoServerError)) return error;
+  const { name, code, codeName } = error;
+  return Object.assign(new Error(codeName ?? 'the server gave an error'), { name, code });
+}
+
+/** What leaves this adapter: a failure with a code of ours. */
+export function failureOf(error: unknown): unknown {
+  if (error instanceof ComeAgain) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
+  if (!(error instanceof MongoError)) return error;
+  const code = codeOf(error);
+  const cause = withoutWords(error);
+  if (isRefusal(error)) return unavailable('it refuses these credentials or what they may do', cause, code);
+  if (isPassing(error)) return unavailable(`it did not answer, or could not do it now, ${IN_DOUBT}`, cause, code);
+  return unavailable('it refused an operation', cause, code);
+}
+
+const IN_DOUBT = 'and a write may or may not have happened';
+
+const unavailable = (words: string, cause: unknown, code: string | null = null): CarillonError =>
+  new CarillonError('store_unavailable', code === null ? words : `${words} (${code})`, { retryAfter: 1000 }, { cause });

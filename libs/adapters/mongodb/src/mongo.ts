@@ -1,0 +1,114 @@
+import type { Duration, Instant } from '@carillon/kernel';
+import type {
+  CheckpointStore,
+  Clock,
+  ConfigurationStore,
+  DeliveryLedger,
+  DueTasks,
+  Inbox,
+  LeaseStore,
+  ReadModels,
+  RuleStateStore,
+  SuppressionList,
+} from '@carillon/ports';
+import { createAttempts } from './attempts.ts';
+import { collectionsOf } from './collections.ts';
+import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
+import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
+import { establishSchema } from './schema/establish.ts';
+import { createCheckpointStore } from './stores/checkpoints.ts';
+import { createConfigurationStore } from './stores/configuration-store.ts';
+import { createDeliveryLedger } from './stores/delivery-ledger.ts';
+import { createDueTasks } from './stores/due-tasks.ts';
+import { createInbox } from './stores/inbox.ts';
+import { createLeaseStore } from './stores/leases.ts';
+import { createReadModels } from './stores/read-models.ts';
+import { createRuleStateStore } from './stores/rule-states.ts';
+import { createSuppressionList } from './stores/suppression-list.ts';
+import { verifyStores, type StoreCheck } from './verify.ts';
+
+export type MongoOptions = {
+  /** `mongodb://` or `mongodb+srv://`; what else is given here wins over what it says. */
+  readonly url: string;
+  /** Holds nothing but what belongs to one deployment. */
+  readonly database: string;
+  readonly clock: Clock;
+  readonly tls?: MongoTls | undefined;
+  readonly credentials?: MongoCredentials | undefined;
+  /** How long an operation is tried again while the server is away, before it rejects. */
+  readonly patience?: Duration;
+  /** How long an answer may take; more than a majority may take to hold a write. */
+  readonly silence?: Duration;
+  /** Connections at most. */
+  readonly poolSize?: number;
+};
+
+/** The stores of the cluster backend: any number of processes share one database. */
+export type MongoStores = {
+  readonly checkpoints: CheckpointStore;
+  readonly ruleStates: RuleStateStore;
+  readonly tasks: DueTasks;
+  readonly ledger: DeliveryLedger;
+  readonly suppressions: SuppressionList;
+  readonly configurationStore: ConfigurationStore;
+  readonly leases: LeaseStore;
+  readonly readModels: ReadModels;
+  readonly inbox: Inbox;
+  /** Removes rows that are past their time; answers how many. */
+  applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
+  /** What `doctor` says of the database; never rejects. */
+  verify(): Promise<readonly StoreCheck[]>;
+  /** Ends the connections; what comes after it rejects. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+const PATIENCE = 4000;
+const SERVER_SELECTION = 2000;
+const SILENCE = 7000;
+const POOL_SIZE = 50;
+
+/**
+ * Connects, and creates or verifies collections and indexes. Rejects with CarillonError `store_unavailable` where the
+ * server is away or refuses the credentials, and `store_differs` where what is there is not what has to be. Once open,
+ * it finds back by itself after the server was away.
+ */
+export async function openMongo(options: MongoOptions): Promise<MongoStores> {
+  const { url, tls, credentials, clock } = options;
+  const patience = options.patience ?? PATIENCE;
+  const client = createClient({
+    url,
+    tls,
+    credentials,
+    serverSelection: Math.min(SERVER_SELECTION, patience),
+    silence: options.silence ?? SILENCE,
+    poolSize: options.poolSize ?? POOL_SIZE,
+  });
+  const { attempt, end } = createAttempts(patience);
+  const db = durableDatabase(client, options.database);
+  try {
+    await establishSchema(db, attempt);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  const collections = collectionsOf(db);
+  let closed: Promise<void> | null = null;
+  return {
+    checkpoints: createCheckpointStore(collections, attempt),
+    ruleStates: createRuleStateStore(collections, attempt),
+    tasks: createDueTasks(collections, attempt),
+    ledger: createDeliveryLedger(collections, attempt),
+    suppressions: createSuppressionList(collections, attempt),
+    configurationStore: createConfigurationStore(collections, attempt),
+    leases: createLeaseStore(collections, attempt),
+    readModels: createReadModels(collections, attempt, clock),
+    inbox: createInbox(collections, attempt),
+    applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
+    verify: () => verifyStores(db, collections, attempt),
+    close() {
+      end();
+      closed ??= client.close();
+      return closed;
+    },
+  };
+}

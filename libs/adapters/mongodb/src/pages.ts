@@ -1,0 +1,78 @@
+import { CarillonError } from '@carillon/kernel';
+import type { Filter } from 'mongodb';
+
+/**
+ * A page ends at a document, and the next one begins after it in the order of the list: what arrives in between neither
+ * pushes documents twice into sight nor out of it. The text means nothing to whoever carries it back.
+ */
+export const cursorAt = (...keys: readonly (number | string)[]): string =>
+  Buffer.from(JSON.stringify(keys)).toString('base64url');
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** One filter that says all that its parts say; no two parts speak of the same field. */
+export const filterOf = <Kind>(...parts: readonly Query[]): Filter<Kind> => Object.assign({}, ...parts) as Filter<Kind>;
+
+/** The fields that order a list, the deciding one last, each with the kind of its values. All descend. */
+export type Order = Readonly<Record<string, 'number' | 'string'>>;
+
+export const sortOf = (order: Order): Record<string, -1> =>
+  Object.fromEntries(Object.keys(order).map((field) => [field, -1 as const]));
+
+/** What comes after the cursor in a list of this order. A cursor that we did not make is refused. */
+export function afterCursor(cursor: string | undefined, order: Order): Query {
+  if (cursor === undefined) return {};
+  const fields = Object.keys(order);
+  const values = valuesOf(cursor, order);
+  const [first = ''] = fields;
+  const steps = fields.map((field, at) => ({
+    ...Object.fromEntries(fields.slice(0, at).map((before, place) => [before, values[place]])),
+    [field]: { $lt: values[at] },
+  }));
+  // The bound on the first field says nothing new; it lets the index begin at the right place.
+  return { $and: [{ [first]: { $lte: values[0] } }, { $or: steps }] };
+}
+
+function valuesOf(cursor: string, order: Order): readonly (number | string)[] {
+  const kinds = Object.values(order);
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (
+      Array.isArray(values) &&
+      values.length === kinds.length &&
+      kinds.every((kind, at) => typeof values[at] === kind)
+    ) {
+      return values as (number | string)[];
+    }
+  } catch {
+    // Falls through to the one refusal.
+  }
+  throw new CarillonError('invalid_request', 'the cursor is not one that this list gave out; begin without one');
+}
+
+/** Equality on each field that was asked for. Values come from outside and are values, never operators. */
+export const equalities = (fields: Query): Query =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, { $eq: value }]),
+  );
+
+/**
+ * A condition on a field that only queued documents have. Said explicitly, because some servers use the index of a queue
+ * only for questions that say it.
+ */
+export const queued = (condition: Query): { readonly $exists: true } & Query => ({ $exists: true, ...condition });
+
+/** Cuts a list that was read one document too long, and says where the next page begins. */
+export function pageOf<Row extends object, Item>(
+  rows: readonly Row[],
+  limit: number,
+  item: (row: Row) => Item,
+  order: Order,
+): { readonly items: readonly Item[]; readonly next: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1) as Readonly<Record<string, number | string>> | undefined;
+  const next = rows.length > limit && last ? cursorAt(...Object.keys(order).map((field) => last[field] ?? '')) : null;
+  return { items: shown.map(item), next };
+}

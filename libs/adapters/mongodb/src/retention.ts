@@ -1,0 +1,56 @@
+import type { Duration, Instant } from '@carillon/kernel';
+import type { Collection, Filter } from 'mongodb';
+import type { Attempt } from './attempts.ts';
+import type { Collections } from './collections.ts';
+
+const DAY = 86_400_000;
+const AT_ONCE = 1000;
+
+/** How long rows are kept that describe what is elsewhere. Null: for ever. */
+export type RowRetention = {
+  /** Rows that describe events, duplicates and evaluations. */
+  readonly readModels: Duration | null;
+  /** Messages that the sandbox kept. */
+  readonly inbox: Duration | null;
+};
+
+/** The ledger is not in here at all: who was told what outlives the log. */
+export const DEFAULT_ROW_RETENTION: RowRetention = { readModels: 30 * DAY, inbox: 30 * DAY };
+
+/**
+ * Removes what is past its time, in small writes between which everybody else has their turn; answers how many. Several
+ * processes may do it at once. It is done here and not by the database: an index that removes would do so unasked.
+ */
+export async function applyRowRetention(
+  collections: Collections,
+  attempt: Attempt,
+  now: Instant,
+  policy: RowRetention,
+): Promise<number> {
+  async function sweep<Kind extends { readonly _id: string }>(
+    collection: Collection<Kind>,
+    field: string,
+    kept: Duration | null,
+  ): Promise<number> {
+    if (kept === null) return 0;
+    const old = { [field]: { $lt: now - kept } } as Filter<Kind>;
+    for (let removed = 0; ;) {
+      const found = await attempt(() =>
+        collection
+          .find<{ _id: string }>(old, { projection: { _id: 1 }, sort: { [field]: 1 }, limit: AT_ONCE })
+          .toArray(),
+      );
+      const ids = found.map(({ _id }) => _id);
+      const some = { _id: { $in: ids } } as Filter<Kind>;
+      if (ids.length > 0) removed += (await attempt(() => collection.deleteMany(some))).deletedCount;
+      if (ids.length < AT_ONCE) return removed;
+    }
+  }
+  const { events, duplicates, evaluations, inbox } = collections;
+  return (
+    (await sweep(events, 'at', policy.readModels)) +
+    (await sweep(duplicates, 'at', policy.readModels)) +
+    (await sweep(evaluations, 'writtenAt', policy.readModels)) +
+    (await sweep(inbox, 'at', policy.inbox))
+  );
+}

@@ -1,0 +1,71 @@
+/** An index as it has to be. `where`: it holds only documents that have all these fields. */
+export type WantedIndex = {
+  readonly name: string;
+  readonly key: Readonly<Record<string, 1 | -1>>;
+  readonly unique?: true;
+  readonly where?: readonly string[];
+};
+
+/** Named here because counting says outright that it is to be used. */
+export const BY_STATE = { name: 'state', key: { state: 1, createdAt: 1, _id: 1 } } as const satisfies WantedIndex;
+
+/**
+ * Everything that is searched by, and the one uniqueness rule beside the ids: a slot is single even if two ids were made
+ * for it (a changed key). No index removes documents: who was told what is kept for ever.
+ */
+export const WANTED = {
+  deliveries: [
+    {
+      name: 'slot',
+      key: { workspace: 1, notificationId: 1, channel: 1, uniqueId: 1 },
+      unique: true,
+      where: ['uniqueId'],
+    },
+    { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
+    { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
+    { name: 'lease', key: { leaseEnds: 1 }, where: ['leaseEnds'] },
+    { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
+    { name: 'event', key: { eventId: 1, createdAt: 1, _id: 1 } },
+    { name: 'workspace', key: { workspace: 1, createdAt: 1, _id: 1 } },
+    { name: 'created', key: { createdAt: 1, _id: 1 } },
+    BY_STATE,
+    { name: 'recipient', key: { recipient: 1, createdAt: 1, _id: 1 } },
+    { name: 'uniqueId', key: { uniqueId: 1, createdAt: 1, _id: 1 } },
+    { name: 'notification', key: { workspace: 1, notification: 1, createdAt: 1, _id: 1 } },
+  ],
+  tasks: [{ name: 'due', key: { kind: 1, dueAt: 1 }, where: ['dueAt'] }],
+  checkpoints: [],
+  rule_states: [{ name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] }],
+  suppressions: [
+    { name: 'newest', key: { at: 1, _id: 1 } },
+    { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
+  ],
+  secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
+  identity: [],
+  leases: [],
+  events: [
+    { name: 'id', key: { id: 1 } },
+    { name: 'newest', key: { at: 1, partition: 1, offset: 1 } },
+    { name: 'workspace', key: { workspace: 1, at: 1, partition: 1, offset: 1 } },
+    { name: 'stream', key: { stream: 1, at: 1, partition: 1, offset: 1 } },
+  ],
+  duplicates: [
+    { name: 'event', key: { eventId: 1 } },
+    { name: 'delivery', key: { deliveryId: 1 } },
+    { name: 'newest', key: { at: 1, _id: 1 } },
+    { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
+  ],
+  dead_letters: [
+    { name: 'newest', key: { at: 1, _id: 1 } },
+    { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
+  ],
+  evaluations: [
+    { name: 'rule', key: { workspace: 1, rule: 1, hasFailures: 1, writtenAt: 1, partition: 1, from: 1 } },
+    { name: 'written', key: { writtenAt: 1 } },
+  ],
+  inbox: [{ name: 'newest', key: { at: 1, _id: 1 } }],
+} as const satisfies Record<string, readonly WantedIndex[]>;
+
+export type CollectionName = keyof typeof WANTED;
+export const COLLECTION_NAMES = Object.keys(WANTED) as readonly CollectionName[];
+export const wantedOf = (name: CollectionName): readonly WantedIndex[] => WANTED[name];

@@ -1,0 +1,161 @@
+import type { Delivery, DeliveryState } from '@carillon/domain';
+import { parseJson, stringifyJson } from '@carillon/kernel';
+import type { DeliveryLedger } from '@carillon/ports';
+import type { Attempt } from '../attempts.ts';
+import type { Collections } from '../collections.ts';
+import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
+import { keyOf, type DeliveryDocument } from '../documents.ts';
+import { ComeAgain } from '../failures.ts';
+import { BY_STATE } from '../schema/wanted.ts';
+import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
+
+type Body = Pick<DeliveryDocument, 'body'>;
+const BODY = { projection: { body: 1 } } as const;
+const NEWEST_FIRST: Order = { createdAt: 'number', _id: 'string' };
+/** Below every instant: says "any", in words that an index understands. */
+const EVER = Number.MIN_SAFE_INTEGER;
+
+const read = ({ body }: Body): Delivery => parseJson(body) as unknown as Delivery;
+
+const slotKey = ({ workspace, notificationId, channel, uniqueId }: Delivery['slot']): string =>
+  keyOf(workspace, notificationId, channel, uniqueId);
+
+/** What a move may change. Slot and time of creation never change, and neither does who inserted it. */
+const movingFields = (delivery: Delivery) => ({
+  version: delivery.version,
+  state: delivery.state,
+  notification: delivery.intent.notification,
+  eventId: delivery.intent.eventId,
+  recipient: delivery.intent.to,
+  updatedAt: delivery.updatedAt,
+  dueAt: delivery.state === 'WAITING' ? (delivery.nextAt ?? undefined) : undefined,
+  leaseEnds: delivery.state === 'SENDING' ? (delivery.leaseUntil ?? undefined) : undefined,
+  unpublishedSince: delivery.unpublished.length > 0 ? delivery.updatedAt : undefined,
+  body: stringifyJson(delivery),
+});
+
+function documentOf(delivery: Delivery, token: string): DeliveryDocument {
+  const { dueAt, leaseEnds, unpublishedSince, ...fields } = movingFields(delivery);
+  return {
+    _id: delivery.id,
+    ...delivery.slot,
+    ...fields,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(leaseEnds !== undefined && { leaseEnds }),
+    ...(unpublishedSince !== undefined && { unpublishedSince }),
+    createdAt: delivery.createdAt,
+    inserted: token,
+    written: token,
+  };
+}
+
+/** Places of the deliveries that may be inserted: of two of one id or one slot, the first. */
+function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
+  const ids = new Set<string>();
+  const slots = new Set<string>();
+  return deliveries.flatMap((delivery, place) => {
+    const slot = slotKey(delivery.slot);
+    if (ids.has(delivery.id) || slots.has(slot)) return [];
+    ids.add(delivery.id);
+    slots.add(slot);
+    return [place];
+  });
+}
+
+export function createDeliveryLedger({ deliveries: ledger }: Collections, attempt: Attempt): DeliveryLedger {
+  const bodies = async (
+    filter: Readonly<Record<string, unknown>>,
+    sort: Record<string, 1>,
+    limit: number,
+  ): Promise<Delivery[]> => {
+    const found = await attempt(() => ledger.find<Body>(filterOf(filter), { ...BODY, sort, limit }).toArray());
+    return found.map(read);
+  };
+
+  /** Who holds the id or the slot of each delivery. One that was refused has a holder, if not yet in sight of all. */
+  async function holdersOf(refused: readonly Delivery[]): Promise<ReadonlyMap<Delivery, DeliveryDocument>> {
+    const ids = refused.map(({ id }) => id);
+    const byId = new Map((await ledger.find({ _id: { $in: ids } }).toArray()).map((found) => [found._id, found]));
+    const holders = new Map<Delivery, DeliveryDocument>();
+    for (const delivery of refused) {
+      const { workspace, notificationId, channel, uniqueId } = delivery.slot;
+      const slot = filterOf<DeliveryDocument>(equalities({ workspace, notificationId, channel, uniqueId }));
+      const holder = byId.get(delivery.id) ?? (await ledger.findOne(slot));
+      if (!holder) throw new ComeAgain('the holder of a slot is not yet held by a majority');
+      holders.set(delivery, holder);
+    }
+    return holders;
+  }
+
+  return {
+    async insert(deliveries) {
+      if (deliveries.length === 0) return [];
+      const token = writeToken();
+      const firsts = firstPlaces(deliveries);
+      const documents = deliveries.map((delivery) => documentOf(delivery, token));
+      return attempt(async () => {
+        const offered = firsts.flatMap((place) => documents[place] ?? []);
+        const duplicates = await insertEach(ledger, offered);
+        const taken = new Set(firsts.filter((_place, at) => !duplicates.has(at)));
+        const holders = await holdersOf(deliveries.filter((_delivery, place) => !taken.has(place)));
+        const first = new Set(firsts);
+        return deliveries.map((delivery, place) => {
+          const holder = holders.get(delivery);
+          if (!holder) return { inserted: true };
+          // An earlier try whose answer was lost may be what holds it.
+          const ours = first.has(place) && holder._id === delivery.id && holder.inserted === token;
+          return ours ? { inserted: true } : { inserted: false, holder: read(holder) };
+        });
+      });
+    },
+    async replace(next) {
+      return compareAndSet(ledger, attempt, next.id, next.version, movingFields(next));
+    },
+    async get(id) {
+      const found = await attempt(() => ledger.findOne<Body>({ _id: id }, BODY));
+      return found ? read(found) : null;
+    },
+    dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
+    due: (workspace, now, limit) =>
+      bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit),
+    async nextDueAt() {
+      const earliest = await attempt(() =>
+        ledger.findOne({ dueAt: queued({ $gte: EVER }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
+      );
+      return earliest?.dueAt ?? null;
+    },
+    leaseExpired: (now, limit) => bodies({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
+    unpublished: (olderThan, limit) =>
+      bodies({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
+    async list(filter, limit, cursor) {
+      const { workspace, state, to: recipient, uniqueId, eventId, notification, since } = filter;
+      const wanted = filterOf<DeliveryDocument>(
+        equalities({ workspace, state, recipient, uniqueId, eventId, notification }),
+        since === undefined ? {} : { createdAt: { $gte: since } },
+        afterCursor(cursor, NEWEST_FIRST),
+      );
+      const found = await attempt(() =>
+        ledger
+          .find<DeliveryDocument>(wanted, {
+            projection: { body: 1, createdAt: 1 },
+            sort: sortOf(NEWEST_FIRST),
+            limit: limit + 1,
+          })
+          .toArray(),
+      );
+      return pageOf(found, limit, read, NEWEST_FIRST);
+    },
+    byEvent: (eventId) => bodies({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
+    async countByState() {
+      const counts = await attempt(() =>
+        ledger
+          .aggregate<{ _id: DeliveryState; count: number }>([{ $group: { _id: '$state', count: { $sum: 1 } } }], {
+            // By what it does, not by its name: it may have been made under another.
+            hint: { ...BY_STATE.key },
+          })
+          .toArray(),
+      );
+      return Object.fromEntries(counts.map(({ _id, count }) => [_id, count]));
+    },
+  };
+}

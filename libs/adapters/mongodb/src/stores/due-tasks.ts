@@ -1,0 +1,85 @@
+import type { DueTask, DueTasks } from '@carillon/ports';
+import type { Attempt } from '../attempts.ts';
+import type { Collections } from '../collections.ts';
+import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
+import type { TaskDocument } from '../documents.ts';
+import { ComeAgain } from '../failures.ts';
+import { queued } from '../pages.ts';
+
+const fieldsOf = (task: DueTask) => ({
+  kind: task.kind,
+  workspace: task.workspace,
+  nextAt: task.nextAt,
+  version: task.version,
+  leaseUntil: task.leaseUntil,
+  done: task.done,
+  dueAt: task.done ? undefined : task.nextAt,
+  data: task.data,
+});
+
+function documentOf(task: DueTask, token: string): TaskDocument {
+  const { dueAt, ...fields } = fieldsOf(task);
+  return { _id: task.id, ...fields, ...(dueAt !== undefined && { dueAt }), inserted: token, written: token };
+}
+
+const taskOf = (found: TaskDocument): DueTask => ({
+  id: found._id,
+  kind: found.kind,
+  workspace: found.workspace,
+  nextAt: found.nextAt,
+  version: found.version,
+  leaseUntil: found.leaseUntil,
+  done: found.done,
+  data: found.data,
+});
+
+export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTasks => ({
+  async insert(offered) {
+    if (offered.length === 0) return [];
+    const token = writeToken();
+    const firsts = [...new Map(offered.map((task, place) => [task.id, place] as const).toReversed()).values()];
+    const documents = firsts.flatMap((place) => {
+      const task = offered[place];
+      return task ? [documentOf(task, token)] : [];
+    });
+    const fresh = await attempt(async () => {
+      const duplicates = await insertEach(tasks, documents);
+      // After a lost answer a duplicate may be our own.
+      const ours = duplicates.size > 0 ? await insertedBy(token) : new Set<string>();
+      return new Set(firsts.filter((_place, at) => !duplicates.has(at) || ours.has(documents[at]?._id ?? '')));
+    });
+    return offered.map((_task, place) => fresh.has(place));
+
+    async function insertedBy(own: string): Promise<ReadonlySet<string>> {
+      const ids = documents.map(({ _id }) => _id);
+      const found = await tasks.find({ _id: { $in: ids } }, { projection: { inserted: 1 } }).toArray();
+      if (found.length < ids.length) throw new ComeAgain('a task is not yet held by a majority');
+      return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
+    }
+  },
+  async due(kind, now, limit) {
+    const found = await attempt(() =>
+      tasks
+        .find(
+          {
+            kind: { $eq: kind },
+            dueAt: queued({ $lte: now }),
+            $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
+          },
+          { sort: { dueAt: 1 }, limit },
+        )
+        .toArray(),
+    );
+    return found.map(taskOf);
+  },
+  async replace(expectedVersion, next) {
+    if (next.version !== expectedVersion + 1) {
+      throw new RangeError(`task ${next.id}: version ${next.version} does not follow ${expectedVersion}`);
+    }
+    return compareAndSet(tasks, attempt, next.id, next.version, fieldsOf(next));
+  },
+  async get(id) {
+    const found = await attempt(() => tasks.findOne({ _id: id }));
+    return found ? taskOf(found) : null;
+  },
+});

@@ -1,0 +1,121 @@
+import type { Clock, ReadModels } from '@carillon/ports';
+import type { AnyBulkWriteOperation, Collection } from 'mongodb';
+import type { Attempt } from '../attempts.ts';
+import type { Collections } from '../collections.ts';
+import type { DeadLetterDocument, DuplicateDocument, EventDocument } from '../documents.ts';
+import { ComeAgain, duplicatesIn } from '../failures.ts';
+import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
+import {
+  deadLetterDocument,
+  deadLetterOf,
+  duplicateDocument,
+  duplicateOf,
+  evaluationDocument,
+  evaluationOf,
+  eventDocument,
+  eventOf,
+} from './read-model-documents.ts';
+
+const EVENTS: Order = { at: 'number', partition: 'number', offset: 'number' };
+const BY_ID: Order = { at: 'number', _id: 'string' };
+
+type Named = { readonly _id: string };
+
+/** Writes documents under their ids. `kept`: fields that the first writing fixes; `all`: the whole document is. */
+async function project<Kind extends Named>(
+  collection: Collection<Kind>,
+  documents: readonly Kind[],
+  kept: readonly (keyof Kind)[] | 'all',
+): Promise<void> {
+  if (documents.length === 0) return;
+  const operations = documents.map(({ _id, ...fields }) => {
+    const isKept = (name: string): boolean => kept === 'all' || kept.includes(name as keyof Kind);
+    const once = Object.entries(fields).filter(([name]) => isKept(name));
+    const always = Object.entries(fields).filter(([name]) => !isKept(name));
+    const update = {
+      ...(once.length > 0 && { $setOnInsert: Object.fromEntries(once) }),
+      ...(always.length > 0 && { $set: Object.fromEntries(always) }),
+    };
+    return { updateOne: { filter: { _id }, update, upsert: true } } as unknown as AnyBulkWriteOperation<Kind>;
+  });
+  try {
+    await collection.bulkWrite(operations, { ordered: false });
+  } catch (error) {
+    duplicatesIn(error);
+    throw new ComeAgain('a row is being written by another');
+  }
+}
+
+export function createReadModels(collections: Collections, attempt: Attempt, clock: Clock): ReadModels {
+  const { events, duplicates, deadLetters, evaluations } = collections;
+  const newest = (filter: { readonly workspace?: string; readonly stream?: string; readonly since?: number }) => ({
+    ...equalities({ workspace: filter.workspace, stream: filter.stream }),
+    ...(filter.since !== undefined && { at: { $gte: filter.since } }),
+  });
+  return {
+    async put(rows) {
+      const now = clock.now();
+      await attempt(() => project(events, (rows.events ?? []).map(eventDocument), []));
+      await attempt(() => project(duplicates, (rows.duplicates ?? []).map(duplicateDocument), []));
+      // Projecting again must not forget that somebody has sent it on its way since.
+      await attempt(() => project(deadLetters, (rows.deadLetters ?? []).map(deadLetterDocument), 'all'));
+      const evaluated = (rows.evaluations ?? []).map((row) => evaluationDocument(row, now));
+      await attempt(() => project(evaluations, evaluated, ['writtenAt']));
+    },
+    async event(id) {
+      const found = await attempt(() =>
+        events.find({ id: { $eq: id } }, { sort: { at: 1, partition: 1, offset: 1 } }).toArray(),
+      );
+      return found.map(eventOf);
+    },
+    async events(filter, limit, cursor) {
+      const wanted = filterOf<EventDocument>(newest(filter), afterCursor(cursor, EVENTS));
+      const found = await attempt(() =>
+        events.find<EventDocument>(wanted, { sort: sortOf(EVENTS), limit: limit + 1 }).toArray(),
+      );
+      return pageOf(found, limit, eventOf, EVENTS);
+    },
+    async duplicatesOfEvent(eventId) {
+      const found = await attempt(() =>
+        duplicates.find({ eventId: { $eq: eventId } }, { sort: { at: 1, _id: 1 } }).toArray(),
+      );
+      return found.map(duplicateOf);
+    },
+    async duplicatesOfDelivery(deliveryId) {
+      const found = await attempt(() =>
+        duplicates.find({ deliveryId: { $eq: deliveryId } }, { sort: { at: 1, _id: 1 } }).toArray(),
+      );
+      return found.map(duplicateOf);
+    },
+    async duplicates(filter, limit) {
+      const wanted = filterOf<DuplicateDocument>(newest(filter));
+      const found = await attempt(() => duplicates.find(wanted, { sort: sortOf(BY_ID), limit }).toArray());
+      return found.map(duplicateOf);
+    },
+    async deadLetters(filter, limit, cursor) {
+      const wanted = filterOf<DeadLetterDocument>(newest(filter), afterCursor(cursor, BY_ID));
+      const found = await attempt(() =>
+        deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
+      );
+      return pageOf(found, limit, deadLetterOf, BY_ID);
+    },
+    async deadLetter(id) {
+      const found = await attempt(() => deadLetters.findOne({ _id: id }));
+      return found ? deadLetterOf(found) : null;
+    },
+    async markRedriven(id, at) {
+      await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { redrivenAt: at } }));
+    },
+    async evaluations(workspace, rule, limit) {
+      const found = await attempt(() =>
+        evaluations
+          .find(
+            { workspace: { $eq: workspace }, rule: { $eq: rule } },
+            { sort: { hasFailures: -1, writtenAt: -1, partition: -1, from: -1 }, limit },
+          )
+          .toArray(),
+      );
+      return found.map(evaluationOf);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { LogId } from '@carillon/kernel';
+import type { FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { Attempt } from '../attempts.ts';
+import type { Collections } from '../collections.ts';
+import { upsertGuarded } from '../compare-and-set.ts';
+import type { RuleStateDocument } from '../documents.ts';
+import { ComeAgain } from '../failures.ts';
+import { queued } from '../pages.ts';
+
+const stateOf = (found: RuleStateDocument): RuleState => ({
+  id: found._id,
+  logId: found.logId as LogId,
+  partition: found.partition,
+  offset: found.offset,
+  nextDue: found.nextDue ?? null,
+  data: found.data,
+});
+
+const writeOf = ({ id, logId, partition, offset, nextDue, data }: RuleState) => ({
+  id,
+  // `$eq` would do as well; as plain values they also go into the document that the upsert makes.
+  guard: { logId, partition, offset: { $lt: offset } },
+  fields: { offset, nextDue: nextDue ?? undefined, data },
+});
+
+/** States cut into runs in which every id is there once: a bulk has no order of its own. */
+function runsOf(states: readonly RuleState[]): readonly (readonly RuleState[])[] {
+  const runs: RuleState[][] = [];
+  let ids = new Set<string>();
+  for (const state of states) {
+    if (runs.length === 0 || ids.has(state.id)) {
+      runs.push([]);
+      ids = new Set();
+    }
+    runs.at(-1)?.push(state);
+    ids.add(state.id);
+  }
+  return runs;
+}
+
+export function createRuleStateStore({ ruleStates }: Collections, attempt: Attempt): RuleStateStore {
+  /** Undefined: the stored one is older and will give way at the next try. */
+  function judge(state: RuleState, stored: RuleStateDocument | undefined): FencedWrite | undefined {
+    if (!stored) return undefined;
+    if (stored.logId !== state.logId || stored.partition !== state.partition) return 'refused';
+    if (stored.offset === state.offset) return 'done';
+    return stored.offset > state.offset ? 'refused' : undefined;
+  }
+
+  async function saveRun(states: readonly RuleState[]): Promise<readonly FencedWrite[]> {
+    const answers = new Map<RuleState, FencedWrite>();
+    await attempt(async () => {
+      const open = states.filter((state) => !answers.has(state));
+      const refused = await upsertGuarded(ruleStates, open.map(writeOf));
+      for (const [at, state] of open.entries()) if (!refused.has(at)) answers.set(state, 'done');
+      if (refused.size === 0) return;
+      const doubtful = open.filter((_state, at) => refused.has(at));
+      const stored = await ruleStates.find({ _id: { $in: doubtful.map(({ id }) => id) } }).toArray();
+      const byId = new Map(stored.map((found) => [found._id, found]));
+      for (const state of doubtful) {
+        const answer = judge(state, byId.get(state.id));
+        if (answer) answers.set(state, answer);
+      }
+      if (answers.size < states.length) throw new ComeAgain('a state is being written by another');
+    });
+    return states.map((state) => answers.get(state) ?? 'refused');
+  }
+
+  return {
+    async load(ids) {
+      if (ids.length === 0) return [];
+      const found = await attempt(() => ruleStates.find({ _id: { $in: [...ids] } }).toArray());
+      return found.map(stateOf);
+    },
+    async save(states) {
+      const answers: FencedWrite[] = [];
+      for (const run of runsOf(states)) answers.push(...(await saveRun(run)));
+      return answers;
+    },
+    async due(partition, at, limit) {
+      const found = await attempt(() =>
+        ruleStates.find({ partition, nextDue: queued({ $lte: at }) }, { sort: { nextDue: 1 }, limit }).toArray(),
+      );
+      return found.map(stateOf);
+    },
+  };
+}

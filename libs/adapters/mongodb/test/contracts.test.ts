@@ -1,0 +1,54 @@
+import {
+  describeCheckpoints,
+  describeConfigurationStore,
+  describeDeliveryLedger,
+  describeDueTasks,
+  describeInbox,
+  describeLeases,
+  describeReadModels,
+  describeRuleStates,
+  describeSuppressionList,
+} from '@carillon/testing';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { sharedMongo } from './open-mongo.ts';
+
+describeWith('mongodb', 'the stores in MongoDB', () => {
+  const mongoWith = sharedMongo();
+
+  describeCheckpoints(
+    'the MongoDB store',
+    mongoWith(({ checkpoints }) => checkpoints),
+  );
+  describeRuleStates(
+    'the MongoDB store',
+    mongoWith(({ ruleStates }) => ruleStates),
+  );
+  describeDueTasks(
+    'the MongoDB store',
+    mongoWith(({ tasks }) => tasks),
+  );
+  describeDeliveryLedger(
+    'the MongoDB ledger',
+    mongoWith(({ ledger }) => ledger),
+  );
+  describeSuppressionList(
+    'the MongoDB store',
+    mongoWith(({ suppressions }) => suppressions),
+  );
+  describeConfigurationStore(
+    'the MongoDB store',
+    mongoWith(({ configurationStore }) => configurationStore),
+  );
+  describeLeases(
+    'the MongoDB store',
+    mongoWith(({ leases }) => leases),
+  );
+  describeReadModels(
+    'the MongoDB store',
+    mongoWith(({ readModels }) => readModels),
+  );
+  describeInbox(
+    'the MongoDB inbox',
+    mongoWith(({ inbox }) => inbox),
+  );
+});

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { usePlayground } from './open-mongo.ts';
+
+describeWith('mongodb', 'rows in MongoDB', () => {
+  const playground = usePlayground();
+
+  it('go when their time is over, in more than one step, and nothing else goes', async () => {
+    const stores = await playground.open({ clock: { now: () => 50 } });
+    const event = (offset: number, at: number) => ({
+      id: `evt-${offset}`,
+      workspace: 'shop',
+      stream: 'shop/orders',
+      partition: 0,
+      offset,
+      at,
+      bytes: 1,
+      configNumber: 1,
+      reused: false,
+    });
+    await stores.readModels.put({ events: Array.from({ length: 2100 }, (_, at) => event(at, at < 2099 ? 10 : 100)) });
+    const evaluation = { partition: 0, from: 0, to: 1, configNumber: 1, workspace: 'shop', rule: 'r', fired: 1 };
+    await stores.readModels.put({
+      evaluations: [{ ...evaluation, failed: 0, sampleEventId: null, sampleError: null }],
+    });
+    expect(await stores.applyRetention(200, { readModels: 100, inbox: null })).toBe(2100);
+    expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
+    expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
+    expect(await stores.applyRetention(200)).toBe(0);
+  });
+
+  it('are not listed from a cursor that no list gave out', async () => {
+    const { inbox, ledger } = await playground.open();
+    for (const cursor of [
+      '',
+      'x',
+      Buffer.from('[1,{"$gt":""}]').toString('base64url'),
+      Buffer.from('[1]').toString('base64url'),
+    ]) {
+      await expect(inbox.list(1, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(ledger.list({}, 1, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
+    }
+  });
+
+  it('are found by values, never by what a value might say to the database', async () => {
+    const { ledger, readModels } = await playground.open();
+    const operator = { $ne: null } as unknown as string;
+    expect((await ledger.list({ uniqueId: operator }, 1)).items).toEqual([]);
+    expect((await readModels.events({ workspace: operator }, 1)).items).toEqual([]);
+    expect(await readModels.event(operator)).toEqual([]);
+  });
+});
