@@ -10,6 +10,7 @@ import { notFound, type ApiServer } from './routes/app.ts';
 /** The portal's files that a browser may ask for: a closed list, so no path of a request ever reaches the disk. */
 const ASSETS: Readonly<Record<string, string>> = {
   '/assets/style.css': 'text/css; charset=utf-8',
+  '/assets/detail.css': 'text/css; charset=utf-8',
   '/assets/portal.js': 'text/javascript; charset=utf-8',
   '/assets/list.js': 'text/javascript; charset=utf-8',
   '/assets/story.js': 'text/javascript; charset=utf-8',
