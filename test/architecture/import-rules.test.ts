@@ -39,6 +39,8 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/gateway': SERVER,
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/handlebars': ['handlebars'],
+  'libs/adapters/kafka': ['kafkajs'],
+  'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],
   'libs/adapters/smtp': ['nodemailer'],
 };
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];
