@@ -47,7 +47,9 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
   const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
     if (ended) throw new Error('this client was given up');
     const name = isIP(host) ? {} : { servername: host };
-    const socket = ssl ? connectTls({ host, port, ...name, ...ssl }, onConnect) : connectPlain({ host, port }, onConnect);
+    const socket = ssl
+      ? connectTls({ host, port, ...name, ...ssl }, onConnect)
+      : connectPlain({ host, port }, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE);
     socket.setNoDelay(true);
     sockets.add(socket);

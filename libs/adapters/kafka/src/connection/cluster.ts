@@ -143,7 +143,8 @@ export function createBrokers(connection: KafkaConnection, topics: readonly stri
           if (isAbandoning(error)) throw error;
           cause = error;
         }
-        if (isStale(cause) || isDisconnection(cause)) await mine.cluster.then((cluster) => cluster.refreshMetadata()).catch(() => giveUp(mine));
+        if (isStale(cause) || isDisconnection(cause))
+          await mine.cluster.then((cluster) => cluster.refreshMetadata()).catch(() => giveUp(mine));
         else giveUp(mine);
         if (Date.now() + delay > until) throw unavailable(what, cause);
         await pause(delay, undefined, { signal: closing.signal }).catch(() => undefined);

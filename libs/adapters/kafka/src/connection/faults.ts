@@ -68,12 +68,10 @@ export const isExpulsion = (error: unknown): boolean => GROUP.has(typeOf(error))
 /** A record that kafkajs cannot read; other partitions can still be read. */
 export const isUnreadable = (error: unknown): boolean =>
   typeOf(error) === 'CORRUPT_MESSAGE' ||
-  ['KafkaJSNotImplemented', 'RangeError', 'KafkaJSInvalidLongError', 'KafkaJSInvalidVarIntError'].includes(nameOf(error));
+  ['KafkaJSNotImplemented', 'RangeError', 'KafkaJSInvalidLongError', 'KafkaJSInvalidVarIntError'].includes(
+    nameOf(error),
+  );
 
 /** Errors that are answers: they go to whoever asked instead of being tried again. */
 export const isAbandoning = (error: unknown): boolean =>
-  isCarillonError(error) ||
-  isRefusal(error) ||
-  isOutOfRange(error) ||
-  isUnreadable(error) ||
-  GROUP.has(typeOf(error));
+  isCarillonError(error) || isRefusal(error) || isOutOfRange(error) || isUnreadable(error) || GROUP.has(typeOf(error));

@@ -41,9 +41,7 @@ export function startAssignment(
   async function follow(worker: PartitionWorker, wentWell: () => void): Promise<void> {
     const { start, end } = await sources.bounds(partition);
     if (worker.from > end) throw beyond(options, partition, end, worker.from);
-    const buffer = createPartitionBuffer(partition, Math.max(worker.from, start), () =>
-      sources.fetching.wake(),
-    );
+    const buffer = createPartitionBuffer(partition, Math.max(worker.from, start), () => sources.fetching.wake());
     sources.fetching.add(buffer);
     try {
       for (;;) {

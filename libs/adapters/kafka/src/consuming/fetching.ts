@@ -97,7 +97,13 @@ export function createFetching(
     const { responses } = await brokers.use(`reading ${topic}`, ONE_ATTEMPT, async (cluster) => {
       const broker = await cluster.findBroker({ nodeId: leader });
       const topics = [{ topic, partitions }];
-      return broker.fetch({ isolationLevel: READ_UNCOMMITTED, maxWaitTime, minBytes: 1, maxBytes: FETCH_BYTES, topics });
+      return broker.fetch({
+        isolationLevel: READ_UNCOMMITTED,
+        maxWaitTime,
+        minBytes: 1,
+        maxBytes: FETCH_BYTES,
+        topics,
+      });
     });
     for (const { partition, messages } of responses[0]?.partitions ?? []) {
       const request = asked.get(partition);

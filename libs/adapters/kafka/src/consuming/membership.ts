@@ -91,7 +91,11 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
       const assignment = { [topic]: own };
       return {
         memberId: member,
-        memberAssignment: AssignerProtocol.MemberAssignment.encode({ version: 1, assignment, userData: Buffer.alloc(0) }),
+        memberAssignment: AssignerProtocol.MemberAssignment.encode({
+          version: 1,
+          assignment,
+          userData: Buffer.alloc(0),
+        }),
       };
     });
   }

@@ -11,12 +11,7 @@ export type Chunk = { readonly records: readonly LogRecord[]; readonly next: num
  * A fetch answers with whole batches: what lies before the wanted offset is dropped, and what is no record of ours
  * (marks of transactions, the identity of the log) is passed over.
  */
-export function chunkOf(
-  topic: TopicName,
-  partition: number,
-  from: number,
-  messages: readonly FetchedMessage[],
-): Chunk {
+export function chunkOf(topic: TopicName, partition: number, from: number, messages: readonly FetchedMessage[]): Chunk {
   const records: LogRecord[] = [];
   let next = from;
   for (const message of messages) {

@@ -130,11 +130,7 @@ function isAlreadyThere(error: unknown): boolean {
 }
 
 /** Fresh topics need a moment until every broker tells of them. */
-async function inspectSettled(
-  admin: Admin,
-  definitions: TopicDefinitions,
-  options: TopicOptions,
-): Promise<Inspection> {
+async function inspectSettled(admin: Admin, definitions: TopicDefinitions, options: TopicOptions): Promise<Inspection> {
   const until = Date.now() + 15_000;
   for (;;) {
     const inspection = await inspectTopics(admin, definitions, options);
@@ -146,7 +142,9 @@ async function inspectSettled(
 
 function refuse(differences: readonly TopicDifference[]): void {
   if (differences.length === 0) return;
-  const list = differences.map(({ topic, setting, found, wanted }) => `${topic}: ${setting} is ${found}, wanted ${wanted}`);
+  const list = differences.map(
+    ({ topic, setting, found, wanted }) => `${topic}: ${setting} is ${found}, wanted ${wanted}`,
+  );
   throw new CarillonError(
     'invalid_configuration',
     `Kafka is not set up as Carillon needs it: ${list.join('; ')}. Nothing was changed`,
