@@ -12,6 +12,9 @@ export const TOOLS = {
   tar: { what: 'tar', debianPackage: 'tar' },
   'debian-archive-keyring': { what: 'the keys of Debian', debianPackage: 'debian-archive-keyring' },
 } as const;
+/** What Kafka 4 asks for. */
+const OLDEST_JAVA = 17;
+
 export type Tool = keyof typeof TOOLS;
 
 export const DEBIAN_KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
@@ -45,9 +48,18 @@ export function majorOfJava(said: string): number {
   return first === '1' ? Number(second) : Number(first);
 }
 
+const javaIsRecent = new Map<string, boolean>();
+
+/** Asked once per program: a Java takes a moment to say its version. */
 function hasJava(): boolean {
   const java = javaProgram();
-  return java !== undefined && majorOfJava(spawnSync(java, ['-version'], { encoding: 'utf8' }).stderr) >= 17;
+  if (java === undefined) return false;
+  const known = javaIsRecent.get(java);
+  if (known !== undefined) return known;
+  const { stderr } = spawnSync(java, ['-version'], { encoding: 'utf8' });
+  const isRecent = majorOfJava(stderr ?? '') >= OLDEST_JAVA;
+  javaIsRecent.set(java, isRecent);
+  return isRecent;
 }
 
 export function hasTool(tool: Tool): boolean {
