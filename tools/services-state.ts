@@ -12,11 +12,10 @@ export type RunningService = {
   readonly pids: readonly number[];
 };
 
-/** Of this checkout: another has services of its own. */
-const FOLDER = resolve(import.meta.dirname, '../.cache/services');
-
-export const stateFolder = (): string => FOLDER;
-export const stateFile = (name: ServiceName): string => join(FOLDER, `${name}.json`);
+/** Of this checkout: another has services of its own. Tests of the command have a folder to themselves. */
+export const stateFolder = (): string =>
+  process.env['CARILLON_SERVICES_STATE'] ?? resolve(import.meta.dirname, '../.cache/services');
+export const stateFile = (name: ServiceName): string => join(stateFolder(), `${name}.json`);
 
 export function isAlive(pid: number): boolean {
   try {

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { startGuarded, type Launch } from './guarded-process.ts';
 
-/** The end of a log, for a message about what went wrong. */
-export function lastLines(log: string, count = 12): string {
+/** The end of a log, for a message about what went wrong. The places in the code of a Java exception are left out. */
+export function lastLines(log: string, count = 15): string {
   try {
-    return readFileSync(log, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
+    const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+    return lines
+      .filter((line) => !/^\s+at \S+\(/.test(line))
+      .slice(-count)
+      .join('\n');
   } catch {
     return '(no log)';
   }

@@ -54,7 +54,7 @@ export class ServiceProcess {
       }
       await this.kill('SIGKILL');
       const what = outcome === 'ended' ? 'ended before it was ready' : `was not ready within ${READY_WITHIN} ms`;
-      throw new Error(`${this.name} ${what}. Its log ends with:\n${lastLines(launch.log)}\n(${launch.log})`);
+      throw new Error(`${this.name} ${what}. Its log ends with:\n${lastLines(launch.log)}`);
     }
   }
 
