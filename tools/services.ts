@@ -4,10 +4,9 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { withLock } from '@carillon/testing/services';
+import { prepareService, withLock } from '@carillon/testing/services';
 import {
   cacheFolder,
-  fetchService,
   isFetched,
   isServiceName,
   lackingTools,
@@ -74,7 +73,7 @@ async function fetchAll(names: readonly ServiceName[]): Promise<number> {
     try {
       const began = Date.now();
       const wasThere = isFetched(name);
-      await fetchService(name, say);
+      await prepareService(name, say);
       say(`${name}: ${titleOf(name)} is in the cache${wasThere ? '' : ` (${secondsSince(began)})`}`);
     } catch (error) {
       failed = true;

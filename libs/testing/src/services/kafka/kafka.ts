@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
+import { sharedClasses } from '../cache/java-classes.ts';
 import { javaProgram } from '../cache/tools.ts';
 import { freePorts } from '../process/free-ports.ts';
 import { createServiceFolder } from '../process/service-folder.ts';
 import { ServiceProcess } from '../process/service-process.ts';
 import type { Say, Service, ServicePart } from '../service.ts';
 import { brokerProperties, type NodeAddress } from './broker-properties.ts';
-import { kafkaFiles, TEMPLATE_CLUSTER_ID, type KafkaFiles, type KafkaVersion } from './kafka-release.ts';
+import { kafkaFiles, kafkaRelease, TEMPLATE_CLUSTER_ID, type KafkaFiles, type KafkaVersion } from './kafka-release.ts';
 
 export type KafkaOptions = {
   /** 4.3.1 unless told. */
@@ -56,7 +57,8 @@ async function prepareNode(
   files: KafkaFiles,
   node: NodeAddress,
   given: { readonly all: readonly NodeAddress[]; readonly dataDir: string; readonly clusterId: string },
-  properties: Readonly<Record<string, string>> = {},
+  properties: Readonly<Record<string, string>> | undefined,
+  javaArguments: readonly string[],
 ): Promise<ServiceProcess> {
   const folder = join(given.dataDir, `node-${node.id}`);
   await cp(files.formatted(node.id), folder, { recursive: true });
@@ -70,7 +72,7 @@ async function prepareNode(
     name: `Kafka node ${node.id}`,
     launch: {
       command: javaProgram() ?? 'java',
-      args: [...HEAP, ...files.javaArguments, 'kafka.Kafka', configuration],
+      args: [...HEAP, ...javaArguments, ...files.javaArguments, 'kafka.Kafka', configuration],
       log: join(given.dataDir, `node-${node.id}.log`),
     },
     isReady: async () => (await livingBrokers(`127.0.0.1:${node.broker}`)).includes(node.id),
@@ -91,8 +93,8 @@ const partOf = (process: ServiceProcess, address: NodeAddress): KafkaNode => ({
   restart: () => process.restart(),
 });
 
-/** Apache Kafka on free ports of the loopback interface, one node or three; ready when each answers and knows itself. */
-export async function startKafka(options: KafkaOptions = {}): Promise<KafkaService> {
+/** As `startKafka`, with further arguments for Java. */
+export async function launchKafka(options: KafkaOptions, javaArguments: readonly string[]): Promise<KafkaService> {
   const { version = '4.3.1', nodes = 1 } = options;
   const files = await kafkaFiles(version, options.say);
   const dataDir = await createServiceFolder('kafka');
@@ -105,7 +107,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<KafkaServi
   // 22 characters; the last may carry only what fits into 128 bits.
   const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A');
   const processes = await Promise.all(
-    all.map((node) => prepareNode(files, node, { all, dataDir, clusterId }, options.properties)),
+    all.map((node) => prepareNode(files, node, { all, dataDir, clusterId }, options.properties, javaArguments)),
   );
   const each = async (act: (process: ServiceProcess) => Promise<void>): Promise<void> => {
     const outcomes = await Promise.allSettled(processes.map(act));
@@ -132,3 +134,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<KafkaServi
     restart: () => each((process) => process.restart()),
   };
 }
+
+/** Apache Kafka on free ports of the loopback interface, one node or three; ready when each answers and knows itself. */
+export const startKafka = (options: KafkaOptions = {}): Promise<KafkaService> =>
+  launchKafka(options, sharedClasses(kafkaRelease(options.version ?? '4.3.1')));

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureCached } from '../cache/cache-entry.ts';
+import { sharedClasses } from '../cache/java-classes.ts';
 import { javaProgram } from '../cache/tools.ts';
 import { freePorts } from '../process/free-ports.ts';
 import { createServiceFolder } from '../process/service-folder.ts';
@@ -21,8 +22,11 @@ export type RegistryService = Service & {
 
 const HEAP = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
-/** Apicurio Registry on a free port of the loopback interface. It has no rule of its own: clients say what is compatible. */
-export async function startRegistry({ say }: RegistryOptions = {}): Promise<RegistryService> {
+/** As `startRegistry`, with further arguments for Java. */
+export async function launchRegistry(
+  { say }: RegistryOptions,
+  javaArguments: readonly string[],
+): Promise<RegistryService> {
   const folder = await ensureCached(REGISTRY_RELEASE, say);
   const dataDir = await createServiceFolder('registry');
   const [port = 0] = await freePorts(1);
@@ -39,7 +43,7 @@ export async function startRegistry({ say }: RegistryOptions = {}): Promise<Regi
     name: 'Apicurio Registry',
     launch: {
       command: javaProgram() ?? 'java',
-      args: [...HEAP, ...settings, '-jar', registryJar(folder)],
+      args: [...HEAP, ...javaArguments, ...settings, '-jar', registryJar(folder)],
       log: join(dataDir, 'registry.log'),
       cwd: dataDir,
     },
@@ -66,3 +70,7 @@ export async function startRegistry({ say }: RegistryOptions = {}): Promise<Regi
     restart: () => registry.restart(),
   };
 }
+
+/** Apicurio Registry on a free port of the loopback interface. It has no rule of its own: clients say what is compatible. */
+export const startRegistry = (options: RegistryOptions = {}): Promise<RegistryService> =>
+  launchRegistry(options, sharedClasses(REGISTRY_RELEASE));
