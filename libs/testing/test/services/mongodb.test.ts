@@ -27,7 +27,7 @@ describeWith('mongodb', 'FerretDB for tests', () => {
     const claims = await Promise.all(
       [2, 3, 4].map(() => tasks.updateOne({ _id: 'a', version: 1 }, { $inc: { version: 10 } })),
     );
-    expect(claims.map(({ modifiedCount }) => modifiedCount).toSorted()).toEqual([0, 0, 1]);
+    expect(claims.filter(({ modifiedCount }) => modifiedCount === 1)).toHaveLength(1);
   });
 
   test.each([

@@ -48,18 +48,17 @@ export function majorOfJava(said: string): number {
   return first === '1' ? Number(second) : Number(first);
 }
 
-const javaIsRecent = new Map<string, boolean>();
+const recentJava = new Set<string>();
 
-/** Asked once per program: a Java takes a moment to say its version. */
+/** Asked until it is recent: a Java takes a moment to say its version, and a newer one may be installed meanwhile. */
 function hasJava(): boolean {
   const java = javaProgram();
   if (java === undefined) return false;
-  const known = javaIsRecent.get(java);
-  if (known !== undefined) return known;
+  if (recentJava.has(java)) return true;
   const { stderr } = spawnSync(java, ['-version'], { encoding: 'utf8' });
-  const isRecent = majorOfJava(stderr ?? '') >= OLDEST_JAVA;
-  javaIsRecent.set(java, isRecent);
-  return isRecent;
+  if (majorOfJava(stderr ?? '') < OLDEST_JAVA) return false;
+  recentJava.add(java);
+  return true;
 }
 
 export function hasTool(tool: Tool): boolean {
