@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { Kafka, logLevel } from 'kafkajs';
+import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { startKafka, type KafkaService } from '../../src/services/index.ts';
@@ -63,7 +63,7 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
       const { brokers } = await admin.describeCluster();
       const { resources } = await admin.describeConfigs({
         includeSynonyms: false,
-        resources: [{ type: 4, name: '1' }],
+        resources: [{ type: ConfigResourceTypes.BROKER, name: '1' }],
       });
       await admin.disconnect();
       expect(brokers).toEqual([{ nodeId: 1, host: '127.0.0.1', port: Number(kafka.brokers[0]?.split(':')[1]) }]);
