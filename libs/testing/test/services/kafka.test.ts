@@ -4,6 +4,7 @@ import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { startKafka, type KafkaService } from '../../src/services/index.ts';
+import { selfSigned } from '../../src/smtp/index.ts';
 
 const TIMEOUT = 90_000;
 
@@ -115,6 +116,37 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
     },
     TIMEOUT * 2,
   );
+
+  describe.each(['4.3.1', '3.9.2'] as const)('%s with TLS and passwords', (version) => {
+    const { cert, key } = selfSigned('localhost');
+    let kafka: KafkaService;
+    beforeAll(async () => {
+      kafka = await startKafka({ version, security: { cert, key, users: { alice: 'secret' } } });
+    }, TIMEOUT);
+    afterAll(() => kafka?.stop(), TIMEOUT);
+
+    const describeAs = async (password: string, ca: string): Promise<number> => {
+      const admin = new Kafka({
+        brokers: [...kafka.securedBrokers],
+        logLevel: logLevel.NOTHING,
+        ssl: { ca: [ca] },
+        sasl: { mechanism: 'plain', username: 'alice', password },
+        retry: { retries: 0 },
+      }).admin();
+      try {
+        await admin.connect();
+        return (await admin.describeCluster()).brokers[0]?.port ?? 0;
+      } finally {
+        await admin.disconnect();
+      }
+    };
+
+    test('lets in who knows the password and trusts the certificate', async () => {
+      expect(await describeAs('secret', cert)).toBe(Number(kafka.securedBrokers[0]?.split(':')[1]));
+      await expect(describeAs('guess', cert)).rejects.toThrow(/authentication/i);
+      await expect(describeAs('secret', selfSigned('localhost').cert)).rejects.toThrow(/certificate/i);
+    });
+  });
 
   test('says what a broker said when it does not start', async () => {
     await expect(startKafka({ properties: { 'process.roles': 'nonsense' } })).rejects.toThrow(

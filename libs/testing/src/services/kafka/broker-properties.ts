@@ -1,5 +1,19 @@
+import { securedListener, type KafkaSecurity } from './secured-listener.ts';
+
 /** Where one node listens. */
-export type NodeAddress = { readonly id: number; readonly broker: number; readonly controller: number };
+export type NodeAddress = {
+  readonly id: number;
+  readonly broker: number;
+  readonly controller: number;
+  /** For clients with TLS and a password, where there is such a listener. */
+  readonly secured?: number;
+};
+
+export type BrokerSettings = {
+  readonly security?: KafkaSecurity | undefined;
+  /** Added, or in place of what stands here. */
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+};
 
 const HOST = '127.0.0.1';
 
@@ -11,7 +25,7 @@ export function brokerProperties(
   node: NodeAddress,
   nodes: readonly NodeAddress[],
   dataDir: string,
-  more: Readonly<Record<string, string>> = {},
+  { security, properties: more }: BrokerSettings = {},
 ): string {
   const replicas = String(nodes.length);
   const inSync = String(Math.max(1, nodes.length - 1));
@@ -42,9 +56,9 @@ export function brokerProperties(
     // After a kill a broker is let in again only when its former session has run out.
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '200',
-    ...more,
   };
-  return Object.entries(properties)
+  const all = security ? securedListener(properties, node.secured ?? 0, security) : properties;
+  return Object.entries({ ...all, ...more })
     .map(([key, value]) => `${key}=${value}\n`)
     .join('');
 }

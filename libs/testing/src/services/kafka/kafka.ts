@@ -8,8 +8,9 @@ import { freePorts } from '../process/free-ports.ts';
 import { createServiceFolder } from '../process/service-folder.ts';
 import { ServiceProcess } from '../process/service-process.ts';
 import type { Say, Service, ServicePart } from '../service.ts';
-import { brokerProperties, type NodeAddress } from './broker-properties.ts';
+import { brokerProperties, type BrokerSettings, type NodeAddress } from './broker-properties.ts';
 import { kafkaFiles, kafkaRelease, TEMPLATE_CLUSTER_ID, type KafkaFiles, type KafkaVersion } from './kafka-release.ts';
+import { SECURED_HOST, type KafkaSecurity } from './secured-listener.ts';
 
 export type KafkaOptions = {
   /** 4.3.1 unless told. */
@@ -18,6 +19,8 @@ export type KafkaOptions = {
   readonly nodes?: 1 | 3;
   /** Added to the configuration of each node, or in place of what stands there. */
   readonly properties?: Readonly<Record<string, string>>;
+  /** Adds a second listener, with TLS and SASL PLAIN. */
+  readonly security?: KafkaSecurity;
   /** Hears of a download. */
   readonly say?: Say;
 };
@@ -28,6 +31,8 @@ export type KafkaService = Service & {
   readonly version: KafkaVersion;
   /** `host:port` of each node, in the order of their ids, which begin at 1. */
   readonly brokers: readonly string[];
+  /** The same for the listener with TLS and a password; empty without `security`. */
+  readonly securedBrokers: readonly string[];
   /** To kill one of three. */
   readonly nodes: readonly KafkaNode[];
 };
@@ -57,7 +62,7 @@ async function prepareNode(
   files: KafkaFiles,
   node: NodeAddress,
   given: { readonly all: readonly NodeAddress[]; readonly dataDir: string; readonly clusterId: string },
-  properties: Readonly<Record<string, string>> | undefined,
+  settings: BrokerSettings,
   javaArguments: readonly string[],
 ): Promise<ServiceProcess> {
   const folder = join(given.dataDir, `node-${node.id}`);
@@ -67,7 +72,7 @@ async function prepareNode(
   const template = await readFile(identity, 'utf8');
   await writeFile(identity, template.replace(TEMPLATE_CLUSTER_ID, given.clusterId));
   const configuration = join(given.dataDir, `node-${node.id}.properties`);
-  await writeFile(configuration, brokerProperties(node, given.all, folder, properties));
+  await writeFile(configuration, brokerProperties(node, given.all, folder, settings));
   return new ServiceProcess({
     name: `Kafka node ${node.id}`,
     launch: {
@@ -98,16 +103,17 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
   const { version = '4.3.1', nodes = 1 } = options;
   const files = await kafkaFiles(version, options.say);
   const dataDir = await createServiceFolder('kafka');
-  const ports = await freePorts(nodes * 2);
+  const ports = await freePorts(nodes * 3);
   const all = Array.from({ length: nodes }, (_, index) => ({
     id: index + 1,
-    broker: ports[index * 2] ?? 0,
-    controller: ports[index * 2 + 1] ?? 0,
+    broker: ports[index * 3] ?? 0,
+    controller: ports[index * 3 + 1] ?? 0,
+    secured: ports[index * 3 + 2] ?? 0,
   }));
   // 22 characters; the last may carry only what fits into 128 bits.
   const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A');
   const processes = await Promise.all(
-    all.map((node) => prepareNode(files, node, { all, dataDir, clusterId }, options.properties, javaArguments)),
+    all.map((node) => prepareNode(files, node, { all, dataDir, clusterId }, options, javaArguments)),
   );
   const each = async (act: (process: ServiceProcess) => Promise<void>): Promise<void> => {
     const outcomes = await Promise.allSettled(processes.map(act));
@@ -128,6 +134,7 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
     version,
     dataDir,
     brokers: all.map(({ broker }) => `127.0.0.1:${broker}`),
+    securedBrokers: options.security ? all.map(({ secured }) => `${SECURED_HOST}:${secured}`) : [],
     nodes: processes.flatMap((process, index) => (all[index] ? [partOf(process, all[index])] : [])),
     stop,
     kill: (signal) => each((process) => process.kill(signal)),
