@@ -3,13 +3,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findMissing, PROGRAMS, type Program } from '../test/support/programs.ts';
+import { debianPackagesFor, findMissing, servicesToFetch, type Program } from '../test/support/programs.ts';
 import { closingLine, countTests, type Report } from './test-results.ts';
 
 const HELP = `npm test [-- [--install] [what vitest takes]]
 
   npm test                         every test; those whose programs are not installed are skipped, with the reason
   npm test -- --install            first installs what is missing (Debian packages; as root, or with sudo)
+                                   and fetches servers (npm run services -- fetch)
   npm test -- libs/kernel          the tests of one folder or file
   npm test -- -t "part of a name"  the tests with that name
 
@@ -18,7 +19,6 @@ The last line is: N passed, N failed`;
 
 const root = resolve(import.meta.dirname, '..');
 const isCi = process.env['CI'] === 'true';
-const packagesOf = (programs: readonly Program[]): string[] => programs.map((name) => PROGRAMS[name].debianPackage);
 
 /** How to become root without being asked for a password, or nothing. */
 function rootPrefix(): readonly string[] | undefined {
@@ -26,9 +26,8 @@ function rootPrefix(): readonly string[] | undefined {
   return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo', '-n'] : undefined;
 }
 
-/** Installs the packages of these programs; says in one line what happened. */
-function install(programs: readonly Program[]): void {
-  const packages = packagesOf(programs);
+/** Installs these Debian packages; says in one line what happened. */
+function installPackages(packages: readonly string[]): void {
   const byHand = `apt-get install --no-install-recommends ${packages.join(' ')}`;
   const prefix = rootPrefix();
   if (!existsSync('/usr/bin/apt-get')) return console.log(`Cannot install ${packages.join(', ')}: this is no Debian.`);
@@ -43,6 +42,15 @@ function install(programs: readonly Program[]): void {
   if (status === 0) return;
   const lastLines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
   console.log(`Installing failed. The log ends with:\n${lastLines}`);
+}
+
+/** Installs the packages of these programs, then fetches the servers among them. */
+function install(programs: readonly Program[]): void {
+  const packages = debianPackagesFor(programs);
+  if (packages.length > 0) installPackages(packages);
+  const services = servicesToFetch(programs);
+  if (services.length === 0) return;
+  spawnSync(process.execPath, [join(import.meta.dirname, 'services.ts'), 'fetch', ...services], { stdio: 'inherit' });
 }
 
 function runVitest(args: readonly string[], report: string, missing: readonly Program[]): Promise<number> {

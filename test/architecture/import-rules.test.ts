@@ -23,6 +23,8 @@ const TEST_TOOLS = [
   'postal-mime',
   'protobufjs',
   'smtp-server',
+  'kafkajs',
+  'mongodb',
   '@bufbuild/cel',
   'playwright-core',
   'axe-core',

@@ -1,17 +1,43 @@
 import { existsSync } from 'node:fs';
+import { canStart, lackingTools, TOOLS, type ServiceName } from '@carillon/testing/services/needs';
 
 /** Programs that some tests need and npm cannot bring: where Debian puts each, and the package it comes from. */
 export const PROGRAMS = {
   chromium: { path: '/usr/bin/chromium', debianPackage: 'chromium' },
   opensmtpd: { path: '/usr/sbin/smtpd', debianPackage: 'opensmtpd' },
 } as const;
-export type Program = keyof typeof PROGRAMS;
 
-const isProgram = (name: string): name is Program => Object.hasOwn(PROGRAMS, name);
+/** Servers that `npm run services` fetches, and which of them each requirement means. */
+export const SERVICES = {
+  kafka: ['kafka', 'kafka39'],
+  mongodb: ['mongodb'],
+  registry: ['registry'],
+} as const satisfies Readonly<Record<string, readonly ServiceName[]>>;
+
+export type Program = keyof typeof PROGRAMS | keyof typeof SERVICES;
+
+const isInstalled = (name: string): name is keyof typeof PROGRAMS => Object.hasOwn(PROGRAMS, name);
+const isService = (name: string): name is keyof typeof SERVICES => Object.hasOwn(SERVICES, name);
+const isProgram = (name: string): name is Program => isInstalled(name) || isService(name);
+
+const isThere = (name: Program): boolean =>
+  isInstalled(name) ? existsSync(PROGRAMS[name].path) : SERVICES[name].every(canStart);
 
 /** The programs that this machine lacks. */
 export const findMissing = (): readonly Program[] =>
-  Object.keys(PROGRAMS).filter((name) => isProgram(name) && !existsSync(PROGRAMS[name].path)) as Program[];
+  [...Object.keys(PROGRAMS), ...Object.keys(SERVICES)].filter(isProgram).filter((name) => !isThere(name));
+
+/** Of the services that these requirements mean, those that cannot be started yet. */
+export const servicesToFetch = (programs: readonly Program[]): readonly ServiceName[] =>
+  programs.filter(isService).flatMap((name) => SERVICES[name].filter((service) => !canStart(service)));
+
+/** The Debian packages that bring these programs, or what fetching and running these services needs. */
+export const debianPackagesFor = (programs: readonly Program[]): readonly string[] => [
+  ...new Set([
+    ...programs.filter(isInstalled).map((name) => PROGRAMS[name].debianPackage),
+    ...servicesToFetch(programs).flatMap((name) => lackingTools(name).map((tool) => TOOLS[tool].debianPackage)),
+  ]),
+];
 
 /** What `npm test` found, handed on in CARILLON_TEST_MISSING; where vitest is run directly, look for ourselves. */
 export function missingPrograms(told = process.env['CARILLON_TEST_MISSING']): readonly Program[] {

@@ -36,22 +36,54 @@ const readTrimmed = (file: string): string | undefined => {
 };
 
 export const dataFolder = (options: CommonOptions): string =>
-  options.dataDir ?? environment['CARILLON_DATA_DIR'] ?? './carillon-data';
+  options.dataDir || environment['CARILLON_DATA_DIR'] || './carillon-data';
 
 /** By --url or CARILLON_URL with CARILLON_TOKEN, else by what a running `carillon up` left in the data folder. */
 export function connect(options: CommonOptions): Client {
   const folder = dataFolder(options);
-  const endpoints = readTrimmed(join(folder, ENDPOINTS_FILE));
-  const named = options.url ?? environment['CARILLON_URL'];
-  const url = named ?? (endpoints ? (JSON.parse(endpoints) as { control: string }).control : undefined);
-  const token = environment['CARILLON_TOKEN'] ?? readTrimmed(join(folder, OWNER_TOKEN_FILE));
+  const here = controlOf(folder);
+  const named = options.url || environment['CARILLON_URL'] || undefined;
+  const url = (named ?? here)?.replace(/\/+$/, '');
   if (!url) {
     throw new UsageError(
       `no data folder at ${folder}: start Carillon here (npm start), name the folder with --data-dir, or the server with --url`,
     );
   }
-  if (!token) throw new UsageError(`no token: set CARILLON_TOKEN, or name the data folder with --data-dir`);
-  return createClient(url.replace(/\/$/, ''), token, options);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new UsageError(`--url (CARILLON_URL) takes an address such as http://127.0.0.1:7401, found ${url}`);
+  }
+  // The token of a folder that nobody named is for the server of that folder alone.
+  const folderIsMeant = named === undefined || options.dataDir !== undefined || url === here;
+  const token =
+    environment['CARILLON_TOKEN'] || (folderIsMeant ? readTrimmed(join(folder, OWNER_TOKEN_FILE)) : undefined);
+  if (!token) throw new UsageError(`no token for ${url}: set CARILLON_TOKEN, or name its data folder with --data-dir`);
+  return createClient(url, token, options);
+}
+
+/** Where the process that holds or held this folder serves the management API. */
+function controlOf(folder: string): string | undefined {
+  const text = readTrimmed(join(folder, ENDPOINTS_FILE));
+  if (text === undefined) return undefined;
+  try {
+    const { control } = JSON.parse(text) as { control?: unknown };
+    if (typeof control === 'string') return control;
+  } catch {
+    // Falls through to the one message for a file that says nothing.
+  }
+  throw new CommandError(
+    `${join(folder, ENDPOINTS_FILE)} does not say where the server is: start Carillon again, or use --url`,
+  );
+}
+
+/** The JSON of an answer; undefined where there is none. Something else answers where another program has the port. */
+export async function readAnswer(answer: Response, url: string): Promise<unknown> {
+  const text = await answer.text();
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new CommandError(`${url} answered ${answer.status} with something that is not JSON: is this Carillon?`);
+  }
 }
 
 function createClient(url: string, token: string, options: CommonOptions): Client {
@@ -63,10 +95,9 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
       const why = error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
       throw new CommandError(`nobody answers at ${url} (${why}): is Carillon running?`);
     });
-    const text = await answer.text();
-    const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+    const parsed = await readAnswer(answer, url);
     if (answer.ok) return parsed as T;
-    const problem = parsed as Problem;
+    const problem = parsed as Problem | undefined;
     throw new CommandError(problem?.detail ?? `${url}${path} answered ${answer.status}`, problem);
   }
 

@@ -13,10 +13,17 @@ export const paint = (style: Style, text: string): string =>
 export const say = (line = ''): void => {
   process.stdout.write(`${line}\n`);
 };
-export const sayJson = (value: unknown): void => say(JSON.stringify(value, null, 2));
 
-/** Control characters of foreign text would move the cursor of whoever reads it. */
-export const clean = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+/** Characters that move the cursor of whoever reads them, or turn the text around them. */
+const UNSEEN = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
+export const clean = (text: string): string => text.replaceAll(UNSEEN, ' ');
+
+/** JSON that a terminal can show: what JSON.stringify leaves as it is, but must not be seen, is escaped as well. */
+export const jsonText = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replaceAll(UNSEEN, (found) =>
+    found === '\n' ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+export const sayJson = (value: unknown): void => say(jsonText(value, 2));
 
 /** Columns as wide as their widest cell; the last one runs free. */
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
@@ -42,16 +49,19 @@ const STATE_STYLES: Readonly<Record<string, Style>> = {
 };
 export const paintState = (state: string): string => paint(STATE_STYLES[state] ?? 'bold', state);
 
+/** What the server refuses because it was asked wrongly: exit code 2, as if the command had seen it itself. */
+const WRONG_CALLS: ReadonlySet<string> = new Set(['wrong_usage', 'invalid_request', 'invalid_configuration']);
+
 /** Says what went wrong and what to do; answers the exit code. */
 export function reportFailure(error: unknown, asJson: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const code = error instanceof UsageError ? 2 : isCarillonError(error) && error.code === 'wrong_usage' ? 2 : 1;
   const problem = error instanceof CommandError ? error.problem : undefined;
+  const code =
+    problem?.code ?? (error instanceof UsageError ? 'wrong_usage' : isCarillonError(error) ? error.code : 'failed');
   if (asJson) {
-    const body = problem ?? { error: isCarillonError(error) ? error.code : 'failed', detail: messageOf(error) };
-    process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
+    sayJson(problem ?? { code, detail: messageOf(error) });
   } else {
-    process.stderr.write(`${paint('red', 'carillon:')} ${messageOf(error)}\n`);
+    process.stderr.write(`${paint('red', 'carillon:')} ${messageOf(error).split('\n').map(clean).join('\n')}\n`);
   }
-  return code;
+  return WRONG_CALLS.has(code) ? 2 : 1;
 }

@@ -11,6 +11,8 @@ import { notFound, type ApiServer } from './routes/app.ts';
 const ASSETS: Readonly<Record<string, string>> = {
   '/assets/style.css': 'text/css; charset=utf-8',
   '/assets/portal.js': 'text/javascript; charset=utf-8',
+  '/assets/list.js': 'text/javascript; charset=utf-8',
+  '/assets/story.js': 'text/javascript; charset=utf-8',
   '/assets/inbox.js': 'text/javascript; charset=utf-8',
   '/assets/deliveries.js': 'text/javascript; charset=utf-8',
   '/assets/welcome.js': 'text/javascript; charset=utf-8',
@@ -52,10 +54,14 @@ const MAIL_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /**
- * `<link rel=preconnect>` opens a connection that no policy forbids, and tells the sender that somebody reads. Mail
- * programs know no links of this kind; here they become an element that means nothing.
+ * What no policy forbids and mail programs do not know. For a frame, even one that it then refuses, a browser opens a
+ * connection, and for `<link rel=preconnect>` too: the sender learns that somebody reads. Both become elements that mean
+ * nothing. A link that is clicked would put an error in the place of the mail; as a window of its own it is just refused.
  */
-const withoutLinks = (html: string): string => html.replaceAll(/<(\/?)link(?=[\s/>])/gi, '<$1x-link');
+function tame(html: string): string {
+  const tamed = html.replaceAll(/<(\/?)(link|iframe|frame)(?=[\s/>])/gi, '<$1x-$2');
+  return tamed.replace(/^\s*(?:<!doctype[^>]*>)?/i, '$&<base target="_blank">');
+}
 
 /** The HTML body of a kept message as its reader would see it. */
 export function mailRoute(app: FastifyInstance, inbox: Inbox, access: Access): void {
@@ -66,7 +72,7 @@ export function mailRoute(app: FastifyInstance, inbox: Inbox, access: Access): v
     return reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', MAIL_POLICY)
-      .send(withoutLinks(message.html));
+      .send(tame(message.html));
   });
 }
 

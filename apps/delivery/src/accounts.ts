@@ -23,7 +23,7 @@ type Ports = {
   readonly trouble: (where: string, error: unknown) => void;
 };
 
-type Open = { readonly body: string; readonly sender: ChannelSender };
+type Open = { readonly settings: string; readonly sender: ChannelSender };
 
 /** The lane of deliveries that no account can take now: they are judged, postponed or failed, never called. */
 export const NO_ACCOUNT = 'none';
@@ -42,19 +42,21 @@ export function createAccounts(ports: Ports) {
 
   const choices = (delivery: Delivery): readonly AccountChoice[] => {
     const newest = ports.configuration.current();
-    const notification = findNotification(newest, delivery.slot.notificationId);
+    const notification = findNotification(newest, delivery.slot);
     return notification ? accountsOf(newest, notification, delivery.slot.channel) : [];
   };
   const breakerOf = (key: string): Breaker => breakers.get(key) ?? CLOSED;
 
   async function senderOf(choice: AccountChoice): Promise<ChannelSender> {
-    const body = canonical(choice.body);
+    const secrets = await resolveSecrets(choice, ports.secrets);
+    // No await from here on: of many first calls one opens the account. A new password is a new setting.
+    const settings = canonical([choice.body, secrets]);
     const known = open.get(choice.key);
-    if (known?.body === body) return known.sender;
+    if (known?.settings === settings) return known.sender;
     const factory = ports.senders.find((one) => one.kind === choice.body.kind);
     if (!factory) throw new Error(`no adapter for accounts of kind ${choice.body.kind}`);
-    const sender = factory.create(choice.body, await resolveSecrets(choice, ports.secrets));
-    open.set(choice.key, { body, sender });
+    const sender = factory.create(choice.body, secrets);
+    open.set(choice.key, { settings, sender });
     // The old one waits for its calls; nobody waits for it.
     if (known) void known.sender.close().catch((error: unknown) => ports.trouble('close a provider account', error));
     return sender;
@@ -78,10 +80,13 @@ export function createAccounts(ports: Ports) {
           choice.key !== than && !delivery.tried.includes(choice.key) && mayCallAt(breakerOf(choice.key), now) <= now,
       );
     },
+    /** Counts from the moment it is called, so that of those routed together only one is the probe of an open breaker. */
     async hold(choice: AccountChoice): Promise<AccountHold> {
-      const sender = await senderOf(choice);
-      const now = ports.clock.now();
-      breakers.set(choice.key, callBegun(breakerOf(choice.key), now));
+      breakers.set(choice.key, callBegun(breakerOf(choice.key), ports.clock.now()));
+      const sender = await senderOf(choice).catch((error: unknown) => {
+        breakers.set(choice.key, { ...breakerOf(choice.key), probingSince: null });
+        throw error;
+      });
       return {
         choice,
         sender,

@@ -1,116 +1,195 @@
-import { api, byId, el, facts, liveList, say, state, time } from './portal.js';
+// The deliveries of a workspace, and the story of the one that was chosen or traced.
+import { liveList } from './list.js';
+import { api, byId, createView, el, facts, say, state, time } from './portal.js';
+import { idLink, reasonWords, story } from './story.js';
 
-const detail = byId('detail');
 const filters = byId('filters');
-const workspace = () => encodeURIComponent(byId('workspace').value);
+const select = byId('workspace');
+const at = (workspace) => `/v1/workspaces/${encodeURIComponent(workspace)}`;
 
-/** One step of a story: when, what, where it stands, why. */
-function step(one) {
-  const places = [
-    one.id,
-    one.position,
-    one.config_number === null ? null : `configuration ${one.config_number}`,
-    one.rule === null ? null : `${one.rule} version ${one.rule_version}`,
-  ].filter((place) => place !== null);
-  return el(
-    'li',
-    {},
-    el('span', { class: 'what' }, one.step.replace('_', ' ')),
-    ' ',
-    one.state ? state(one.state.toUpperCase()) : null,
-    one.reason ? ` (${one.reason})` : null,
-    el('div', {}, one.text),
-    el('div', { class: 'sub' }, one.at ? time(one.at) : null, one.at ? '  ' : null, el('span', { class: 'id' }, places.join('  '))),
-    one.lines.length > 0 ? el('pre', {}, one.lines.join('\n')) : null,
+const address = new URLSearchParams(location.search);
+for (const name of ['state', 'to']) if (address.get(name)) filters.elements[name].value = address.get(name);
+
+let asked;
+/** The names of all workspaces, asked for until there is an answer. */
+function workspaces() {
+  asked ??= api('/v1/status').then(
+    ({ workspaces: names }) => {
+      select.replaceChildren(...names.map((name) => el('option', {}, name)));
+      if (names.includes(address.get('workspace'))) select.value = address.get('workspace');
+      return names;
+    },
+    (error) => {
+      asked = undefined;
+      throw error;
+    },
   );
+  return asked;
 }
 
-const story = (trace) => el('ol', { class: 'story' }, ...trace.steps.map(step));
+/** What the filter asks for, in the address too: a page that is loaded again or sent to somebody shows the same. */
+function filterQuery() {
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(filters)) if (value.trim() !== '') query.set(name, value.trim());
+  return query;
+}
 
-async function act(delivery, action, body) {
+/** An operator has an id, not a workspace: the chosen one is asked first, then the others. */
+async function findAnywhere(path) {
+  const names = await workspaces();
+  const order = [select.value, ...names.filter((name) => name !== select.value)];
+  let first;
+  for (const workspace of order) {
+    try {
+      return { workspace, found: await api(`${at(workspace)}${path}`) };
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+async function load(id) {
+  const key = encodeURIComponent(id);
+  if (id.startsWith('evt_')) {
+    const { workspace, found } = await findAnywhere(`/events/${key}/trace`);
+    return { workspace, trace: found };
+  }
+  if (id.startsWith('dlv_')) {
+    const { workspace, found } = await findAnywhere(`/deliveries/${key}`);
+    return { workspace, delivery: found, trace: await api(`${at(workspace)}/deliveries/${key}/trace`) };
+  }
+  // A duplicate has no document of its own: its row says who holds the slot, its event says what happened.
+  if (!list.find(id)) await list.look();
+  const row = list.find(id);
+  if (!row) throw new Error('This row is not in the list. Trace the event or the delivery by its id.');
+  const workspace = select.value;
+  const trace = await api(`${at(workspace)}/events/${encodeURIComponent(row.event_id)}/trace`);
+  return { workspace, delivery: row, trace };
+}
+
+async function act(delivery, workspace, action, body) {
+  const buttons = byId('detail').querySelectorAll('.actions button');
+  for (const button of buttons) button.disabled = true;
   try {
-    await api(`/v1/workspaces/${workspace()}/deliveries/${delivery.id}/${action}`, { method: 'POST', body: body ?? {} });
-    say('');
-    await Promise.all([showDelivery(delivery.id), list.refresh()]);
+    await api(`${at(workspace)}/deliveries/${delivery.id}/${action}`, { method: 'POST', body: body ?? {} });
+    say('act', '');
+    byId('title').focus();
   } catch (error) {
-    say(error.message);
+    for (const button of buttons) button.disabled = false;
+    say('act', error.message);
   }
+  await Promise.all([view.refresh(), list.look()]);
 }
 
-function actions(delivery) {
+function actions(delivery, workspace) {
+  if (delivery.duplicate_of) return null;
   const row = el('div', { class: 'actions' });
-  if (['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT'].includes(delivery.state)) {
-    row.append(el('button', { onclick: () => act(delivery, 'resend') }, 'Send again'));
-  }
-  if (delivery.state === 'WAITING') row.append(el('button', { onclick: () => act(delivery, 'cancel') }, 'Call off'));
+  const button = (id, words, action, body) => {
+    const onclick = () => void act(delivery, workspace, action, body?.());
+    row.append(el('button', { type: 'button', id, onclick }, words));
+  };
+  if (['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT'].includes(delivery.state)) button('again', 'Send again', 'resend');
+  if (delivery.state === 'WAITING') button('call-off', 'Call off', 'cancel');
   if (delivery.state === 'IN_DOUBT') {
-    const reason = el('input', { 'aria-label': 'How you know', placeholder: 'how you know' });
-    const dismiss = (as) => act(delivery, 'dismiss', { as, reason: reason.value.trim() || 'not said' });
-    row.append(reason);
-    row.append(el('button', { onclick: () => dismiss('sent') }, 'It was sent'));
-    row.append(el('button', { onclick: () => dismiss('failed') }, 'It was not sent'));
+    const how = el('input', { id: 'how', maxlength: '500', autocomplete: 'off', placeholder: 'the provider’s log' });
+    row.append(el('label', { for: 'how' }, 'or, as seen in'), how);
+    const dismissal = (as) => () => ({ as, reason: how.value.trim() || 'not said' });
+    button('was-sent', 'It was sent', 'dismiss', dismissal('sent'));
+    button('was-not-sent', 'It was not sent', 'dismiss', dismissal('failed'));
   }
   return row.childElementCount === 0 ? null : row;
 }
 
-async function showDelivery(id) {
-  const base = `/v1/workspaces/${workspace()}/deliveries/${encodeURIComponent(id)}`;
-  const [delivery, trace] = await Promise.all([api(base), api(`${base}/trace`)]);
-  detail.replaceChildren(
-    el('h1', {}, `${delivery.notification} to ${delivery.to ?? 'nobody'} `, state(delivery.state)),
-    facts([
-      ['Delivery', el('span', { class: 'id' }, delivery.id)],
-      ['Why', `${delivery.reason}${delivery.detail ? `: ${delivery.detail}` : ''}`],
-      ['unique_id', el('span', { class: 'id' }, delivery.unique_id)],
-      ['Event', el('a', { href: `#${delivery.event_id}`, class: 'id', onclick: () => setTimeout(open) }, delivery.event_id)],
-      ['Next', delivery.next_at ? time(delivery.next_at) : null],
-      ['Duplicates', delivery.duplicates > 0 ? String(delivery.duplicates) : null],
-    ]),
-    actions(delivery) ?? '',
-    el('h2', {}, 'Story'),
-    story(trace),
-  );
+/** Why it stands where it stands, in a sentence where there is more to say than the state. */
+function why({ reason, detail }) {
+  const words = reasonWords(reason);
+  return words && detail ? `${words}: ${detail}` : words || detail;
 }
 
-async function showEvent(id) {
-  const trace = await api(`/v1/workspaces/${workspace()}/events/${encodeURIComponent(id)}/trace`);
-  detail.replaceChildren(el('h1', {}, 'Event ', el('span', { class: 'id' }, id)), el('h2', {}, 'Story'), story(trace));
+/** The workspace of what was found elsewhere than where the list looks. */
+const elsewhere = (workspace) => ['Workspace', workspace === select.value ? null : workspace];
+
+const DOUBT =
+  'Nobody can say whether this reached its reader. Look into the provider’s log first: sending again may tell them twice.';
+
+function drawDelivery({ workspace, delivery, trace }) {
+  const doubled = delivery.duplicate_of !== null;
+  const name = el('bdi', {}, delivery.to ?? 'nobody: no address');
+  return [
+    el('h2', { id: 'title', tabindex: '-1' }, `${delivery.notification} to `, name, ' ', state(delivery.state)),
+    doubled
+      ? el(
+          'p',
+          { class: 'lead' },
+          'Not sent, because the same was told already: the delivery named below holds this unique_id.',
+        )
+      : '',
+    delivery.state === 'IN_DOUBT' ? el('p', { class: 'lead' }, DOUBT) : '',
+    facts([
+      elsewhere(workspace),
+      ['Why', doubled ? null : why(delivery)],
+      [doubled ? 'Told by' : 'Delivery', idLink(delivery.duplicate_of ?? delivery.id, delivery.id)],
+      ['Event', idLink(delivery.event_id)],
+      ['Rule', `${delivery.rule} version ${delivery.rule_version}, configuration ${delivery.config_number}`],
+      ['unique_id', el('bdi', { class: 'id' }, delivery.unique_id)],
+      ['Next try', delivery.next_at ? time(delivery.next_at) : null],
+      ['Duplicates', delivery.duplicates > 0 ? `${delivery.duplicates}, not sent` : null],
+    ]),
+    actions(delivery, workspace) ?? '',
+    el('h3', {}, doubled ? 'Story of the event' : 'Story'),
+    story(trace),
+  ];
 }
+
+const drawEvent = ({ workspace, trace }) => [
+  el('h2', { id: 'title', tabindex: '-1' }, 'Event ', el('span', { class: 'id' }, trace.id)),
+  facts([elsewhere(workspace)]),
+  el('h3', {}, 'Story'),
+  story(trace),
+];
+
+const view = createView({ load, draw: (read) => (read.delivery ? drawDelivery(read) : drawEvent(read)) });
 
 const list = liveList({
   async load(cursor) {
-    const query = new URLSearchParams({ limit: '50' });
-    const form = new FormData(filters);
-    for (const name of ['state', 'to']) if (form.get(name)) query.set(name, form.get(name).trim());
+    await workspaces();
+    if (select.value === '') return { items: [], next: null };
+    const query = filterQuery();
+    query.delete('workspace');
+    byId('empty-words').textContent = query.size > 0 ? 'No delivery fits this filter.' : 'No deliveries yet.';
+    query.set('limit', '50');
     if (cursor) query.set('cursor', cursor);
-    await workspaces;
-    return byId('workspace').value === '' ? { items: [], next: null } : api(`/v1/workspaces/${workspace()}/deliveries?${query}`);
+    return api(`${at(select.value)}/deliveries?${query}`);
   },
   keyOf: (delivery) => delivery.id,
   row: (delivery) => [
     el('span', { class: 'first' }, delivery.to ?? '(no address)'),
     state(delivery.state),
-    el('span', { class: 'second' }, `${delivery.rule} · ${delivery.duplicate_of ? `duplicate of ${delivery.duplicate_of}` : delivery.reason}`),
+    el(
+      'span',
+      { class: 'second' },
+      [delivery.rule, delivery.duplicate_of ? 'duplicate' : reasonWords(delivery.reason)].filter(Boolean).join(' · '),
+    ),
     time(delivery.updated_at),
   ],
-  choose: (delivery) => showDelivery(delivery.duplicate_of ?? delivery.id),
+  choose: (id) => view.show(id),
+  also: () => view.refresh(),
 });
 
-const workspaces = api('/v1/status').then(
-  (status) => byId('workspace').replaceChildren(...status.workspaces.map((name) => el('option', {}, name))),
-  (error) => say(error.message),
-);
-filters.addEventListener('input', () => void list.reset().catch((error) => say(error.message)));
+filters.addEventListener('input', () => {
+  history.replaceState(null, '', `?${filterQuery()}${location.hash}`);
+  void list.reset();
+});
 filters.addEventListener('submit', (event) => event.preventDefault());
 
-/** What the address names: a delivery or an event. */
-async function open() {
+/** Shows what the address names: a delivery, an event or a row of the list. */
+function open() {
   const id = location.hash.slice(1);
-  if (!/^(evt|dlv)_/.test(id)) return;
-  await workspaces;
-  list.choose(id);
-  await (id.startsWith('evt_') ? showEvent(id) : showDelivery(id)).catch((error) => say(error.message));
+  if (!/^[a-z]{3}_[0-9A-Z]+$/.test(id)) return;
+  list.mark(id);
+  void view.show(id);
 }
-globalThis.addEventListener('trace', () => void open());
-globalThis.addEventListener('hashchange', () => void open());
-void open();
+globalThis.addEventListener('hashchange', open);
+open();

@@ -1,53 +1,73 @@
-import { api, byId, el, facts, liveList, time } from './portal.js';
+// Messages that the sandbox kept, shown as their readers would see them.
+import { liveList } from './list.js';
+import { api, createView, el, facts, time } from './portal.js';
 
-const detail = byId('detail');
-
-function show(message) {
-  const html = message.html === null ? null : el('iframe', {
+/** The bodies of a message; a frame for HTML, where no script runs and from which nothing gets out. */
+function bodies(message) {
+  const text = ['text', 'Text', el('pre', { class: 'body', tabindex: '0' }, message.text || '(no text)')];
+  if (message.html === null) return [text];
+  const frame = el('iframe', {
     class: 'body',
-    id: 'panel',
-    role: 'tabpanel',
-    'aria-labelledby': 'tab-html',
     // No script, no forms, an origin of its own: what a tenant's template does stays in there.
     sandbox: '',
-    src: `/inbox/messages/${message.id}/html`,
-    title: `Message body: ${message.subject}`,
+    referrerpolicy: 'no-referrer',
+    src: `/inbox/messages/${encodeURIComponent(message.id)}/html`,
+    title: `HTML body of: ${message.subject || '(no subject)'}`,
   });
-  const text = el('pre', { class: 'body', id: 'panel', role: 'tabpanel', 'aria-labelledby': 'tab-text', tabindex: '0' }, message.text);
-  const tabs = el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Body' });
-  const kinds = html ? [['html', 'HTML', html], ['text', 'Text', text]] : [['text', 'Text', text]];
+  return [['html', 'HTML', frame], text];
+}
 
-  function select(kind, focus) {
-    const [, , body] = kinds.find(([name]) => name === kind);
-    for (const tab of tabs.children) {
-      const on = tab.id === `tab-${kind}`;
-      tab.setAttribute('aria-selected', String(on));
-      tab.tabIndex = on ? 0 : -1;
-      if (on && focus) tab.focus();
+function tabsOf(kinds) {
+  const tabs = el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Body' });
+  const panel = el('div', { class: 'panel', id: 'panel', role: 'tabpanel' });
+  function select(index, focus) {
+    const [name, , body] = kinds[index];
+    for (const [place, tab] of [...tabs.children].entries()) {
+      tab.setAttribute('aria-selected', String(place === index));
+      tab.tabIndex = place === index ? 0 : -1;
     }
-    detail.querySelector('#panel')?.remove();
-    detail.append(body);
+    if (focus) tabs.children[index].focus();
+    panel.setAttribute('aria-labelledby', `tab-${name}`);
+    panel.replaceChildren(body);
   }
-  for (const [kind, title] of kinds) {
-    tabs.append(el('button', { id: `tab-${kind}`, role: 'tab', 'aria-controls': 'panel', onclick: () => select(kind, false) }, title));
+  for (const [index, [name, title]] of kinds.entries()) {
+    const attributes = { type: 'button', id: `tab-${name}`, role: 'tab', 'aria-controls': 'panel' };
+    tabs.append(el('button', { ...attributes, onclick: () => select(index, false) }, title));
   }
   tabs.addEventListener('keydown', (event) => {
-    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
-    const now = kinds.findIndex(([kind]) => tabs.querySelector('[aria-selected="true"]').id === `tab-${kind}`);
-    select(kinds[(now + 1) % kinds.length][0], true);
+    const now = [...tabs.children].indexOf(document.activeElement);
+    const last = kinds.length - 1;
+    const to = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now === 0 ? last : now - 1, Home: 0, End: last }[
+      event.key
+    ];
+    if (to === undefined) return;
+    event.preventDefault();
+    select(to, true);
   });
-  detail.replaceChildren(
-    el('h1', {}, message.subject || '(no subject)'),
-    facts([
-      ['From', message.from],
-      ['To', message.to],
-      ['Kept', time(message.at)],
-      ['Delivery', el('a', { href: `/deliveries#${message.delivery_id}`, class: 'id' }, message.delivery_id)],
-    ]),
-    tabs,
-  );
-  select(kinds[0][0], false);
+  select(0, false);
+  return [tabs, panel];
 }
+
+const view = createView({
+  load: (id) => api(`/v1/inbox/${encodeURIComponent(id)}`),
+  draw: (message) => [
+    el('h2', { id: 'title', tabindex: '-1' }, el('bdi', {}, message.subject || '(no subject)')),
+    facts([
+      ['From', el('bdi', {}, message.from)],
+      ['To', el('bdi', {}, message.to)],
+      ['Kept', time(message.at)],
+      [
+        'Why',
+        el(
+          'a',
+          { href: `/deliveries?workspace=${encodeURIComponent(message.workspace)}#${message.delivery_id}` },
+          'the story of this delivery',
+        ),
+      ],
+    ]),
+    ...tabsOf(bodies(message)),
+  ],
+});
 
 const list = liveList({
   load: (cursor) => api(`/v1/inbox?limit=50${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`),
@@ -57,11 +77,16 @@ const list = liveList({
     time(message.at),
     el('span', { class: 'second' }, `${message.to} · ${message.workspace}`),
   ],
-  choose: async (message) => show(message),
+  choose: (id) => view.show(id),
+  // A kept message never changes.
+  also: () => undefined,
 });
 
-const wanted = location.hash.slice(1);
-if (wanted) {
-  list.choose(wanted);
-  void api(`/v1/inbox/${encodeURIComponent(wanted)}`).then(show, () => undefined);
+function open() {
+  const id = location.hash.slice(1);
+  if (id === '') return;
+  list.mark(id);
+  void view.show(id);
 }
+globalThis.addEventListener('hashchange', open);
+open();

@@ -1,4 +1,4 @@
-// What the pages share: the API, elements, lists that refresh themselves, and the search for a story.
+// What the pages share: the API, elements, words to the operator, and the search for a story.
 
 /** An element with attributes and children. Text is always text: nothing here ever becomes markup. */
 export function el(name, attributes = {}, ...children) {
@@ -14,31 +14,67 @@ export function el(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Asks the management API. A session that ended leads to the sign-in page. */
+/** What the server said no to; status 0: it did not answer at all. */
+class Refusal extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** A call that hangs must not stop the list from asking again. */
+const PATIENCE = 20_000;
+
+/**
+ * Asks the management API. A session that ended leads to the sign-in page, which stands at this very address, so that
+ * whoever signs in again finds what was chosen.
+ */
 export async function api(path, init = {}) {
   const body = init.body === undefined ? {} : { body: JSON.stringify(init.body) };
   const headers = init.body === undefined ? {} : { 'content-type': 'application/json' };
-  const answer = await fetch(path, { method: init.method ?? 'GET', headers, ...body });
-  const parsed = await answer.json();
-  if (answer.status === 401) location.assign('/welcome');
-  if (!answer.ok) throw new Error(parsed.detail ?? `the server answered ${answer.status}`);
+  const signal = AbortSignal.timeout(PATIENCE);
+  let answer;
+  let parsed;
+  try {
+    answer = await fetch(path, { method: init.method ?? 'GET', headers, signal, ...body });
+    parsed = await answer.json();
+  } catch {
+    if (!answer || answer.ok) throw new Refusal('Carillon does not answer. Is it running?', 0);
+  }
+  if (answer.status === 401) {
+    location.reload();
+    return new Promise(() => undefined);
+  }
+  if (!answer.ok) throw new Refusal(parsed?.detail ?? `The server answered ${answer.status}.`, answer.status);
   return parsed;
 }
 
-export function say(words) {
-  byId('notice').textContent = words;
+const notices = new Map();
+/** Tells the operator something about a topic, or nothing any more. What one topic says, another does not wipe away. */
+export function say(topic, words) {
+  if (words === '') notices.delete(topic);
+  else notices.set(topic, words);
+  const all = [...notices.values()].join(' ');
+  const notice = byId('notice');
+  // The same words again would be read out again.
+  if (notice.textContent !== all) notice.textContent = all;
 }
 
-const sameDay = (a, b) => a.toDateString() === b.toDateString();
-/** The time of today, else the date with it; in full for who points at it. */
+/** Tells who cannot see it that something else is shown now. */
+export function announce(words) {
+  byId('said').textContent = words;
+}
+
+export const clock = (at) => at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+/** The time of today, else the date with it, as people here write it; in full for who points at it. */
 export function time(text) {
   const at = new Date(text);
-  const clock = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  const shown = sameDay(at, new Date()) ? clock : `${at.toLocaleDateString()} ${clock}`;
-  return el('time', { datetime: text, title: text }, shown);
+  const today = at.toDateString() === new Date().toDateString();
+  return el('time', { datetime: text, title: text }, today ? clock(at) : `${at.toLocaleDateString()} ${clock(at)}`);
 }
 
-export const state = (name) => el('span', { class: `state ${name}` }, name.replace('_', ' '));
+export const humane = (word) => word.replaceAll('_', ' ');
+export const state = (name) => el('span', { class: `state ${name}` }, humane(name));
 
 export function facts(pairs) {
   const list = el('dl', { class: 'facts' });
@@ -49,98 +85,68 @@ export function facts(pairs) {
   return list;
 }
 
-/** Arrow keys, Home and End move through the rows of a list. */
-export function moveByKeys(rows) {
-  rows.addEventListener('keydown', (event) => {
-    const buttons = [...rows.querySelectorAll('button')];
-    const at = buttons.indexOf(document.activeElement);
-    if (at < 0) return;
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
-    if (to === undefined || !buttons[to]) return;
-    event.preventDefault();
-    buttons[to].focus();
-  });
-}
-
 /**
- * A list with one chosen row that asks again every two seconds while the page is seen. Rows are drawn anew only when
- * something changed, and keep the focus.
+ * The thing that is shown beside the list. Only the newest wish is drawn, however late the answer to an older one comes;
+ * and it is drawn anew only when it changed, with the focus and what was typed kept.
  */
-export function liveList({ load, row, choose, keyOf }) {
-  const rows = byId('rows');
-  let pages = 1;
+export function createView({ load, draw }) {
+  const detail = byId('detail');
+  let wish = null;
   let drawn = '';
-  let chosen = null;
+
+  function redraw(content) {
+    const { activeElement } = document;
+    const focused = detail.contains(activeElement) && activeElement !== detail ? activeElement.id || 'title' : null;
+    const typed = [...detail.querySelectorAll('input')].map(({ id, value }) => [id, value]);
+    detail.replaceChildren(...content);
+    for (const [id, value] of typed) if (byId(id)) byId(id).value = value;
+    if (focused !== null) (byId(focused) ?? byId('title'))?.focus();
+  }
 
   async function refresh() {
-    const items = [];
-    let cursor;
-    for (let page = 0; page < pages; page += 1) {
-      const read = await load(cursor);
-      items.push(...read.items);
-      cursor = read.next ?? undefined;
-      if (!cursor) break;
+    const mine = wish;
+    if (mine === null) return;
+    let content;
+    let now;
+    try {
+      const read = await load(mine);
+      now = JSON.stringify(read);
+      content = () => draw(read);
+    } catch (error) {
+      // A server that is away for a moment does not take the story away.
+      if (error.status === 0 && drawn !== '') return;
+      now = error.message;
+      content = () => [el('h2', { id: 'title', tabindex: '-1' }, mine), el('p', { class: 'empty' }, error.message)];
     }
-    byId('more').hidden = !cursor;
-    byId('empty').hidden = items.length > 0;
-    const now = JSON.stringify([items, chosen]);
-    if (now === drawn) return items;
+    if (mine !== wish || now === drawn) return;
+    const first = drawn === '';
     drawn = now;
-    const focused = document.activeElement?.dataset?.key;
-    rows.replaceChildren(
-      ...items.map((item) => {
-        const key = keyOf(item);
-        const button = el('button', { 'data-key': key, 'aria-current': key === chosen ? 'true' : undefined, onclick: () => pick(item) }, ...row(item));
-        return el('li', {}, button);
-      }),
-    );
-    if (focused) rows.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
-    return items;
+    redraw(content());
+    if (first) announce(byId('title')?.textContent ?? '');
   }
 
-  async function pick(item) {
-    chosen = keyOf(item);
-    history.replaceState(null, '', `#${chosen}`);
-    await Promise.all([choose(item), refresh()]).catch((error) => say(error.message));
-  }
-
-  byId('more').addEventListener('click', () => {
-    pages += 1;
-    void refresh();
-  });
-  moveByKeys(rows);
-  const round = async () => {
-    if (!document.hidden) {
-      await refresh().then(
-        () => say(''),
-        (error) => say(`Cannot read the list: ${error.message}`),
-      );
-    }
-    setTimeout(round, 2000);
-  };
-  void round();
   return {
     refresh,
-    reset() {
-      pages = 1;
-      chosen = null;
+    shows: () => wish,
+    show(key) {
+      if (wish !== key) {
+        wish = key;
+        drawn = '';
+        say('act', '');
+      }
       return refresh();
-    },
-    choose(key) {
-      chosen = key;
     },
   };
 }
 
-byId('find')?.addEventListener('submit', (event) => {
+byId('find').addEventListener('submit', (event) => {
   event.preventDefault();
   const id = byId('find-id').value.trim();
-  if (!/^(evt|dlv)_[0-9A-Z]{26}$/.test(id)) return say('An id begins with evt_ or dlv_ and has 26 letters and digits after it.');
-  say('');
-  if (location.pathname === '/inbox') location.assign(`/deliveries#${id}`);
-  else {
-    location.hash = id;
-    globalThis.dispatchEvent(new CustomEvent('trace', { detail: id }));
+  if (!/^(evt|dlv)_[0-9A-Z]{26}$/.test(id)) {
+    return say('find', 'An id begins with evt_ or dlv_ and has 26 letters and digits after it.');
   }
+  say('find', '');
+  if (location.pathname === '/inbox') location.assign(`/deliveries#${id}`);
+  else location.hash = id;
   return undefined;
 });

@@ -14,3 +14,4 @@ export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/suppression-list.ts';
 export * from './otlp/index.ts';
+export * from './product/index.ts';

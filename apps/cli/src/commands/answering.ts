@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { connect, type Client, type CommonOptions } from '../client.ts';
 import { say, sayJson } from '../output.ts';
@@ -29,22 +30,41 @@ export async function answer<T>(
   return value;
 }
 
-/** Until the process is interrupted: asks, prints what is new, waits. */
+type Page<Item> = { readonly items: readonly Item[]; readonly next: string | null };
+
+const FOLLOW_EVERY = 500;
+/** Pages that one look goes back at most: beyond that somebody who reads along has lost track anyway. */
+const MOST_PAGES = 40;
+const REMEMBERED = 50_000;
+
+/**
+ * Prints what there is, then what is new, oldest first, until the process is interrupted. A look goes back page by page
+ * until it meets only rows that were printed, so that a burst between two looks is not cut off.
+ */
 export async function follow<Item>(
-  read: () => Promise<readonly Item[]>,
+  read: (cursor?: string) => Promise<Page<Item>>,
   keyOf: (item: Item) => string,
   print: (item: Item) => void,
 ): Promise<void> {
-  const seen = new Map<string, true>();
-  for (;;) {
-    const items = (await read()).toReversed();
-    for (const item of items) {
-      const key = keyOf(item);
-      if (seen.has(key)) continue;
-      seen.set(key, true);
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  const seen = new Set<string>();
+  for (let first = true; !interrupted.signal.aborted; first = false) {
+    const fresh: Item[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const page = await read(cursor);
+      const unseen = page.items.filter((item) => !seen.has(keyOf(item)));
+      fresh.push(...unseen);
+      if (first || unseen.length === 0 || page.next === null) break;
+      cursor = page.next;
+    }
+    for (const item of fresh.toReversed()) {
+      if (seen.has(keyOf(item))) continue;
+      seen.add(keyOf(item));
       print(item);
     }
-    for (const key of [...seen.keys()].slice(0, Math.max(0, seen.size - 20_000))) seen.delete(key);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const key of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(key);
+    await pause(FOLLOW_EVERY, undefined, { signal: interrupted.signal }).catch(() => undefined);
   }
 }

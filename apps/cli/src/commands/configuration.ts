@@ -37,7 +37,7 @@ export function writeFolder(folder: string, files: Readonly<Record<string, strin
   }
 }
 
-const showFault = (fault: FaultBody, folder: string, colour: 'red' | 'yellow'): string => {
+export const showFault = (fault: FaultBody, folder: string, colour: 'red' | 'yellow'): string => {
   const place = `${join(folder, clean(fault.file))}:${fault.line}:${fault.column}`;
   const expected = fault.expected === '' ? '' : `\n    expected ${clean(fault.expected)}`;
   const fix = fault.fix === '' ? '' : `\n    ${clean(fault.fix)}`;
@@ -51,7 +51,7 @@ function showPlan(plan: PlanBody, folder: string): string {
   for (const fault of plan.faults) lines.push(showFault(fault, folder, 'red'));
   for (const warning of plan.warnings) lines.push(showFault(warning, folder, 'yellow'));
   for (const change of plan.changes) {
-    const note = change.note === null ? '' : `  ${paint('dim', change.note)}`;
+    const note = change.note === null ? '' : `  ${paint('dim', clean(change.note))}`;
     const words = change.action === 'missing' ? 'is not in the folder (kept; --prune takes it away)' : '';
     lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
     if (change.action !== 'update') continue;
@@ -142,7 +142,7 @@ async function confirmPrune(asked: Promise<PlanBody>): Promise<void> {
   const plan = await asked;
   const gone = plan.changes.filter((change) => change.action === 'delete');
   if (gone.length === 0) return;
-  const names = gone.map((change) => change.resource).join(', ');
+  const names = gone.map((change) => clean(change.resource)).join(', ');
   if (!process.stdin.isTTY) throw new UsageError(`--prune would take away ${names}: repeat with --yes`);
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });

@@ -2,7 +2,7 @@ import type { DeliveryBody, TraceBody, EventBody, DeadLetterBody, SuppressionBod
 import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { clean, paint, paintState, say, table } from '../output.ts';
+import { clean, jsonText, paint, paintState, say, table } from '../output.ts';
 import { answer, command, follow } from './answering.ts';
 
 type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
@@ -81,9 +81,9 @@ export function deliveryCommands(program: Command): void {
       if (options.follow) {
         const client = connect(options);
         return follow(
-          async () => (await listDeliveries(client, options)).items,
+          (cursor) => listDeliveries(client, { ...options, ...(cursor !== undefined && { cursor }) }),
           (one) => `${one.id} ${one.state} ${one.updated_at}`,
-          (one) => (options.json ? say(JSON.stringify(one)) : say(deliveryRow(one).map(clean).join('  '))),
+          (one) => (options.json ? say(jsonText(one)) : say(deliveryRow(one).map(clean).join('  '))),
         );
       }
       await answer(
@@ -134,9 +134,9 @@ export function eventCommands(program: Command): void {
       if (options.follow) {
         const client = connect(options);
         return follow(
-          async () => (await list(client, options)).items,
+          (cursor) => list(client, { ...options, ...(cursor !== undefined && { cursor }) }),
           (one) => one.position,
-          (one) => say(options.json ? JSON.stringify(one) : row(one).map(clean).join('  ')),
+          (one) => say(options.json ? jsonText(one) : row(one).map(clean).join('  ')),
         );
       }
       await answer(

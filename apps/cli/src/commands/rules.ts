@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RuleTestBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { seg, type CommonOptions } from '../client.ts';
+import { readAnswer, seg, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
 import { answer, command } from './answering.ts';
@@ -104,7 +104,7 @@ async function postEvent(url: string, key: string, body: string, idempotencyKey?
   }).catch(() => {
     throw new CommandError(`nobody answers at ${url}`);
   });
-  const parsed = (await answered.json()) as { id: string; detail?: string };
+  const parsed = (await readAnswer(answered, url)) as { id: string; detail?: string };
   if (answered.status !== 202)
     throw new CommandError(`${answered.status}: ${parsed.detail ?? 'refused'}`, parsed as never);
   return parsed;

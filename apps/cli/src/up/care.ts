@@ -1,11 +1,18 @@
+import { existsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Embedded } from '@carillon/adapter-embedded';
 import type { Check } from '@carillon/control';
-import { formatInstant } from '@carillon/kernel';
+import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import type { UpConfig } from './config.ts';
 
 export async function backupTo(file: string, data: Embedded): Promise<{ bytes: number }> {
+  // Over another file it would take away an older backup, or whatever the caller mistook for a free name.
+  if (existsSync(file)) throw new CarillonError('invalid_request', `file: ${file} is there already; give a new name`);
+  if (!existsSync(dirname(file))) {
+    throw new CarillonError('invalid_request', `file: there is no folder ${dirname(file)} on the server`);
+  }
   await data.backup(file);
   return { bytes: (await stat(file)).size };
 }

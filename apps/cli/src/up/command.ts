@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { say, sayJson } from '../output.ts';
+import { reportFailure, say, sayJson } from '../output.ts';
 import { readUpConfig, type UpFlags } from './config.ts';
-import { startScreen } from './screen.ts';
+import { startScreen, type ScreenFacts } from './screen.ts';
 import { startAll } from './start-all.ts';
 import { environment } from '../config.ts';
 
@@ -19,16 +19,32 @@ export function upCommand(program: Command): void {
     .option('--json', 'print the addresses as JSON')
     .action(async (flags: UpFlags & { readonly json?: boolean }) => {
       const config = readUpConfig(flags, environment);
-      const running = await startAll(config, environment);
-      const { facts } = running;
-      if (flags.json)
-        sayJson({ control: facts.control, gateway: facts.gateway, data: facts.dataDir, welcome: facts.welcome });
-      else say(startScreen(facts));
-      await signalled();
-      await running.close();
-      process.exit(0);
+      try {
+        const running = await startAll(config, environment);
+        if (flags.json) sayJson(startFacts(running.facts));
+        else say(startScreen(running.facts));
+        await signalled();
+        await running.close();
+        end(0);
+      } catch (error) {
+        // What was opened is closed. A timer that somebody still waits for must not keep the port's or folder's taker waiting.
+        end(reportFailure(error, flags.json ?? false));
+      }
     });
 }
+
+/** Ends the process when what was printed has left it. */
+const end = (code: number): void => void process.stdout.write('', () => process.exit(code));
+
+const startFacts = ({ control, gateway, dataDir, welcome, demo, recovered }: ScreenFacts) => ({
+  control,
+  gateway,
+  data: dataDir,
+  welcome,
+  api_key: demo?.key ?? null,
+  demo: demo?.folder ?? null,
+  recovered: { resumed: recovered.resumed, in_doubt: recovered.inDoubt },
+});
 
 /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
 const signalled = (): Promise<void> =>

@@ -37,26 +37,32 @@ export function readUpConfig(flags: UpFlags, env: Environment): UpConfig {
     faults.push(`${name} (${variable}): expected a port from 0 to 65535, found ${JSON.stringify(text)}`);
     return otherwise;
   };
-  const level = flags.logLevel ?? env['CARILLON_LOG_LEVEL'] ?? 'warn';
+  const level = flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn';
   const logLevel = LEVELS.find((one) => one === level);
   if (!logLevel)
     faults.push(`--log-level (CARILLON_LOG_LEVEL): expected ${LEVELS.join(', ')}, found ${JSON.stringify(level)}`);
-  const ratioText = env['CARILLON_TRACE_RATIO'] ?? '1';
+  const ratioText = env['CARILLON_TRACE_RATIO'] || '1';
   const traceRatio = Number(ratioText);
   if (!(traceRatio >= 0 && traceRatio <= 1)) {
     faults.push(`CARILLON_TRACE_RATIO: expected a number from 0 to 1, found ${JSON.stringify(ratioText)}`);
   }
+  const otlp = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null;
+  if (otlp !== null && !(/^https?:\/\//.test(otlp) && URL.canParse(otlp))) {
+    faults.push(
+      `OTEL_EXPORTER_OTLP_ENDPOINT: expected an address such as http://127.0.0.1:4318, found ${JSON.stringify(otlp)}`,
+    );
+  }
   const config: UpConfig = {
-    dataDir: flags.dataDir ?? env['CARILLON_DATA_DIR'] ?? './carillon-data',
-    host: flags.host ?? env['CARILLON_HOST'] ?? '127.0.0.1',
+    dataDir: flags.dataDir || env['CARILLON_DATA_DIR'] || './carillon-data',
+    host: flags.host || env['CARILLON_HOST'] || '127.0.0.1',
     gatewayPort: port(flags.gatewayPort, 'CARILLON_GATEWAY_PORT', '--gateway-port', 7400),
     controlPort: port(flags.controlPort, 'CARILLON_CONTROL_PORT', '--control-port', 7401),
     logLevel: logLevel ?? 'warn',
-    otlpEndpoint: env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? null,
+    otlpEndpoint: otlp,
     traceRatio,
     demo: flags.demo ?? false,
     demoDir: './carillon-demo',
   };
-  if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('; '));
+  if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('\n'));
   return config;
 }

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { applyFolder, createApiKey, type ControlPorts } from '@carillon/control';
-import { readFolder, writeFolder } from '../commands/configuration.ts';
-import { CommandError } from '../failure.ts';
+import { applyFolder, createApiKey, planFolder, type ControlPorts } from '@carillon/control';
+import { readFolder, showFault, writeFolder } from '../commands/configuration.ts';
+import { UsageError } from '../failure.ts';
 
 const DEMO = fileURLToPath(new URL('../../../../docs/examples/demo', import.meta.url));
 
@@ -13,9 +13,14 @@ const DEMO = fileURLToPath(new URL('../../../../docs/examples/demo', import.meta
 export async function startDemo(folder: string, ports: ControlPorts): Promise<{ key: string; folder: string }> {
   const there = existsSync(folder) && readdirSync(folder).length > 0;
   if (!there) writeFolder(folder, readFolder(DEMO));
+  const request = { files: readFolder(folder), prune: false };
+  const { body } = await planFolder(request, ports);
+  if (body.faults.length > 0) {
+    // Before anything is made: the key of a deployment that stays empty would be shown to nobody.
+    const mistakes = body.faults.map((fault) => showFault(fault, folder, 'red'));
+    throw new UsageError(`mend ${folder}, or take it away, then start again\n${mistakes.join('\n')}`);
+  }
   const key = await createApiKey('shop', { name: 'backend' }, ports);
-  const applied = await applyFolder({ files: readFolder(folder), prune: false }, 'demo', ports);
-  const [fault] = applied.faults;
-  if (fault) throw new CommandError(`${folder}/${fault.file}:${fault.line}:${fault.column} ${fault.message}`);
+  await applyFolder(request, 'demo', ports);
   return { key, folder };
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
-import { openEmbedded } from '@carillon/adapter-embedded';
+import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
@@ -10,9 +10,11 @@ import { startControl, type ControlPorts } from '@carillon/control';
 import { startDelivery } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
 import { startGateway } from '@carillon/gateway';
-import { CarillonError, type LogId } from '@carillon/kernel';
+import { CarillonError, isCarillonError, messageOf, type LogId } from '@carillon/kernel';
+import type { Clock } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
+import { CommandError } from '../failure.ts';
 import { VERSION } from '../version.ts';
 import { backupTo, diagnose } from './care.ts';
 import type { UpConfig } from './config.ts';
@@ -33,7 +35,7 @@ const PORTAL = fileURLToPath(new URL('../../../portal/public', import.meta.url))
 /** Opens the data folder and starts every role over it; read from top to bottom, it is the product. */
 export async function startAll(config: UpConfig, env: Readonly<Record<string, string | undefined>>): Promise<Running> {
   const clock = systemClock;
-  const data = await openEmbedded({ dataDir: config.dataDir, clock, holder: 'carillon up' });
+  const data = await openData(config.dataDir, clock);
   const opened: (() => Promise<void>)[] = [() => data.close()];
   const close = async (): Promise<void> => {
     for (const end of opened.toReversed()) await end();
@@ -140,6 +142,18 @@ export async function startAll(config: UpConfig, env: Readonly<Record<string, st
   } catch (error) {
     await close().catch((late: unknown) => process.emitWarning(String(late)));
     throw error;
+  }
+}
+
+/** What the file system refuses is said with the folder and the setting that names another one. */
+async function openData(dataDir: string, clock: Clock): Promise<Embedded> {
+  try {
+    return await openEmbedded({ dataDir, clock, holder: 'carillon up' });
+  } catch (error) {
+    if (isCarillonError(error)) throw error;
+    throw new CommandError(
+      `cannot use the data folder ${dataDir} (--data-dir, CARILLON_DATA_DIR): ${messageOf(error)}`,
+    );
   }
 }
 

@@ -73,7 +73,7 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
   }
 
   const expiresOf = (delivery: Delivery): number => {
-    const notification = findNotification(ports.configuration.current(), delivery.slot.notificationId);
+    const notification = findNotification(ports.configuration.current(), delivery.slot);
     return deliverySettings(notification?.body ?? { channels: {}, rules: {} }).expires;
   };
 

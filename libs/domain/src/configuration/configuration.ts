@@ -51,11 +51,13 @@ export function canonical(value: unknown): string {
 }
 
 function nextRuleVersions(before: Resource | undefined, body: NotificationBody): Record<string, number> {
-  const old = before?.body as NotificationBody | undefined;
+  const old = (before?.body as NotificationBody | undefined)?.rules ?? {};
+  const versions = before?.ruleVersions ?? {};
   return Object.fromEntries(
     Object.entries(body.rules).map(([name, rule]) => {
-      const known = before?.ruleVersions[name] ?? 0;
-      return [name, known > 0 && sameBody(old?.rules[name], rule) ? known : known + 1];
+      // A rule may be called `constructor`.
+      const known = Object.hasOwn(versions, name) ? (versions[name] ?? 0) : 0;
+      return [name, known > 0 && sameBody(old[name], rule) ? known : known + 1];
     }),
   );
 }

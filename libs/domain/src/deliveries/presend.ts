@@ -3,19 +3,33 @@ import type { Configuration, Resource } from '../configuration/configuration.ts'
 import { listResources } from '../configuration/configuration.ts';
 import { notificationIdOf, ruleIdFrom } from '../configuration/streams.ts';
 import type { Delivery, DeliveryReason } from './delivery.ts';
+import type { Slot } from './intent.ts';
 import { moveTo, type Moment } from './moves.ts';
 
 const byId = new WeakMap<Configuration, ReadonlyMap<string, Resource<'notification'>>>();
 
-/** The notification of this id, under whatever name it has now. */
-export function findNotification(configuration: Configuration, id: string): Resource<'notification'> | undefined {
+/**
+ * The notification of a slot, under whatever name it has now. Ids are written in files, so another workspace may have
+ * the same: a slot never finds that one.
+ */
+export function findNotification(
+  configuration: Configuration,
+  { workspace, notificationId }: Pick<Slot, 'workspace' | 'notificationId'>,
+): Resource<'notification'> | undefined {
   let known = byId.get(configuration);
   if (!known) {
-    known = new Map(listResources(configuration, 'notification').map((item) => [notificationIdOf(item), item]));
+    known = new Map(
+      listResources(configuration, 'notification').map((item) => [
+        idKey(item.ref.workspace, notificationIdOf(item)),
+        item,
+      ]),
+    );
     byId.set(configuration, known);
   }
-  return known.get(id);
+  return known.get(idKey(workspace, notificationId));
 }
+
+const idKey = (workspace: string, id: string): string => `${workspace}\n${id}`;
 
 export type PresendVerdict =
   | { readonly kind: 'go'; readonly notification: Resource<'notification'> }
@@ -44,7 +58,7 @@ export function presend(
   now: Instant,
 ): PresendVerdict {
   const { intent, slot } = delivery;
-  const notification = findNotification(newest, slot.notificationId);
+  const notification = findNotification(newest, slot);
   if (!notification)
     return end('SUPPRESSED', 'rule_withdrawn', `notification ${intent.notification} is no longer there`);
   if (notification.body.enabled === false) {

@@ -131,14 +131,19 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
   };
 }
 
+const REMEDY = 'restore log and stores from one backup, or start with an empty data folder';
+
 /** Never a silent rewind: positions of another log, or beyond this one's end, need a person (architecture section 4). */
 function refuseForeign(stored: Checkpoint, log: EventLog, end: number): void {
   const where = `the checkpoint of ${stored.group} in ${stored.topic}/${stored.partition}`;
   if (stored.logId !== log.logId) {
-    throw new CarillonError('wrong_log', `${where} belongs to log ${stored.logId}, this is ${log.logId}`);
+    throw new CarillonError('wrong_log', `${where} belongs to log ${stored.logId}, this is ${log.logId}; ${REMEDY}`);
   }
   if (stored.next > end) {
-    throw new CarillonError('wrong_log', `${where} is ${stored.next}, but the log ends at ${end}: was it restored?`);
+    throw new CarillonError(
+      'wrong_log',
+      `${where} is ${stored.next}, but the log ends at ${end}: was it restored? ${REMEDY}`,
+    );
   }
 }
 

@@ -43,7 +43,8 @@ export function createConfigurationView(
         newestAt = record.time;
         next = record.offset + 1;
       }
-      if (records.length < PAGE) {
+      // A page ends at its bytes too: only an empty one shows the end.
+      if (records.length === 0) {
         endSeenAt = askedAt;
         return;
       }

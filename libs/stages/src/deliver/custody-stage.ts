@@ -11,11 +11,12 @@ import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { publishOutcomes } from './outcomes.ts';
 
 export type CustodyPorts = {
-  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly log: EventLog;
   readonly ledger: DeliveryLedger;
-  readonly codecs: Pick<RecordCodecs, 'intent' | 'deadLetter'>;
+  readonly codecs: Pick<RecordCodecs, 'intent' | 'outcome' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
   /** Told of every delivery that is due now, after it stands in the ledger: a hint, never needed for correctness. */
@@ -35,12 +36,17 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
 
-  async function judgeUntilWritten(holder: Delivery, { intent, position }: Placed): Promise<RecordFate> {
+  async function judgeUntilWritten(
+    holder: Delivery,
+    { intent, position }: Placed,
+    written: (delivery: Delivery) => void,
+  ): Promise<RecordFate> {
     let seen: Delivery | null = holder;
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
       const judged = judgeIntent(seen, intent, position, moment());
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       if ((await ledger.replace(judged.next)) === 'done') {
+        written(judged.next);
         if (judged.kind === 'duplicate') return { kind: 'dropped', reason: 'duplicate' };
         ports.due([judged.next]);
         return { kind: 'done' };
@@ -70,12 +76,16 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
         openDelivery(intent, position, deliveryIdOf(intent, ids), moment()),
       );
       const inserted = await ledger.insert(fresh);
-      ports.due(fresh.filter((_, index) => inserted[index]?.inserted === true));
+      const added = fresh.filter((_, index) => inserted[index]?.inserted === true);
+      ports.due(added);
+      const newest = new Map(added.map((delivery) => [delivery.id, delivery]));
       for (const [index, placed] of intents.entries()) {
         const answer = inserted[index];
         if (!answer || answer.inserted) fates.push({ kind: 'done' });
-        else fates.push(await judgeUntilWritten(answer.holder, placed));
+        else fates.push(await judgeUntilWritten(answer.holder, placed, (next) => newest.set(next.id, next)));
       }
+      // Here and not only by the sweeper: a slot that is asked for all the time would otherwise never be told of, and grow.
+      await publishOutcomes([...newest.values()], ports);
       return { fates, outputs, state };
     },
   };

@@ -25,10 +25,11 @@ function outcomeRecord(outcome: Outcome, { log, codecs, ids }: OutcomePorts): Ne
  * under the same id. Called by the sender after each move and by the sweeper for what was left.
  */
 export async function publishOutcomes(deliveries: readonly Delivery[], ports: OutcomePorts): Promise<number> {
-  const waiting = deliveries.flatMap((delivery) => delivery.unpublished);
+  const holding = deliveries.filter((delivery) => delivery.unpublished.length > 0);
+  const waiting = holding.flatMap((delivery) => delivery.unpublished);
   if (waiting.length === 0) return 0;
   await ports.log.append(waiting.map((outcome) => outcomeRecord(outcome, ports)));
-  for (const delivery of deliveries) await forget(delivery, ports.ledger);
+  await Promise.all(holding.map((delivery) => forget(delivery, ports.ledger)));
   return waiting.length;
 }
 

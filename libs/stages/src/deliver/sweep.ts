@@ -56,6 +56,6 @@ export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Pr
 }
 
 function settingsOf(delivery: Delivery, configuration: ConfigurationView): DeliverySettings {
-  const notification = findNotification(configuration.current(), delivery.slot.notificationId);
+  const notification = findNotification(configuration.current(), delivery.slot);
   return notification ? deliverySettings(notification.body) : HOLD;
 }

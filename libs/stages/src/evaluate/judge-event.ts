@@ -93,14 +93,11 @@ export function makeIntents(
 /** The fields and variables that the template refers to, a variable before a field of the same name; nothing else. */
 export function templateContext(event: JsonObject, variables: JsonObject, names: TemplateNames): JsonObject {
   if (names.all) return { ...event, ...variables };
-  const context: Record<string, Json> = {};
-  for (const name of [...names.names, ...RESERVED]) {
-    const value = Object.hasOwn(variables, name)
-      ? variables[name]
-      : Object.hasOwn(event, name)
-        ? event[name]
-        : undefined;
-    if (value !== undefined) context[name] = value;
-  }
-  return context;
+  return Object.fromEntries(
+    [...names.names, ...RESERVED].flatMap((name): [string, Json][] => {
+      const holder = [variables, event].find((one) => Object.hasOwn(one, name));
+      const value = holder?.[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }

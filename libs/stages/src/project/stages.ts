@@ -26,7 +26,11 @@ const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 
 /** Events by id, with the configuration number that judged them. What the engine parks is not an event here. */
 function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
-  async function rowOf(record: LogRecord, configNumber: number): Promise<EventRow | undefined> {
+  async function rowOf(
+    record: LogRecord,
+    configNumber: number,
+    batch: readonly LogRecord[],
+  ): Promise<EventRow | undefined> {
     const read = readSourceRecord(record, log.logId);
     if (!read.ok || read.value.kind !== 'event') return undefined;
     const { event } = read.value;
@@ -40,9 +44,16 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       at: record.time,
       bytes: record.value.length,
       configNumber,
-      reused: await sameIdOtherBody(event.id, record),
+      reused: sameInBatch(event.id, record, batch) || (await sameIdOtherBody(event.id, record)),
     };
   }
+
+  /** Those before it in its own batch are not in the read model yet. */
+  const sameInBatch = (id: string, record: LogRecord, batch: readonly LogRecord[]): boolean =>
+    batch.some(
+      (other) =>
+        other.offset < record.offset && other.headers['event_id'] === id && !sameBytes(other.value, record.value),
+    );
 
   async function sameIdOtherBody(id: string, record: LogRecord): Promise<boolean> {
     for (const row of await readModels.event(id)) {
@@ -61,7 +72,7 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       for (const record of records) {
         const read = record.headers['kind'] === 'marker' ? readSourceRecord(record, log.logId) : undefined;
         if (read?.ok && read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
-        const row = await rowOf(record, configNumber);
+        const row = await rowOf(record, configNumber, records);
         if (row) events.push(row);
       }
       await readModels.put({ events });

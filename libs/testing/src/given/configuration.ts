@@ -46,10 +46,7 @@ export const deployment = (body: DeploymentBody | null): Wish => ({ ref: deploym
 
 /** The wishes as changes of this configuration: based on what it holds. */
 export const changesOf = (configuration: Configuration, wishes: readonly Wish[]): ResourceChange[] =>
-  wishes.map(
-    (wish) =>
-      ({ ...wish, based_on: configuration.resources.get(resourceKey(wish.ref))?.number ?? null }) as ResourceChange,
-  );
+  wishes.map((wish) => ({ ...wish, based_on: configuration.resources.get(resourceKey(wish.ref))?.number ?? null }));
 
 export const recordOf = (changes: readonly ResourceChange[]) => ({
   id: 'req_1',

@@ -2,3 +2,4 @@ export * from './configuration.ts';
 export * from './delivery-story.ts';
 export * from './moments.ts';
 export * from './rules.ts';
+export * from './rule-book.ts';

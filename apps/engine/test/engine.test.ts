@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { readSourceRecord } from '@carillon/stages';
+import { changesOf, orderShop, recordOf } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { startEngine, type EngineRole } from '../src/index.ts';
+
+let topology: Topology;
+const engines: EngineRole[] = [];
+const troubles: unknown[] = [];
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 2 });
+  troubles.length = 0;
+});
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.close();
+  await topology.close();
+});
+
+async function start(more: Partial<Parameters<typeof startEngine>[0]> = {}): Promise<EngineRole> {
+  const watch = { ...topology.witness, trouble: (_: string, error: unknown) => void troubles.push(error) };
+  const engine = await startEngine({ ...topology.ports, watch, ...more });
+  engines.push(engine);
+  return engine;
+}
+/** The numbers of the markers of each partition. */
+async function markers(): Promise<number[][]> {
+  const found: number[][] = [[], []];
+  for (const record of await topology.records('carillon.events')) {
+    const read = readSourceRecord(record, topology.data.log.logId);
+    if (read.ok && read.value.kind === 'marker') found[record.partition]?.push(read.value.configNumber);
+  }
+  return found;
+}
+const everywhere = (number: number, times = 1) =>
+  untilFound(
+    `marker ${number} in every partition`,
+    async () => {
+      const all = await markers();
+      return all.every((list) => list.filter((one) => one === number).length >= times) ? all : undefined;
+    },
+    8000,
+  );
+/** What a publisher leaves behind that dies between the record and its markers. */
+const leaveBehind = () =>
+  topology.data.log.append([
+    {
+      topic: 'carillon.config',
+      partition: 0,
+      key: 'configuration',
+      value: topology.ports.codecs.configuration.encode(recordOf(changesOf(EMPTY_CONFIGURATION, orderShop()))),
+      headers: {},
+    },
+  ]);
+const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { email: 'ada@example.com' } });
+const intents = (count: number) =>
+  untilFound(`${count} intents`, async () => {
+    const records = await topology.records('carillon.intents');
+    return records.length >= count ? records : undefined;
+  });
+
+describe('the engine', () => {
+  it('makes intents of events, and goes on after a restart where it was', async () => {
+    await topology.publish(...orderShop());
+    const engine = await start();
+    await topology.event(paid('A-1'));
+    await intents(1);
+    await engine.close();
+    engines.length = 0;
+    await topology.restart();
+    await start();
+    await topology.event(paid('A-2'));
+    expect(await intents(2)).toHaveLength(2);
+    expect(topology.witness.failures).toEqual([]);
+  });
+
+  it('repeats the newest marker everywhere when it starts', async () => {
+    await leaveBehind();
+    await start();
+    await everywhere(0);
+    await topology.ports.configuration.refresh();
+    await topology.event(paid('A-1'));
+    await intents(1);
+  });
+
+  it('repeats markers that a publisher left behind, once they are five seconds old, and only then', async () => {
+    await topology.publish(...orderShop());
+    await start();
+    await everywhere(0, 2);
+    await leaveBehind();
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect((await markers()).flat()).not.toContain(1);
+    topology.clock.pass(6000);
+    await everywhere(1);
+  });
+
+  it('repeats the newest marker every hour', async () => {
+    await topology.publish(...orderShop());
+    await start();
+    await everywhere(0, 2);
+    topology.clock.pass(3_601_000);
+    await everywhere(0, 3);
+  });
+
+  it('without the clock lease repeats nothing, and takes it over when it has ended', async () => {
+    const now = topology.clock.now();
+    expect(await topology.data.leases.acquire('clock', 'another', now, now + 60_000)).toBe(true);
+    await leaveBehind();
+    await start();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await markers()).toEqual([[], []]);
+    topology.clock.pass(61_000);
+    await everywhere(0);
+  });
+
+  it('gives the lease back when it ends, so that the next one need not wait', async () => {
+    await leaveBehind();
+    const engine = await start();
+    await everywhere(0);
+    await engine.close();
+    engines.length = 0;
+    const now = topology.clock.now();
+    expect(await topology.data.leases.acquire('clock', 'next', now, now + 1000)).toBe(true);
+  });
+
+  it('tells of a lease store that is away, and goes on judging', async () => {
+    await topology.publish(...orderShop());
+    const away = { acquire: () => Promise.reject(new Error('away')), release: () => Promise.reject(new Error('away')) };
+    await start({ leases: away });
+    await topology.event(paid('A-1'));
+    await intents(1);
+    expect(troubles).toMatchObject([{ message: 'away' }]);
+  });
+});

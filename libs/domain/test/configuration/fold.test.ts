@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  changesOf,
+  configurationOf,
+  notification,
+  ORDER_PAID,
+  ORDERS,
+  orderShop,
+  PAID_MAIL,
+  recordOf,
+  stream,
+  template,
+  type Wish,
+} from '@carillon/testing/given';
+import {
+  canonical,
+  EMPTY_CONFIGURATION,
+  findResource,
+  findRule,
+  foldConfiguration,
+  listResources,
+  ruleIdOf,
+  streamTable,
+  type Configuration,
+  type ConfigurationRecord,
+  type NotificationBody,
+} from '@carillon/domain';
+
+const rule = ORDER_PAID.rules['paid'];
+if (!rule) throw new Error('there is a rule');
+const withRules = (rules: NotificationBody['rules']): NotificationBody => ({ ...ORDER_PAID, rules });
+const versionsOf = (configuration: Configuration) =>
+  findResource(configuration, 'notification', 'shop', 'order-paid')?.ruleVersions;
+
+describe('folding a configuration record', () => {
+  it('gives every resource that it changes its own number, and leaves the others theirs', () => {
+    const configuration = configurationOf([stream('orders', ORDERS)], [template('order-paid', PAID_MAIL)]);
+    expect(configuration.number).toBe(1);
+    expect(findResource(configuration, 'stream', 'shop', 'orders')?.number).toBe(0);
+    expect(findResource(configuration, 'template', 'shop', 'order-paid')?.number).toBe(1);
+  });
+
+  it('takes away what has no body any more', () => {
+    const configuration = configurationOf([stream('orders', ORDERS)], [stream('orders', null)]);
+    expect(findResource(configuration, 'stream', 'shop', 'orders')).toBeUndefined();
+  });
+
+  it('is void as a whole where one change is based on an older number: the number moves, nothing else', () => {
+    const before = configurationOf(
+      [stream('orders', ORDERS)],
+      [stream('orders', { ...ORDERS, rate: { per_second: 5 } })],
+    );
+    const [stale] = changesOf(configurationOf([stream('orders', ORDERS)]), [stream('orders', null)]);
+    const [fine] = changesOf(before, [template('order-paid', PAID_MAIL)]);
+    if (!stale || !fine) throw new Error('two changes');
+    const { configuration, voided } = foldConfiguration(before, recordOf([fine, stale]), 2);
+    expect(voided).toEqual([stale.ref]);
+    expect(configuration).toEqual({ ...before, number: 2 });
+  });
+
+  it('is void where it makes what is there already, changes what is not there, or was made again since', () => {
+    const body = ORDERS;
+    const ref = { kind: 'stream', workspace: 'shop', name: 'orders' } as const;
+    const there = configurationOf([stream('orders', body)]);
+    const again = configurationOf([stream('orders', body)], [stream('orders', null)], [stream('orders', body)]);
+    for (const [before, based_on] of [
+      [there, null],
+      [EMPTY_CONFIGURATION, 0],
+      [again, 0],
+      [there, 7],
+    ] as const) {
+      expect(foldConfiguration(before, recordOf([{ ref, based_on, body }]), 9).voided).toEqual([ref]);
+    }
+    expect(foldConfiguration(again, recordOf([{ ref, based_on: 2, body }]), 9).voided).toEqual([]);
+  });
+
+  it('counts the version of a template by its changes', () => {
+    const twice = configurationOf([template('a', PAID_MAIL), template('b', PAID_MAIL)], [template('a', PAID_MAIL)]);
+    expect(listResources(twice, 'template').map(({ ref, version }) => [ref.name, version])).toEqual([
+      ['a', 2],
+      ['b', 1],
+    ]);
+  });
+
+  it('counts the version of a rule by changes to that rule alone, whatever the order of its names', () => {
+    const other = { ...rule, when: 'event.status == "late"' };
+    const first = [notification('order-paid', withRules({ paid: rule, late: other }))];
+    const reordered = { recipients: rule.recipients, when: rule.when, stream: 'orders' };
+    const second = [notification('order-paid', { ...withRules({ late: other, paid: reordered }), name: 'Renamed' })];
+    const third = [notification('order-paid', withRules({ paid: rule, late: { ...other, enabled: false } }))];
+    expect(versionsOf(configurationOf(first))).toEqual({ paid: 1, late: 1 });
+    expect(versionsOf(configurationOf(first, second))).toEqual({ paid: 1, late: 1 });
+    expect(versionsOf(configurationOf(first, second, third))).toEqual({ paid: 1, late: 2 });
+  });
+
+  it('counts the versions of rules that are called like parts of every object', () => {
+    const names = withRules({ paid: rule, constructor: rule });
+    const configuration = configurationOf(
+      [notification('order-paid', withRules({ paid: rule }))],
+      [notification('order-paid', names)],
+    );
+    expect(versionsOf(configuration)).toEqual({ paid: 1, constructor: 1 });
+  });
+});
+
+describe('the streams of a configuration', () => {
+  it('feed the rules that name them, and a rule without one has its own, secured by its notification', () => {
+    const { stream: _, ...alone } = rule;
+    const security = { api_keys: ['till'] };
+    const configuration = configurationOf([
+      stream('orders', { ...ORDERS, key: 'event.order_id' }),
+      notification('order-paid', { ...withRules({ paid: rule, alone }), security, rate: { per_second: 3 } }),
+    ]);
+    const { streams, rules } = streamTable(configuration);
+    expect([...streams.keys()].toSorted()).toEqual(['shop/order-paid.alone', 'shop/orders']);
+    expect(streams.get('shop/orders')).toMatchObject({ key: 'event.order_id', time: null, workspace: 'shop' });
+    expect(streams.get('shop/order-paid.alone')).toMatchObject({ key: null, security, rate: { per_second: 3 } });
+    expect(rules.get('shop/orders')?.map(({ name }) => name)).toEqual(['paid']);
+    expect(rules.get('shop/order-paid.alone')?.map(({ name }) => name)).toEqual(['alone']);
+  });
+
+  it('keep a rule’s path and its id when the notification is renamed', () => {
+    const { stream: _, ...own } = rule;
+    const given = { ...own, path: 'shop/order-paid.paid', id: 'rul_1' };
+    const renamed = configurationOf([notification('order-settled', withRules({ settled: given }))]);
+    const placed = streamTable(renamed).rules.get('shop/order-paid.paid')?.[0];
+    expect(placed && [placed.name, ruleIdOf(placed)]).toEqual(['settled', 'rul_1']);
+  });
+
+  it('do not reach into another workspace', () => {
+    const configuration = configurationOf(orderShop(), orderShop(ORDER_PAID, 'other'));
+    const { rules } = streamTable(configuration);
+    expect(rules.get('shop/orders')?.map(({ workspace }) => workspace)).toEqual(['shop']);
+    expect(rules.get('other/orders')?.map(({ workspace }) => workspace)).toEqual(['other']);
+    expect(findRule(configuration, 'other', 'order-paid', 'paid')?.workspace).toBe('other');
+    expect(findRule(configuration, 'third', 'order-paid', 'paid')).toBeUndefined();
+    expect(findRule(configuration, 'shop', 'order-paid', 'late')).toBeUndefined();
+  });
+
+  it('show a rule as switched off by itself or by its notification', () => {
+    const enabledOf = (body: NotificationBody) =>
+      findRule(configurationOf([notification('order-paid', body)]), 'shop', 'order-paid', 'paid')?.enabled;
+    expect(enabledOf(ORDER_PAID)).toBe(true);
+    expect(enabledOf({ ...ORDER_PAID, enabled: false })).toBe(false);
+    expect(enabledOf(withRules({ paid: { ...rule, enabled: false } }))).toBe(false);
+    expect(enabledOf({ ...withRules({ paid: { ...rule, enabled: true } }), enabled: false })).toBe(false);
+  });
+});
+
+/** Records of any authors: some based on what is there, some on something older, some on nothing. */
+const anyWish: fc.Arbitrary<Wish> = fc.oneof(
+  fc.tuple(fc.constantFrom('a', 'b'), fc.boolean()).map(([name, there]) => template(name, there ? PAID_MAIL : null)),
+  fc
+    .tuple(fc.constantFrom('a', 'b'), fc.boolean())
+    .map(([name, on]) => notification(name, { ...ORDER_PAID, enabled: on })),
+);
+const anyRecord: fc.Arbitrary<ConfigurationRecord> = fc
+  .array(fc.tuple(anyWish, fc.option(fc.nat(6))), { minLength: 1, maxLength: 3 })
+  .map((list) => recordOf(list.map(([wish, based_on]) => ({ ...wish, based_on }))));
+
+const fold = (records: readonly ConfigurationRecord[]): readonly Configuration[] => {
+  let configuration = EMPTY_CONFIGURATION;
+  return records.map((record, number) => {
+    configuration = foldConfiguration(configuration, record, number).configuration;
+    return configuration;
+  });
+};
+
+describe('whatever the records are', () => {
+  it('every reader comes to the same configuration, and later records change nothing about earlier numbers', () => {
+    fc.assert(
+      fc.property(fc.array(anyRecord, { maxLength: 12 }), fc.nat(12), (records, cut) => {
+        const all = fold(records);
+        expect(fold(structuredClone(records))).toEqual(all);
+        expect(fold(records.slice(0, cut))).toEqual(all.slice(0, cut));
+        expect(all.map(({ number }) => number)).toEqual(records.map((_, number) => number));
+      }),
+    );
+  });
+
+  it('a resource has the number of the last record that changed it, so that If-Match is the number that was read', () => {
+    fc.assert(
+      fc.property(fc.array(anyRecord, { maxLength: 12 }), (records) => {
+        const all = fold(records);
+        for (const [index, after] of all.entries()) {
+          const before = all[index - 1] ?? EMPTY_CONFIGURATION;
+          for (const [key, resource] of after.resources) {
+            expect(resource.number === index || before.resources.get(key) === resource).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+
+  it('content is compared without the order of names', () => {
+    expect(canonical({ b: [{ d: 1, c: 2 }], a: 'x' })).toBe(canonical({ a: 'x', b: [{ c: 2, d: 1 }] }));
+    expect(canonical([1, 2])).not.toBe(canonical([2, 1]));
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import {
+  configurationOf,
+  DeliveryStory,
+  givenIntent,
+  notification,
+  ORDER_PAID,
+  orderShop,
+} from '@carillon/testing/given';
+import {
+  accountsOf,
+  CLOSED,
+  callBegun,
+  callEnded,
+  deliverySettings,
+  findNotification,
+  mayCallAt,
+  presend,
+  SANDBOX,
+  type Configuration,
+  type NotificationBody,
+  type ProviderVerdict,
+} from '@carillon/domain';
+import { account, deployment } from '@carillon/testing/given';
+
+const NTF = 'ntf_paid';
+const rule = ORDER_PAID.rules['paid'];
+if (!rule) throw new Error('there is a rule');
+const body: NotificationBody = { ...ORDER_PAID, id: NTF, rules: { paid: { ...rule, id: 'rul_paid' } } };
+const shop = (change: Partial<NotificationBody> = {}): Configuration =>
+  configurationOf(orderShop({ ...body, ...change }));
+const { delivery } = new DeliveryStory(givenIntent('first'));
+const late = delivery.notAfter + 1;
+const listed = { source: 'hard_bounce', detail: '550 5.1.1' };
+
+describe('the checks before each step into SENDING', () => {
+  it('let go what is still wanted, in time, and not on the list, up to the last millisecond', () => {
+    expect(presend(delivery, shop(), null, delivery.notAfter)).toMatchObject({ kind: 'go' });
+  });
+
+  const withdrawn: Record<string, Configuration> = {
+    'the notification is gone': configurationOf([]),
+    'the notification is switched off': shop({ enabled: false }),
+    'the rule is gone': shop({ rules: { late: rule } }),
+    'the rule is switched off': shop({ rules: { paid: { ...rule, id: 'rul_paid', enabled: false } } }),
+  };
+  for (const [how, newest] of Object.entries(withdrawn)) {
+    it(`first suppress it where ${how}, though it is also late and on the list`, () => {
+      expect(presend(delivery, newest, listed, late)).toMatchObject({ state: 'SUPPRESSED', reason: 'rule_withdrawn' });
+    });
+  }
+
+  it('then expire it where it is late, though it is also on the list', () => {
+    expect(presend(delivery, shop(), listed, late)).toMatchObject({ state: 'EXPIRED', reason: 'not_after_passed' });
+  });
+
+  it('then suppress it where its address is on the list, though the channel is gone too, and say why', () => {
+    const verdict = presend(delivery, shop({ channels: {} }), listed, 0);
+    expect(verdict).toMatchObject({ reason: 'suppressed_address', detail: 'hard_bounce: 550 5.1.1' });
+  });
+
+  it('then suppress it where its notification has the channel no longer', () => {
+    expect(presend(delivery, shop({ channels: {} }), null, 0)).toMatchObject({ reason: 'cannot_send_on_channel' });
+  });
+
+  it('go by ids, so that renaming notification and rule withdraws nothing', () => {
+    const renamed = { ...body, rules: { settled: { ...rule, id: 'rul_paid' } } };
+    const newest = configurationOf([notification('order-settled', renamed)]);
+    expect(presend(delivery, newest, null, 0)).toMatchObject({
+      kind: 'go',
+      notification: { ref: { name: 'order-settled' } },
+    });
+  });
+
+  it('never find the notification of another workspace that was given the same id', () => {
+    const both = configurationOf(orderShop({ ...body, name: 'ours' }), orderShop({ ...body, name: 'theirs' }, 'zebra'));
+    expect(findNotification(both, delivery.slot)?.body.name).toBe('ours');
+    const theirs = configurationOf(orderShop(body, 'zebra'));
+    expect(presend(delivery, theirs, null, 0)).toMatchObject({ reason: 'rule_withdrawn' });
+  });
+});
+
+describe('the accounts of a notification', () => {
+  const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
+  const keysOf = (configuration: Configuration): readonly string[] => {
+    const found = findNotification(configuration, delivery.slot);
+    return found ? accountsOf(configuration, found, 'email').map(({ key }) => key) : [];
+  };
+  it('are those that it names, in their order, without those that are not there', () => {
+    const channels = { email: { template: 'order-paid', accounts: ['backup', 'gone', 'main'] } };
+    const wishes = [
+      ...orderShop({ ...body, channels }),
+      account('main', smtp),
+      account('backup', smtp),
+      deployment({ accounts: { email: smtp } }),
+    ];
+    expect(keysOf(configurationOf(wishes))).toEqual(['shop/backup', 'shop/main']);
+    expect(keysOf(configurationOf(wishes.slice(0, 3)))).toEqual([]);
+  });
+  it('are the deployment’s where it names none, else the sandbox', () => {
+    expect(keysOf(shop())).toEqual([SANDBOX.key]);
+    expect(keysOf(configurationOf([...orderShop(body), deployment({ accounts: { email: smtp } })]))).toEqual([
+      'default',
+    ]);
+  });
+});
+
+describe('settings of a notification', () => {
+  it('are eight attempts from half a minute to four hours within a day, and a doubt is held', () => {
+    expect(deliverySettings(ORDER_PAID)).toEqual({
+      retry: { attempts: 8, first: 30_000, max: 14_400_000 },
+      inDoubt: 'hold',
+      expires: 86_400_000,
+    });
+    const set = deliverySettings({
+      ...ORDER_PAID,
+      retry: { attempts: 2, first: '5s', max: '1m' },
+      expires: '2h',
+      in_doubt: 'drop',
+    });
+    expect(set).toEqual({ retry: { attempts: 2, first: 5000, max: 60_000 }, inDoubt: 'drop', expires: 7_200_000 });
+  });
+});
+
+describe('the breaker of an account', () => {
+  const after = (verdicts: readonly ProviderVerdict[], every = 1000) =>
+    verdicts.reduce((breaker, verdict, index) => callEnded(breaker, verdict, 'why', index * every), CLOSED);
+  const bad = (count: number): ProviderVerdict[] => Array.from({ length: count }, () => 'transient');
+  const good = (count: number): ProviderVerdict[] => Array.from({ length: count }, () => 'accepted');
+
+  it('opens for half a minute when six of ten calls of the last minute were bad, not before', () => {
+    expect(mayCallAt(after([...good(4), ...bad(6)]), 9000)).toBe(39_000);
+    expect(mayCallAt(after([...good(5), ...bad(5)]), 9000)).toBe(9000);
+    expect(mayCallAt(after(bad(9)), 8000)).toBe(8000);
+    expect(mayCallAt(after(bad(10), 7000), 63_000)).toBe(63_000);
+  });
+  it('does not count what is wrong with a message', () => {
+    expect(mayCallAt(after(Array.from({ length: 20 }, () => 'refused_content')), 19_000)).toBe(19_000);
+  });
+  it('then lets one call through, whose answer decides', () => {
+    const open = after(bad(10));
+    expect(mayCallAt(open, 38_999)).toBe(39_000);
+    expect(mayCallAt(open, 39_000)).toBe(39_000);
+    const probing = callBegun(open, 39_000);
+    expect(mayCallAt(probing, 39_001)).toBeGreaterThan(39_001);
+    expect(callEnded(probing, 'accepted', '', 40_000)).toEqual(CLOSED);
+    expect(mayCallAt(callEnded(probing, 'transient', '', 40_000), 40_001)).toBe(70_000);
+  });
+  it('does not wait for ever for a probe that never came back', () => {
+    const probing = callBegun(after(bad(10)), 39_000);
+    expect(mayCallAt(probing, 39_000 + 120_000)).toBe(159_000);
+  });
+  it('is shut for a minute by a refused account', () => {
+    expect(mayCallAt(callEnded(CLOSED, 'refused_account', '', 5), 6)).toBe(60_005);
+  });
+});

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { givenEvent, givenRule } from '@carillon/testing/given';
+import { evaluateRule, MAX_RECIPIENTS, type CompiledRule, type RuleOutcome } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+
+const evaluate = (rule: CompiledRule, body: { readonly [name: string]: Json } = {}): RuleOutcome =>
+  evaluateRule(rule, givenEvent(body), 'trg_1');
+function fired(rule: CompiledRule, body: { readonly [name: string]: Json } = {}) {
+  const outcome = evaluate(rule, body);
+  if (outcome.kind !== 'fired') throw new Error(`it did not fire: ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+const uniqueIds = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
+  fired(rule, body).recipients.map(({ uniqueId }) => uniqueId);
+const drops = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
+  fired(rule, body).dropped.map(({ index, reason }) => [index, reason]);
+const ADA = { email: 'ada@example.com' };
+
+describe('a rule', () => {
+  it('fires only where `when` is true; an error does not fire and is told', () => {
+    const rule = givenRule({}, { when: 'event.total > 100' });
+    expect(evaluate(rule, { ...ADA, total: 101 }).kind).toBe('fired');
+    expect(evaluate(rule, { ...ADA, total: 100 })).toEqual({ kind: 'not_fired' });
+    expect(evaluate(rule, ADA)).toMatchObject({ kind: 'failed', error: expect.stringContaining('total') as string });
+    expect(evaluate(rule, { ...ADA, total: 'much' }).kind).toBe('failed');
+    expect(evaluate(givenRule({}, { when: 'event.total' }), { total: 1 })).toMatchObject({ kind: 'failed' });
+  });
+
+  it('does nothing, not even fail, while it is switched off', () => {
+    expect(evaluate(givenRule({}, { enabled: false, when: 'event.total > 1' }))).toEqual({ kind: 'disabled' });
+  });
+});
+
+describe('the unique_id of a recipient', () => {
+  it('is the text of the expression word for word, and a number’s decimal text', () => {
+    const rule = givenRule({ unique_id: 'event.order' });
+    expect(uniqueIds(rule, { ...ADA, order: ' A-1 ' })).toEqual([' A-1 ']);
+    expect(uniqueIds(rule, { ...ADA, order: 17 })).toEqual(['17']);
+    expect(uniqueIds(rule, { ...ADA, order: 1.5 })).toEqual(['1.5']);
+    expect(uniqueIds(rule, { ...ADA, order: 9007199254740993n })).toEqual(['9007199254740993']);
+  });
+
+  for (const order of [null, '', true, ['a'], { a: 1 }] as const) {
+    it(`is an error, and drops the recipient, where the expression gives ${JSON.stringify(order)}`, () => {
+      expect(drops(givenRule({ unique_id: 'event.order' }), { ...ADA, order })).toEqual([[0, 'rule_error']]);
+    });
+  }
+
+  it('is an error where the expression ends in one: there is no falling back to the address', () => {
+    const outcome = fired(givenRule({ unique_id: 'event.order' }), ADA);
+    expect(outcome).toMatchObject({ recipients: [], dropped: [{ reason: 'rule_error' }] });
+  });
+
+  it('is the first address in the order email, phone, token where the rule has no expression', () => {
+    const rule = givenRule({ to: { token: 'event.token', phone: 'event.phone', email: 'event.email' } });
+    expect(uniqueIds(rule, { token: 'tok', phone: '+49', email: 'a@b.c' })).toEqual(['a@b.c']);
+    expect(uniqueIds(rule, { token: 'tok', phone: '+49', email: null })).toEqual(['+49']);
+    expect(uniqueIds(rule, { token: 'tok' })).toEqual(['tok']);
+    expect(drops(rule, {})).toEqual([[0, 'no_unique_id']]);
+  });
+
+  it('is event or trigger and the address where it is event_id or trigger_id, so that each recipient of each event counts', () => {
+    const all = { for_each: 'event.to', to: { email: 'item' } };
+    const to = ['a@b.c', 'd@e.f'];
+    expect(uniqueIds(givenRule({ ...all, unique_id: 'event_id' }), { to })).toEqual(['evt_1:a@b.c', 'evt_1:d@e.f']);
+    expect(uniqueIds(givenRule({ ...all, unique_id: ' trigger_id ' }), { to })).toEqual(['trg_1:a@b.c', 'trg_1:d@e.f']);
+  });
+
+  it('takes event_id inside of an expression as any value', () => {
+    expect(uniqueIds(givenRule({ unique_id: 'event_id + "!"' }), ADA)).toEqual(['evt_1!']);
+  });
+});
+
+describe('for_each', () => {
+  const rule = givenRule({ for_each: 'event.watchers', to: { email: 'item.email' }, where: 'item.on' });
+  it('makes a recipient of each item, and one bad item spoils no other', () => {
+    const watchers = [{ email: 'a@b.c', on: true }, { email: 'd@e.f', on: false }, 7, { on: true }];
+    const outcome = fired(rule, { watchers });
+    expect(outcome.recipients.map(({ to }) => to.email)).toEqual(['a@b.c']);
+    expect(drops(rule, { watchers })).toEqual([
+      [1, 'where_false'],
+      [2, 'rule_error'],
+      [3, 'no_unique_id'],
+    ]);
+  });
+
+  it('tells nobody of an empty list, and fails where there is no list', () => {
+    expect(fired(rule, { watchers: [] })).toEqual({ kind: 'fired', recipients: [], dropped: [] });
+    expect(evaluate(rule, { watchers: 'all' })).toEqual({ kind: 'failed', error: 'for_each: expected a list' });
+    expect(evaluate(rule, {}).kind).toBe('failed');
+  });
+
+  it(`tells ${MAX_RECIPIENTS} at most, and says how many were left out`, () => {
+    const many = givenRule({ for_each: 'event.to', to: { email: 'item' } });
+    const to = Array.from({ length: MAX_RECIPIENTS + 3 }, (_, index) => `p${index}@example.com`);
+    const outcome = fired(many, { to });
+    expect(outcome.recipients).toHaveLength(MAX_RECIPIENTS);
+    expect(outcome.dropped).toMatchObject([{ index: MAX_RECIPIENTS, reason: 'too_many_recipients' }]);
+    expect(outcome.dropped[0]?.detail).toContain('3 beyond');
+    expect(fired(many, { to: to.slice(3) }).dropped).toEqual([]);
+  });
+});
+
+describe('where', () => {
+  const rule = givenRule({ variables: { plan: 'event.plan' }, where: 'variables.plan == "gold"' });
+  it('sees the variables and drops whom it is not true for, an error with its reason', () => {
+    expect(fired(rule, { ...ADA, plan: 'gold' }).recipients).toHaveLength(1);
+    expect(drops(rule, { ...ADA, plan: 'tin' })).toEqual([[0, 'where_false']]);
+    expect(drops(givenRule({ where: 'event.vip' }), ADA)).toEqual([[0, 'rule_error']]);
+    expect(drops(givenRule({ where: 'event.vip' }), { ...ADA, vip: 'yes' })).toEqual([[0, 'rule_error']]);
+  });
+});
+
+describe('the person who is told', () => {
+  it('is what the rule says, a number too, else the email in small letters, else phone, token or unique_id', () => {
+    const personOf = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
+      fired(rule, body).recipients[0]?.person;
+    const named = givenRule({ person: 'event.user', unique_id: 'event_id' });
+    expect(personOf(named, { user: 'u1', ...ADA })).toBe('u1');
+    expect(personOf(named, { user: 17, ...ADA })).toBe('17');
+    expect(personOf(named, { user: null, email: 'Ada@Example.com' })).toBe('ada@example.com');
+    expect(personOf(named, { email: 'Ada@Example.com' })).toBe('ada@example.com');
+    const phone = givenRule({ to: { phone: 'event.phone' } });
+    expect(personOf(phone, { phone: '+49 30 1' })).toBe('+49 30 1');
+    expect(personOf(named, {})).toBe('evt_1:');
+  });
+});
+
+describe('addresses and variables', () => {
+  it('are null where a field is missing; an address is trimmed, and what is no text is none', () => {
+    const rule = givenRule({ unique_id: 'event_id', variables: { name: 'event.customer.name' } });
+    expect(fired(rule, { email: '  ada@example.com ' }).recipients[0]).toMatchObject({
+      to: { email: 'ada@example.com', phone: null, token: null },
+      variables: { name: null },
+    });
+    for (const email of ['', '   ', 7, null, ['a@b.c']]) {
+      expect(fired(rule, { email }).recipients[0]?.to.email).toBeNull();
+    }
+  });
+});
+
+describe('whatever the event is', () => {
+  it('a rule comes to the same answer each time, and every item is told or dropped with a reason', () => {
+    const rule = givenRule({
+      for_each: 'event.to',
+      to: { email: 'item' },
+      unique_id: 'item',
+      where: 'item != "no@b.c"',
+    });
+    const anyItem = fc.constantFrom<Json>('a@b.c', 'd@e.f', 'no@b.c', '', null, 7, { a: 1 });
+    fc.assert(
+      fc.property(fc.array(anyItem, { maxLength: 20 }), (to) => {
+        const outcome = fired(rule, { to });
+        expect(fired(rule, { to })).toEqual(outcome);
+        expect(outcome.recipients.length + outcome.dropped.length).toBe(to.length);
+      }),
+    );
+  });
+});

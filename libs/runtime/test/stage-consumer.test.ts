@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LogId } from '@carillon/kernel';
+import type { CheckpointStore, Consumption, EventLog, LogRecord, NewRecord } from '@carillon/ports';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { startStageConsumer, type BatchEnded, type CarriedState, type InterpretedStage } from '../src/index.ts';
+
+let topology: Topology;
+let consumption: Consumption | undefined;
+const failures: string[] = [];
+const skipped: number[] = [];
+const ended: (BatchEnded | { readonly error: unknown })[] = [];
+
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  for (const list of [failures, skipped, ended]) list.length = 0;
+});
+afterEach(async () => {
+  await consumption?.stop();
+  consumption = undefined;
+  await topology.close();
+});
+
+const record = (text: string): NewRecord => ({
+  topic: 'carillon.triggers',
+  partition: 0,
+  key: 'k',
+  value: new TextEncoder().encode(text),
+  headers: {},
+});
+const append = (...texts: readonly string[]) => topology.data.log.append(texts.map(record));
+const textOf = ({ value }: LogRecord): string => Buffer.from(value).toString();
+
+/** Passes each record on to another topic, and counts in its state what it saw. */
+function passingOn(
+  seen: string[],
+  during: (records: readonly LogRecord[]) => Promise<void> = async () => undefined,
+): InterpretedStage {
+  return {
+    name: 'pass-on',
+    async handle(records, state) {
+      seen.push(...records.map((one) => `${one.offset}:${textOf(one)}`));
+      await during(records);
+      const outputs = records.map((one) => ({ ...record(`out ${textOf(one)}`), topic: 'carillon.outcomes' as const }));
+      const carried: CarriedState = {
+        ...state,
+        configNumber: state.configNumber + records.length,
+        clocks: { s: records.length },
+      };
+      return { fates: records.map(() => ({ kind: 'done' })), outputs, state: carried };
+    },
+  };
+}
+type Ports = { readonly log?: EventLog; readonly checkpoints?: CheckpointStore };
+async function start(
+  stage: InterpretedStage,
+  { log = topology.data.log, checkpoints = topology.data.checkpoints }: Ports = {},
+) {
+  consumption = await startStageConsumer({
+    group: 'g',
+    topic: 'carillon.triggers',
+    stage,
+    log,
+    checkpoints,
+    watch: {
+      begun: () => (end) => void ended.push(end),
+      failed: ({ error }) => void failures.push(error instanceof Error ? error.message : String(error)),
+      skipped: ({ records }) => void skipped.push(records),
+    },
+  });
+}
+const stored = () => topology.data.checkpoints.load('g', 'carillon.triggers', 0);
+const reached = (next: number) =>
+  untilFound(`the group is at ${next}`, async () => {
+    const checkpoint = await stored();
+    return checkpoint?.next === next ? checkpoint : undefined;
+  });
+const failed = () => untilFound('a failure', () => failures[0]);
+const outputs = async (): Promise<string[]> => (await topology.records('carillon.outcomes')).map(textOf);
+const save = (next: number, logId: LogId = topology.data.log.logId) =>
+  topology.data.checkpoints.save({
+    group: 'g',
+    topic: 'carillon.triggers',
+    partition: 0,
+    logId,
+    next,
+    clocks: {},
+    configNumber: 5,
+  });
+
+describe('the interpreter of stages', () => {
+  it('appends what a batch gives, then saves state and position, and tells fates and lag', async () => {
+    await append('a', 'b');
+    await start(passingOn([]));
+    expect(await reached(2)).toMatchObject({ configNumber: 1, clocks: { s: 2 }, logId: topology.data.log.logId });
+    expect(await outputs()).toEqual(['out a', 'out b']);
+    expect(ended).toEqual([{ fates: { done: 2 }, lag: 0 }]);
+  });
+
+  it('goes on after a restart where it was, with the state that it had', async () => {
+    await append('a', 'b');
+    await start(passingOn([]));
+    await reached(2);
+    await consumption?.stop();
+    await topology.restart();
+    await append('c');
+    const seen: string[] = [];
+    await start(passingOn(seen));
+    expect((await reached(3)).configNumber).toBe(2);
+    expect(seen).toEqual(['2:c']);
+  });
+
+  it('does not move the position where the outputs cannot be appended: the batch comes again', async () => {
+    await append('a');
+    let away = 2;
+    const { log } = topology.data;
+    const faulty: EventLog = {
+      ...log,
+      append: (list) => ((away -= 1) >= 0 ? Promise.reject(new Error('away')) : log.append(list)),
+    };
+    const seen: string[] = [];
+    await start(passingOn(seen), { log: faulty });
+    await reached(1);
+    expect(seen).toEqual(['0:a', '0:a', '0:a']);
+    expect(failures).toEqual(['away', 'away']);
+    expect(await outputs()).toEqual(['out a']);
+  });
+
+  it('repeats outputs, but loses none, where the position cannot be saved', async () => {
+    await append('a');
+    let away = 1;
+    const { checkpoints } = topology.data;
+    const save2: CheckpointStore['save'] = (one) =>
+      (away -= 1) >= 0 ? Promise.reject(new Error('away')) : checkpoints.save(one);
+    await start(passingOn([]), { checkpoints: { ...checkpoints, save: save2 } });
+    expect((await reached(1)).configNumber).toBe(0);
+    expect(await outputs()).toEqual(['out a', 'out a']);
+  });
+
+  it('of a partition that went elsewhere is refused by the fence, and begins again from what is stored', async () => {
+    await append('a', 'b', 'c', 'd');
+    const seen: string[] = [];
+    let zombie = true;
+    await start(
+      passingOn(seen, async () => {
+        if (zombie) await append('e');
+        if (zombie) await save(5);
+        zombie = false;
+      }),
+    );
+    expect(await failed()).toContain('another worker of g is further on in carillon.triggers/0');
+    await append('f');
+    expect((await reached(6)).configNumber).toBe(6);
+    expect(seen).toEqual(['0:a', '1:b', '2:c', '3:d', '5:f']);
+  });
+
+  it('saves nothing of a batch that was under way when the partition was taken', async () => {
+    await append('a');
+    let stopping: Promise<void> | undefined;
+    const { log } = topology.data;
+    let lost: (() => Promise<void>) | undefined;
+    const taking: EventLog = {
+      ...log,
+      consume: (options) =>
+        log.consume({
+          ...options,
+          async assigned(partition) {
+            const worker = await options.assigned(partition);
+            lost = () => worker.lost();
+            return worker;
+          },
+        }),
+    };
+    await start(
+      passingOn([], async () => {
+        await lost?.();
+        stopping = consumption?.stop();
+      }),
+      { log: taking },
+    );
+    await untilFound('the end of the batch', () => ended[0]);
+    await stopping;
+    expect(await stored()).toBeNull();
+    expect(await outputs()).toEqual([]);
+  });
+
+  it('does not start on a position of another log, and says whose is whose', async () => {
+    await append('a');
+    await save(0, 'log_OTHER' as LogId);
+    const seen: string[] = [];
+    await start(passingOn(seen));
+    const words = await failed();
+    expect(words).toContain('the checkpoint of g in carillon.triggers/0 belongs to log log_OTHER');
+    expect(words).toContain(`this is ${topology.data.log.logId}; restore log and stores from one backup`);
+    expect(seen).toEqual([]);
+  });
+
+  it('does not rewind where the position is beyond the end of the log', async () => {
+    await append('a');
+    await save(9);
+    const seen: string[] = [];
+    await start(passingOn(seen));
+    expect(await failed()).toContain('is 9, but the log ends at 1: was it restored?');
+    expect(seen).toEqual([]);
+  });
+
+  it('goes on at the start of the log where its position has left it, and says how much is gone', async () => {
+    await append('a', 'b', 'c');
+    await save(1);
+    topology.clock.pass(1000);
+    await topology.data.log.trim('carillon.triggers', topology.clock.now());
+    await append('d');
+    const seen: string[] = [];
+    await start(passingOn(seen));
+    await reached(4);
+    expect(seen).toEqual(['3:d']);
+    expect(skipped).toEqual([2]);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changesOf, notification, ORDER_PAID, orderShop, PAID_MAIL, recordOf, template } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
+import type { EventLog } from '@carillon/ports';
+import { createConfigurationView, publishConfiguration, readSourceRecord } from '../../src/index.ts';
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 3 });
+});
+afterEach(() => topology.close());
+
+const viewOf = (log: EventLog) => createConfigurationView(log, topology.ports.codecs.configuration, topology.clock);
+const publishPorts = () => {
+  const { log, codecs, configuration, ids, clock } = topology.ports;
+  return { log, codec: codecs.configuration, view: configuration, ids, clock };
+};
+const appendRecord = (wishes = orderShop()) =>
+  topology.data.log.append([
+    {
+      topic: 'carillon.config',
+      partition: 0,
+      key: 'configuration',
+      value: topology.ports.codecs.configuration.encode(recordOf(changesOf(EMPTY_CONFIGURATION, wishes))),
+      headers: {},
+    },
+  ]);
+
+describe('publishing', () => {
+  it('answers with the number when a marker of it stands in every partition', async () => {
+    const number = await topology.publish(...orderShop());
+    const markers = (await topology.records('carillon.events')).map((record) =>
+      readSourceRecord(record, topology.data.log.logId),
+    );
+    expect(markers).toMatchObject(
+      [0, 1, 2].map((partition) => ({
+        ok: true,
+        value: { kind: 'marker', configNumber: number, position: { partition } },
+      })),
+    );
+    expect(topology.ports.configuration.current().number).toBe(number);
+  });
+
+  it('of what somebody else changed meanwhile is refused as a conflict that names it, and changes nothing', async () => {
+    await topology.publish(...orderShop());
+    const seen = topology.ports.configuration.current();
+    await topology.publish(notification('order-paid', { ...ORDER_PAID, name: 'Theirs' }));
+    const mine = changesOf(seen, [
+      notification('order-paid', { ...ORDER_PAID, name: 'Mine' }),
+      template('new', PAID_MAIL),
+    ]);
+    const publishing = publishConfiguration(publishPorts(), mine, 'bob');
+    await expect(publishing).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('notification shop/order-paid') as string,
+    });
+    const now = await topology.ports.configuration.refresh();
+    expect(findResource(now, 'notification', 'shop', 'order-paid')?.body.name).toBe('Theirs');
+    expect(findResource(now, 'template', 'shop', 'new')).toBeUndefined();
+  });
+
+  it('at once by many is won by one; the others are told', async () => {
+    await topology.publish(...orderShop());
+    const seen = topology.ports.configuration.current();
+    const results = await Promise.allSettled(
+      [1, 2, 3, 4].map((one) =>
+        publishConfiguration(
+          publishPorts(),
+          changesOf(seen, [notification('order-paid', { ...ORDER_PAID, name: `N${one}` })]),
+          'bob',
+        ),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('the view of the configuration', () => {
+  it('gives every number its own configuration for ever', async () => {
+    await topology.publish(...orderShop());
+    await topology.publish(notification('order-paid', null));
+    const view = viewOf(topology.data.log);
+    expect((await view.at(0)).resources.size).toBe(3);
+    expect((await view.at(1)).resources.size).toBe(2);
+    expect((await view.at(-1)).resources.size).toBe(0);
+    await expect(view.at(2)).rejects.toMatchObject({ code: 'log_unavailable' });
+  });
+
+  it('reads on for a number that it has not met', async () => {
+    const view = viewOf(topology.data.log);
+    await view.refresh();
+    await topology.publish(...orderShop());
+    expect(view.current().number).toBe(-1);
+    expect((await view.at(0)).number).toBe(0);
+  });
+
+  it('passes over a record that cannot be read: its number exists and changes nothing', async () => {
+    await appendRecord();
+    await topology.data.log.append([
+      { topic: 'carillon.config', partition: 0, key: 'k', value: new Uint8Array([9]), headers: {} },
+    ]);
+    const view = viewOf(topology.data.log);
+    const { number, resources } = await view.refresh();
+    expect([number, resources.size]).toEqual([1, 3]);
+  });
+
+  it('does not say that it read to the end before it has, however large the records are', async () => {
+    const text = 'x'.repeat(1_500_000);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      await appendRecord([template(name, { email: { subject: 's', text } })]);
+    }
+    const view = viewOf(topology.data.log);
+    await view.refresh();
+    expect(view.current().number).toBe(4);
+  });
+
+  it('reads once for all who ask at the same time, and nobody gets what was read before they asked', async () => {
+    const { log } = topology.data;
+    let readings = 0;
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow: EventLog = {
+      ...log,
+      async read(...asked) {
+        const records = await log.read(...asked);
+        readings += 1;
+        if (readings === 1) await held;
+        return records;
+      },
+    };
+    const view = viewOf(slow);
+    const early = view.refresh();
+    await appendRecord();
+    const late = [view.refresh(), view.refresh(), view.refresh()];
+    release();
+    await early;
+    for (const { number } of await Promise.all(late)) expect(number).toBe(0);
+    expect(readings).toBeLessThanOrEqual(4);
+  });
+
+  it('does not call itself fresh after a reading that failed, and goes on with the next', async () => {
+    const { log } = topology.data;
+    let broken = true;
+    const view = viewOf({
+      ...log,
+      read: (...asked) => (broken ? Promise.reject(new Error('away')) : log.read(...asked)),
+    });
+    await expect(view.refresh()).rejects.toThrow('away');
+    expect(view.readToEndAt()).toBe(Number.NEGATIVE_INFINITY);
+    broken = false;
+    await appendRecord();
+    expect((await view.refresh()).number).toBe(0);
+    expect(view.readToEndAt()).toBeGreaterThan(0);
+  });
+});

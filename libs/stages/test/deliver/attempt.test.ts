@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openDelivery,
+  providerResult,
+  SANDBOX,
+  type Delivery,
+  type Intent,
+  type ProviderResult,
+} from '@carillon/domain';
+import type { ChannelSender, DeliveryLedger } from '@carillon/ports';
+import { givenIntent, HOUR, notification, ORDER_PAID, orderShop, PAID_MAIL, template } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { attemptDelivery, deliveryIdOf, sweep, type AttemptPorts } from '../../src/index.ts';
+
+let topology: Topology;
+let calls: string[] = [];
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  calls = [];
+  const [rule] = Object.values(ORDER_PAID.rules);
+  if (!rule) throw new Error('there is a rule');
+  await topology.publish(...orderShop({ ...ORDER_PAID, id: 'ntf_paid', rules: { paid: { ...rule, id: 'rul_paid' } } }));
+});
+afterEach(() => topology.close());
+
+/** A provider whose next answers are written down before: it stands for the adapters, which keep one contract. */
+const senderOf = (answer: (call: number) => Promise<ProviderResult>): ChannelSender => ({
+  channel: 'email',
+  async send(message) {
+    calls.push(message.to);
+    return answer(calls.length);
+  },
+  check: async () => [],
+  close: async () => undefined,
+});
+const answers = (...list: readonly ProviderResult[]) =>
+  senderOf(async (call) => list[call - 1] ?? providerResult('accepted', '250', 'fine'));
+
+const ports = (more: Partial<AttemptPorts> = {}): AttemptPorts => ({
+  ...topology.ports,
+  pause: () => Promise.resolve(),
+  stopping: new AbortController().signal,
+  ...more,
+});
+async function waiting(facts: Partial<Intent> = {}, uniqueId = '1'): Promise<Delivery> {
+  const now = topology.clock.now();
+  const intent = givenIntent('a', { uniqueId, causedAt: now, notAfter: now + 24 * HOUR, ...facts });
+  const delivery = openDelivery(intent, 'carillon.intents/0@0', deliveryIdOf(intent, topology.ids), {
+    now,
+    derive: topology.ids.derive,
+  });
+  await topology.data.ledger.insert([delivery]);
+  return delivery;
+}
+const released: (ProviderResult | null)[] = [];
+const attempt = (
+  delivery: Delivery,
+  sender: ChannelSender | null,
+  more: Partial<AttemptPorts> = {},
+  retryAt: number | null = null,
+) => {
+  released.length = 0;
+  const hold = sender && {
+    choice: SANDBOX,
+    sender,
+    release: (result: ProviderResult | null) => void released.push(result),
+  };
+  return attemptDelivery(delivery, hold, { retryAt, anotherAccount: false }, ports(more));
+};
+const now = async (delivery: Delivery): Promise<Delivery> => (await topology.data.ledger.get(delivery.id)) ?? delivery;
+const suppress = (address: string) =>
+  topology.data.suppressions.add({
+    workspace: 'shop',
+    channel: 'email',
+    address,
+    source: 'operator',
+    detail: 'asked for it',
+    deliveryId: null,
+    at: 0,
+  });
+
+describe('one attempt', () => {
+  it('is written down as SENDING before the provider is called, and what it answered after', async () => {
+    const delivery = await waiting();
+    let during: Delivery | undefined;
+    const sender = senderOf(async () => {
+      during = await now(delivery);
+      return providerResult('accepted', '250', 'queued');
+    });
+    expect(await attempt(delivery, sender)).toMatchObject({ kind: 'called', result: { verdict: 'accepted' } });
+    expect(during).toMatchObject({ state: 'SENDING', attempts: [{ account: 'sandbox', result: null }] });
+    expect(await now(delivery)).toMatchObject({ state: 'SENT', attempts: [{ result: { code: '250' } }] });
+    expect(released).toMatchObject([{ verdict: 'accepted' }]);
+  });
+
+  it('by ten workers at once is one call', async () => {
+    const delivery = await waiting();
+    const reports = await Promise.all(Array.from({ length: 10 }, () => attempt(delivery, answers())));
+    expect(reports.filter(({ kind }) => kind === 'called')).toHaveLength(1);
+    expect(reports.filter(({ kind }) => kind === 'stale')).toHaveLength(9);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('by an adapter that throws is a doubt, not a failure', async () => {
+    const delivery = await waiting();
+    await attempt(
+      delivery,
+      senderOf(() => Promise.reject(new Error('bug'))),
+    );
+    expect(await now(delivery)).toMatchObject({ state: 'IN_DOUBT', reason: 'answer_unknown' });
+  });
+
+  it('suppresses the address of a hard bounce for its channel, whatever its letters, and the next delivery is not called', async () => {
+    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: true });
+    const first = await waiting({ to: 'Ada@Example.com' });
+    await attempt(first, answers(bounce));
+    expect(await topology.data.suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({
+      source: 'hard_bounce',
+      deliveryId: first.id,
+    });
+    const second = await waiting({ to: 'ADA@example.com' }, '2');
+    expect(await attempt(second, answers())).toMatchObject({
+      kind: 'ended',
+      delivery: { state: 'SUPPRESSED', reason: 'suppressed_address' },
+    });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('without a free account waits, uses no attempt, and fails only where there is none at all', async () => {
+    const delivery = await waiting();
+    const until = topology.clock.now() + 30_000;
+    expect(await attempt(delivery, null, {}, until)).toMatchObject({
+      kind: 'postponed',
+      delivery: { nextAt: until, attemptsUsed: 0 },
+    });
+    expect(await attempt(await now(delivery), null)).toMatchObject({
+      kind: 'ended',
+      delivery: { state: 'FAILED', reason: 'no_account' },
+    });
+  });
+});
+
+describe('before an attempt', () => {
+  it('all checks are made in their order, and the first that holds is the reason', async () => {
+    const delivery = await waiting({ variables: {} });
+    await suppress('ada@example.com');
+    topology.clock.pass(25 * HOUR);
+    await topology.publish(notification('order-paid', null));
+    expect(await attempt(delivery, answers())).toMatchObject({
+      delivery: { state: 'SUPPRESSED', reason: 'rule_withdrawn' },
+    });
+    expect(calls).toEqual([]);
+    expect(released).toEqual([null]);
+  });
+
+  it('a late one expires', async () => {
+    const delivery = await waiting();
+    await suppress('ada@example.com');
+    topology.clock.pass(24 * HOUR + 1000);
+    expect(await attempt(delivery, answers())).toMatchObject({
+      delivery: { state: 'EXPIRED', reason: 'not_after_passed' },
+    });
+  });
+
+  it('one that becomes late while it is rendered does not begin', async () => {
+    const delivery = await waiting();
+    const templates: AttemptPorts['templates'] = {
+      ...topology.ports.templates,
+      async render(...asked) {
+        const rendered = await topology.ports.templates.render(...asked);
+        topology.clock.pass(25 * HOUR);
+        return rendered;
+      },
+    };
+    expect(await attempt(delivery, answers(), { templates })).toEqual({ kind: 'stale' });
+    expect(calls).toEqual([]);
+    expect(await attempt(await now(delivery), answers())).toMatchObject({ delivery: { state: 'EXPIRED' } });
+  });
+
+  it('what cannot be rendered, or has an address that is none, fails, and is not called', async () => {
+    await topology.publish(template('strict', { email: { subject: '{{gone}}', text: 'x', strict: true } }));
+    const strict = await waiting({ template: 'strict', configNumber: 1 });
+    expect(await attempt(strict, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
+    const nobody = await waiting({ to: 'ada, bob@example.com' }, '2');
+    expect(await attempt(nobody, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
+    const gone = await waiting({ template: 'gone' }, '3');
+    expect(await attempt(gone, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
+    expect(calls).toEqual([]);
+  });
+
+  it('the template is the one that the event was judged by, not the newest', async () => {
+    const delivery = await waiting({ variables: { order_id: 'A-1' } });
+    await topology.publish(template('order-paid', { email: { ...PAID_MAIL.email, subject: 'New' } }));
+    let subject = '';
+    const sender: ChannelSender = {
+      ...answers(),
+      send: async (message) => ((subject = message.subject), providerResult('accepted', '', '')),
+    };
+    await attempt(delivery, sender);
+    expect(subject).toBe('Order A-1 is paid');
+  });
+});
+
+describe('a ledger that does not answer', () => {
+  const faulty = (replace: DeliveryLedger['replace']): Pick<AttemptPorts, 'ledger'> => ({
+    ledger: { ...topology.data.ledger, replace },
+  });
+
+  it('after it wrote the step into SENDING is asked whose it is, and then the one call is made', async () => {
+    const delivery = await waiting();
+    let lost = false;
+    const losing = faulty(async (next) => {
+      const wrote = await topology.data.ledger.replace(next);
+      if (next.state !== 'SENDING' || lost) return wrote;
+      lost = true;
+      throw new Error('no answer');
+    });
+    expect(await attempt(delivery, answers(), losing)).toMatchObject({ kind: 'called' });
+    expect(calls).toHaveLength(1);
+    expect((await now(delivery)).attempts).toHaveLength(1);
+  });
+
+  it('or whose driver repeats a write and finds it done, is asked too: what bears our token is ours', async () => {
+    const delivery = await waiting();
+    const repeating = faulty(async (next) => {
+      await topology.data.ledger.replace(next);
+      return topology.data.ledger.replace(next);
+    });
+    expect(await attempt(delivery, answers(), repeating)).toMatchObject({
+      kind: 'called',
+      delivery: { state: 'SENT' },
+    });
+    expect(calls).toHaveLength(1);
+    expect((await now(delivery)).history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'SENT']);
+  });
+
+  it('and did not write it gets no call, and the delivery is found again', async () => {
+    const delivery = await waiting();
+    expect(
+      await attempt(
+        delivery,
+        answers(),
+        faulty(() => Promise.reject(new Error('away'))),
+      ),
+    ).toEqual({ kind: 'stale' });
+    expect(calls).toEqual([]);
+    expect(await now(delivery)).toEqual(delivery);
+  });
+
+  it('for a while after the call is told the answer when it is back, and only once', async () => {
+    const delivery = await waiting();
+    let away = 3;
+    const back = faulty(async (next) => {
+      if (next.state === 'SENT' && away > 0) {
+        away -= 1;
+        if (away > 0) throw new Error('away');
+        await topology.data.ledger.replace(next);
+        throw new Error('written, no answer');
+      }
+      return topology.data.ledger.replace(next);
+    });
+    expect(await attempt(delivery, answers(), back)).toMatchObject({ kind: 'called', delivery: { state: 'SENT' } });
+    expect((await now(delivery)).history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'SENT']);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('the sweeper', () => {
+  it('turns a call whose lease ended into a doubt, and leaves one alone that is held', async () => {
+    const [first, second] = [await waiting(), await waiting({}, '2')];
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const hanging = senderOf(() => held.then(() => providerResult('accepted', '', '')));
+    const never = ports({ pause: () => new Promise(() => undefined) });
+    const hold = { choice: SANDBOX, sender: hanging, release: () => undefined };
+    const running = [first, second].map((one) =>
+      attemptDelivery(one, hold, { retryAt: null, anotherAccount: false }, never),
+    );
+    while (calls.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await sweep(topology.ports, topology.clock.now())).toMatchObject({ doubted: 0 });
+    topology.clock.pass(31_000);
+    expect(await sweep(topology.ports, topology.clock.now())).toMatchObject({ doubted: 2 });
+    expect(await now(first)).toMatchObject({ state: 'IN_DOUBT', reason: 'lease_ran_out' });
+    release();
+    await Promise.all(running);
+    expect(await now(first)).toMatchObject({ state: 'SENT', clean: false });
+    expect(calls).toHaveLength(2);
+  });
+
+  it('never sees a doubt in a call whose holder lives and renews', async () => {
+    const delivery = await waiting();
+    let renewals = 0;
+    const pausing = async () => {
+      renewals += 1;
+      topology.clock.pass(10_000);
+      await sweep(topology.ports, topology.clock.now());
+    };
+    const slow = senderOf(async () => {
+      while (renewals < 8) await new Promise((resolve) => setTimeout(resolve, 2));
+      return providerResult('accepted', '', '');
+    });
+    await attempt(delivery, slow, { pause: pausing });
+    const { history, clean } = await now(delivery);
+    expect(history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'SENT']);
+    expect(clean).toBe(true);
+  });
+});

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Delivery, Intent, Outcome } from '@carillon/domain';
+import { endUnsent } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import type { LogRecord } from '@carillon/ports';
+import { givenIntent } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { createCustodyStage, deliveryIdOf, publishOutcomes, sweep } from '../../src/index.ts';
+
+let topology: Topology;
+const hinted: Delivery[] = [];
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  hinted.length = 0;
+});
+afterEach(() => topology.close());
+
+const STATE = { partition: 0, configNumber: -1, clocks: {} };
+let offset = 0;
+const recordOf = (intent: Intent | Uint8Array): LogRecord => ({
+  topic: 'carillon.intents',
+  partition: 0,
+  key: 'k',
+  value: intent instanceof Uint8Array ? intent : topology.ports.codecs.intent.encode(intent),
+  headers: {},
+  offset: (offset += 1),
+  time: topology.clock.now(),
+});
+const take = (...intents: readonly (Intent | Uint8Array)[]) =>
+  createCustodyStage({ ...topology.ports, due: (list) => void hinted.push(...list) }).handle(
+    intents.map(recordOf),
+    STATE,
+  );
+const held = async (intent: Intent): Promise<Delivery> => {
+  const found = await topology.data.ledger.get(deliveryIdOf(intent, topology.ids));
+  if (!found) throw new Error('nothing holds the slot');
+  return found;
+};
+const told = async (): Promise<Outcome[]> =>
+  (await topology.records('carillon.outcomes')).flatMap((record) => {
+    const read = topology.ports.codecs.outcome.decode(record.value);
+    return read.ok ? [read.value] : [];
+  });
+const expire = async (intent: Intent): Promise<void> => {
+  const { now, derive } = { now: topology.clock.now(), derive: topology.ids.derive };
+  const next = endUnsent(await held(intent), 'EXPIRED', 'not_after_passed', '', { now, derive });
+  if (next) expect(await topology.data.ledger.replace(next)).toBe('done');
+};
+const kinds = ({ fates }: Awaited<ReturnType<typeof take>>) =>
+  fates.map((fate) => ('reason' in fate ? fate.reason : fate.kind));
+
+describe('taking intents into custody', () => {
+  it('puts each into the ledger before the batch ends, and hints at what is due', async () => {
+    const [a, b] = [givenIntent('a', { uniqueId: '1' }), givenIntent('b', { uniqueId: '2' })];
+    expect(kinds(await take(a, b))).toEqual(['done', 'done']);
+    expect(await held(a)).toMatchObject({ state: 'WAITING', intent: a, version: 1 });
+    expect(hinted.map(({ intent }) => intent.id)).toEqual([a.id, b.id]);
+  });
+
+  it('names the document by a keyed hash, so that a unique_id cannot be read from it', async () => {
+    const intent = givenIntent('a', { uniqueId: 'ada@example.com' });
+    expect(deliveryIdOf(intent, topology.ids)).toMatch(/^dlv_[0-9A-Z]{26}$/);
+  });
+
+  it('changes nothing when the batch comes again', async () => {
+    const [a, again, other] = [givenIntent('a'), givenIntent('again'), givenIntent('other', { uniqueId: '2' })];
+    await take(a, again, other);
+    const before = [await held(a), await held(other)];
+    const outcomes = await told();
+    expect(kinds(await take(a, again, other))).toEqual(['known', 'known', 'known']);
+    expect([await held(a), await held(other)]).toEqual(before);
+    expect(await told()).toEqual(outcomes);
+  });
+
+  it('counts duplicates of one batch, tells of each under its own id, and keeps nothing of that in the document', async () => {
+    const [first, second, third] = [givenIntent('a'), givenIntent('b'), givenIntent('c')];
+    expect(kinds(await take(first, second, third))).toEqual(['done', 'duplicate', 'duplicate']);
+    expect(await held(first)).toMatchObject({ intent: first, duplicates: 2, unpublished: [] });
+    const outcomes = await told();
+    expect(outcomes.map(({ intentId, reason }) => [intentId, reason])).toEqual([
+      [second.id, 'duplicate'],
+      [third.id, 'duplicate'],
+    ]);
+    expect(new Set(outcomes.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('does not let a slot that is asked for again and again grow, nor wait to tell of it', async () => {
+    const intents = Array.from({ length: 60 }, (_, index) => givenIntent(`i${index}`));
+    for (const intent of intents) await take(intent);
+    const document = await held(intents[0] ?? givenIntent('none'));
+    expect(document).toMatchObject({ duplicates: 59, unpublished: [] });
+    expect(await told()).toHaveLength(59);
+  });
+
+  it('tells at once of who has no address', async () => {
+    const intent = givenIntent('a', { to: null });
+    await take(intent);
+    expect(await held(intent)).toMatchObject({ state: 'SUPPRESSED', unpublished: [] });
+    expect(await told()).toMatchObject([{ reason: 'no_address' }]);
+    expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
+  });
+
+  it('lets another intent take over what ended unsent, and hints at it', async () => {
+    const [first, second] = [givenIntent('a'), givenIntent('b')];
+    await take(first);
+    await expire(first);
+    expect(kinds(await take(second))).toEqual(['done']);
+    expect(await held(first)).toMatchObject({ state: 'WAITING', intent: second });
+    expect(hinted.at(-1)?.intent.id).toBe(second.id);
+  });
+
+  it('by two stages at once gives the slot to one intent and counts every other, none twice and none lost', async () => {
+    const intents = Array.from({ length: 12 }, (_, index) => givenIntent(`i${index}`));
+    const halves = [intents.slice(0, 6), intents.slice(6), intents.slice(3, 9)];
+    const results = await Promise.all(halves.map((half) => take(...half)));
+    const fates = results.flatMap(kinds);
+    expect(fates.filter((kind) => kind === 'done')).toHaveLength(1);
+    expect(fates.filter((kind) => kind === 'duplicate')).toHaveLength(11);
+    expect(fates.filter((kind) => kind === 'known')).toHaveLength(6);
+    const document = await held(intents[0] ?? givenIntent('none'));
+    expect(document.duplicates).toBe(11);
+    expect(document.judged.toSorted()).toEqual(intents.map(({ id }) => id).toSorted());
+    expect(new Set((await told()).map(({ id }) => id)).size).toBe(11);
+  });
+
+  it('by two stages at once after an end lets exactly one intent take over', async () => {
+    const first = givenIntent('first');
+    await take(first);
+    await expire(first);
+    const rivals = ['b', 'c', 'd', 'e'].map((name) => givenIntent(name));
+    const results = await Promise.all(rivals.map((rival) => take(rival)));
+    expect(results.flatMap(kinds).toSorted()).toEqual(['done', 'duplicate', 'duplicate', 'duplicate']);
+  });
+
+  it('parks what cannot be read, with its bytes, and takes the others', async () => {
+    const intent = givenIntent('a');
+    const result = await take(new Uint8Array([0, 1, 2]), intent);
+    expect(result.fates).toHaveLength(2);
+    const letter = topology.ports.codecs.deadLetter.decode(result.outputs[0]?.value ?? new Uint8Array());
+    expect(letter).toMatchObject({ ok: true, value: { stage: 'deliver', value: new Uint8Array([0, 1, 2]) } });
+    expect((await held(intent)).state).toBe('WAITING');
+  });
+});
+
+describe('outcomes', () => {
+  it('are on the log before they leave the document; who dies in between tells them again under the same id', async () => {
+    const intent = givenIntent('a');
+    await take(intent);
+    await expire(intent);
+    const { ledger } = topology.data;
+    const dying = { ...topology.ports, ledger: { ...ledger, replace: () => Promise.reject(new Error('died')) } };
+    await expect(publishOutcomes([await held(intent)], dying)).rejects.toThrow('died');
+    expect((await held(intent)).unpublished).toHaveLength(1);
+    topology.clock.pass(6000);
+    expect(await sweep(topology.ports, topology.clock.now())).toEqual({ doubted: 0, published: 1 });
+    expect((await held(intent)).unpublished).toEqual([]);
+    const outcomes = await told();
+    expect(outcomes).toHaveLength(2);
+    expect(outcomes[1]).toEqual(outcomes[0]);
+  });
+
+  it('stay in the document while the log cannot take them', async () => {
+    const intent = givenIntent('a');
+    await take(intent);
+    await expire(intent);
+    const { log } = topology.data;
+    const away = { ...topology.ports, log: { ...log, append: () => Promise.reject(new Error('away')) } };
+    await expect(publishOutcomes([await held(intent)], away)).rejects.toThrow('away');
+    expect((await held(intent)).unpublished).toHaveLength(1);
+    expect(await told()).toEqual([]);
+  });
+
+  it('that came since are left to the next round', async () => {
+    const [first, second] = [givenIntent('a'), givenIntent('b')];
+    await take(first);
+    await expire(first);
+    const seen = await held(first);
+    await take(second);
+    await publishOutcomes([seen], topology.ports);
+    const { state, unpublished } = await held(first);
+    expect([state, unpublished.filter(({ state: ended }) => ended === 'EXPIRED')]).toEqual(['WAITING', []]);
+  });
+
+  it('of a document that is gone are told all the same', async () => {
+    const intent = givenIntent('a', { to: null });
+    const ghost = { ...(await take(intent).then(() => held(intent))), id: 'dlv_gone' as DeliveryId };
+    await expect(publishOutcomes([ghost], topology.ports)).resolves.toBe(ghost.unpublished.length);
+  });
+});

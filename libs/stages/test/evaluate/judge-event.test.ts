@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Configuration, NotificationBody, RuleBody } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import {
+  configurationOf,
+  givenEvent,
+  givenIds,
+  givenRuleBook,
+  HOUR,
+  MORNING,
+  ORDER_PAID,
+  orderShop,
+  PAID_MAIL,
+  template,
+} from '@carillon/testing/given';
+import { judgeEvent, templateContext, type Judgement } from '../../src/index.ts';
+
+const book = givenRuleBook();
+const judge = (configuration: Configuration, body: { readonly [name: string]: Json }, id = 'evt_1', offset = 5) =>
+  judgeEvent(givenEvent(body, id, offset), configuration, book, givenIds.derive);
+const intentsOf = (judgements: readonly Judgement[]) => judgements.flatMap(({ intents }) => intents);
+
+const rule = ORDER_PAID.rules['paid'];
+if (!rule) throw new Error('there is a rule');
+const shop = (change: Partial<RuleBody> = {}, more: Partial<NotificationBody> = {}): Configuration =>
+  configurationOf(orderShop({ ...ORDER_PAID, ...more, rules: { paid: { ...rule, ...change } } }));
+const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com', name: 'Ada' } };
+
+describe('the intent of a fired rule', () => {
+  it('holds its slot, where it comes from, what the template needs, and until when it is of use', () => {
+    const [intent, ...others] = intentsOf(judge(shop({}, { expires: '2h' }), PAID));
+    expect(others).toEqual([]);
+    expect(intent).toMatchObject({
+      slot: { workspace: 'shop', notificationId: 'shop/order-paid', channel: 'email', uniqueId: 'A-1' },
+      rule: 'order-paid.paid',
+      ruleVersion: 1,
+      configNumber: 0,
+      eventId: 'evt_1',
+      eventPosition: 'carillon.events/0@5',
+      to: 'ada@example.com',
+      variables: { order_id: 'A-1', customer: { name: 'Ada' } },
+      templateVersion: 1,
+      causedAt: MORNING,
+      notAfter: MORNING + 2 * HOUR,
+    });
+    expect(intent?.variables).not.toHaveProperty('status');
+  });
+
+  it('has the same id for the same event at another place of the log, and another id for another event, slot or address', () => {
+    const idOf = (body: { readonly [name: string]: Json }, id?: string, offset?: number) =>
+      intentsOf(judge(shop(), body, id, offset))[0]?.id;
+    const own = idOf(PAID);
+    expect(own).toMatch(/^int_/);
+    expect(idOf(PAID, 'evt_1', 99)).toBe(own);
+    const customer = { ...PAID.customer, email: 'bob@example.com' };
+    const others = [idOf(PAID, 'evt_2'), idOf({ ...PAID, order_id: 'A-2' }), idOf({ ...PAID, customer })];
+    expect(new Set([own, ...others]).size).toBe(4);
+  });
+
+  it('keeps its id when the rule gets a new version, so that an event counts once', () => {
+    const before = intentsOf(judge(shop(), PAID))[0];
+    const after = intentsOf(judge(shop({ when: 'event.status in ["paid", "settled"]' }), PAID))[0];
+    expect(after?.id).toBe(before?.id);
+  });
+
+  it('goes to no address where the recipient has none on the channel, so that this is seen', () => {
+    expect(intentsOf(judge(shop(), { ...PAID, customer: {} }))).toMatchObject([
+      { to: null, slot: { uniqueId: 'A-1' } },
+    ]);
+  });
+});
+
+describe('an event', () => {
+  it('is judged by every rule of its stream, in the order of their names, and by no other', () => {
+    const both = shop();
+    const other = configurationOf(
+      orderShop({
+        ...ORDER_PAID,
+        rules: { b: rule, a: { ...rule, when: 'false' }, own: { ...rule, stream: 'other' } },
+      }),
+    );
+    expect(judge(both, PAID).map(({ placed }) => placed.name)).toEqual(['paid']);
+    expect(
+      judge(other, PAID)
+        .map(({ placed, outcome }) => `${placed.name} ${outcome.kind}`)
+        .toSorted(),
+    ).toEqual(['a not_fired', 'b fired']);
+  });
+
+  it('is not judged by a rule that cannot be compiled; the other rules go on', () => {
+    const broken = configurationOf(
+      orderShop({ ...ORDER_PAID, rules: { bad: { ...rule, when: 'event.(' }, paid: rule } }),
+    );
+    const judgements = judge(broken, PAID);
+    expect(judgements.map(({ placed, outcome }) => [placed.name, outcome.kind])).toEqual([
+      ['bad', 'failed'],
+      ['paid', 'fired'],
+    ]);
+  });
+
+  it('is judged again to the same intents, whatever it holds', () => {
+    const configuration = configurationOf(
+      orderShop({
+        ...ORDER_PAID,
+        rules: {
+          paid: { ...rule, when: 'true', recipients: { from: 'event', for_each: 'event.to', to: { email: 'item' } } },
+        },
+      }),
+      [template('order-paid', { email: { ...PAID_MAIL.email, text: '{{#each this}}{{@key}}{{/each}}' } })],
+    );
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom<Json>('a@b.c', 'd@e.f', null, 3)), fc.jsonValue(), (to, more) => {
+        const body = { to, more: more as Json };
+        expect(judge(configuration, body)).toEqual(judge(configuration, body));
+        const slots = intentsOf(judge(configuration, body)).map(
+          ({ id, slot, to: address }) => `${id} ${slot.uniqueId} ${address}`,
+        );
+        expect(new Set(slots.map((text) => text.split(' ')[0])).size).toBe(new Set(slots).size);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('what a template sees', () => {
+  const names = (...list: string[]) => ({ names: list, all: false });
+  it('is what it refers to, a variable before a field of the event of the same name', () => {
+    const context = templateContext(
+      { name: 'field', total: 7, secret: 's' },
+      { name: 'variable' },
+      names('name', 'total', 'gone'),
+    );
+    expect(context).toEqual({ name: 'variable', total: 7 });
+  });
+  it('is a variable that is null too, not the field behind it', () => {
+    expect(templateContext({ name: 'field' }, { name: null }, names('name'))).toEqual({ name: null });
+  });
+  it('always has the recipient’s time zone and locale', () => {
+    expect(templateContext({ locale: 'de' }, { time_zone: 'Europe/Berlin' }, names())).toEqual({
+      locale: 'de',
+      time_zone: 'Europe/Berlin',
+    });
+  });
+  it('is everything where it uses the context itself', () => {
+    expect(templateContext({ a: 1, b: 2 }, { b: 3 }, { names: [], all: true })).toEqual({ a: 1, b: 3 });
+  });
+  it('is only what the event itself holds, whatever its names are', () => {
+    const hostile = JSON.parse('{"__proto__": {"admin": true}}') as { readonly [name: string]: Json };
+    const context = templateContext(hostile, {}, names('constructor', 'toString', '__proto__', 'admin'));
+    expect(Object.getPrototypeOf(context)).toBe(Object.prototype);
+    expect(Object.keys(context)).toEqual(['__proto__']);
+    expect(context['admin']).toBeUndefined();
+  });
+});

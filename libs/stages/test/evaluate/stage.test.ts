@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LogRecord } from '@carillon/ports';
+import { ORDER_PAID, notification, orderShop } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { createEvaluateStage, markerRecord, type BatchResult, type PartitionState } from '../../src/index.ts';
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+});
+afterEach(() => topology.close());
+
+const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { email: 'ada@example.com' } });
+const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
+const judge = async (records: readonly LogRecord[], state = START): Promise<BatchResult> =>
+  createEvaluateStage(topology.ports).handle(records, state);
+
+function readOutputs({ outputs }: Pick<BatchResult, 'outputs'>) {
+  const { intent, evaluation, deadLetter } = topology.ports.codecs;
+  const decode = <T>(
+    topic: string,
+    codec: { decode(bytes: Uint8Array): { ok: true; value: T } | { ok: false } },
+  ): T[] =>
+    outputs
+      .filter((output) => output.topic === topic)
+      .flatMap((output) => {
+        const read = codec.decode(output.value);
+        return read.ok ? [read.value] : [];
+      });
+  return {
+    intents: decode('carillon.intents', intent),
+    evaluations: decode('carillon.evaluations', evaluation),
+    letters: decode('carillon.dead-letters', deadLetter),
+  };
+}
+const off = { ...ORDER_PAID, enabled: false };
+
+describe('an event', () => {
+  it('is judged by the newest marker before it in its own partition, not by what is newest', async () => {
+    await topology.publish(...orderShop());
+    await topology.event(paid('before'));
+    const number = await topology.publish(notification('order-paid', off));
+    await topology.event(paid('after'));
+    const result = await judge(await events());
+    expect(result.state.configNumber).toBe(number);
+    expect(readOutputs(result).intents.map(({ slot, configNumber }) => [slot.uniqueId, configNumber])).toEqual([
+      ['before', 0],
+    ]);
+    expect(result.fates.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'dropped']);
+  });
+
+  it('before any marker is judged by nothing and fires nothing', async () => {
+    await topology.publish(...orderShop());
+    await topology.event(paid('A-1'));
+    const [, event] = await events();
+    const result = await judge(event ? [event] : []);
+    expect(readOutputs(result).intents).toEqual([]);
+    expect(readOutputs(result).evaluations).toMatchObject([{ configNumber: -1, events: 1 }]);
+  });
+
+  it('after a marker of a smaller number is judged as before', async () => {
+    await topology.publish(...orderShop());
+    await topology.publish(notification('order-paid', off));
+    await topology.data.log.append([markerRecord(0, 0)]);
+    await topology.event(paid('late'));
+    const result = await judge(await events());
+    expect(result.state.configNumber).toBe(1);
+    expect(readOutputs(result).intents).toEqual([]);
+  });
+
+  it('moves the clock of its own stream only, and never back', async () => {
+    await topology.publish(...orderShop());
+    await topology.event(paid('A-1'));
+    const records = await events();
+    const later = records[1]?.time ?? 0;
+    const { state } = await judge(records, { ...START, clocks: { 'shop/orders': later + 5000, 'shop/other': 7 } });
+    expect(state.clocks).toEqual({ 'shop/orders': later + 5000, 'shop/other': 7 });
+    expect((await judge(records)).state.clocks).toEqual({ 'shop/orders': later });
+  });
+});
+
+describe('a record that can never be read', () => {
+  it('becomes a dead letter with its bytes and the reason, and the partition goes on', async () => {
+    await topology.publish(...orderShop());
+    const [marker] = await events();
+    const headers = { kind: 'event', enc: '0', event_id: 'evt_x', workspace: 'shop', stream: 'shop/orders' };
+    const bad = { topic: 'carillon.events', partition: 0, key: 'k' } as const;
+    await topology.data.log.append([
+      { ...bad, headers, value: new TextEncoder().encode('{"status":') },
+      { ...bad, headers: { kind: 'riddle' }, value: new Uint8Array() },
+      { ...bad, headers: { ...headers, enc: '9' }, value: new Uint8Array([1, 2]) },
+    ]);
+    await topology.event(paid('A-1'));
+    const result = await judge(await events());
+    const { letters, intents, evaluations } = readOutputs(result);
+    expect(letters.map(({ reason, offset, workspace }) => [reason, offset, workspace])).toEqual([
+      ['invalid_json', 1, 'shop'],
+      ['unknown_kind', 2, null],
+      ['unknown_encoding', 3, 'shop'],
+    ]);
+    expect(Buffer.from(letters[0]?.value ?? []).toString()).toBe('{"status":');
+    expect(result.fates.map(({ kind }) => kind)).toEqual(['done', 'parked', 'parked', 'parked', 'done']);
+    expect(intents).toHaveLength(1);
+    expect(evaluations).toMatchObject([{ from: marker?.offset, to: 5, events: 1, deadLetters: 3, intents: 1 }]);
+  });
+
+  it('has the same dead letter when the batch comes again', async () => {
+    const bad = { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() } as const;
+    await topology.data.log.append([bad]);
+    const idOf = async () => readOutputs(await judge(await events())).letters.map(({ id }) => id);
+    expect(await idOf()).toEqual(await idOf());
+  });
+});
+
+describe('evaluation records', () => {
+  it('follow each other without a gap over batches of any cut, each under one number', async () => {
+    await topology.publish(...orderShop());
+    for (const order of ['A', 'B', 'C']) await topology.event(paid(order));
+    await topology.publish(notification('order-paid', off));
+    for (const order of ['D', 'E']) await topology.event({ ...paid(order), status: 'open' });
+    const records = await events();
+    for (const cut of [1, 2, 3, 100]) {
+      let state = START;
+      const chain: { from: number; to: number; configNumber: number; events: number }[] = [];
+      for (let at = 0; at < records.length; at += cut) {
+        const result = await judge(records.slice(at, at + cut), state);
+        state = result.state;
+        chain.push(...readOutputs(result).evaluations);
+      }
+      expect(chain.map(({ from }) => from)).toEqual([0, ...chain.map(({ to }) => to).slice(0, -1)]);
+      expect(chain.at(-1)?.to).toBe(records.length);
+      expect(chain.reduce((sum, each) => sum + each.events, 0)).toBe(5);
+      expect(new Set(chain.map(({ configNumber }) => configNumber))).toEqual(new Set([0, 1]));
+    }
+  });
+
+  it('say per rule how many fired and failed, with an example of the failure', async () => {
+    const when = 'event.total > 5';
+    const rules = { big: { ...(ORDER_PAID.rules['paid'] ?? never()), when } };
+    await topology.publish(...orderShop({ ...ORDER_PAID, rules }));
+    await topology.event({ ...paid('A'), total: 9 });
+    await topology.event({ ...paid('B'), total: 1 });
+    const failing = await topology.event(paid('C'));
+    const { evaluations } = readOutputs(await judge(await events()));
+    expect(evaluations[0]?.rules).toMatchObject([
+      { rule: 'order-paid.big', ruleVersion: 1, fired: 1, failed: 1, dropped: 0, sampleEventId: failing },
+    ]);
+    expect(evaluations[0]?.rules[0]?.sampleError).toContain('total');
+  });
+
+  it('of a repeated batch overlap, and the chain from the log still has no gap and no other intents', async () => {
+    await topology.publish(...orderShop());
+    const consumption = await topology.evaluates();
+    await topology.event(paid('A'));
+    const { log, checkpoints } = topology.data;
+    const judgedTo = (end: number) =>
+      untilFound(`the engine is at ${end}`, async () => {
+        const checkpoint = await checkpoints.load('engine', 'carillon.events', 0);
+        return checkpoint && checkpoint.next >= end ? checkpoint : undefined;
+      });
+    await judgedTo(2);
+    await consumption.stop();
+    const outputs = (await judge(await events())).outputs;
+    await log.append(outputs); // what a worker does that dies before its checkpoint
+    await topology.evaluates();
+    await topology.event(paid('B'));
+    await judgedTo(3);
+    const all = readOutputs({
+      outputs: [...(await topology.records('carillon.evaluations')), ...(await topology.records('carillon.intents'))],
+    });
+    let reached = 0;
+    for (const { from, to } of all.evaluations) {
+      expect(from).toBeLessThanOrEqual(reached);
+      reached = Math.max(reached, to);
+    }
+    expect(reached).toBe(3);
+    expect(new Set(all.intents.map(({ id }) => id)).size).toBe(2);
+  });
+});
+
+const never = (): never => {
+  throw new Error('there is a rule');
+};

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EventRow } from '@carillon/ports';
+import { ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import {
+  createCustodyStage,
+  deliveryIdOf,
+  projections,
+  traceDelivery,
+  traceEvent,
+  type TraceStep,
+} from '../../src/index.ts';
+
+let topology: Topology;
+const [paid] = Object.values(ORDER_PAID.rules);
+if (!paid) throw new Error('there is a rule');
+const RULES = { paid, big: { ...paid, when: 'event.total > 100' }, off: { ...paid, enabled: false } };
+
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  await topology.publish(...orderShop({ ...ORDER_PAID, rules: RULES }));
+});
+afterEach(() => topology.close());
+
+const order = (status: string, total?: number) => ({
+  status,
+  order_id: 'A-1',
+  customer: { email: 'ada@example.com' },
+  ...(total !== undefined && { total }),
+});
+/** Runs evaluate, custody and the projections over everything that is on the log. */
+async function settle(): Promise<void> {
+  await topology.evaluates();
+  const end = (await topology.records('carillon.events')).length;
+  await untilFound('everything is judged', async () => {
+    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
+    return checkpoint && checkpoint.next >= end ? true : undefined;
+  });
+  const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
+  await custody.handle(await topology.records('carillon.intents'), { partition: 0, configNumber: -1, clocks: {} });
+  await project();
+}
+async function project(): Promise<void> {
+  for (const { topic, stage } of projections(topology.ports)) {
+    const records = await topology.records(topic);
+    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, clocks: {} });
+  }
+}
+const stepsOf = async (id: string): Promise<readonly TraceStep[]> => {
+  const trace = await traceEvent(id, topology.tracePorts);
+  if (!trace) throw new Error('there is no such event');
+  return trace.steps;
+};
+const linesOf = (steps: readonly TraceStep[]) => steps.map(({ step, rule, text }) => `${step} ${rule ?? ''}: ${text}`);
+
+describe('the trace of an event', () => {
+  it('that fired nothing shows which rules saw it, and of each why not, down to the values', async () => {
+    const id = await topology.event(order('open', 7));
+    await settle();
+    const steps = await stepsOf(id);
+    expect(linesOf(steps).slice(1)).toEqual([
+      'evaluation : judged by configuration 0: 3 rules saw it, 0 fired',
+      'rule order-paid.paid: did not fire: `when` is false',
+      'rule order-paid.big: did not fire: `when` is false',
+      'rule order-paid.off: did not fire: it is switched off',
+    ]);
+    expect(steps[2]?.lines.join('\n')).toContain('event.status  →  "open"');
+    expect(steps[3]?.lines.join('\n')).toMatch(/event\.total > 100.*→ {2}false/);
+  });
+
+  it('shows the error of a rule that could not be evaluated', async () => {
+    const id = await topology.event(order('open'));
+    await settle();
+    const big = (await stepsOf(id)).find(({ rule }) => rule === 'order-paid.big');
+    expect(big).toMatchObject({ reason: 'rule_error' });
+    expect(big?.text).toContain('total');
+  });
+
+  it('that fired goes on to intent and delivery, with positions', async () => {
+    const id = await topology.event(order('paid', 7));
+    await settle();
+    const steps = await stepsOf(id);
+    expect(steps.map(({ step }) => step)).toEqual([
+      'event',
+      'evaluation',
+      'trigger',
+      'intent',
+      'delivery',
+      'rule',
+      'rule',
+    ]);
+    expect(steps[0]?.position).toBe('carillon.events/0@1');
+    expect(steps[3]?.position).toBe('carillon.intents/0@0');
+    expect(steps[4]).toMatchObject({ state: 'WAITING', reason: 'new' });
+  });
+
+  it('shows that its intent was a duplicate, and of what', async () => {
+    await topology.event(order('paid', 7));
+    const second = await topology.event(order('paid', 8));
+    await settle();
+    const steps = await stepsOf(second);
+    const [delivery] = (await topology.data.ledger.list({}, 5)).items;
+    expect(steps.at(-1)).toMatchObject({
+      step: 'duplicate',
+      state: 'SUPPRESSED',
+      text: `duplicate of ${delivery?.id}`,
+    });
+    const story = await traceDelivery(delivery?.id ?? '', topology.tracePorts);
+    expect(story?.steps.filter(({ step }) => step === 'duplicate')).toMatchObject([
+      { text: `event ${second} asked for the same again` },
+    ]);
+  });
+
+  it('says that it was not judged yet, and how far behind the engine is', async () => {
+    const id = await topology.event(order('paid'));
+    await project();
+    expect((await stepsOf(id)).at(-1)?.text).toBe('not judged yet: the engine is 2 records behind in this partition');
+  });
+
+  it('is judged by the configuration of its time, whatever was published since', async () => {
+    const id = await topology.event(order('paid', 7));
+    await topology.publish(...orderShop({ ...ORDER_PAID, enabled: false }).slice(1, 2));
+    await settle();
+    expect(linesOf(await stepsOf(id)).join('\n')).toContain('judged by configuration 0: 3 rules saw it, 1 fired');
+  });
+
+  it('that nobody knows is none', async () => {
+    expect(await traceEvent('evt_gone', topology.tracePorts)).toBeNull();
+    expect(await traceDelivery('dlv_gone', topology.tracePorts)).toBeNull();
+  });
+
+  it('holds no address and nothing of the event but what conditions look at', async () => {
+    const id = await topology.event({ ...order('paid', 7), note: 'a secret wish' });
+    await settle();
+    const [delivery] = (await topology.data.ledger.list({}, 5)).items;
+    const told = JSON.stringify([await stepsOf(id), await traceDelivery(delivery?.id ?? '', topology.tracePorts)]);
+    expect(told).not.toContain('ada@example.com');
+    expect(told).not.toContain('secret wish');
+  });
+});
+
+describe('an event id that is used again', () => {
+  const rows = (id: string): Promise<readonly EventRow[]> => topology.data.readModels.event(id);
+
+  it('with the same body is a repeat; with another body it is flagged, in one batch too', async () => {
+    const id = await topology.event(order('paid', 7), { key: 'k1' });
+    await topology.event(order('paid', 7), { key: 'k1' });
+    await topology.event(order('paid', 8), { key: 'k1' });
+    await settle();
+    expect((await rows(id)).map(({ reused }) => reused)).toEqual([false, false, true]);
+    const texts = (await stepsOf(id)).filter(({ step }) => step === 'event').map(({ text }) => text.split('; ')[1]);
+    expect(texts).toEqual([undefined, 'a repeat of the same event', 'its id was used before with another body']);
+  });
+
+  it('is flagged over batches too, and projecting again changes nothing', async () => {
+    const id = await topology.event(order('paid', 7), { key: 'k1' });
+    await project();
+    await topology.event(order('paid', 8), { key: 'k1' });
+    await project();
+    const before = await rows(id);
+    await project();
+    expect(await rows(id)).toEqual(before);
+    expect(before.map(({ reused }) => reused)).toEqual([false, true]);
+  });
+});
+
+describe('projections', () => {
+  it('show dead letters and the rules that fail, and do not count twice', async () => {
+    const failing = await topology.event(order('open'));
+    await topology.data.log.append([
+      { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() },
+    ]);
+    await settle();
+    await project();
+    const { items } = await topology.data.readModels.deadLetters({}, 10);
+    expect(items).toMatchObject([
+      { stage: 'evaluate', offset: 2, reason: expect.stringContaining('unknown_kind') as string },
+    ]);
+    const evaluations = await topology.data.readModels.evaluations('shop', 'order-paid.big', 10);
+    expect(evaluations).toMatchObject([{ failed: 1, sampleEventId: failing }]);
+  });
+
+  it('park an outcome that cannot be read and go on', async () => {
+    const outcomes = projections(topology.ports).find(({ topic }) => topic === 'carillon.outcomes');
+    const record = {
+      topic: 'carillon.outcomes',
+      partition: 0,
+      key: 'k',
+      headers: {},
+      value: new Uint8Array([1]),
+      offset: 0,
+      time: 0,
+    } as const;
+    const result = await outcomes?.stage.handle([record], { partition: 0, configNumber: -1, clocks: {} });
+    expect(result?.fates).toEqual([{ kind: 'parked', reason: 'unreadable' }]);
+    expect(result?.outputs).toMatchObject([{ topic: 'carillon.dead-letters' }]);
+  });
+
+  it('find a delivery by the slot of its intent', async () => {
+    await topology.event(order('paid', 7));
+    await settle();
+    const [record] = await topology.records('carillon.intents');
+    const intent = topology.ports.codecs.intent.decode(record?.value ?? new Uint8Array());
+    if (!intent.ok) throw new Error('it can be read');
+    expect((await topology.data.ledger.get(deliveryIdOf(intent.value, topology.ids)))?.intent).toEqual(intent.value);
+  });
+});

@@ -1,0 +1,3 @@
+export { cli, type CliAnswer, type CliOptions } from './cli.ts';
+export { launchProduct, startProduct } from './product.ts';
+export type { LaunchedProduct, Product, ProductExit, ProductOptions } from './product.ts';

@@ -1,0 +1,3 @@
+export { untilFound } from '../smtp/deadline.ts';
+export { startScriptedSmtp, type ScriptedSmtp } from '../smtp/scripted-smtp.ts';
+export * from './topology.ts';

@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
+import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
+import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
+import { readEvent, streamTable } from '@carillon/domain';
+import type { Duration, EventId, Json } from '@carillon/kernel';
+import { stringifyJson } from '@carillon/kernel';
+import type { Clock, Consumption, Ids, LogRecord, TemplateRenderer, TopicName } from '@carillon/ports';
+import { startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
+import {
+  createConfigurationView,
+  createEvaluateStage,
+  createRuleBook,
+  prepareAppend,
+  projections,
+  publishConfiguration,
+  type FollowedConfiguration,
+  type RuleBook,
+  type TracePorts,
+} from '@carillon/stages';
+import { changesOf, type Wish } from '../given/configuration.ts';
+import { givenIds } from '../given/moments.ts';
+import { compileGiven } from '../given/rules.ts';
+
+/** The machine's time, moved on by what the test says has passed. */
+export type MovedClock = Clock & { pass(span: Duration): void };
+
+export type EventFacts = { readonly key?: string; readonly stream?: string; readonly traceparent?: string };
+
+export type TopologyOptions = {
+  /** Of every topic but the configuration's. Few, so that a test has few consumers. */
+  readonly partitions?: number;
+  /** How long the SMTP adapter waits in silence. */
+  readonly smtpSilence?: Duration;
+};
+
+/** What apps are told to watch; failures are kept, so that a test can say that there were none. */
+function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readonly skips: number[] } {
+  const failures: unknown[] = [];
+  const skips: number[] = [];
+  return {
+    failures,
+    skips,
+    begun: () => () => undefined,
+    failed: ({ error }) => void failures.push(error),
+    skipped: ({ records }) => void skips.push(records),
+  };
+}
+export type ConsumerWitness = ReturnType<typeof createWitness>;
+
+/**
+ * The product's log, stores and stages over the embedded backend in a folder of its own, in this process. A restart
+ * closes the folder and opens it again, as another process would.
+ */
+export class Topology {
+  readonly ids: Ids = givenIds;
+  readonly clock: MovedClock;
+  readonly witness = createWitness();
+  readonly folder = mkdtempSync(join(tmpdir(), 'carillon-topology-'));
+  readonly #options: TopologyOptions;
+  #open: Opened | null = null;
+  #consumptions: Consumption[] = [];
+
+  constructor(options: TopologyOptions) {
+    let moved = 0;
+    this.#options = options;
+    this.clock = {
+      now: () => Date.now() + moved,
+      pass: (span) => {
+        moved += span;
+      },
+    };
+  }
+
+  async start(): Promise<this> {
+    const data = await openEmbedded({
+      dataDir: this.folder,
+      clock: this.clock,
+      partitions: this.#options.partitions ?? 2,
+    });
+    const codecs = await createRecordCodecs(data.registry);
+    const configuration = createConfigurationView(data.log, codecs.configuration, this.clock);
+    await configuration.refresh();
+    const templates = createTemplateRenderer();
+    const book = createRuleBook(compileGiven, templates);
+    this.#open = { data, codecs, configuration, templates, book };
+    return this;
+  }
+
+  get #opened(): Opened {
+    if (!this.#open) throw new Error('the topology is not open');
+    return this.#open;
+  }
+
+  get data(): Embedded {
+    return this.#opened.data;
+  }
+
+  /** Every port that stages and roles ask for. */
+  get ports() {
+    const { data, codecs, configuration, templates, book } = this.#opened;
+    const { log, checkpoints, ledger, suppressions, leases, readModels, inbox } = data;
+    const { clock, ids } = this;
+    const silence = this.#options.smtpSilence ?? 2000;
+    const timeouts = { connection: silence, greeting: silence, socket: silence };
+    return {
+      log,
+      checkpoints,
+      ledger,
+      suppressions,
+      leases,
+      readModels,
+      inbox,
+      codecs,
+      configuration,
+      templates,
+      book,
+      clock,
+      ids,
+      compileRule: compileGiven,
+      secrets: { resolve: async () => null },
+      senders: [createSandboxSenderFactory({ inbox, clock }), createSmtpSenderFactory({ clock, timeouts })],
+    };
+  }
+
+  get tracePorts(): TracePorts {
+    return this.ports;
+  }
+
+  /** Publishes what is wished for, based on what there is, with its markers; resolves with the number. */
+  async publish(...wishes: readonly Wish[]): Promise<number> {
+    const { configuration, codecs, data } = this.#opened;
+    const { ids, clock } = this;
+    const changes = changesOf(await configuration.refresh(), wishes);
+    const ports = { log: data.log, codec: codecs.configuration, view: configuration, ids, clock };
+    return publishConfiguration(ports, changes, 'ann');
+  }
+
+  /** Appends an event as the gateway does and resolves with its id. */
+  async event(body: { readonly [name: string]: Json }, facts: EventFacts = {}): Promise<EventId> {
+    const { data, configuration } = this.#opened;
+    const path = facts.stream ?? 'shop/orders';
+    const stream = streamTable(configuration.current()).streams.get(path);
+    if (!stream) throw new Error(`there is no stream ${path}`);
+    const bytes = new TextEncoder().encode(stringifyJson(body));
+    const read = readEvent(bytes);
+    if (!read.ok) throw new Error(read.error.detail);
+    const request = {
+      stream,
+      bytes,
+      body: read.value.body,
+      principal: 'api_key:main',
+      idempotencyKey: facts.key ?? null,
+      traceparent: facts.traceparent ?? null,
+    };
+    const partitions = data.log.partitions('carillon.events');
+    const prepared = prepareAppend(request, { ids: this.ids, now: this.clock.now(), partitions });
+    if (!prepared.ok) throw prepared.error;
+    await data.log.append([prepared.value.record]);
+    return prepared.value.id;
+  }
+
+  /** All records of a topic, partition by partition. */
+  async records(topic: TopicName): Promise<LogRecord[]> {
+    const { log } = this.#opened.data;
+    const all: LogRecord[] = [];
+    for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+      all.push(...(await log.read(topic, partition, 0, 100_000, 64 * 1024 * 1024)));
+    }
+    return all;
+  }
+
+  /** Starts what the engine consumes with: evaluate over the one interpreter. */
+  async evaluates(): Promise<Consumption> {
+    return this.#consume('engine', 'carillon.events', createEvaluateStage(this.ports));
+  }
+
+  /** Starts the projections of control. */
+  async projects(): Promise<void> {
+    for (const { topic, stage } of projections(this.ports)) await this.#consume('control', topic, stage);
+  }
+
+  async #consume(
+    group: string,
+    topic: TopicName,
+    stage: Parameters<typeof startStageConsumer>[0]['stage'],
+  ): Promise<Consumption> {
+    const { log, checkpoints } = this.#opened.data;
+    const consumption = await startStageConsumer({ group, topic, stage, log, checkpoints, watch: this.witness });
+    this.#consumptions.push(consumption);
+    return consumption;
+  }
+
+  /** Closes the folder; what it holds stays. */
+  async stop(): Promise<void> {
+    for (const consumption of this.#consumptions.splice(0)) await consumption.stop();
+    await this.#open?.templates.close();
+    await this.#open?.data.close();
+    this.#open = null;
+  }
+
+  async restart(): Promise<this> {
+    await this.stop();
+    return this.start();
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+type Opened = {
+  readonly data: Embedded;
+  readonly codecs: AvroRecordCodecs;
+  readonly configuration: FollowedConfiguration;
+  readonly templates: TemplateRenderer;
+  readonly book: RuleBook;
+};
+
+export const openTopology = (options: TopologyOptions = {}): Promise<Topology> => new Topology(options).start();

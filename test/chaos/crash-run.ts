@@ -1,0 +1,212 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  launchProduct,
+  startLedgerSmtp,
+  untilFound,
+  type LaunchedProduct,
+  type LedgerSmtp,
+  type Product,
+} from '@carillon/testing';
+import { between, createChance } from './chance.ts';
+import { readEvidence, type Evidence } from './evidence.ts';
+import { startPosters, type Acknowledged, type Posters } from './posters.ts';
+import { CONNECTIONS, countDeliveries, openShop } from './shop.ts';
+import { judge, type Course, type Finding } from './verdict.ts';
+
+export type CrashOptions = {
+  readonly seed: number;
+  /** Kills; after the last one the product is left alone until it is done. */
+  readonly rounds: number;
+  readonly posters?: number;
+  /** Events of each poster in a second, at most. */
+  readonly rate?: number;
+  readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
+  /** Dispatchers that the product under test has: each may have calls of its own under way. */
+  readonly dispatchers?: number;
+  /** Environment of the product: how bugs are planted. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type CrashReport = {
+  readonly findings: readonly Finding[];
+  readonly figures: Readonly<Record<string, number>>;
+  /** What the product wrote to standard error over all its lives. */
+  readonly stderr: string;
+};
+
+const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
+/** Share of kills that hit the product while it starts, and so while it recovers. */
+const KILLED_AT_START = 0.2;
+const SETTLES_WITHIN = 60_000;
+/** Nothing is open and nothing came for so long: what is still missing does not come. Longer than any retry. */
+const QUIET = 4_000;
+/** A stop may leave the last record of the log unread, seldom twice in a row. */
+const RESTS = 5;
+
+type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
+
+/** Where the product listens, across its lives. Posters wait here while it is dead. */
+function createAddress(): Address {
+  let next = Promise.withResolvers<string>();
+  return {
+    up: (url: string) => next.resolve(url),
+    /** To be called after `up` only: who waits already would never hear of the next one. */
+    down: () => {
+      next = Promise.withResolvers<string>();
+    },
+    current: () => next.promise,
+  };
+}
+
+/** Kills and restarts the product under load, lets it come to rest, stops it and judges what it left behind. */
+export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
+  const mail = join(folder, 'mail.jsonl');
+  const smtp = await startLedgerSmtp({ file: mail, seed: String(options.seed), ...(options.smtp ?? SMTP) });
+  try {
+    return await crash(options, folder, smtp);
+  } finally {
+    await smtp.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function crash(options: CrashOptions, folder: string, smtp: LedgerSmtp): Promise<CrashReport> {
+  const dataDir = join(folder, 'data');
+  const lives: LaunchedProduct[] = [];
+  const launch = (): LaunchedProduct => {
+    const life = launchProduct({ dataDir, ...(options.env && { env: options.env }) });
+    lives.push(life);
+    return life;
+  };
+  const address = createAddress();
+  try {
+    const first = launch();
+    await first.ready;
+    const posters = startPosters({
+      seed: options.seed,
+      apiKey: await openShop(folder, dataDir, smtp.port),
+      gateway: address.current,
+      posters: options.posters ?? 8,
+      rate: options.rate ?? 10,
+    });
+    await killRepeatedly(options, first, launch, address);
+    const evidence = await comeToRest(dataDir, launch, address, posters);
+    return await report(options, posters, smtp, evidence, lives.map((life) => life.stderr()).join(''));
+  } finally {
+    await Promise.all(lives.map((life) => life.kill('SIGKILL')));
+  }
+}
+
+/** One life after the other, each killed in its midst or while it starts. The first is there already, and is not spared. */
+async function killRepeatedly(
+  { seed, rounds }: CrashOptions,
+  first: LaunchedProduct,
+  launch: () => LaunchedProduct,
+  address: Address,
+): Promise<void> {
+  const chance = createChance(seed ^ 0x5eed);
+  let startTakes = 1_000;
+  let life = first;
+  for (let round = 1; round <= rounds; round += 1) {
+    if (life !== first && chance() < KILLED_AT_START) {
+      await pause(between(chance, 0.2, 1) * startTakes);
+      await life.kill('SIGKILL');
+    } else {
+      const since = Date.now();
+      address.up((await life.ready).gatewayUrl);
+      startTakes = Math.max(startTakes, Date.now() - since);
+      await pause(between(chance, 100, 1_500));
+      await life.kill('SIGKILL');
+      address.down();
+    }
+    if (round < rounds) life = launch();
+  }
+}
+
+/** Starts it a last time and stops it when it is done; again, as long as something on the log is left to be read. */
+async function comeToRest(
+  dataDir: string,
+  launch: () => LaunchedProduct,
+  address: Address,
+  posters: Posters,
+): Promise<Evidence> {
+  for (let time = 1; ; time += 1) {
+    const life = launch();
+    const product = await life.ready;
+    address.up(product.gatewayUrl);
+    await posters.finish();
+    await settle(product, posters.acknowledged);
+    const { code, signal } = await life.kill('SIGTERM');
+    if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
+    const evidence = await readEvidence(dataDir);
+    if (evidence.unread.length === 0 || time === RESTS) return evidence;
+  }
+}
+
+/** Waits until every slot has a delivery and none is open, or until nothing moves any more: then the rest is lost. */
+async function settle(product: Product, acknowledged: readonly Acknowledged[]): Promise<void> {
+  const slots = new Set(acknowledged.map(({ uniqueId }) => uniqueId)).size;
+  let last = '';
+  let since = Date.now();
+  await untilFound(
+    'deliveries that are sent, failed or in doubt',
+    async () => {
+      const counts = await countDeliveries(product);
+      const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+      const now = JSON.stringify(counts);
+      if (now !== last) {
+        last = now;
+        since = Date.now();
+      }
+      if ((counts['WAITING'] ?? 0) + (counts['SENDING'] ?? 0) > 0) return undefined;
+      await pause(50);
+      return all >= slots || Date.now() - since > QUIET ? true : undefined;
+    },
+    SETTLES_WITHIN,
+  ).catch((error: unknown) => {
+    throw new Error(`it did not come to rest, the last count was ${last}`, { cause: error });
+  });
+}
+
+async function report(
+  options: CrashOptions,
+  posters: Posters,
+  smtp: LedgerSmtp,
+  evidence: Evidence,
+  stderr: string,
+): Promise<CrashReport> {
+  const mail = await smtp.entries();
+  const course: Course = {
+    acknowledged: posters.acknowledged,
+    mail,
+    callsAtKills: options.rounds * CONNECTIONS * (options.dispatchers ?? 1),
+  };
+  const inDoubt = (reason: string): number =>
+    evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
+  return {
+    findings: judge(course, evidence),
+    stderr,
+    figures: {
+      kills: options.rounds,
+      acknowledged: posters.acknowledged.length,
+      requestsCut: posters.cut(),
+      messages: mail.length,
+      deliveries: evidence.deliveries.length,
+      duplicates: evidence.deliveries.reduce((sum, one) => sum + one.duplicates, 0),
+      failed: evidence.deliveries.filter((one) => one.state === 'FAILED').length,
+      attempts: evidence.deliveries.reduce((sum, one) => sum + one.attempts.length, 0),
+      doubtsByKill: inDoubt('lease_ran_out'),
+      doubtsByDrop: inDoubt('answer_unknown'),
+      dropsPlanted: mail.filter(({ dropped }) => dropped).length,
+      evaluationsRepeated: repeated(evidence),
+    },
+  };
+}
+
+/** Evaluation records that begin where another one did: batches that a kill had done twice. */
+const repeated = ({ evaluations }: Evidence): number =>
+  evaluations.length - new Set(evaluations.map(({ partition, from }) => `${partition}/${from}`)).size;

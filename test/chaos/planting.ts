@@ -1,0 +1,46 @@
+/** Exactly one place in one file, given from the root of the checkout, is another text. */
+export type Change = { readonly file: string; readonly from: string; readonly to: string };
+
+/** The line by which a file says that it was changed. */
+export const plantedLine = ({ file }: Change): string => `planted in ${file}`;
+
+/** The environment in which the product is loaded with these changes. */
+export const planting = (changes: readonly Change[]): Readonly<Record<string, string>> => ({
+  NODE_OPTIONS: `--import=${new URL('./plant.ts', import.meta.url).href}`,
+  CRASH_CHANGES: JSON.stringify(changes),
+});
+
+/** The bug: the position is saved before the intents of the batch are in custody. */
+export const POSITION_BEFORE_CUSTODY: Change = {
+  file: 'libs/runtime/src/consumer/stage-consumer.ts',
+  from: 'const result = await options.stage.handle(records, state);',
+  to: `if (group === 'delivery') {
+      await checkpoints.save({ group, topic, partition, logId: log.logId, next, ...state });
+    }
+    const result = await options.stage.handle(records, state);`,
+};
+
+/** No bug: two dispatchers send from one ledger, as two processes of the role would. */
+export const TWO_DISPATCHERS: Change = {
+  file: 'apps/delivery/src/start.ts',
+  from: 'const dispatcher = startDispatcher(ports);',
+  to: `const both = [startDispatcher(ports), startDispatcher(ports)];
+  const dispatcher = {
+    offer: (deliveries) => both.forEach((one) => one.offer(deliveries)),
+    stop: async (deadline) => (await Promise.all(both.map((one) => one.stop(deadline)))).every(Boolean),
+  };`,
+};
+
+/** The bug: a document is replaced whatever its version has become. */
+export const NO_COMPARE_AND_SET: Change = {
+  file: 'libs/adapters/embedded/src/stores/delivery-ledger.ts',
+  from: 'WHERE id = ? AND version = ?`',
+  to: 'WHERE id = ? AND ? >= 0`',
+};
+
+/** The bug: what was cut off is sent again, though nobody knows whether it was taken. */
+export const DOUBT_SENT_AGAIN: Change = {
+  file: 'libs/domain/src/deliveries/attempts.ts',
+  from: "if (settings.inDoubt === 'resend' && !usedUp) {",
+  to: 'if (!usedUp) {',
+};

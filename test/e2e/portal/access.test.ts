@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDemo, type Demo } from './support.ts';
+import { request, type IncomingHttpHeaders } from 'node:http';
+
+type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
+
+describe('who gets in, and what every answer says', () => {
+  let demo: Demo;
+  let cookie: string;
+  beforeAll(async () => {
+    demo = await startDemo();
+  });
+  afterAll(() => demo?.stop());
+
+  /** The path goes out exactly as it is written here; `fetch` would tidy it up first. */
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> =>
+    new Promise((settle, fail) => {
+      const { hostname, port } = new URL(demo.control);
+      const sent = request({ hostname, port, path, method, headers }, (answer) => {
+        let text = '';
+        answer.on('data', (chunk: Buffer) => void (text += chunk.toString()));
+        answer.on('end', () => settle({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+      });
+      sent.on('error', fail);
+      sent.end(body);
+    });
+  const signIn = (word: string, more: Record<string, string> = {}): Promise<Answer> =>
+    ask('/v1/session', { 'content-type': 'application/json', ...more }, 'POST', JSON.stringify({ word }));
+
+  it.each(['/v1/status', '/%761/status', '/v%31/status', '/v1/%73tatus', '/v1/status?x', '/docs', '/%64ocs/json'])(
+    'refuses %s without a credential',
+    async (path) => {
+      expect((await ask(path)).status).toBe(401);
+    },
+  );
+
+  it('shows the sign-in where there is no session, and no file but its own', async () => {
+    for (const path of ['/', '/deliveries', '/inbox']) expect((await ask(path)).text).toContain('Sign in to Carillon');
+    for (const path of [
+      '/assets/',
+      '/assets/../package.json',
+      '/assets/%2e%2e%2fpackage.json',
+      '/assets/welcome.html',
+    ]) {
+      expect((await ask(path)).status).toBe(404);
+    }
+    expect((await ask('/inbox/messages/x/html')).status).toBe(401);
+  });
+
+  it('sets a cookie that scripts cannot read and other sites cannot use', async () => {
+    const answer = await signIn(demo.ownerToken);
+    expect(answer.status).toBe(200);
+    const [set = ''] = answer.headers['set-cookie'] ?? [];
+    expect(set).toMatch(/^carillon_session_\d+=\S+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/);
+    expect((await signIn(demo.ownerToken, { 'x-forwarded-proto': 'https' })).headers['set-cookie']?.[0]).toMatch(
+      /; Secure$/,
+    );
+    cookie = set.split(';')[0] ?? '';
+    expect((await ask('/v1/status', { cookie })).status).toBe(200);
+  });
+
+  it('lets no page of another origin press a button, though its port is of the same site', async () => {
+    const path = '/v1/workspaces/shop/deliveries/dlv_00000000000000000000000000/resend';
+    const host = new URL(demo.control).host;
+    const press = async (headers: Record<string, string>) => (await ask(path, { cookie, ...headers }, 'POST')).status;
+    expect(await press({ 'sec-fetch-site': 'same-site' })).toBe(401);
+    expect(await press({ 'sec-fetch-site': 'cross-site' })).toBe(401);
+    expect(await press({ origin: 'http://127.0.0.1:3000' })).toBe(401);
+    expect(await press({ origin: 'null' })).toBe(401);
+    expect(await press({ 'sec-fetch-site': 'same-origin' })).toBe(404);
+    expect(await press({ origin: `http://${host}` })).toBe(404);
+  });
+
+  it('keeps every private answer out of caches and frames, and pages to their own scripts', async () => {
+    const answers = [
+      await ask('/deliveries', { cookie }),
+      await ask('/inbox', { cookie }),
+      await ask('/welcome'),
+      await ask('/assets/portal.js'),
+      await ask('/v1/status', { cookie }),
+      await ask('/v1/inbox', { cookie }),
+      await ask('/v1/status'),
+    ];
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'x-dns-prefetch-control': 'off',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      const policy = headers['content-security-policy'];
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+    }
+  });
+
+  it('hears out ten wrong words a minute, then none', async () => {
+    for (let guess = 0; guess < 10; guess += 1) expect((await signIn(`guess ${guess}`)).status).toBe(401);
+    const answer = await signIn(demo.welcome);
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(30);
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60);
+    // Who is signed in, and every program, goes on.
+    expect((await ask('/v1/status', { cookie })).status).toBe(200);
+  });
+});

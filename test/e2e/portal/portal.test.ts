@@ -1,0 +1,278 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+describeWith('chromium', 'the portal in a browser', () => {
+  let demo: Demo;
+  let trap: Trap;
+  let lab: Lab;
+  let browser: Browser;
+  let signedIn: BrowserContext;
+  let page: Page;
+  let silent: string;
+
+  /** A page whose every request and every error is held against it. */
+  async function openPage(context: BrowserContext): Promise<Page> {
+    const opened = await context.newPage();
+    opened.on('pageerror', (error) => errors.push(error.message));
+    const judge = (url: string) => {
+      if (!url.startsWith(demo.control) && !/^(about|data):/.test(url)) strangers.push(url);
+    };
+    opened.on('requestfinished', (request) => judge(request.url()));
+    // What the policy refused never became a request; anything else tried to get out.
+    opened.on('requestfailed', (request) => request.failure()?.errorText !== 'csp' && judge(request.url()));
+    return opened;
+  }
+  const errors: string[] = [];
+  const strangers: string[] = [];
+
+  const rows = () => page.locator('#rows button');
+  const row = (text: string) => page.locator('#rows button', { hasText: text });
+  const title = () => page.locator('#title');
+  const go = async (path: string): Promise<void> => {
+    // Only the part behind # changing is no new page for a browser.
+    await page.goto('about:blank');
+    await page.goto(`${demo.control}${path}`);
+  };
+
+  async function violations(on: Page): Promise<string[]> {
+    await on.evaluate(AXE);
+    return on.evaluate(async (standards) => {
+      type Found = { violations: { id: string; nodes: { html: string }[] }[] };
+      const { axe } = globalThis as unknown as { axe: { run(context: object, options: object): Promise<Found> } };
+      // What stands in the frame is the tenant's mail, not ours; no script can run there to look at it either.
+      const found = await axe.run({ exclude: ['iframe'] }, { iframes: false, runOnly: standards });
+      return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`);
+    }, STANDARDS);
+  }
+  /** Runs axe in both themes; the page follows the theme by itself. */
+  async function expectAccessible(on: Page, what: string): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await on.emulateMedia({ colorScheme });
+      expect(await violations(on), `${what}, ${colorScheme}`).toEqual([]);
+    }
+  }
+
+  beforeAll(async () => {
+    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
+    lab = await openLab(demo, trap);
+    const send = (event: object) => demo.send('lab/orders', lab.key, event);
+    await send({ kind: 'hostile', email: 'eve@example.com', subject: '<b>bold</b>', name: '<i>Eve</i>' });
+    await send({ kind: 'once', email: 'twice@example.com', subject: 'W'.repeat(300) });
+    await send({ kind: 'once', email: 'twice@example.com', subject: 'once more' });
+    for (const one of ['a', 'b', 'c']) await send({ kind: 'doubt', email: `doubt-${one}@example.com`, subject: one });
+    silent = await send({ kind: 'nothing', email: 'nobody@example.com' });
+    signedIn = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'de-DE' });
+    signedIn.setDefaultTimeout(10_000);
+    await signedIn.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await openPage(signedIn);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await lab?.stop();
+    await trap?.stop();
+    await demo?.stop();
+  });
+  afterEach(() => {
+    expect(errors.splice(0)).toEqual([]);
+    expect(strangers.splice(0)).toEqual([]);
+    expect(trap.visits()).toBe(0);
+  });
+
+  it('opens a session by the link of the first start, once, and takes the word out of the address bar', async () => {
+    const guest = await browser.newContext();
+    const first = await openPage(guest);
+    await first.goto(`${demo.control}/welcome#${demo.welcome}`);
+    await first.waitForURL(`${demo.control}/inbox`);
+    const [cookie] = await guest.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+    expect(await first.evaluate<number>('history.length')).toBeLessThanOrEqual(2);
+    // The link clicked once more by who is signed in.
+    await first.goto(`${demo.control}/welcome#${demo.welcome}`);
+    await first.waitForURL(`${demo.control}/inbox`);
+    await guest.close();
+
+    const other = await browser.newContext();
+    const second = await openPage(other);
+    await second.goto(`${demo.control}/welcome#${demo.welcome}`);
+    await second.getByText('This link was used already').waitFor();
+    expect(second.url()).toBe(`${demo.control}/welcome`);
+    await expectAccessible(second, 'sign-in');
+
+    // Where a session ended, the sign-in stands at the address of the page, and leads back to it.
+    await second.goto(`${demo.control}/deliveries?workspace=lab&state=IN_DOUBT`);
+    await second.getByLabel('Token').fill(demo.ownerToken);
+    await second.keyboard.press('Enter');
+    await second.locator('#rows button').first().waitFor();
+    expect(second.url()).toContain('state=IN_DOUBT');
+    await other.clearCookies();
+    await second.getByLabel('Token').waitFor();
+    expect(second.url()).toContain('state=IN_DOUBT');
+    await other.close();
+  });
+
+  it('shows a message as its reader sees it, and nothing in it runs, leaves or asks anybody', async () => {
+    await go('/inbox');
+    await row('<b>bold</b>').click();
+    const frame = page.frameLocator('iframe');
+    await frame.locator('#words').waitFor();
+    expect(await frame.locator('#words').textContent()).toBe('Hello <i>Eve</i>');
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
+    for (const link of ['#top', '#blank', '#js', '#ping']) await frame.locator(link).click();
+    await frame.locator('#send').click();
+    await page.waitForTimeout(300);
+    expect(await frame.locator('#words').count()).toBe(1);
+    expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
+    expect(page.url()).toMatch(/\/inbox#/);
+    expect(page.context().pages()).toHaveLength(1);
+    await expectAccessible(page, 'inbox');
+  });
+
+  it('has the message at its own address tame too', async () => {
+    const { items } = await demo.ask<{ items: { id: string; html: string | null }[] }>('/v1/inbox');
+    const id = items.find((one) => one.html !== null)?.id;
+    const answer = await signedIn.request.get(`${demo.control}/inbox/messages/${id}/html`);
+    expect(answer.headers()['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
+    await go(`/inbox/messages/${id}/html`);
+    await page.locator('#words').waitFor();
+    await page.waitForTimeout(200);
+    expect(page.url()).toContain(demo.control);
+    expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
+  });
+
+  it('moves through list, tabs and text by the keyboard alone, and keeps the selection on a reload', async () => {
+    await go('/inbox');
+    await rows().first().waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('End');
+    const focused = await page.evaluate<string>('document.activeElement.dataset.key');
+    expect(focused).toBe(await rows().last().getAttribute('data-key'));
+    await page.keyboard.press('Enter');
+    await title().waitFor();
+    const heading = await title().textContent();
+    const reached: string[] = [];
+    for (let press = 0; press < 4; press += 1) {
+      await page.keyboard.press('Tab');
+      reached.push(await page.evaluate<string>('document.activeElement.id || document.activeElement.tagName'));
+    }
+    expect(reached.slice(0, 3)).toEqual(['detail', 'A', reached[2]]);
+    expect(reached[2]).toMatch(/^tab-/);
+    await page.locator('[role="tab"][aria-selected="true"]').focus();
+    await page.keyboard.press('End');
+    expect(await page.locator('#tab-text').getAttribute('aria-selected')).toBe('true');
+    expect(await page.locator('[role="tabpanel"] pre').textContent()).toMatch(/\S/);
+    await page.reload();
+    await title().waitFor();
+    expect(await title().textContent()).toBe(heading);
+    expect(await rows().last().getAttribute('aria-current')).toBe('true');
+  });
+
+  it('says of a duplicate that it was not sent, who holds the slot, and what the event was', async () => {
+    await go('/deliveries?workspace=lab');
+    await row('duplicate').click();
+    await page.getByText('the same was told already').waitFor();
+    await page.getByText('Story of the event').waitFor();
+    await expectAccessible(page, 'duplicate');
+    await page.reload();
+    await page.getByText('the same was told already').waitFor();
+    await page.locator('dl a[href^="#dlv_"]').click();
+    await page.locator('#title .state.SENT').waitFor();
+    const time = page.locator('ol.story time').first();
+    expect(await time.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(await time.textContent()).toMatch(/^\d\d:\d\d:\d\d$/);
+    await page.goBack();
+    await page.getByText('the same was told already').waitFor();
+  });
+
+  it('filters, and says when nothing fits', async () => {
+    await go('/deliveries?workspace=lab');
+    await rows().first().waitFor();
+    await page.getByLabel('State').selectOption('SENT');
+    await row('doubt').first().waitFor({ state: 'detached' });
+    expect(await rows().locator('.state').allTextContents()).toEqual(['SENT', 'SENT']);
+    await page.getByLabel('Recipient').fill('eve@example.com');
+    await row('twice').waitFor({ state: 'detached' });
+    await page.reload();
+    await row('eve@').waitFor();
+    expect(await rows().count()).toBe(1);
+    await page.getByLabel('Recipient').fill('nobody@example.com');
+    await page.getByText('No delivery fits this filter').waitFor();
+    await expectAccessible(page, 'empty list');
+  });
+
+  it('traces an event that fired nothing: which rules saw it, and why not, in whatever workspace', async () => {
+    await go('/inbox');
+    await page.getByLabel('Trace').fill('evt_1');
+    await page.keyboard.press('Enter');
+    await page.getByText('An id begins with evt_').waitFor();
+    await page.getByLabel('Trace').fill(silent);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${demo.control}/deliveries#${silent}`);
+    await page.getByText('3 rules saw it, 0 fired').waitFor();
+    await page.getByText('event.kind == "once"').waitFor();
+    expect(await page.locator('ol.story li.ended').count()).toBe(3);
+    await expectAccessible(page, 'event');
+    await page.getByLabel('Trace').fill('evt_00000000000000000000000000');
+    await page.keyboard.press('Enter');
+    await page.getByText('there is no event evt_').waitFor();
+  });
+
+  it('ends a doubt by what an operator knows, and sends again', async () => {
+    await go('/deliveries?workspace=lab&state=IN_DOUBT');
+    await row('doubt-a@').click();
+    await page.getByText('Nobody can say whether this reached its reader').waitFor();
+    await expectAccessible(page, 'in doubt');
+    await page.getByLabel('or, as seen in').pressSequentially('line 7 of the log', { delay: 120 });
+    await page.getByRole('button', { name: 'It was sent' }).click();
+    await page.locator('#title .state.SENT').waitFor();
+    await page.getByText('line 7 of the log').first().waitFor();
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('title');
+    await row('doubt-b@').click();
+    await title().filter({ hasText: 'doubt-b@' }).waitFor();
+    await page.getByRole('button', { name: 'It was not sent' }).click();
+    await page.locator('#title .state.FAILED').waitFor();
+    await row('doubt-c@').click();
+    await title().filter({ hasText: 'doubt-c@' }).waitFor();
+    const attempts = page.locator('ol.story .what', { hasText: 'Attempt' });
+    expect(await attempts.count()).toBe(1);
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await attempts.nth(1).waitFor();
+  });
+
+  it('says that the server is away without taking the story away', async () => {
+    await go('/deliveries?workspace=lab');
+    await row('eve@').click();
+    await title().waitFor();
+    await signedIn.setOffline(true);
+    await page.getByText('Carillon does not answer').waitFor();
+    expect(await title().count()).toBe(1);
+    expect(await rows().count()).toBeGreaterThan(3);
+    await signedIn.setOffline(false);
+    await page.getByText('Carillon does not answer').waitFor({ state: 'detached' });
+  });
+
+  it('fits a narrow screen and long words', async () => {
+    await page.setViewportSize({ width: 360, height: 640 });
+    await go('/inbox');
+    await row('WWWW').click();
+    await title().waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await go('/deliveries?workspace=lab');
+    await row('duplicate').click();
+    await title().waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await expectAccessible(page, 'narrow');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+});

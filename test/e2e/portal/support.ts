@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chromium, type Browser } from 'playwright-core';
+import { PROGRAMS } from '../../support/programs.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
+const READY_WITHIN = 30_000;
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: PROGRAMS.chromium.path,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+
+export type Demo = {
+  readonly control: string;
+  readonly gateway: string;
+  readonly welcome: string;
+  readonly ownerToken: string;
+  /** Asks the management API as its owner. */
+  ask<T>(path: string, body?: object): Promise<T>;
+  /** Makes a key of a workspace that may send events. */
+  makeKey(workspace: string, name: string): Promise<string>;
+  /** Puts files into force, next to what is there. */
+  apply(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Sends an event; answers its id. */
+  send(stream: string, key: string, event: object): Promise<string>;
+  stop(): Promise<void>;
+};
+
+type Addresses = { readonly control: string; readonly gateway: string; readonly welcome: string };
+
+/** The product as a person starts it, with the demo, in a folder of its own. */
+export async function startDemo(): Promise<Demo> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-portal-'));
+  const args = [MAIN, 'up', '--demo', '--gateway-port', '0', '--control-port', '0', '--json'];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const stop = async (): Promise<void> => {
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+    child.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const { control, gateway, welcome } = await readAddresses(child);
+    const ownerToken = (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
+    const ask = async <T>(path: string, body?: object): Promise<T> => {
+      const answer = await fetch(`${control}${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${ownerToken}`, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as T;
+    };
+    return {
+      control,
+      gateway,
+      welcome,
+      ownerToken,
+      ask,
+      stop,
+      async makeKey(workspace, name) {
+        const { key } = await ask<{ key: string }>(`/v1/workspaces/${workspace}/api-keys`, { name });
+        return key;
+      },
+      async apply(files) {
+        const { faults } = await ask<{ faults: readonly object[] }>('/v1/configuration/apply', { files });
+        if (faults.length > 0) throw new Error(JSON.stringify(faults));
+      },
+      async send(stream, key, event) {
+        const answer = await fetch(`${gateway}/events/${stream}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(event),
+        });
+        const text = await answer.text();
+        const { id } = JSON.parse(text) as { id?: string };
+        if (id === undefined) throw new Error(`${stream}: ${answer.status} ${text}`);
+        return id;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The JSON that `up --json` prints once everything listens. */
+function readAddresses(child: ChildProcess): Promise<Addresses> {
+  return new Promise((settle, fail) => {
+    let printed = '';
+    let complaints = '';
+    const timer = setTimeout(() => fail(new Error(`not up in time: ${complaints}`)), READY_WITHIN);
+    child.once('exit', () => fail(new Error(`it ended: ${complaints}`)));
+    child.stderr?.on('data', (chunk: Buffer) => void (complaints += chunk.toString()));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (!printed.trimEnd().endsWith('}')) return;
+      clearTimeout(timer);
+      settle(JSON.parse(printed) as Addresses);
+    });
+  });
+}

@@ -1,0 +1,129 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { buildProgram } from '@carillon/cli';
+import type { DeliveryReason, DeliveryState } from '@carillon/domain';
+import { describe, expect, it } from 'vitest';
+
+/*
+ * What the pages say of states, reasons, variables and commands is there, and what is there is said. The two lists below
+ * do not compile when the program knows one more.
+ */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const OWN_PAGES = [
+  'README.md',
+  'docs/README.md',
+  'docs/getting-started.md',
+  'docs/operations.md',
+  'docs/rules.md',
+  'docs/errors.md',
+];
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const operations = read('docs/operations.md');
+
+const STATES = {
+  WAITING: true,
+  SENDING: true,
+  SENT: true,
+  IN_DOUBT: true,
+  FAILED: true,
+  EXPIRED: true,
+  SUPPRESSED: true,
+  CANCELLED: true,
+  DELIVERED: true,
+  BOUNCED: true,
+  COMPLAINED: true,
+} satisfies Record<DeliveryState, true>;
+
+const REASONS = {
+  new: true,
+  rule_withdrawn: true,
+  no_address: true,
+  suppressed_address: true,
+  cannot_send_on_channel: true,
+  not_after_passed: true,
+  cannot_render: true,
+  no_account: true,
+  refused_recipient: true,
+  refused_content: true,
+  refused_account: true,
+  throttled: true,
+  transient: true,
+  attempts_used_up: true,
+  accepted: true,
+  answer_unknown: true,
+  lease_ran_out: true,
+  stopped_before_sending: true,
+  account_unavailable: true,
+  operator_resend: true,
+  operator_cancel: true,
+  operator_dismiss: true,
+  in_doubt_resend: true,
+  in_doubt_drop: true,
+  taken_over: true,
+  duplicate: true,
+} satisfies Record<DeliveryReason, true>;
+
+it('explains every state of a delivery and every reason for it', () => {
+  const section = operations.slice(
+    operations.indexOf('## States and reasons'),
+    operations.indexOf('## Something is in doubt'),
+  );
+  for (const state of Object.keys(STATES)) expect(section, state).toContain(`\`${state}\``);
+  const rows = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, reason]) => reason);
+  expect(rows).toHaveLength(Object.keys(REASONS).length);
+  expect(new Set(rows)).toEqual(new Set(Object.keys(REASONS)));
+});
+
+it('names every variable of the environment that the program reads', () => {
+  const sources = ['apps/cli/src', 'libs/adapters/system/src'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => read(join(folder, file))),
+  );
+  const names = new Set(sources.join('\n').match(/\b(?:CARILLON|OTEL)_[A-Z_]*[A-Z]\b/g));
+  expect(names.size).toBeGreaterThan(5);
+  for (const name of names) expect(operations, name).toContain(`\`${name}\``);
+});
+
+describe('every command that a page tells you to type', () => {
+  const program = buildProgram();
+  const typed = OWN_PAGES.flatMap((page) =>
+    [...read(page).matchAll(/npx carillon ([^`\n<#]+)/g)].map(([, line = '']) => line.replace(/ {2,}.*/, '').trim()),
+  );
+
+  it('is found on the pages', () => expect(new Set(typed).size).toBeGreaterThan(15));
+
+  it.each([...new Set(typed)])('carillon %s', (line) => {
+    const words = line.split(/\s+/);
+    let at = program;
+    let named = 0;
+    for (const word of words) {
+      const next = at.commands.find((one) => one.name() === word);
+      if (!next) break;
+      at = next;
+      named += 1;
+    }
+    expect(named, `there is no command ${words[0]}`).toBeGreaterThan(0);
+    const chain = [at, ...(at.parent ? [at.parent] : [])];
+    const known = new Set(chain.flatMap((one) => one.options.flatMap((option) => [option.long, option.short])));
+    for (const flag of words.filter((word) => /^--?[a-z]/.test(word)))
+      expect(known, `${line}: ${flag}`).toContain(flag);
+  });
+});
+
+it('links only to what is there', () => {
+  for (const page of OWN_PAGES) {
+    for (const [, target = ''] of read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      expect(existsSync(join(ROOT, dirname(page), target)), `${page}: ${target}`).toBe(true);
+    }
+  }
+});
+
+it('mentions every command of the program on some page', () => {
+  const pages = OWN_PAGES.map(read).join('\n');
+  const program = buildProgram();
+  for (const command of program.commands)
+    expect(pages, command.name()).toMatch(new RegExp(String.raw`carillon ${command.name()}\b`));
+});

@@ -1,0 +1,169 @@
+/** `npm run screenshots`: takes the pictures in docs/images anew, from the product as it runs. Needs Chromium. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { PROGRAMS } from '../test/support/programs.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const images = join(root, 'docs/images');
+const VIEW = { width: 1280, height: 800 };
+const MOST_BYTES = 200_000;
+const STARTS_WITHIN = 30_000;
+
+/** The ports that a reader will see at their own first start; 0 would put chance into the pictures. */
+const PORTS = ['--gateway-port', '7400', '--control-port', '7401'];
+
+/** What the first start prints, once it is there. */
+function firstScreen(child: ChildProcess): Promise<string> {
+  return new Promise((settle, fail) => {
+    let printed = '';
+    let complaints = '';
+    const late = setTimeout(() => fail(new Error(`it did not start: ${complaints}`)), STARTS_WITHIN);
+    child.once('exit', () => fail(new Error(`it did not start: ${complaints}`)));
+    child.stderr?.on('data', (chunk: Buffer) => void (complaints += chunk.toString()));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (!/Then look: .*\n/.test(printed)) return;
+      clearTimeout(late);
+      settle(printed);
+    });
+  });
+}
+
+const found = (text: string, pattern: RegExp): string => {
+  const [, part] = pattern.exec(text) ?? [];
+  if (part === undefined) throw new Error(`the first screen no longer has ${pattern.source}`);
+  return part;
+};
+
+const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** A page that looks like a terminal. Keys and words are shortened: a picture is no place for one that looks usable. */
+function terminalPage(screen: string, key: string, word: string): string {
+  const shown = screen
+    .replaceAll(key, `${key.slice(0, 10)}…`)
+    .replaceAll(word, `${word.slice(0, 6)}…`)
+    .trimEnd();
+  const lines = escape(shown)
+    .replaceAll(/^( {2}Carillon \S+)/gm, '<b>$1</b>')
+    .replaceAll(/https?:\/\/[^\s&]+/g, '<u>$&</u>')
+    .replaceAll('shown this once', '<i>shown this once</i>');
+  return `<!doctype html><meta charset="utf-8"><title>Terminal</title><style>
+    body { margin: 0; height: 100vh; display: grid; place-items: center; background: #dfe4e2; }
+    div { width: 1200px; border-radius: 12px; background: #16181a; color: #e8eaec; box-shadow: 0 18px 50px #0005; overflow: hidden; }
+    header { padding: 14px 18px; background: #26292d; display: flex; gap: 8px; }
+    header span { width: 12px; height: 12px; border-radius: 50%; background: #565d64; }
+    pre { margin: 0; padding: 22px 26px 30px; font: 15px/1.6 ui-monospace, 'DejaVu Sans Mono', Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+    b { color: #7cc7ae; } i { color: #a6adb4; } u { color: #9cc3ff; text-decoration: none; } s { color: #a6adb4; text-decoration: none; }
+  </style><div><header><span></span><span></span><span></span></header><pre><s>$</s> npm start\n${lines}</pre></div>`;
+}
+
+async function save(page: Page, name: string): Promise<void> {
+  const path = join(images, name);
+  await page.screenshot({ path });
+  const { size } = await stat(path);
+  console.log(`docs/images/${name}: ${Math.ceil(size / 1024)} KiB`);
+  if (size > MOST_BYTES) throw new Error(`${name} is larger than ${MOST_BYTES} bytes`);
+}
+
+const ORDERS = [
+  { order_id: 'A-1001', status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } },
+  { order_id: 'A-1002', status: 'paid', total: 349, customer: { name: 'Grace', email: 'grace@example.com' } },
+  { order_id: 'A-1003', status: 'paid', total: 215, customer: { name: 'Linus' } },
+  { order_id: 'A-1004', status: 'paid', total: 180, customer: { name: 'Edsger', email: 'edsger@example.com' } },
+  { order_id: 'A-1001', status: 'paid', total: 125, customer: { name: 'Ada', email: 'ada@example.com' } },
+];
+/** What fires nothing, and why, is the story to show. */
+const SMALL = {
+  order_id: 'A-1005',
+  status: 'paid',
+  total: 40,
+  customer: { name: 'Barbara', email: 'barbara@example.com' },
+};
+/** Twice the same order, so that the pictures show a duplicate too. */
+const UNIQUE = { before: 'unique_id: event_id', after: 'unique_id: event.order_id' };
+
+/** Sends the events; answers the id of the one that fires nothing. */
+async function fill(folder: string, gateway: string, control: string, key: string): Promise<string> {
+  const token = (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const exported = await fetch(`${control}/v1/configuration/export`, { headers });
+  const { files } = (await exported.json()) as { files: Record<string, string> };
+  const name = 'workspaces/shop/notifications/order-paid.yaml';
+  const text = (await readFile(join(folder, 'carillon-demo', name), 'utf8')).replace(UNIQUE.before, UNIQUE.after);
+  if (!text.includes(UNIQUE.after)) throw new Error(`${name} no longer has ${UNIQUE.before}`);
+  const body = JSON.stringify({ files: { ...files, [name]: text } });
+  const applied = await fetch(`${control}/v1/configuration/apply`, { method: 'POST', headers, body });
+  if (!applied.ok) throw new Error(await applied.text());
+  let last = '';
+  for (const order of [...ORDERS, SMALL]) {
+    const answer = await fetch(`${gateway}/events/shop/orders`, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${key}` },
+      body: JSON.stringify(order),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    last = ((await answer.json()) as { id: string }).id;
+  }
+  return last;
+}
+
+async function takePictures(browser: Browser, folder: string, screen: string): Promise<void> {
+  const control = found(screen, /Portal +(\S+)/);
+  const gateway = found(screen, /Events +(\S+)\/events/);
+  const key = found(screen, /API key +(\S+)/);
+  const word = found(screen, /welcome#(\S+)/);
+  const context = await browser.newContext({ viewport: VIEW, locale: 'en-GB' });
+  const page = await context.newPage();
+  await page.setContent(terminalPage(screen, key, word));
+  await save(page, 'start.png');
+
+  const silent = await fill(folder, gateway, control, key);
+  await page.goto(`${control}/welcome#${word}`);
+  await page.locator('#rows button').nth(2).waitFor();
+  await page.locator('#rows button', { hasText: 'Grace' }).click();
+  await page.frameLocator('iframe').getByText('Thank you, Grace').waitFor();
+  await save(page, 'inbox.png');
+
+  await page.goto(`${control}/deliveries`);
+  await page.locator('#rows button', { hasText: 'duplicate' }).click();
+  await page.getByText('Story of the event').waitFor();
+  await page.mouse.move(640, 790);
+  await save(page, 'deliveries.png');
+
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.getByLabel('Trace').fill(silent);
+  await page.keyboard.press('Enter');
+  await page.getByText('did not fire: ').waitFor();
+  await save(page, 'deliveries-dark.png');
+}
+
+async function main(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-screenshots-'));
+  const program = join(root, 'apps/cli/src/main.ts');
+  const child = spawn(process.execPath, [program, 'up', '--demo', ...PORTS], {
+    cwd: folder,
+    env: { NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const browser = await chromium.launch({
+    executablePath: PROGRAMS.chromium.path,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+  });
+  try {
+    await mkdir(images, { recursive: true });
+    await takePictures(browser, folder, await firstScreen(child));
+  } finally {
+    await browser.close();
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+    child.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+await main();
