@@ -5,7 +5,7 @@ import { COMPATIBILITY, SchemaRegistry as ConfluentRegistry, SchemaType } from '
 import { agentOf, type RegistryConnection, TIMEOUT } from './connection.ts';
 
 /** Readers go out before writers: what is as strict as that, or stricter. */
-const GOOD_ENOUGH: readonly string[] = [
+const GOOD_ENOUGH: readonly COMPATIBILITY[] = [
   COMPATIBILITY.BACKWARD,
   COMPATIBILITY.BACKWARD_TRANSITIVE,
   COMPATIBILITY.FULL,
@@ -54,8 +54,10 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
   async function heldTo(subject: string): Promise<COMPATIBILITY | null> {
     const level = await unlessMissing(api.Subject.config({ subject }));
     const found = level?.data().compatibilityLevel.toUpperCase() ?? null;
-    if (found === null || GOOD_ENOUGH.includes(found)) return found as COMPATIBILITY | null;
-    if (found !== COMPATIBILITY.NONE) {
+    if (found === null) return null;
+    const enough = GOOD_ENOUGH.find((known) => String(known) === found);
+    if (enough) return enough;
+    if (found !== 'NONE') {
       throw new CarillonError(
         'invalid_configuration',
         `subject ${subject} of the schema registry is held to ${found}; Carillon needs BACKWARD or stricter`,
