@@ -5,6 +5,7 @@ import type { KafkaConnection } from './connection/options.ts';
 import { type ConsumerSettings, startConsumer } from './consuming/consumer.ts';
 import { createHandovers } from './consuming/handovers.ts';
 import { type AppenderOptions, createAppender } from './producing/appender.ts';
+import { createDisposableProducer } from './producing/disposable-producer.ts';
 import { createReader } from './reading/reader.ts';
 import { readIdentity } from './topics/identity.ts';
 import { createWatermarks } from './watermarks.ts';
@@ -66,7 +67,8 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
     return new Map<TopicName, number>(found);
   });
   const partitions = (topic: TopicName): number => counts.get(topic) ?? 0;
-  const appender = createAppender(connection, partitions, watermarks, { ...APPENDING, ...defined(options) });
+  const makeProducer = () => createDisposableProducer(connection);
+  const appender = createAppender(makeProducer, partitions, watermarks, { ...APPENDING, ...defined(options) });
   const settings: ConsumerSettings = { ...CONSUMING, ...defined(options) };
   const handovers = createHandovers();
   const consumptions = new Set<{ stop(): Promise<void> }>();

@@ -1,8 +1,8 @@
 import { CarillonError, type Duration } from '@carillon/kernel';
 import { TOPICS, type NewRecord, type TopicName } from '@carillon/ports';
-import type { KafkaConnection } from '../connection/options.ts';
 import type { Watermarks } from '../watermarks.ts';
 import type { Call, Entry } from './appending.ts';
+import type { DisposableProducer } from './disposable-producer.ts';
 import { createLane, refusal } from './lane.ts';
 
 /** What a topic takes (`max.message.bytes`), and what Kafka adds to one record in a batch of its own. */
@@ -25,12 +25,12 @@ export type Appender = {
 
 /** Spreads records over lanes by partition, so that the order within a partition is that of the calls. */
 export function createAppender(
-  connection: KafkaConnection,
+  makeProducer: () => DisposableProducer,
   partitions: (topic: TopicName) => number,
   watermarks: Watermarks,
   options: AppenderOptions,
 ): Appender {
-  const lanes = Array.from({ length: options.lanes }, () => createLane(connection, watermarks));
+  const lanes = Array.from({ length: options.lanes }, () => createLane(makeProducer, watermarks));
   let queued = 0;
 
   return {

@@ -36,14 +36,17 @@ export type DisposableProducer = {
  * kafkajs 2.2.4 gives the sequence number of a rejected send to whatever is sent next, and the broker then confirms that
  * without storing it. So a producer that rejected once is never used again.
  */
-export function createDisposableProducer(connection: KafkaConnection): DisposableProducer {
-  const client: KafkaClient = createClient(connection, WITHIN_SEND);
+export function createDisposableProducer(
+  connection: KafkaConnection,
+  retry: RetryOptions = WITHIN_SEND,
+): DisposableProducer {
+  const client: KafkaClient = createClient(connection, retry);
   const producer: Producer = client.kafka.producer({
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
     createPartitioner: () => (choice) => choice.message.partition ?? 0,
-    retry: WITHIN_SEND,
+    retry,
   });
   const timeout = client.settings.requestTimeout;
   return {

@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { isRefusal, isTooLarge } from '../connection/faults.ts';
-import type { KafkaConnection } from '../connection/options.ts';
 import type { Watermarks } from '../watermarks.ts';
 import { type Entry, placeOf, takeSend } from './appending.ts';
-import { createDisposableProducer, type DisposableProducer, type Message } from './disposable-producer.ts';
+import type { DisposableProducer, Message } from './disposable-producer.ts';
 
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 500;
@@ -17,7 +16,7 @@ export type Lane = {
   close(): void;
 };
 
-export function createLane(connection: KafkaConnection, watermarks: Watermarks): Lane {
+export function createLane(makeProducer: () => DisposableProducer, watermarks: Watermarks): Lane {
   const queue: Entry[] = [];
   let producer: DisposableProducer | null = null;
   let running = false;
@@ -61,7 +60,7 @@ export function createLane(connection: KafkaConnection, watermarks: Watermarks):
   /** One send. Answers what was not confirmed: then, as after a rejection, the producer is not to be used again. */
   async function attempt(entries: readonly Entry[], until: number): Promise<readonly Entry[]> {
     if (!producer) {
-      producer = createDisposableProducer(connection);
+      producer = makeProducer();
       await inTime(producer.connect(), until);
     }
     const known = new Map(entries.map(({ topic, message }) => [placeOf(topic, message.partition), 0]));
