@@ -61,10 +61,11 @@ function kept(connection: KafkaConnection): () => DisposableProducer {
 
 /** Appends through one lane while sends are rejected again and again; tells what was acknowledged and is not there. */
 async function countMissing(
-  { proxy, open }: RunningKafka,
+  kafka: RunningKafka,
   makeProducer: () => DisposableProducer,
 ): Promise<{ readonly missing: number; readonly doubled: number; readonly rejected: number }> {
-  const log = await open();
+  const { proxy } = kafka;
+  const log = await kafka.open();
   const from = await endsOf(log);
   let rejected = 0;
   const counting = (): DisposableProducer => {

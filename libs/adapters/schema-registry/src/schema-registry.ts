@@ -5,12 +5,11 @@ import { COMPATIBILITY, SchemaRegistry as ConfluentRegistry, SchemaType } from '
 import { agentOf, type RegistryConnection, TIMEOUT } from './connection.ts';
 
 /** Readers go out before writers: what is as strict as that, or stricter. */
-const GOOD_ENOUGH: readonly COMPATIBILITY[] = [
-  COMPATIBILITY.BACKWARD,
-  COMPATIBILITY.BACKWARD_TRANSITIVE,
-  COMPATIBILITY.FULL,
-  COMPATIBILITY.FULL_TRANSITIVE,
-];
+const GOOD_ENOUGH: ReadonlyMap<string, COMPATIBILITY> = new Map(
+  [COMPATIBILITY.BACKWARD, COMPATIBILITY.BACKWARD_TRANSITIVE, COMPATIBILITY.FULL, COMPATIBILITY.FULL_TRANSITIVE].map(
+    (level) => [level, level],
+  ),
+);
 
 const AFTER_CONFLICT = 100;
 
@@ -55,7 +54,7 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
     const level = await unlessMissing(api.Subject.config({ subject }));
     const found = level?.data().compatibilityLevel.toUpperCase() ?? null;
     if (found === null) return null;
-    const enough = GOOD_ENOUGH.find((known) => String(known) === found);
+    const enough = GOOD_ENOUGH.get(found);
     if (enough) return enough;
     if (found !== 'NONE') {
       throw new CarillonError(

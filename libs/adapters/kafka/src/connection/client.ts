@@ -1,6 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Kafka, logLevel, type ISocketFactory, type LogEntry, type RetryOptions } from 'kafkajs';
+import { fetchFromLeadersOnly } from './leader-only-fetch.ts';
 import { checkBrokers, REQUEST_TIMEOUT, type KafkaConnection, type KafkaLogLine, type KafkaTls } from './options.ts';
 import { quietenPollingTimer } from './polling-timer.ts';
 
@@ -41,6 +42,7 @@ export type ClientSettings = {
 export function createClient(connection: KafkaConnection, retry: RetryOptions = FEW_RETRIES): KafkaClient {
   checkBrokers(connection.brokers);
   quietenPollingTimer();
+  fetchFromLeadersOnly();
   const sockets = new Set<Socket>();
   let ended = false;
 
@@ -64,7 +66,8 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
     connectionTimeout: CONNECT_TIMEOUT,
     requestTimeout: connection.requestTimeout ?? REQUEST_TIMEOUT,
     ...(connection.tls && { ssl: tlsOptions(connection.tls) }),
-    ...(connection.sasl && { sasl: connection.sasl }),
+    // A copy: kafkajs keeps the means of authentication in it, which would outlive a change of the password.
+    ...(connection.sasl && { sasl: { ...connection.sasl } }),
   };
   const kafka = new Kafka({
     ...settings,

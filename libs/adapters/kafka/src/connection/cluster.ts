@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CarillonError, type Duration, messageOf } from '@carillon/kernel';
+import { CarillonError, type Duration, isCarillonError, messageOf } from '@carillon/kernel';
 import type { Logger } from 'kafkajs';
 import clusterClass from 'kafkajs/src/cluster/index.js';
 import { type ClientSettings, createClient, FEW_RETRIES, type KafkaClient } from './client.ts';
-import { isAbandoning, isDisconnection, isStale } from './faults.ts';
+import { isAbandoning, isDisconnection, isRefusal, isStale } from './faults.ts';
 import type { KafkaConnection } from './options.ts';
 
 /** kafkajs's view of the brokers, below its consumers and producers. */
@@ -140,6 +140,7 @@ export function createBrokers(connection: KafkaConnection, topics: readonly stri
           const cluster = await mine.cluster;
           return await work(cluster);
         } catch (error) {
+          if (isRefusal(error)) throw refused(what, error);
           if (isAbandoning(error)) throw error;
           cause = error;
         }
@@ -161,6 +162,12 @@ export function createBrokers(connection: KafkaConnection, topics: readonly stri
 
 export const unavailable = (what: string, cause: unknown): CarillonError =>
   new CarillonError('log_unavailable', `${what}: ${messageOf(cause)}`, { retryAfter: 1000 }, { cause });
+
+/** The brokers will not let us: a person has to change a credential, a right or a setting. */
+export const refused = (what: string, cause: unknown): CarillonError =>
+  isCarillonError(cause)
+    ? cause
+    : new CarillonError('invalid_configuration', `${what}: Kafka refuses: ${messageOf(cause)}`, {}, { cause });
 
 async function connectCluster(client: KafkaClient, topics: readonly string[]): Promise<Cluster> {
   const cluster = new KafkaCluster({

@@ -1,16 +1,20 @@
 import { isCarillonError } from '@carillon/kernel';
 
-/** What brokers and kafkajs say about a failure: `type` is Kafka's own name of the error. */
-const typeOf = (error: unknown): string => fieldOf(error, 'type');
-const nameOf = (error: unknown): string => fieldOf(error, 'name');
-
-function fieldOf(error: unknown, field: 'type' | 'name'): string {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    const value: unknown = (at as unknown as Record<string, unknown>)[field];
-    if (field === 'name' || typeof value === 'string') return String(value);
-  }
-  return '';
+/** The error and what caused it: kafkajs wraps what it gives up. */
+function chainOf(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let at = error; at instanceof Error && chain.length < 6; at = at.cause) chain.push(at);
+  return chain;
 }
+
+/** Kafka's own name of the error, where a broker answered with one. */
+function typeOf(error: unknown): string {
+  const types = chainOf(error).map((each) => ('type' in each ? each.type : null));
+  return types.find((type) => typeof type === 'string') ?? '';
+}
+
+const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+  chainOf(error).some(({ name }) => names.includes(name));
 
 /** Leaders have moved: fresh metadata helps. */
 const STALE = new Set([
@@ -51,9 +55,9 @@ const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 export const isStale = (error: unknown): boolean => STALE.has(typeOf(error));
 /** One connection ended; the other brokers may be well. */
 export const isDisconnection = (error: unknown): boolean =>
-  ['KafkaJSConnectionError', 'KafkaJSConnectionClosedError', 'KafkaJSBrokerNotFound'].includes(nameOf(error));
+  isNamed(error, 'KafkaJSConnectionError', 'KafkaJSConnectionClosedError', 'KafkaJSBrokerNotFound');
 export const isRefusal = (error: unknown): boolean =>
-  REFUSED.has(typeOf(error)) || nameOf(error) === 'KafkaJSSASLAuthenticationError';
+  REFUSED.has(typeOf(error)) || isNamed(error, 'KafkaJSSASLAuthenticationError');
 export const isTooLarge = (error: unknown): boolean => TOO_LARGE.has(typeOf(error));
 export const isRebalance = (error: unknown): boolean => typeOf(error) === 'REBALANCE_IN_PROGRESS';
 export const isOutOfRange = (error: unknown): boolean => typeOf(error) === 'OFFSET_OUT_OF_RANGE';
@@ -68,9 +72,7 @@ export const isExpulsion = (error: unknown): boolean => GROUP.has(typeOf(error))
 /** A record that kafkajs cannot read; other partitions can still be read. */
 export const isUnreadable = (error: unknown): boolean =>
   typeOf(error) === 'CORRUPT_MESSAGE' ||
-  ['KafkaJSNotImplemented', 'RangeError', 'KafkaJSInvalidLongError', 'KafkaJSInvalidVarIntError'].includes(
-    nameOf(error),
-  );
+  isNamed(error, 'KafkaJSNotImplemented', 'RangeError', 'KafkaJSInvalidLongError', 'KafkaJSInvalidVarIntError');
 
 /** Errors that are answers: they go to whoever asked instead of being tried again. */
 export const isAbandoning = (error: unknown): boolean =>

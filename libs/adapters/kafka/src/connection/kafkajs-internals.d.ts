@@ -1,6 +1,6 @@
 /**
  * What this adapter uses of kafkajs beyond its public types: the class that finds brokers and speaks the protocol with
- * them, and the queue of a connection. Their shapes are given where they are used. The version is pinned, and the
+ * them, the queue of a connection, and the fetch request. Their shapes are given where they are used. The version is pinned, and the
  * contract suite runs on real brokers.
  */
 declare module 'kafkajs/src/cluster/index.js' {
@@ -11,4 +11,9 @@ declare module 'kafkajs/src/cluster/index.js' {
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   const RequestQueue: unknown;
   export = RequestQueue;
+}
+
+declare module 'kafkajs/src/protocol/requests/fetch/index.js' {
+  const request: unknown;
+  export = request;
 }

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CarillonError, type Duration, messageOf } from '@carillon/kernel';
+import type { Duration } from '@carillon/kernel';
 import type { ConsumeOptions, Consumption } from '@carillon/ports';
 import { createBrokers } from '../connection/cluster.ts';
-import { isRefusal } from '../connection/faults.ts';
 import type { KafkaConnection } from '../connection/options.ts';
 import type { Bounds } from '../reading/reader.ts';
 import type { Watermarks } from '../watermarks.ts';
@@ -134,13 +133,7 @@ export async function startConsumer(
     await membership.joined;
   } catch (error) {
     await consumption.stop();
-    if (!isRefusal(error)) throw error;
-    throw new CarillonError(
-      'invalid_configuration',
-      `Kafka refuses group ${groupId}: ${messageOf(error)}`,
-      {},
-      { cause: error },
-    );
+    throw error;
   }
   return consumption;
 }

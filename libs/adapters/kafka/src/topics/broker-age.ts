@@ -5,7 +5,7 @@ import type { KafkaConnection } from '../connection/options.ts';
 /** By number of the request: the version that we are tested with. Kafka 3.9 speaks all of them, and so does 2.3. */
 const NEEDED: Readonly<Record<string, { readonly name: string; readonly version: number }>> = {
   0: { name: 'Produce', version: 7 },
-  1: { name: 'Fetch', version: 11 },
+  1: { name: 'Fetch', version: 10 },
   2: { name: 'ListOffsets', version: 3 },
   3: { name: 'Metadata', version: 6 },
   8: { name: 'OffsetCommit', version: 5 },

@@ -2,7 +2,7 @@ import { CarillonError, type LogId } from '@carillon/kernel';
 import { TOPICS, type TopicName } from '@carillon/ports';
 import type { Admin } from 'kafkajs';
 import { createClient } from '../connection/client.ts';
-import { unavailable } from '../connection/cluster.ts';
+import { refused, unavailable } from '../connection/cluster.ts';
 import { isRefusal } from '../connection/faults.ts';
 import type { KafkaConnection } from '../connection/options.ts';
 import { refuseOldBroker } from './broker-age.ts';
@@ -59,10 +59,8 @@ async function withAdmin<T>(connection: KafkaConnection, work: (admin: Admin) =>
     return await work(admin);
   } catch (error) {
     if (error instanceof CarillonError) throw error;
-    if (isRefusal(error)) {
-      throw new CarillonError('invalid_configuration', `Kafka refuses us: ${String(error)}`, {}, { cause: error });
-    }
-    throw unavailable(`asking ${connection.brokers.join(', ')} about topics`, error);
+    const what = `asking ${connection.brokers.join(', ')} about topics`;
+    throw isRefusal(error) ? refused(what, error) : unavailable(what, error);
   } finally {
     client.cut();
   }
