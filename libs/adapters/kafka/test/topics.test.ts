@@ -1,5 +1,6 @@
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { type CarillonError, isId } from '@carillon/kernel';
+import { KAFKA_API, startKafkaProxy } from '@carillon/testing/faults';
 import { startKafka, type KafkaService } from '@carillon/testing/services';
 import { selfSigned } from '@carillon/testing';
 import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
@@ -25,6 +26,17 @@ describeWith('kafka', 'topics on Kafka', () => {
     vi.waitFor(async () => (await caught(ensure())) ?? Promise.reject(new Error('started')), { timeout: 10_000 });
   const allTopics = async (): Promise<string[]> =>
     (await admin.listTopics()).filter((topic) => topic.startsWith('carillon.'));
+  /** Brokers need a moment to hear of it, and then say that what is asked of them again is not there. */
+  const deleteAll = (): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const topics = await allTopics();
+        if (topics.length === 0) return;
+        await admin.deleteTopics({ topics });
+        throw new Error('still there');
+      },
+      { timeout: 15_000 },
+    );
   const alter = (name: string, configName: string, value: string): Promise<unknown> =>
     admin.alterConfigs({
       validateOnly: false,
@@ -45,9 +57,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await ensure();
   }, TIMEOUT);
   afterEach(async () => {
-    const topics = await allTopics();
-    if (topics.length > 0) await admin.deleteTopics({ topics });
-    await expect.poll(allTopics, { timeout: 10_000 }).toEqual([]);
+    await deleteAll();
   }, TIMEOUT);
 
   test('are made once, and name the log; whoever comes later finds the same', async () => {
@@ -66,8 +76,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test('made by four processes at once are one log', { timeout: TIMEOUT }, async () => {
-    await admin.deleteTopics({ topics: await allTopics() });
-    await expect.poll(allTopics, { timeout: 10_000 }).toEqual([]);
+    await deleteAll();
     const all = await Promise.all(Array.from({ length: 4 }, ensure));
     expect(new Set(all.map(({ logId }) => logId)).size).toBe(1);
   });
@@ -91,16 +100,25 @@ describeWith('kafka', 'topics on Kafka', () => {
     const strict = { freshLogId };
     const error = await caught(ensureTopics(connection, TOPIC_DEFINITIONS, strict));
     expect(error.message).toContain('carillon.config: replication is 1, wanted 3 or more');
-    await admin.deleteTopics({ topics: await allTopics() });
-    await expect.poll(allTopics, { timeout: 10_000 }).toEqual([]);
+    await deleteAll();
     const alone = await caught(ensureTopics(connection, TOPIC_DEFINITIONS, strict));
     expect(alone.message).toContain('the cluster has 1 broker; add brokers, or set single_broker: true');
     expect(await allTopics()).toEqual([]);
   });
 
+  test('on a broker that is too old are not even looked at', async () => {
+    const proxy = await startKafkaProxy(kafka.brokers);
+    proxy.age = new Map([[KAFKA_API.produce, 3]]);
+    const error = await caught(
+      ensureTopics({ ...connection, brokers: proxy.brokers }, TOPIC_DEFINITIONS, forOneBroker),
+    );
+    expect(error.message).toContain('is too old: Produce 3 (needs 7). Carillon runs on Kafka 3.9 and newer');
+    await proxy.stop();
+  });
+
   test('that were deleted are not made again on the quiet', async () => {
     await admin.deleteTopics({ topics: ['carillon.events'] });
-    await expect.poll(async () => (await allTopics()).includes('carillon.events')).toBe(false);
+    await expect.poll(async () => (await allTopics()).includes('carillon.events'), { timeout: 10_000 }).toBe(false);
     const error = await caught(ensure());
     expect(error.code).toBe('wrong_log');
     expect(error.message).toContain('carillon.events');
@@ -108,7 +126,7 @@ describeWith('kafka', 'topics on Kafka', () => {
 
   test('without the id of a log belong to another program', async () => {
     await admin.deleteTopics({ topics: ['carillon.config'] });
-    await expect.poll(async () => (await allTopics()).includes('carillon.config')).toBe(false);
+    await expect.poll(async () => (await allTopics()).includes('carillon.config'), { timeout: 10_000 }).toBe(false);
     await admin.createTopics({ topics: [{ topic: 'carillon.config', numPartitions: 1 }], waitForLeaders: true });
     const producer = new Kafka({
       clientId: 'other',
@@ -135,8 +153,7 @@ describeWith('kafka', 'topics on Kafka', () => {
         headers: {},
       } as const;
       await log.append([record, record, record]);
-      await admin.deleteTopics({ topics: await allTopics() });
-      await expect.poll(allTopics, { timeout: 10_000 }).toEqual([]);
+      await deleteAll();
       await ensure();
       await expect.poll(() => fatal?.code, { timeout: 15_000 }).toBe('wrong_log');
       await expect(log.append([record])).rejects.toMatchObject({ code: 'wrong_log' });

@@ -42,3 +42,14 @@ export function readdress(answer: Buffer, addresses: ReadonlyMap<string, string>
   }
   return changed;
 }
+
+/** Lowers what an answer to ApiVersions (up to version 2) says: error, then number, lowest and highest version of each request. */
+export function limitVersions(answer: Buffer, highest: ReadonlyMap<number, number>): Buffer {
+  const changed = Buffer.from(answer);
+  const count = changed.readInt32BE(10);
+  for (let entry = 0, at = 14; entry < count; entry += 1, at += 6) {
+    const limit = highest.get(changed.readInt16BE(at));
+    if (limit !== undefined) changed.writeInt16BE(limit, at + 4);
+  }
+  return changed;
+}

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { correlationOf, createFrames, readdress, requestHead } from './frames.ts';
+import { correlationOf, createFrames, limitVersions, readdress, requestHead } from './frames.ts';
 
 /** Numbers of requests, as Kafka has them. */
 export const KAFKA_API = {
@@ -10,6 +10,7 @@ export const KAFKA_API = {
   findCoordinator: 10,
   joinGroup: 11,
   heartbeat: 12,
+  apiVersions: 18,
 } as const;
 
 /**
@@ -24,6 +25,8 @@ export type KafkaProxy = {
   readonly brokers: readonly string[];
   /** Asked for each request; everything passes until it is set. */
   decide: (request: { readonly apiKey: number; readonly broker: number }) => RequestFate;
+  /** Requests, by number, that brokers are made to speak in this version at most: as if they were older. */
+  age: ReadonlyMap<number, number>;
   /** Cuts all connections and refuses new ones. */
   down(): void;
   up(): void;
@@ -77,7 +80,9 @@ export async function startKafkaProxy(brokers: readonly string[]): Promise<Kafka
         const fate = asked?.fate ?? 'pass';
         if (fate === 'lose-answer') return cut();
         if (fate === 'silence') continue;
-        const answer = asked && NAMES_BROKERS.has(asked.apiKey) ? readdress(frame, addresses) : frame;
+        let answer = frame;
+        if (asked && NAMES_BROKERS.has(asked.apiKey)) answer = readdress(frame, addresses);
+        if (asked?.apiKey === KAFKA_API.apiVersions) answer = limitVersions(frame, proxy.age);
         if (typeof fate === 'object') setTimeout(() => client.write(answer), fate.delay);
         else client.write(answer);
       }
@@ -100,6 +105,7 @@ export async function startKafkaProxy(brokers: readonly string[]): Promise<Kafka
   const proxy: KafkaProxy = {
     brokers: brokers.map((broker) => addresses.get(broker) ?? ''),
     decide: () => 'pass',
+    age: new Map(),
     down() {
       isDown = true;
       for (const socket of sockets) socket.destroy();

@@ -3,7 +3,7 @@ import { CarillonError, type Duration, isCarillonError, messageOf } from '@caril
 import type { Logger } from 'kafkajs';
 import clusterClass from 'kafkajs/src/cluster/index.js';
 import { type ClientSettings, createClient, FEW_RETRIES, type KafkaClient } from './client.ts';
-import { isAbandoning, isDisconnection, isRefusal, isStale } from './faults.ts';
+import { isAbandoning, isDisconnection, isRefusal, isStale, staleError } from './faults.ts';
 import type { KafkaConnection } from './options.ts';
 
 /** kafkajs's view of the brokers, below its consumers and producers. */
@@ -188,7 +188,7 @@ export async function leaderOf(cluster: Cluster, topic: string, partition: numbe
   await cluster.refreshMetadataIfNecessary();
   const found = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition);
   if (!found || found.leader < 0) {
-    throw Object.assign(new Error(`${topic}/${partition} has no leader now`), { type: 'LEADER_NOT_AVAILABLE' });
+    throw staleError(`${topic}/${partition} has no leader now`);
   }
   return cluster.findBroker({ nodeId: String(found.leader) });
 }

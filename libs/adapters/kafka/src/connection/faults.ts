@@ -52,6 +52,9 @@ const GROUP = new Set([
 
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 
+/** For what is not there yet, as brokers would say it. */
+export const staleError = (message: string): Error =>
+  Object.assign(new Error(message), { type: 'LEADER_NOT_AVAILABLE' });
 export const isStale = (error: unknown): boolean => STALE.has(typeOf(error));
 /** One connection ended; the other brokers may be well. */
 export const isDisconnection = (error: unknown): boolean =>

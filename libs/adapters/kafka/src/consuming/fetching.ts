@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { type Brokers, type Cluster, READ_UNCOMMITTED } from '../connection/cluster.ts';
-import { isOutOfRange, isUnreadable, partitionOf } from '../connection/faults.ts';
+import { isOutOfRange, isUnreadable, partitionOf, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import type { Bounds } from '../reading/reader.ts';
 import { chunkOf } from '../reading/records.ts';
@@ -156,7 +156,7 @@ function groupByLeader(
     else groups.set(String(leader), [buffer]);
   }
   if (groups.size === 0) {
-    throw Object.assign(new Error(`${topic} has no leader now`), { type: 'LEADER_NOT_AVAILABLE' });
+    throw staleError(`${topic} has no leader now`);
   }
   return groups;
 }

@@ -1,14 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, type LogId } from '@carillon/kernel';
 import { TOPICS, type TopicName } from '@carillon/ports';
 import type { Admin } from 'kafkajs';
 import { createClient } from '../connection/client.ts';
 import { refused, unavailable } from '../connection/cluster.ts';
-import { isRefusal } from '../connection/faults.ts';
+import { isRefusal, isStale, staleError } from '../connection/faults.ts';
 import type { KafkaConnection } from '../connection/options.ts';
 import { refuseOldBroker } from './broker-age.ts';
 import { establishIdentity, readIdentity } from './identity.ts';
 import { type Inspection, inspectTopics, type TopicDifference } from './inspect.ts';
 import { REPLICATION, settingsOf, type TopicDefinitions, type TopicOptions } from './settings.ts';
+
+const SETTLING = 15_000;
 
 export type EnsureTopicsOptions = TopicOptions & {
   /** The id that the log gets if it is made now. */
@@ -32,7 +35,7 @@ export async function ensureTopics(
 ): Promise<EnsuredTopics> {
   await refuseOldBroker(connection);
   const created = await withAdmin(connection, async (admin) => {
-    const before = await inspectTopics(admin, definitions, options);
+    const before = await patiently(() => inspectTopics(admin, definitions, options));
     refuse(before.differences);
     await refuseDeletion(connection, before.missing);
     await createMissing(admin, before.missing, definitions, options);
@@ -48,7 +51,7 @@ export function inspectKafka(
   definitions: TopicDefinitions,
   options: TopicOptions = {},
 ): Promise<Inspection> {
-  return withAdmin(connection, (admin) => inspectTopics(admin, definitions, options));
+  return withAdmin(connection, (admin) => patiently(() => inspectTopics(admin, definitions, options)));
 }
 
 async function withAdmin<T>(connection: KafkaConnection, work: (admin: Admin) => Promise<T>): Promise<T> {
@@ -114,7 +117,8 @@ async function createMissing(
       })),
     })
     .catch((error: unknown) => {
-      if (!String(error).includes('already exists') && !isAlreadyThere(error)) throw error;
+      // Made, but not every broker knows it: what follows waits for that.
+      if (!isAlreadyThere(error) && !isStale(error)) throw error;
     });
 }
 
@@ -128,13 +132,23 @@ function isAlreadyThere(error: unknown): boolean {
 }
 
 /** Fresh topics need a moment until every broker tells of them. */
-async function inspectSettled(admin: Admin, definitions: TopicDefinitions, options: TopicOptions): Promise<Inspection> {
-  const until = Date.now() + 15_000;
-  for (;;) {
+const inspectSettled = (admin: Admin, definitions: TopicDefinitions, options: TopicOptions): Promise<Inspection> =>
+  patiently(async () => {
     const inspection = await inspectTopics(admin, definitions, options);
     if (inspection.missing.length === 0) return inspection;
-    if (Date.now() > until) throw unavailable('making topics', `still missing: ${inspection.missing.join(', ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    throw staleError(`still missing: ${inspection.missing.join(', ')}`);
+  });
+
+/** Repeats what failed because a topic is being made or its leader chosen. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + SETTLING;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStale(error) || Date.now() > until) throw error;
+    }
+    await pause(100);
   }
 }
 
