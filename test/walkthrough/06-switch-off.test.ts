@@ -42,7 +42,7 @@ it('stops the notification by one line in its file', async () => {
   expect(await carillon.apply()).toContain('applied as configuration');
 });
 
-it('ends what waits as SUPPRESSED when its turn comes, and says that the rule was withdrawn', async () => {
+it('ends what waits as SUPPRESSED and says that the rule was withdrawn', async () => {
   const ended = await carillon.delivery(waiting, 'SUPPRESSED');
   expect(ended.reason).toBe('rule_withdrawn');
   expect(await carillon.trace(waiting)).toMatch(

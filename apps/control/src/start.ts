@@ -21,6 +21,10 @@ export type ControlRole = {
   close(): Promise<void>;
 };
 
+/** The reference draws with styles of its own; nothing comes from or goes to another server. */
+const REFERENCE_POLICY =
+  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
 const CLOSE_DEADLINE = 3_000;
 
 /** The control role: projections, the management API with its description, and the portal's pages. */
@@ -66,7 +70,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
   const access = createAccess(context);
   guard(app, access);
   // The reference is a page like the others: it needs a session, and fetches nothing from elsewhere.
-  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
+  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
   await app.register(async (scope) => {
     const api = scope as unknown as ApiServer;
     sessionRoute(api, access);

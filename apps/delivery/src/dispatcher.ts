@@ -135,7 +135,9 @@ export function startDispatcher(ports: DeliveryPorts): Dispatcher {
       stopping.abort();
       await loop.stop();
       const all = Promise.all(underWay.values());
-      await Promise.race([all, pause(Math.max(0, deadline - clock.now()))]);
+      const ended = new AbortController();
+      await Promise.race([all, pause(Math.max(0, deadline - clock.now()), ended.signal)]);
+      ended.abort();
       const open = [...underWay.keys()];
       // A sender waits for its calls when it closes; those that are still open end with the process.
       if (open.length === 0) await accounts.close();

@@ -1,5 +1,5 @@
 import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
-import { abandon, createCustodyStage, sweep } from '@carillon/stages';
+import { abandon, createCustodyStage, sweep, withdraw } from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 
@@ -35,10 +35,16 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     checkpoints: ports.checkpoints,
     watch,
   });
+  /** The configuration by which what waits was last looked through. */
+  let withdrawnBy = -1;
   const sweeper = startLoop(
     SWEEP_EVERY,
     async () => {
       await sweep(ports, clock.now());
+      const { number } = ports.configuration.current();
+      if (number === withdrawnBy) return;
+      await withdraw(ports);
+      withdrawnBy = number;
     },
     (error) => watch.trouble('sweep', error),
   );
@@ -50,9 +56,11 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       await sweeper.stop();
       const open = await dispatcher.stop(clock.now() + CALLS_END);
       if (open.length > 0) await abandon(ports, open);
-      await Promise.race([sweep(ports, clock.now()), pause(2_000)]).catch((error: unknown) =>
+      const ended = new AbortController();
+      await Promise.race([sweep(ports, clock.now()), pause(2_000, ended.signal)]).catch((error: unknown) =>
         watch.trouble('sweep', error),
       );
+      ended.abort();
     },
   };
 }

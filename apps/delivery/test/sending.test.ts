@@ -114,6 +114,17 @@ describe('a message', () => {
     expect(under.mail.accepted).toEqual([]);
   });
 
+  it('is suppressed soon after the switch, although its next attempt is hours away', async () => {
+    await under.shop({ retry: { attempts: 4, first: '4h', max: '4h' } });
+    under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined));
+    await under.start();
+    await under.paid('A-1');
+    await untilFound('a refusal', async () => (await under.deliveries()).find(({ reason }) => reason === 'transient'));
+    await under.change({ enabled: false });
+    expect(await under.reaches('SUPPRESSED')).toMatchObject({ reason: 'rule_withdrawn' });
+    expect(under.mail.heard.filter(({ stage }) => stage === 'rcpt')).toHaveLength(1);
+  });
+
   it('that became useless while it waited expires', async () => {
     await under.shop({ expires: '1h' });
     under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined));

@@ -112,7 +112,7 @@ export function liveList({ load, row, choose, keyOf, also }) {
     clearTimeout(timer);
     if (!document.hidden) await Promise.all([look(), also()]);
     clearTimeout(timer);
-    timer = setTimeout(round, EVERY);
+    timer = setTimeout(() => void round(), EVERY);
   }
   document.addEventListener('visibilitychange', () => void round());
   void round();

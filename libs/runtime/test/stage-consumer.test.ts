@@ -93,7 +93,7 @@ describe('the interpreter of stages', () => {
     await start(passingOn([]));
     expect(await reached(2)).toMatchObject({ configNumber: 1, clocks: { s: 2 }, logId: topology.data.log.logId });
     expect(await outputs()).toEqual(['out a', 'out b']);
-    expect(ended).toEqual([{ fates: { done: 2 }, lag: 0 }]);
+    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, lag: 0 }]);
   });
 
   it('goes on after a restart where it was, with the state that it had', async () => {

@@ -21,6 +21,8 @@ export type RecordFate =
 export type BatchResult = {
   readonly fates: readonly RecordFate[];
   readonly outputs: readonly NewRecord[];
+  /** Evaluations of a rule that ended in an error. */
+  readonly ruleErrors?: number;
   readonly state: PartitionState;
 };
 

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { restoreBackup } from '@carillon/adapter-embedded';
 import type { CheckBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { dataFolder, seg, type CommonOptions } from '../client.ts';
@@ -55,6 +54,7 @@ export function operationCommands(program: Command): void {
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
     .action(async (file: string, options: CommonOptions) => {
       const folder = dataFolder(options);
+      const { restoreBackup } = await import('@carillon/adapter-embedded');
       await restoreBackup(resolve(file), folder);
       if (options.json) sayJson({ file: resolve(file), data: folder });
       else say(`${folder} is as it was when ${file} was made; start with: npx carillon up --data-dir ${folder}`);

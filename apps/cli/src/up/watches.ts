@@ -71,6 +71,7 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
             metrics.records.with({ stage: batch.stage, result }).inc(count);
             if (result === 'parked') metrics.deadLetters.with({ stage: batch.stage }).inc(count);
           }
+          if (ended.ruleErrors > 0) metrics.ruleErrors.inc(ended.ruleErrors);
           const group = `${batch.group}:${batch.topic}`;
           metrics.consumerLagRecords.with({ group, partition: String(batch.partition) }).set(ended.lag);
         }
@@ -135,8 +136,8 @@ function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
     },
     accepted: (stream) => metrics.eventsAccepted.with({ stream }).inc(),
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
-    answered({ status }) {
-      if (status >= 400) metrics.eventsRefused.with({ code: String(status) }).inc();
+    answered({ route, problem }) {
+      if (problem !== null && route.startsWith('/events/')) metrics.eventsRefused.with({ code: problem }).inc();
     },
   };
 }

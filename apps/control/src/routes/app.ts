@@ -17,6 +17,9 @@ export const inWorkspace = z.object({ workspace: z.string().max(100) });
 export const withId = z.object({ workspace: z.string().max(100), id: z.string().max(200) });
 export const withName = z.object({ workspace: z.string().max(100), name: z.string().max(200) });
 
+/** Of an action that takes nothing: a client that sends something more means something by it, and is told. */
+export const noBody = z.strictObject({}).nullish();
+
 /** Paging that every collection takes. */
 export const paging = {
   limit: z.coerce.number().int().min(1).max(500).default(50),

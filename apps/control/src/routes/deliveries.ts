@@ -15,7 +15,7 @@ import { publishOutcomes, traceDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { showDelivery, showDuplicate, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
-import { inWorkspace, notFound, paging, withId, type ApiServer } from './app.ts';
+import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
 
 const STATES = [
   'WAITING',
@@ -31,7 +31,7 @@ const STATES = [
   'COMPLAINED',
 ] as const satisfies readonly DeliveryState[];
 
-const filters = z.object({
+const filters = z.strictObject({
   ...paging,
   state: z.enum(STATES).optional(),
   to: z.string().max(320).optional(),
@@ -134,7 +134,7 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
 
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/resend',
-    { schema: { params: withId, response: { 200: deliveryBody } } },
+    { schema: { params: withId, body: noBody, response: { 200: deliveryBody } } },
     async ({ params }) =>
       showDelivery(
         await decide(params.workspace, params.id, (seen) => operatorResend(seen, expiresOf(seen), OPERATOR, moment())),
@@ -143,7 +143,7 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
 
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/cancel',
-    { schema: { params: withId, response: { 200: deliveryBody } } },
+    { schema: { params: withId, body: noBody, response: { 200: deliveryBody } } },
     async ({ params }) =>
       showDelivery(await decide(params.workspace, params.id, (seen) => operatorCancel(seen, OPERATOR, moment()))),
   );

@@ -4,9 +4,9 @@ import { traceEvent } from '@carillon/stages';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
-import { inWorkspace, notFound, paging, withId, type ApiServer } from './app.ts';
+import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
 
-const eventFilters = z.object({
+const eventFilters = z.strictObject({
   ...paging,
   stream: z.string().max(200).optional(),
   since: z.string().max(40).optional(),
@@ -54,7 +54,7 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
 
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
-    { schema: { params: inWorkspace, querystring: z.object(paging), response: { 200: pageOf(deadLetterBody) } } },
+    { schema: { params: inWorkspace, querystring: z.strictObject(paging), response: { 200: pageOf(deadLetterBody) } } },
     async ({ params, query }) => {
       const page = await readModels.deadLetters({ workspace: params.workspace }, query.limit, query.cursor);
       return { items: page.items.map(showDeadLetter), next: page.next };
@@ -64,7 +64,7 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
   /** The deployment's: records so broken that no workspace can be told. */
   app.get(
     '/v1/dead-letters',
-    { schema: { querystring: z.object(paging), response: { 200: pageOf(deadLetterBody) } } },
+    { schema: { querystring: z.strictObject(paging), response: { 200: pageOf(deadLetterBody) } } },
     async ({ query }) => {
       const page = await readModels.deadLetters({}, query.limit, query.cursor);
       return { items: page.items.map(showDeadLetter), next: page.next };
@@ -73,7 +73,7 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
 
   app.post(
     '/v1/dead-letters/:id/redrive',
-    { schema: { params: z.object({ id: z.string().max(100) }), response: { 200: deadLetterBody } } },
+    { schema: { params: z.object({ id: z.string().max(100) }), body: noBody, response: { 200: deadLetterBody } } },
     async ({ params }) => {
       const row = await readModels.deadLetter(params.id);
       if (!row) throw notFound(`dead letter ${params.id}`);
@@ -95,7 +95,9 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
 export function suppressionRoutes(app: ApiServer, { ports }: ControlContext): void {
   app.get(
     '/v1/workspaces/:workspace/suppressions',
-    { schema: { params: inWorkspace, querystring: z.object(paging), response: { 200: pageOf(suppressionBody) } } },
+    {
+      schema: { params: inWorkspace, querystring: z.strictObject(paging), response: { 200: pageOf(suppressionBody) } },
+    },
     async ({ params, query }) => {
       const page = await ports.suppressions.list(params.workspace, query.limit, query.cursor);
       return { items: page.items.map(showSuppression), next: page.next };

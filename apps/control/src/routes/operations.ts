@@ -5,7 +5,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { showMessage } from '../bodies.ts';
 import type { Check, ControlContext } from '../ports.ts';
-import { notFound, paging, withName, type ApiServer } from './app.ts';
+import { noBody, notFound, paging, withName, type ApiServer } from './app.ts';
 
 const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
@@ -24,7 +24,7 @@ export function operationRoutes(app: ApiServer, context: ControlContext): void {
     };
   });
 
-  app.post('/v1/doctor', { schema: { response: { 200: checkBody } } }, async () => ({
+  app.post('/v1/doctor', { schema: { body: noBody, response: { 200: checkBody } } }, async () => ({
     steps: [...(await configurationChecks(context)), ...(await ports.diagnose())],
   }));
 
@@ -38,7 +38,7 @@ export function operationRoutes(app: ApiServer, context: ControlContext): void {
 
   app.post(
     '/v1/workspaces/:workspace/accounts/:name/check',
-    { schema: { params: withName, response: { 200: checkBody } } },
+    { schema: { params: withName, body: noBody, response: { 200: checkBody } } },
     async ({ params }) => ({ steps: await checkAccount(params.workspace, params.name, context) }),
   );
 }
@@ -140,7 +140,7 @@ export function secretRoutes(app: ApiServer, { ports }: ControlContext): void {
 export function inboxRoutes(app: ApiServer, { ports }: ControlContext): void {
   app.get(
     '/v1/inbox',
-    { schema: { querystring: z.object(paging), response: { 200: pageOf(inboxMessageBody) } } },
+    { schema: { querystring: z.strictObject(paging), response: { 200: pageOf(inboxMessageBody) } } },
     async ({ query }) => {
       const page = await ports.inbox.list(query.limit, query.cursor);
       return { items: page.items.map(showMessage), next: page.next };

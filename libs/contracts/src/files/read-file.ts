@@ -1,6 +1,7 @@
 import { laterKey, laterValue } from './later.ts';
 import { mistakesOf } from './mistakes.ts';
 import { type FileFault, pathText, type ValuePath } from './place.ts';
+import { salvageRules } from './salvage.ts';
 import { FILE_SHAPES, type FileKind, isExpressionLeaf } from './shapes.ts';
 import { walkShape } from './walk-shape.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
@@ -9,6 +10,8 @@ import { readYaml, type YamlSource } from './yaml-source.ts';
 export type ShapedFile = {
   readonly source: YamlSource;
   readonly body: unknown;
+  /** Of a notification with mistakes: what is whole enough to have its expressions checked. */
+  readonly salvaged: unknown;
   readonly faults: readonly FileFault[];
 };
 
@@ -18,7 +21,7 @@ const MAY_BE_EMPTY: ReadonlySet<FileKind> = new Set(['deployment', 'workspace'])
 export function readFile(kind: FileKind, file: string, text: string): ShapedFile {
   const source = readYaml(file, text);
   const broken = source.value === undefined && source.faults.length > 0;
-  if (broken) return { source, body: undefined, faults: source.faults };
+  if (broken) return { source, body: undefined, salvaged: undefined, faults: source.faults };
   const empty = source.value === undefined && MAY_BE_EMPTY.has(kind);
   const later: FileFault[] = [];
   const value = empty ? {} : withoutLater(kind, source.value, [], source, later);
@@ -27,7 +30,9 @@ export function readFile(kind: FileKind, file: string, text: string): ShapedFile
   const mistakes = parsed.success ? [] : mistakesOf(parsed.error.issues, value, source);
   const faults = [...source.faults, ...later, ...mistakes.filter(({ path }) => !told.has(path) || path === '')];
   const body = parsed.success && faults.length === 0 ? withExpressionsAsText(kind, parsed.data, source) : undefined;
-  return { source, body, faults };
+  const rest = body === undefined && kind === 'notification' ? salvageRules(value) : undefined;
+  const salvaged = rest === undefined ? undefined : withExpressionsAsText(kind, rest, source);
+  return { source, body, salvaged, faults };
 }
 
 /** YAML reads `true` or `1.50` as something else than text; an expression is what stands in the file. */

@@ -14,6 +14,8 @@ import type { YamlSource } from './yaml-source.ts';
 type ReadResource = { readonly resource: DesiredResource; readonly source: YamlSource };
 type Work = {
   readonly read: ReadResource[];
+  /** Parts of files with mistakes: only their expressions are checked. */
+  readonly salvaged: ReadResource[];
   readonly faults: FileFault[];
   readonly warnings: FileWarning[];
   /** Names by kind and workspace, of files with mistakes too: those are not missing. */
@@ -34,7 +36,7 @@ const KINDS = {
  * of every file comes at once; with any of them `resources` is incomplete and nothing may be applied.
  */
 export function readConfigurationFolder(files: ReadonlyMap<string, string>, context: ReadingContext): FolderReading {
-  const work: Work = { read: [], faults: [], warnings: [], names: new Map(), templates: new Map() };
+  const work: Work = { read: [], salvaged: [], faults: [], warnings: [], names: new Map(), templates: new Map() };
   for (const path of [...files.keys()].toSorted()) sortIn(path, files.get(path) ?? '', work);
   for (const { workspace, name, parts } of work.templates.values()) {
     const { source, email, faults } = readTemplate(workspace, name, parts, context.templates);
@@ -49,6 +51,9 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   for (const { resource, source } of work.read) {
     checkExpressions(resource, source, context.language, work);
     checkReferences(resource, source, around, work);
+  }
+  for (const { resource, source } of work.salvaged) {
+    checkExpressions(resource, source, context.language, { faults: work.faults, warnings: [] });
   }
   checkIdentities(work.read, work.faults);
   return {
@@ -122,8 +127,9 @@ function readResource(
   work: Work,
 ): void {
   remember(work, kind, workspace, name);
-  const { source, body, faults } = readFile(kind, path, text);
+  const { source, body, salvaged, faults } = readFile(kind, path, text);
   work.faults.push(...faults);
+  if (salvaged !== undefined) work.salvaged.push(resourceOf(kind, workspace, name, salvaged, source));
   if (body === undefined) return;
   keep(work, kind, workspace, name, kind === 'deployment' ? withoutStart(body) : body, source);
 }
@@ -142,9 +148,19 @@ function keep(
   body: unknown,
   source: YamlSource,
 ): void {
+  work.read.push(resourceOf(kind, workspace, name, body, source));
+}
+
+function resourceOf(
+  kind: FileResourceKind,
+  workspace: string,
+  name: string,
+  body: unknown,
+  source: YamlSource,
+): ReadResource {
   const ref = { kind, workspace, name };
   const place: DesiredResource['place'] = (path) => source.valuePlace(path);
-  work.read.push({ resource: { ref, body, file: source.file, place } as DesiredResource, source });
+  return { resource: { ref, body, file: source.file, place } as DesiredResource, source };
 }
 
 /** Each folder under workspaces/ is a workspace; its file says so, lest a typing error makes a new one. */

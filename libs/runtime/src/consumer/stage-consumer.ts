@@ -27,6 +27,7 @@ export type InterpretedStage = {
   ): Promise<{
     readonly fates: readonly { readonly kind: string }[];
     readonly outputs: readonly NewRecord[];
+    readonly ruleErrors?: number;
     readonly state: CarriedState;
   }>;
 };
@@ -40,6 +41,7 @@ export type BatchBegun = {
 };
 export type BatchEnded = {
   readonly fates: Readonly<Record<string, number>>;
+  readonly ruleErrors: number;
   /** Records between the saved position and the end of the partition. */
   readonly lag: number;
 };
@@ -97,9 +99,9 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
   let assigned = true;
 
   /** Outputs, then state, then position: in this order, whatever happens in between. */
-  async function handleBatch(records: readonly LogRecord[], next: number): Promise<Record<string, number>> {
+  async function handleBatch(records: readonly LogRecord[], next: number): Promise<Omit<BatchEnded, 'lag'>> {
     const result = await options.stage.handle(records, state);
-    if (!assigned) return {};
+    if (!assigned) return { fates: {}, ruleErrors: 0 };
     if (result.outputs.length > 0) await log.append(result.outputs);
     const { clocks, configNumber } = result.state;
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
@@ -107,7 +109,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
       throw new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
     }
     state = result.state;
-    return countFates(result.fates);
+    return { fates: countFates(result.fates), ruleErrors: result.ruleErrors ?? 0 };
   }
 
   return {
@@ -117,9 +119,9 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
       if (!last) return;
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
-        const fates = await handleBatch(records, last.offset + 1);
+        const done = await handleBatch(records, last.offset + 1);
         const { end } = await log.bounds(topic, partition);
-        ended({ fates, lag: end - last.offset - 1 });
+        ended({ ...done, lag: end - last.offset - 1 });
       } catch (error) {
         ended({ error });
         throw error;

@@ -1,7 +1,9 @@
 import {
   deliverySettings,
+  endUnsent,
   findNotification,
   leaseRanOut,
+  presend,
   type Delivery,
   type DeliverySettings,
   type Moment,
@@ -53,6 +55,31 @@ export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Pr
     const next = delivery && leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment);
     if (next && (await ports.ledger.replace(next)) === 'done') await publishOutcomes([next], ports);
   }
+}
+
+/**
+ * Ends what waits for a rule or notification that the newest configuration no longer has or has switched off; without
+ * this it would stand as WAITING until its next attempt is due. Called once for each configuration number.
+ */
+export async function withdraw(ports: SweepPorts): Promise<number> {
+  const { ledger, clock, ids } = ports;
+  const newest = ports.configuration.current();
+  let ended = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await ledger.list({ state: 'WAITING' }, PAGE, cursor);
+    for (const delivery of page.items) {
+      const verdict = presend(delivery, newest, null, clock.now());
+      if (verdict.kind !== 'end' || verdict.reason !== 'rule_withdrawn') continue;
+      const moment: Moment = { now: clock.now(), derive: ids.derive };
+      const next = endUnsent(delivery, verdict.state, verdict.reason, verdict.detail, moment);
+      if (!next || (await ledger.replace(next)) === 'stale') continue;
+      await publishOutcomes([next], ports);
+      ended += 1;
+    }
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return ended;
 }
 
 function settingsOf(delivery: Delivery, configuration: ConfigurationView): DeliverySettings {

@@ -119,7 +119,10 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
     end(): BatchResult {
       const at = ports.clock.now();
       for (const run of runs) outputs.push(evaluationRecord(run, before.partition, at, codecs));
-      return { fates, outputs, state: { partition: before.partition, configNumber, clocks } };
+      const ruleErrors = runs
+        .flatMap((run) => [...run.tally.rules.values()])
+        .reduce((sum, rule) => sum + rule.failed, 0);
+      return { fates, outputs, ruleErrors, state: { partition: before.partition, configNumber, clocks } };
     },
   };
 }

@@ -1,0 +1,52 @@
+import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { err, ok } from '@carillon/kernel';
+import { describe, expect, it } from 'vitest';
+import { readConfigurationFolder } from '../src/index.ts';
+
+/** A language in which only `wrong` is a mistake. */
+const language = {
+  compile: (source: string) =>
+    source.includes('wrong')
+      ? err([{ line: 1, column: 1, message: `cannot read ${source}`, fix: 'write something else' }])
+      : ok({
+          source,
+          fields: [],
+          usesItem: false,
+          evaluate: () => ({ ok: true, value: true }) as const,
+          explain: () => [],
+        }),
+};
+
+const faultsOf = (notification: string): readonly string[] =>
+  readConfigurationFolder(
+    new Map([
+      ['workspaces/shop/workspace.yaml', 'name: Shop'],
+      ['workspaces/shop/notifications/paid.yaml', notification],
+    ]),
+    { language, templates: { check: () => [] }, current: EMPTY_CONFIGURATION },
+  ).faults.map((fault) => `${fault.line}: ${fault.message}`);
+
+describe('given a notification file with a mistake of shape', () => {
+  it('tells the mistakes in its expressions at the same time', () => {
+    const faults = faultsOf(`expires: tomorrow
+channels: { email: { template: paid } }
+rules:
+  one:
+    when: wrong one
+    recipients: { from: event, to: { email: event.a } }
+`);
+    expect(faults.some((fault) => fault.startsWith('1:'))).toBe(true);
+    expect(faults).toContain('5: cannot read wrong one');
+  });
+
+  it('tells the condition of a rule whose recipients are wrong', () => {
+    const faults = faultsOf(`channels: { email: { template: paid } }
+rules:
+  one:
+    when: wrong condition
+    recipients: { from: nowhere, to: { email: event.a } }
+`);
+    expect(faults).toContain('4: cannot read wrong condition');
+    expect(faults.some((fault) => fault.startsWith('5:'))).toBe(true);
+  });
+});

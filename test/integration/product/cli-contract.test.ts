@@ -1,0 +1,229 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { cli } from '@carillon/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openShop, order, type Shop, shopFiles, writeFiles } from './shop.ts';
+
+const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
+
+let shop: Shop & { close(): Promise<void> };
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop.close());
+
+/** Command lines below this one, read from its help, each with its help. */
+async function commandsBelow(path: readonly string[]): Promise<readonly (readonly [string, string])[]> {
+  const { code, stdout, stderr } = await cli([...path, '--help']);
+  expect({ path, code, stderr }).toEqual({ path, code: 0, stderr: '' });
+  const list = stdout.split('\nCommands:\n')[1] ?? '';
+  const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'help');
+  const below = await Promise.all(names.map((name) => commandsBelow([...path, name])));
+  return [[path.join(' '), stdout], ...below.flat()];
+}
+
+describe('Every command', () => {
+  it('says what it takes with --help, and that it prints JSON', async () => {
+    const commands = await commandsBelow([]);
+    const names = commands.map(([name]) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'up',
+        'apply',
+        'diff',
+        'export',
+        'api-key create',
+        'api-key list',
+        'api-key revoke',
+        'secret set',
+        'secret list',
+        'secret remove',
+        'send',
+        'events',
+        'deliveries',
+        'deliveries resend',
+        'deliveries cancel',
+        'deliveries dismiss',
+        'dead-letters',
+        'dead-letters redrive',
+        'suppressions list',
+        'suppressions remove',
+        'trace',
+        'rule test',
+        'account check',
+        'doctor',
+        'backup',
+        'restore',
+      ]),
+    );
+    const groups = new Set(['', 'api-key', 'secret', 'suppressions', 'rule', 'account']);
+    const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
+    expect(mute.map(([name]) => name)).toEqual([]);
+  });
+
+  it('prints valid JSON where it is asked for, with nothing beside it', async () => {
+    const event = await shop.send(order('json-1', { email: 'json@example.com' }));
+    const { id } = await shop.delivered(event, 'SENT');
+    const folder = writeFiles(join(shop.folder, 'json'), shopFiles());
+    const sample = join(writeFiles(shop.folder, { 'order.json': JSON.stringify(order('json-2')) }), 'order.json');
+    const lines: readonly (readonly string[])[] = [
+      ['events'],
+      ['deliveries'],
+      ['dead-letters'],
+      ['suppressions', 'list'],
+      ['trace', event],
+      ['trace', id],
+      ['api-key', 'list'],
+      ['secret', 'list'],
+      ['doctor'],
+      ['diff', '-f', folder],
+      ['apply', '-f', folder],
+      ['export', join(shop.folder, 'exported')],
+      ['rule', 'test', 'order-paid.paid', '--event', sample],
+      ['send', 'shop/orders', '--file', sample, '--key', shop.key],
+      ['account', 'check', 'default'],
+      ['backup', join(shop.folder, 'json.backup')],
+      ['restore', join(shop.folder, 'json.backup')],
+    ];
+    for (const line of lines) {
+      const options = line[0] === 'restore' ? { dataDir: join(shop.folder, 'restored') } : { dataDir: shop.dataDir };
+      const { code, stdout, stderr } = await cli([...line, '--json'], options);
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+      expect(() => JSON.parse(stdout) as unknown, line.join(' ')).not.toThrow();
+    }
+  });
+});
+
+describe.concurrent('A wrong call ends with code 2 and the fix', () => {
+  it.each([
+    [['nope'], /unknown command 'nope'/],
+    [['deliveries', 'resnd', 'dlv_1'], /too many arguments/],
+    [['deliveries', 'resend'], /missing required argument 'id'/],
+    [['deliveries', '--stat', 'SENT'], /Did you mean --state/],
+    [['deliveries', '--state', 'DONE'], /state: .*"IN_DOUBT"/],
+    [['deliveries', '--since', 'yesterday'], /since: .*RFC 3339/],
+    [['deliveries', '--limit', 'many'], /limit: /],
+    [['deliveries', '--limit', '0'], /limit: /],
+    [['deliveries', 'dismiss', 'dlv_1', '--as', 'lost', '--reason', 'x'], /--as takes failed or sent/],
+    [['deliveries', 'dismiss', 'dlv_1', '--as', 'sent'], /--reason/],
+    [['apply'], /-f, --file <dir>/],
+    [['apply', '-f', 'no-such-folder'], /there is no folder no-such-folder/],
+    [['rule', 'test', 'order-paid.paid'], /--event <file>/],
+    [['rule', 'test', 'order-paid.paid', '--event', 'none.json'], /cannot read none\.json/],
+    [['trace', 'A-1001'], /evt_….*dlv_…/],
+    [['send', 'shop/orders'], /--key.*CARILLON_API_KEY/],
+    [['api-key', 'create', 'Not A Name'], /name: /],
+    [['api-key', 'create', 'late', '--expires', 'tomorrow'], /expires_at: .*RFC 3339/],
+    [['secret', 'set', 'lower_case'], /name: .*SMTP_PASSWORD/],
+    [['events', '--url', 'example'], /--url .*http:\/\//],
+  ])('%j', async (line, says) => {
+    const { code, stdout, stderr } = await shop.run(line, { input: 'x' });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/\n {4}at /);
+  });
+
+  it('without any command, and for a group without one, the help is shown', async () => {
+    for (const line of [[], ['api-key'], ['rule']]) {
+      const { code, stderr } = await cli(line);
+      expect({ line, code }).toEqual({ line, code: 2 });
+      expect(stderr).toContain('Commands:');
+    }
+  });
+
+  it('without a data folder it says how to name one', async () => {
+    const { code, stderr } = await cli(['events'], { cwd: shop.folder });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/npm start.*--data-dir.*--url/);
+  });
+});
+
+describe.concurrent('What cannot be done ends with code 1 and why', () => {
+  it.each([
+    [['trace', 'evt_00000000000000000000000000'], /no event evt_0+ in workspace shop/],
+    [['trace', 'dlv_00000000000000000000000000'], /no delivery/],
+    [['deliveries', 'resend', 'dlv_00000000000000000000000000'], /no delivery/],
+    [['deliveries', 'cancel', 'dlv_00000000000000000000000000'], /no delivery/],
+    [['deliveries', 'dismiss', 'dlv_0', '--as', 'sent', '--reason', 'x'], /no delivery/],
+    [['dead-letters', 'redrive', 'dead_0'], /no dead letter/],
+    [['api-key', 'revoke', 'nobody'], /no API key nobody/],
+    [['secret', 'remove', 'NOT_THERE'], /no stored secret/],
+    [['suppressions', 'remove', 'nobody@example.com'], /no such suppressed address/],
+    [['account', 'check', 'nope'], /no account nope/],
+    [['rule', 'test', 'order-paid.nope', '--event', '-'], /no rule order-paid\.nope/],
+    [
+      ['events', '--url', 'http://127.0.0.1:9', '--data-dir', '.'],
+      /nobody answers at http:\/\/127\.0\.0\.1:9 .*is Carillon running\?/,
+    ],
+  ])('%j', async (line, says) => {
+    const { code, stdout, stderr } = await cli(line, {
+      cwd: shop.folder,
+      input: '{}',
+      env: { CARILLON_DATA_DIR: shop.dataDir, CARILLON_TOKEN: shop.product.token },
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(says);
+  });
+
+  it('the problem itself with --json', async () => {
+    const { code, stdout, stderr } = await shop.run(['deliveries', 'resend', 'dlv_0', '--json']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ code: 'not_found', status: 404 });
+  });
+
+  it('another program at the address is told from a broken Carillon', async () => {
+    const other = createServer((_request, response) => response.end('<html>hello</html>'));
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, stderr } = await cli(['events', '--url', url], { env: { CARILLON_TOKEN: 'x' } });
+    other.close();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/not JSON: is this Carillon\?/);
+  });
+});
+
+describe('The server is found', () => {
+  it('by --url and CARILLON_TOKEN from anywhere, and a wrong token is refused', async () => {
+    const { controlUrl, token } = shop.product;
+    expect(await cli(['events', '--url', `${controlUrl}/`], { env: { CARILLON_TOKEN: token } })).toMatchObject({
+      code: 0,
+    });
+    expect(await cli(['events'], { env: { CARILLON_URL: controlUrl, CARILLON_TOKEN: token } })).toMatchObject({
+      code: 0,
+    });
+    const refused = await cli(['events', '--url', controlUrl], { env: { CARILLON_TOKEN: 'own_wrong' } });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('owner-token');
+  });
+
+  it('and the token of a data folder never goes to another server than its own', async () => {
+    const seen: (string | undefined)[] = [];
+    const other = createServer((incoming, response) => {
+      seen.push(incoming.headers.authorization);
+      response.end('{}');
+    });
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, stderr } = await cli(['doctor', '--url', url], { env: { CARILLON_DATA_DIR: shop.dataDir } });
+    other.close();
+    expect(code).toBe(2);
+    expect(stderr).toContain('CARILLON_TOKEN');
+    expect(seen).toEqual([]);
+  });
+});
+
+it('output into a closed pipe ends quietly', async () => {
+  const child = spawn(process.execPath, [MAIN, 'deliveries', '--follow', '--data-dir', shop.dataDir]);
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdout.destroy();
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  await shop.send(order('pipe-1', { email: 'pipe@example.com' }));
+  expect(await ended).toBe(0);
+  expect(stderr).toBe('');
+});

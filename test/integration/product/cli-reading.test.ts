@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import type { DeliveryBody, SecretBody } from '@carillon/contracts';
+import { startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openShop, order, shopFiles, smtpDeployment, type Shop } from './shop.ts';
+
+const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
+/** Everything that moves a cursor or turns text around, but for the line ends that we write. */
+const UNSEEN = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
+
+let smtp: ScriptedSmtp;
+let shop: Shop & { close(): Promise<void> };
+beforeAll(async () => {
+  // Addresses decide what becomes of a message: taken, refused for good, refused for now, or nobody knows.
+  smtp = await startScriptedSmtp({
+    script: ({ stage, line, raw }) => {
+      if (stage === 'rcpt' && line.includes('refused')) return '550 5.1.1 no such user';
+      if (stage === 'rcpt' && line.includes('later@')) return '450 4.2.0 come again';
+      return stage === 'dot' && raw.includes('Ghost') ? { ending: 'drop' } : undefined;
+    },
+  });
+  shop = await openShop({ files: shopFiles({ deployment: smtpDeployment(smtp.port) }) });
+});
+afterAll(async () => {
+  await shop.close();
+  await smtp.stop();
+});
+
+const list = async (...args: string[]): Promise<readonly DeliveryBody[]> => {
+  const { code, stdout, stderr } = await shop.run(['deliveries', '--json', ...args]);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return (JSON.parse(stdout) as { items: DeliveryBody[] }).items;
+};
+
+describe('The list of deliveries', () => {
+  it('is narrowed by each filter', async () => {
+    const sent = await shop.send(order('F-1', { email: 'f1@example.com' }));
+    await shop.delivered(sent, 'SENT');
+    const refused = await shop.send(order('F-2', { email: 'refused@example.com' }));
+    const { updated_at: between } = await shop.delivered(refused, 'FAILED');
+
+    expect((await list('--recipient', 'f1@example.com')).map((one) => one.event_id)).toEqual([sent]);
+    expect((await list('--unique-id', 'F-2')).map((one) => one.event_id)).toEqual([refused]);
+    expect((await list('--event', sent)).map((one) => one.to)).toEqual(['f1@example.com']);
+    expect((await list('--state', 'failed')).map((one) => one.event_id)).toEqual([refused]);
+    expect(await list('--notification', 'another')).toEqual([]);
+    expect((await list('--notification', 'order-paid')).length).toBeGreaterThanOrEqual(2);
+    expect(await list('--since', '2099-01-01T00:00:00Z')).toEqual([]);
+    expect((await list('--since', '1h')).length).toBeGreaterThanOrEqual(2);
+    expect(between).toMatch(/Z$/);
+    // Newest first, a page at a time.
+    const first = JSON.parse((await shop.run(['deliveries', '--json', '--limit', '1'])).stdout) as {
+      items: DeliveryBody[];
+      next: string;
+    };
+    expect(first.items).toHaveLength(1);
+    const [second] = await list('--limit', '1', '--cursor', first.next);
+    expect(second?.id).not.toBe(first.items[0]?.id);
+  });
+
+  it('shows a duplicate with the delivery that holds its slot', async () => {
+    const first = await shop.delivered(await shop.send(order('D-1', { email: 'd1@example.com' })), 'SENT');
+    const again = await shop.send(order('D-1', { email: 'd1@example.com' }));
+    const row = await shop.delivered(again, 'SUPPRESSED');
+    expect(row).toMatchObject({ reason: 'duplicate', duplicate_of: first.id });
+    const { stdout } = await shop.run(['deliveries', '--event', again]);
+    expect(stdout).toContain(`duplicate of ${first.id}`);
+  });
+});
+
+describe('An operator', () => {
+  it('cancels what waits, and only that', async () => {
+    const waiting = await shop.delivered(await shop.send(order('O-1', { email: 'later@example.com' })), 'WAITING');
+    await untilFound(
+      'a refusal for now',
+      async () => (await list('--event', waiting.event_id))[0]?.attempts[0]?.verdict ?? undefined,
+    );
+    const cancelled = await shop.run(['deliveries', 'cancel', waiting.id]);
+    expect(cancelled).toMatchObject({ code: 0, stderr: '' });
+    expect(cancelled.stdout).toContain(`${waiting.id} called off: CANCELLED (operator_cancel)`);
+    const again = await shop.run(['deliveries', 'cancel', waiting.id]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain('only WAITING can be cancelled; this is CANCELLED');
+  });
+
+  it('sends again what failed, once the address is no longer suppressed', async () => {
+    const address = 'refused-2@example.com';
+    const failed = await shop.delivered(await shop.send(order('O-2', { email: address })), 'FAILED');
+    const listed = await shop.run(['suppressions', 'list']);
+    expect(listed.stdout).toMatch(new RegExp(`email +${address}`));
+    expect(await shop.run(['suppressions', 'remove', address.toUpperCase()])).toMatchObject({ code: 0 });
+    smtp.follow(() => undefined);
+    expect(await shop.run(['deliveries', 'resend', failed.id])).toMatchObject({ code: 0 });
+    const sent = await shop.delivered(failed.event_id, 'SENT');
+    expect(sent.history.map((one) => one.reason)).toContain('operator_resend');
+    const again = await shop.run(['deliveries', 'resend', failed.id]);
+    expect(again).toMatchObject({ code: 1 });
+    expect(again.stderr).toContain('this is SENT');
+  });
+
+  it('ends a doubt by what they know, with their reason', async () => {
+    smtp.follow(({ stage, raw }) => (stage === 'dot' && raw.includes('Ghost') ? { ending: 'drop' } : undefined));
+    const event = await shop.send(order('O-3', { name: 'Ghost', email: 'ghost@example.com' }));
+    const doubt = await shop.delivered(event, 'IN_DOUBT');
+    const doctor = await shop.run(['doctor']);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/FAIL {2}in doubt: 1 .*--state IN_DOUBT/);
+    const line = ['deliveries', 'dismiss', doubt.id, '--as', 'sent', '--reason', 'Ada has it'];
+    expect(await shop.run(line)).toMatchObject({ code: 0 });
+    const [after] = await list('--event', event);
+    expect(after).toMatchObject({ state: 'SENT', reason: 'operator_dismiss', detail: 'by owner: Ada has it' });
+    expect(await shop.run(['doctor'])).toMatchObject({ code: 0 });
+    const trace = await shop.run(['trace', event]);
+    for (const step of ['event', 'trigger', 'intent', 'delivery', 'attempt'])
+      expect(trace.stdout).toMatch(new RegExp(`  ${step} `));
+    expect(trace.stdout).toContain('order-paid.paid v');
+  });
+});
+
+describe('--follow', () => {
+  it.each(['SIGINT'] as const)(
+    'prints what is there and each new row as JSON lines, and ends on %s with code 0',
+    async (signal) => {
+      const child = spawn(process.execPath, [
+        MAIN,
+        'events',
+        '--follow',
+        '--json',
+        '--limit',
+        '5',
+        '--data-dir',
+        shop.dataDir,
+      ]);
+      let stdout = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+      const ids = (): string[] =>
+        stdout
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => (JSON.parse(line) as { id: string }).id);
+      await untilFound('the first rows', () => (ids().length >= 5 ? true : undefined));
+      // More at once than one page holds: none of them may be missed.
+      const sent = await Promise.all(
+        Array.from({ length: 23 }, (_, at) => shop.send(order(`B-${at}`, { status: 'open' }))),
+      );
+      await untilFound('every new row', () => (sent.every((id) => ids().includes(id)) ? true : undefined));
+      child.kill(signal);
+      const [code] = (await once(child, 'close')) as [number | null];
+      expect(code).toBe(0);
+      expect(new Set(ids()).size).toBe(ids().length);
+    },
+  );
+});
+
+it('names of workspaces are asked for where there are several', async () => {
+  const { api } = shop;
+  await api('POST', '/v1/workspaces/club/api-keys', { name: 'club-key' });
+  const asked = await shop.run(['deliveries']);
+  expect(asked.code).toBe(2);
+  expect(asked.stderr).toMatch(/--workspace: (club, shop|shop, club)/);
+  expect(await shop.run(['deliveries', '--workspace', 'club'])).toMatchObject({ code: 0, stdout: 'no deliveries\n' });
+  expect(await shop.run(['deliveries', '--workspace', 'shop'])).toMatchObject({ code: 0 });
+  const { stdout } = await shop.run(['api-key', 'list', '--workspace', 'club', '--json']);
+  expect((JSON.parse(stdout) as { items: unknown[] }).items).toMatchObject([{ name: 'club-key', used_by: [] }]);
+});
+
+it('data of strangers cannot move the cursor of whoever reads it', async () => {
+  const evil = '\u001b]0;owned\u0007\u001b[2J\u009b1mX\u202Egnp.exe\r\nHTTP';
+  const event = await shop.send(order(evil, { email: 'evil@example.com', name: evil, total: 500 }));
+  await shop.delivered(event, 'SENT');
+  const file = join(shop.folder, 'evil.json');
+  const lines: readonly (readonly string[])[] = [
+    ['deliveries', '--event', event],
+    ['deliveries', '--event', event, '--json'],
+    ['trace', event],
+    ['trace', event, '--json'],
+    ['events', '--json'],
+    ['rule', 'test', 'order-paid.paid', '--event', '-', '--html'],
+    ['trace', `evt_${evil}`],
+    ['account', 'check', evil],
+    ['apply', '-f', file],
+  ];
+  for (const line of lines) {
+    const options = line[0] === 'rule' ? { input: JSON.stringify(order(evil, { [evil]: evil })) } : {};
+    const { stdout, stderr } = await shop.run([...line, '--workspace', 'shop'], options);
+    expect(`${stdout}${stderr}`, line.join(' ')).not.toMatch(UNSEEN);
+    expect(`${stdout}${stderr}`).not.toBe('');
+  }
+});
+
+describe('Keys and secrets', () => {
+  it('a secret comes from standard input and is never shown again', async () => {
+    const value = 'canary-secret-8861';
+    const set = await shop.run(['secret', 'set', 'SMTP_PASSWORD', '--workspace', 'shop'], { input: `${value}\n` });
+    expect(set).toMatchObject({ code: 0, stderr: '' });
+    const listed = await shop.run(['secret', 'list', '--json']);
+    const [secret] = (JSON.parse(listed.stdout) as { items: SecretBody[] }).items;
+    expect(secret).toMatchObject({ workspace: 'shop', name: 'SMTP_PASSWORD' });
+    for (const text of [set.stdout, listed.stdout, (await shop.run(['secret', 'list'])).stdout]) {
+      expect(text).not.toContain(value);
+    }
+    const empty = await shop.run(['secret', 'set', 'SMTP_PASSWORD', '--workspace', 'shop'], { input: '' });
+    expect(empty).toMatchObject({ code: 2, stdout: '' });
+    expect(empty.stderr).toContain('standard input is empty');
+    expect(await shop.run(['secret', 'remove', 'SMTP_PASSWORD', '--workspace', 'shop'])).toMatchObject({ code: 0 });
+  });
+
+  it('a key is shown once, and its name cannot be taken twice', async () => {
+    const made = await shop.run(['api-key', 'create', 'twice', '--workspace', 'shop', '--json']);
+    const { key } = JSON.parse(made.stdout) as { key: string };
+    expect(key).toMatch(/^cln_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
+    const again = await shop.run(['api-key', 'create', 'twice', '--workspace', 'shop']);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toMatch(/API key twice is there already; revoke it first/);
+    const listed = await shop.run(['api-key', 'list', '--workspace', 'shop']);
+    expect(listed.stdout).toContain(key.slice(0, 12));
+    expect(listed.stdout).not.toContain(key.slice(13, 45));
+  });
+});

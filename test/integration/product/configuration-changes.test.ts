@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AppliedBody } from '@carillon/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openShop, order, shopFiles, writeFiles, type Files, type Shop } from './shop.ts';
+
+const RULE = 'workspaces/shop/notifications/order-paid.yaml';
+
+let shop: Shop & { close(): Promise<void> };
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop.close());
+
+const limit = (total: number, files: Files = shopFiles()): Files => ({
+  ...files,
+  [RULE]: (files[RULE] ?? '').replace(/event\.total > \d+/, `event.total > ${total}`),
+});
+const exported = async (): Promise<Files> =>
+  (await shop.api<{ files: Files }>('GET', '/v1/configuration/export')).body.files;
+const number = async (): Promise<number> =>
+  (await shop.api<{ config_number: number }>('GET', '/v1/status')).body.config_number;
+
+describe('apply', () => {
+  it('shows beforehand what it changes, and the next event is judged by it', async () => {
+    await shop.delivered(await shop.send(order('C-1', { total: 150, email: 'c1@example.com' })), 'SENT');
+    const folder = writeFiles(join(shop.folder, 'limit'), limit(1000));
+    const diff = await shop.run(['diff', '-f', folder]);
+    expect(diff).toMatchObject({ code: 0, stderr: '' });
+    expect(diff.stdout).toMatch(/~ notification shop\/order-paid/);
+    expect(diff.stdout).toMatch(/- .*event\.total > 100\n.*\+ .*event\.total > 1000/);
+    const before = await number();
+    expect((await shop.run(['apply', '-f', folder])).stdout).toContain(`applied as configuration ${before + 1}`);
+    const silent = await shop.send(order('C-2', { total: 150, email: 'c2@example.com' }));
+    const loud = await shop.send(order('C-3', { total: 1500, email: 'c3@example.com' }));
+    expect(await shop.delivered(loud, 'SENT')).toMatchObject({ config_number: before + 1 });
+    const trace = await shop.run(['trace', silent]);
+    expect(trace.stdout).toMatch(/order-paid\.paid v\d+/);
+    expect(await shop.deliveries(`&event=${silent}`)).toEqual([]);
+  });
+
+  it('twice changes nothing, and repeats the markers', async () => {
+    const folder = writeFiles(join(shop.folder, 'twice'), limit(1000));
+    const before = await number();
+    const again = await shop.run(['apply', '-f', folder]);
+    expect(again).toMatchObject({ code: 0, stdout: `nothing to change (configuration ${before})\n` });
+    expect(await number()).toBe(before);
+    // Markers are records of the event log that the engine takes note of: one more for each partition.
+    const noted = async (): Promise<number> => {
+      const text = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+      const line = /^carillon_records_total\{stage="evaluate",result="done"\} (\d+)$/m.exec(text);
+      return Number(line?.[1]);
+    };
+    const markers = await noted();
+    const body = JSON.parse((await shop.run(['apply', '-f', folder, '--json'])).stdout) as AppliedBody;
+    for (let times = 0; times < 3; times += 1) await shop.apply(limit(1000));
+    // Four times: the engine by itself repeats them once at most while we look.
+    await expect.poll(noted, { timeout: 10_000 }).toBeGreaterThanOrEqual(markers + 4 * 8);
+    expect(body).toMatchObject({ applied: false, new_number: null, faults: [], changes: [] });
+    const event = await shop.send(order('C-4', { total: 2000, email: 'c4@example.com' }));
+    expect(await shop.delivered(event, 'SENT')).toMatchObject({ config_number: before });
+  });
+
+  it('of two clients at once one wins, and the other is told and changes nothing', async () => {
+    const before = await number();
+    const stream = 'workspaces/shop/streams/extra.yaml';
+    const one = {
+      ...limit(301),
+      'workspaces/shop/templates/only-one/email.txt': 'x',
+      'workspaces/shop/templates/only-one/email.yaml': 'subject: x\nfrom: a@example.com\n',
+    };
+    const other = { ...limit(302), [stream]: 'security: { api_keys: [backend] }\n' };
+    const post = (files: Files) =>
+      shop.api<AppliedBody & { code: string; detail: string }>('POST', '/v1/configuration/apply', {
+        files,
+        prune: false,
+      });
+    const answers = await Promise.all([post(one), post(other)]);
+    const won = answers.filter(({ status, body }) => status === 200 && body.applied);
+    const lost = answers.filter(({ status }) => status === 409);
+    expect([won.length, lost.length]).toEqual([1, 1]);
+    expect(lost[0]?.body).toMatchObject({ code: 'conflict' });
+    expect(lost[0]?.body.detail).toContain('order-paid');
+    const files = await exported();
+    const firstWon = answers[0]?.status === 200;
+    expect(files[RULE]).toContain(firstWon ? 'event.total > 301' : 'event.total > 302');
+    expect(stream in files).toBe(!firstWon);
+    expect('workspaces/shop/templates/only-one/email.txt' in files).toBe(firstWon);
+    expect(await number()).toBeGreaterThan(before);
+    // Nothing hangs after a conflict: the loser repeats and is heard.
+    expect((await post(limit(100))).body).toMatchObject({ applied: true });
+  });
+
+  it('deletes nothing unless asked to, and then only with --yes where nobody can be asked', async () => {
+    const gone = 'workspaces/shop/templates/spare/email.txt';
+    const spare = {
+      [gone]: 'spare\n',
+      'workspaces/shop/templates/spare/email.yaml': 'subject: x\nfrom: a@example.com\n',
+    };
+    await shop.apply({ ...shopFiles(), ...spare });
+    const folder = writeFiles(join(shop.folder, 'prune'), shopFiles());
+    const kept = await shop.run(['apply', '-f', folder]);
+    expect(kept.code).toBe(0);
+    expect(kept.stdout).toMatch(/\? template shop\/spare is not in the folder \(kept; --prune takes it away\)/);
+    expect(await exported()).toHaveProperty([gone]);
+    const asked = await shop.run(['apply', '-f', folder, '--prune']);
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toMatch(/--prune would take away .*template shop\/spare.*--yes/);
+    expect(await exported()).toHaveProperty([gone]);
+    const diff = await shop.run(['diff', '-f', folder, '--prune']);
+    expect(diff.stdout).toMatch(/- template shop\/spare/);
+    expect(await shop.run(['apply', '-f', folder, '--prune', '--yes'])).toMatchObject({ code: 0 });
+    expect(await exported()).not.toHaveProperty([gone]);
+    // API keys are not in files, and so never taken away by them.
+    await shop.delivered(await shop.send(order('C-5', { email: 'c5@example.com' })), 'SENT');
+  });
+
+  it('changes nothing at all where one of the changes cannot be', async () => {
+    const before = await number();
+    const files = { ...limit(700), 'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\n' };
+    const { body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', { files, prune: false });
+    expect(body).toMatchObject({ applied: false, new_number: null });
+    expect(body.faults).toMatchObject([{ file: 'workspaces/shop/streams/orders.yaml' }]);
+    expect(await number()).toBe(before);
+  });
+
+  it('refuses to take away what something else still needs', async () => {
+    const { 'workspaces/shop/streams/orders.yaml': _gone, ...rest } = shopFiles();
+    const { status, body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', {
+      files: rest,
+      prune: true,
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ applied: false });
+    expect(body.faults.map((fault) => fault.file)).toContain(RULE);
+  });
+});
+
+describe('export', () => {
+  it('and apply come out even, in an empty folder or with --force', async () => {
+    const folder = join(shop.folder, 'export');
+    const first = await shop.run(['export', folder]);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const diff = await shop.run(['diff', '-f', folder]);
+    expect(diff.stdout).toMatch(/^nothing would change/);
+    const before = await number();
+    expect((await shop.run(['apply', '-f', folder])).stdout).toBe(`nothing to change (configuration ${before})\n`);
+    const again = await shop.run(['export', folder]);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain('--force');
+    expect(await shop.run(['export', folder, '--force'])).toMatchObject({ code: 0 });
+  });
+
+  it('carries ids, so that a rename keeps who was told, and warns where a file without one replaces another', async () => {
+    const told = order('N-1', { email: 'n1@example.com' });
+    const first = await shop.delivered(await shop.send(told), 'SENT');
+    const folder = join(shop.folder, 'rename');
+    await shop.run(['export', folder]);
+    const text = readFileSync(join(folder, RULE), 'utf8');
+    expect(text).toMatch(/^id: /m);
+    const { [RULE]: _old, ...others } = await exported();
+    const renamed = { ...others, 'workspaces/shop/notifications/order-settled.yaml': text };
+    const { body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', { files: renamed, prune: true });
+    expect(body).toMatchObject({ applied: true, faults: [] });
+    expect(body.changes.some((change) => /nobody counts as told/.test(change.note ?? ''))).toBe(false);
+    const again = await shop.delivered(await shop.send(told));
+    expect(again).toMatchObject({ state: 'SUPPRESSED', reason: 'duplicate', duplicate_of: first.id });
+
+    const plain = shopFiles()[RULE] ?? '';
+    const replaced = await shop.api<AppliedBody>('POST', '/v1/configuration/plan', {
+      files: { ...others, 'workspaces/shop/notifications/order-done.yaml': plain },
+      prune: true,
+    });
+    expect(replaced.body.changes.map((change) => change.note).join()).toContain('nobody counts as told');
+  });
+});

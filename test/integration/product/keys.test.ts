@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilFound } from '@carillon/testing';
+import { openShop, order, request, shopFiles, type Shop } from './shop.ts';
+
+let shop: Shop & { close(): Promise<void> };
+const keys: Record<string, string> = {};
+beforeAll(async () => {
+  shop = await openShop({
+    files: {
+      ...shopFiles(),
+      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, next] }\n',
+      'workspaces/shop/streams/returns.yaml': 'security: { api_keys: [clerk] }\n',
+      'workspaces/club/workspace.yaml': 'name: Club\n',
+      'workspaces/club/streams/visits.yaml': 'security: { api_keys: [door] }\n',
+    },
+  });
+  const wanted = { next: 'shop', clerk: 'shop', door: 'club' };
+  for (const [name, workspace] of Object.entries(wanted)) keys[name] = await make(workspace, { name });
+});
+afterAll(() => shop.close());
+
+async function make(workspace: string, body: { readonly name: string; readonly expires_at?: string }): Promise<string> {
+  const made = await shop.api<{ key: string }>('POST', `/v1/workspaces/${workspace}/api-keys`, body);
+  expect(made.status).toBe(201);
+  expect(made.headers.get('cache-control')).toBe('no-store');
+  return made.body.key;
+}
+
+const post = (path: string, key: string | null, body: unknown = order('K-1')) =>
+  request<{ code: string; detail: string }>(`${shop.product.gatewayUrl}/events/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(body),
+  });
+
+describe('Who may send', () => {
+  it('each key its own stream: another one of the workspace is 403, one that is not there 404', async () => {
+    expect(await post('shop/orders', keys['next'] ?? '')).toMatchObject({ status: 202 });
+    expect(await post('shop/orders', keys['clerk'] ?? '')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await post('shop/nowhere', keys['clerk'] ?? '')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  it('a key of another workspace, none, a broken one: the same 401 for paths that are there and that are not', async () => {
+    const broken = `${shop.key.slice(0, -1)}${shop.key.endsWith('0') ? '1' : '0'}`;
+    const bodies = new Set<string>();
+    for (const path of ['shop/orders', 'shop/nowhere', 'nobody/at-all']) {
+      for (const key of [keys['door'] ?? '', null, broken, 'cln_x', shop.product.token]) {
+        if (path === 'nobody/at-all' && key === null) continue;
+        const { status, body, headers } = await post(path, key);
+        expect({ path, status }).toEqual({ path, status: 401 });
+        expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
+        bodies.add(`${body.code} ${body.detail}`);
+      }
+    }
+    // Nothing in the answer tells a stranger what was wrong.
+    expect(bodies.size).toBe(1);
+  });
+});
+
+describe('A key ends', () => {
+  it('within two seconds after it was revoked, and the other one of the rotation goes on', async () => {
+    expect(await post('shop/orders', shop.key)).toMatchObject({ status: 202 });
+    const revoked = await shop.run(['api-key', 'revoke', 'backend', '--workspace', 'shop']);
+    expect(revoked).toMatchObject({ code: 0, stdout: 'backend is revoked\n' });
+    const told = performance.now();
+    await untilFound(
+      'a refusal',
+      async () => ((await post('shop/orders', shop.key)).status === 401 ? true : undefined),
+      2_000,
+    );
+    expect(performance.now() - told).toBeLessThan(2_000);
+    for (let tries = 0; tries < 5; tries += 1) expect((await post('shop/orders', shop.key)).status).toBe(401);
+    expect(await post('shop/orders', keys['next'] ?? '')).toMatchObject({ status: 202 });
+    // The name is free again, and the stream that names it takes the new key.
+    const again = await make('shop', { name: 'backend' });
+    expect(await post('shop/orders', again)).toMatchObject({ status: 202 });
+    expect((await post('shop/orders', shop.key)).status).toBe(401);
+  });
+
+  it('at its time, without anybody doing anything', async () => {
+    await shop.run(['api-key', 'revoke', 'next', '--workspace', 'shop']);
+    const at = Date.now() + 3_000;
+    const key = await make('shop', { name: 'next', expires_at: new Date(at).toISOString() });
+    expect((await post('shop/orders', key)).status).toBe(202);
+    await untilFound('a refusal', async () => ((await post('shop/orders', key)).status === 401 ? true : undefined));
+    expect(Date.now()).toBeGreaterThanOrEqual(at);
+    const past = await shop.run(['api-key', 'list', '--json', '--workspace', 'shop']);
+    expect(past.stdout).toContain(new Date(at).toISOString());
+  });
+});
