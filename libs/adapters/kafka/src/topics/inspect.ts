@@ -1,5 +1,5 @@
 import { TOPICS, type TopicName } from '@carillon/ports';
-import { type Admin, ConfigResourceTypes } from 'kafkajs';
+import kafkajs, { type Admin } from 'kafkajs';
 import { REPLICATION, settingsOf, type TopicDefinitions, type TopicOptions } from './settings.ts';
 
 /** Something that is not as it has to be; `doctor` prints these, and a start refuses them. */
@@ -62,7 +62,7 @@ async function differingSettings(
   if (present.length === 0) return [];
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: present.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+    resources: present.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
   });
   return resources.flatMap(({ resourceName, configEntries }) => {
     const topic = resourceName as TopicName;
@@ -81,7 +81,7 @@ async function differingBrokers(admin: Admin): Promise<readonly TopicDifference[
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: brokers.map(({ nodeId }) => ({
-      type: ConfigResourceTypes.BROKER,
+      type: kafkajs.ConfigResourceTypes.BROKER,
       name: String(nodeId),
       configNames: [name],
     })),
