@@ -31,7 +31,7 @@ export type KafkaLog = EventLog & {
   close(): Promise<void>;
 };
 
-const APPENDING: AppenderOptions = { lanes: 4, appendTimeout: 10_000, maxQueuedBytes: 64 * 1024 * 1024 };
+const APPENDING: AppenderOptions = { lanes: 2, appendTimeout: 10_000, maxQueuedBytes: 64 * 1024 * 1024 };
 const CONSUMING: ConsumerSettings = {
   sessionTimeout: 10_000,
   heartbeatInterval: 1000,
