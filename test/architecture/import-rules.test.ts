@@ -42,6 +42,8 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/handlebars': ['handlebars'],
   'libs/adapters/mongodb': ['mongodb'],
+  'libs/adapters/kafka': ['kafkajs'],
+  'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],
   'libs/adapters/smtp': ['nodemailer'],
 };
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];

@@ -49,7 +49,10 @@ export type ConsumeOptions = {
   readonly maxRecords: number;
   readonly maxBytes: number;
   assigned(partition: number): Promise<PartitionWorker>;
-  /** Told about each failure of `assigned` or `handle` before the pause. */
+  /**
+   * Told about each failure of `assigned` or `handle` before the pause. Partition -1: the consumer as a whole cannot work,
+   * as where brokers refuse its group; it keeps trying.
+   */
   failed(partition: number, error: unknown): void;
 };
 
@@ -71,7 +74,9 @@ export type EventLog = {
   /**
    * Resolves with the offsets, in the order given, once every record is durable. Records of one call and partition keep
    * their order. When it rejects (CarillonError `log_unavailable` or `overloaded`), each record may or may not be on the
-   * log; appending it again is the caller's right, and then it may stand there twice.
+   * log; appending it again is the caller's right, and then it may stand there twice. Two more codes, where they apply:
+   * `body_too_large`, a record that no topic takes (nothing was appended), and `wrong_log`, the log is not the one that
+   * was opened (the process has to end).
    */
   append(records: readonly NewRecord[]): Promise<readonly number[]>;
   /** Up to `maxRecords` records at or after `from`, at most about `maxBytes`, at least one if there is any. */

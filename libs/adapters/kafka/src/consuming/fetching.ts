@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CarillonError } from '@carillon/kernel';
+import type { TopicName } from '@carillon/ports';
+import { type Brokers, type Cluster, READ_UNCOMMITTED } from '../connection/cluster.ts';
+import { isOutOfRange, isUnreadable, partitionOf, staleError } from '../connection/faults.ts';
+import { placeOf } from '../producing/appending.ts';
+import type { Bounds } from '../reading/reader.ts';
+import { chunkOf } from '../reading/records.ts';
+import type { Watermarks } from '../watermarks.ts';
+import type { PartitionBuffer } from './partition-buffer.ts';
+
+const PARTITION_BYTES = 1024 * 1024;
+const FETCH_BYTES = 8 * 1024 * 1024;
+const LONGEST_WAIT = 500;
+const LEADERS_DEADLINE = 10_000;
+/** After a failure the leader may be another one: look again instead of asking the same broker. */
+const ONE_ATTEMPT = 0;
+const AFTER_FAILURE = 250;
+
+/** Keeps the buffers of one consumer filled: one open fetch per leader, for all partitions there that want more. */
+export type Fetching = {
+  add(buffer: PartitionBuffer): void;
+  remove(buffer: PartitionBuffer): void;
+  /** Looks again who wants records. */
+  wake(): void;
+  close(): void;
+};
+
+export function createFetching(
+  topic: TopicName,
+  brokers: Brokers,
+  bounds: (partition: number) => Promise<Bounds>,
+  watermarks: Watermarks,
+): Fetching {
+  const buffers = new Set<PartitionBuffer>();
+  const busy = new Set<string>();
+  const closing = new AbortController();
+  let looking = false;
+
+  /** Starts a fetch at every leader that has none open. Leaders are looked up each time: they move. */
+  async function look(): Promise<void> {
+    const hungry = [...buffers].filter((buffer) => buffer.hungry());
+    if (hungry.length === 0 || closing.signal.aborted) return;
+    const byLeader = await brokers.use(`finding the leaders of ${topic}`, LEADERS_DEADLINE, async (cluster) => {
+      await cluster.refreshMetadataIfNecessary();
+      const groups = groupByLeader(cluster, topic, hungry);
+      const led = [...groups.values()].reduce((sum, group) => sum + group.length, 0);
+      if (led < hungry.length) await cluster.refreshMetadata();
+      return groups;
+    });
+    for (const [leader, group] of byLeader) {
+      if (busy.has(leader)) continue;
+      busy.add(leader);
+      void fetchFrom(leader, group)
+        .catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined))
+        .finally(() => {
+          busy.delete(leader);
+          wake();
+        });
+    }
+  }
+
+  function wake(): void {
+    if (looking || closing.signal.aborted) return;
+    looking = true;
+    void look()
+      .catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined))
+      .then(() => [...buffers].some((buffer) => buffer.hungry()) && busy.size === 0)
+      .finally(() => (looking = false))
+      .then((again) => again && wake());
+  }
+
+  async function fetchFrom(leader: string, group: readonly PartitionBuffer[]): Promise<void> {
+    try {
+      await fetchOnce(leader, group, LONGEST_WAIT);
+    } catch (error) {
+      const at = partitionOf(error);
+      const culprit = group.length === 1 ? group[0] : group.find(({ partition }) => partition === at);
+      if (culprit && (isOutOfRange(error) || (isUnreadable(error) && group.length === 1))) {
+        return await settle(culprit, error);
+      }
+      if (!isUnreadable(error)) throw error;
+      // One partition holds what cannot be read, and the answer does not say which: ask for each alone.
+      for (const buffer of group) {
+        await fetchOnce(leader, [buffer], 0).catch((own: unknown) => settle(buffer, own));
+      }
+    }
+  }
+
+  async function fetchOnce(leader: string, group: readonly PartitionBuffer[], maxWaitTime: number): Promise<void> {
+    const asked = new Map(group.map((buffer) => [buffer.partition, { buffer, from: buffer.next() }]));
+    const partitions = [...asked].map(([partition, { from }]) => ({
+      partition,
+      fetchOffset: String(from),
+      maxBytes: PARTITION_BYTES,
+    }));
+    const { responses } = await brokers.use(`reading ${topic}`, ONE_ATTEMPT, async (cluster) => {
+      const broker = await cluster.findBroker({ nodeId: leader });
+      const topics = [{ topic, partitions }];
+      return broker.fetch({
+        isolationLevel: READ_UNCOMMITTED,
+        maxWaitTime,
+        minBytes: 1,
+        maxBytes: FETCH_BYTES,
+        topics,
+      });
+    });
+    for (const { partition, messages } of responses[0]?.partitions ?? []) {
+      const request = asked.get(partition);
+      if (!request || !buffers.has(request.buffer)) continue;
+      const chunk = chunkOf(topic, partition, request.from, messages);
+      watermarks.saw(placeOf(topic, partition), chunk.next);
+      request.buffer.put(request.from, chunk);
+    }
+  }
+
+  /** Below the start reading goes on at the start; beyond the end the position belongs to another log. */
+  async function settle(buffer: PartitionBuffer, error: unknown): Promise<void> {
+    if (!isOutOfRange(error)) return isUnreadable(error) ? buffer.fail(error) : undefined;
+    const { start, end } = await bounds(buffer.partition);
+    if (buffer.next() < start) return buffer.moveTo(start);
+    if (buffer.next() <= end) return;
+    const place = placeOf(topic, buffer.partition);
+    if (buffer.next() <= watermarks.end(place)) return buffer.fail(watermarks.receded(place, end));
+    buffer.fail(new CarillonError('wrong_log', `${place} ends at ${end}, before ${buffer.next()}`));
+  }
+
+  return {
+    add(buffer) {
+      buffers.add(buffer);
+      wake();
+    },
+    remove: (buffer) => void buffers.delete(buffer),
+    wake,
+    close() {
+      closing.abort();
+      buffers.clear();
+    },
+  };
+}
+
+function groupByLeader(
+  cluster: Cluster,
+  topic: string,
+  buffers: readonly PartitionBuffer[],
+): ReadonlyMap<string, readonly PartitionBuffer[]> {
+  const leaders = new Map(
+    cluster.findTopicPartitionMetadata(topic).map(({ partitionId, leader }) => [partitionId, leader]),
+  );
+  const groups = new Map<string, PartitionBuffer[]>();
+  for (const buffer of buffers) {
+    const leader = leaders.get(buffer.partition);
+    if (leader === undefined || leader < 0) continue;
+    const own = groups.get(String(leader));
+    if (own) own.push(buffer);
+    else groups.set(String(leader), [buffer]);
+  }
+  if (groups.size === 0) {
+    throw staleError(`${topic} has no leader now`);
+  }
+  return groups;
+}

@@ -1,0 +1,142 @@
+import { CarillonError, type Duration, type LogId } from '@carillon/kernel';
+import { type EventLog, TOPICS, type TopicName } from '@carillon/ports';
+import { createBrokers } from './connection/cluster.ts';
+import type { KafkaConnection } from './connection/options.ts';
+import { type ConsumerSettings, startConsumer } from './consuming/consumer.ts';
+import { createHandovers } from './consuming/handovers.ts';
+import { type AppenderOptions, createAppender } from './producing/appender.ts';
+import { createDisposableProducer } from './producing/disposable-producer.ts';
+import { createReader } from './reading/reader.ts';
+import { readIdentity } from './topics/identity.ts';
+import { createWatermarks } from './watermarks.ts';
+
+export type KafkaLogOptions = Partial<AppenderOptions> &
+  Partial<ConsumerSettings> & {
+    readonly connection: KafkaConnection;
+    /** How long a read may take before it is refused. */
+    readonly readTimeout?: Duration;
+    /** Before the names of our consumer groups on the brokers. */
+    readonly groupPrefix?: string;
+    /** How often the id of the log is read again, lest its topic is made anew under a running process. */
+    readonly identityInterval?: Duration;
+    /**
+     * Told once when the log is not the one that it was. Positions mean nothing any more: the process has to end. Until
+     * then every call is refused.
+     */
+    readonly fatal?: (error: CarillonError) => void;
+  };
+
+export type KafkaLog = EventLog & {
+  /** Ends all consumers and connections. */
+  close(): Promise<void>;
+};
+
+const APPENDING: AppenderOptions = { lanes: 2, appendTimeout: 10_000, maxQueuedBytes: 64 * 1024 * 1024 };
+const CONSUMING: ConsumerSettings = {
+  sessionTimeout: 10_000,
+  heartbeatInterval: 1000,
+  rebalanceTimeout: 30_000,
+  copyInterval: 5000,
+  stopPatience: 2000,
+};
+const READ_TIMEOUT = 10_000;
+const IDENTITY_INTERVAL = 30_000;
+
+/** Opens the log whose topics `ensureTopics` has made or verified. */
+export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
+  const { connection } = options;
+  const identity = await readIdentity(connection);
+  if (!identity) throw new CarillonError('wrong_log', 'the topics hold no log id: they were not made by Carillon');
+  const logId: LogId = identity.logId;
+
+  let lost: CarillonError | null = null;
+  const refuseAll = (error: CarillonError): void => {
+    if (lost) return;
+    lost = error;
+    options.fatal?.(error);
+  };
+  const guard = (): void => {
+    if (lost) throw lost;
+  };
+
+  const watermarks = createWatermarks(refuseAll);
+  const brokers = createBrokers(connection, TOPICS);
+  const reader = createReader(brokers, watermarks, options.readTimeout ?? READ_TIMEOUT);
+  const counts = await brokers.use('counting partitions', options.readTimeout ?? READ_TIMEOUT, async (cluster) => {
+    const found = TOPICS.map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length] as const);
+    return new Map<TopicName, number>(found);
+  });
+  const partitions = (topic: TopicName): number => counts.get(topic) ?? 0;
+  const makeProducer = () => createDisposableProducer(connection);
+  const appender = createAppender(makeProducer, partitions, watermarks, { ...APPENDING, ...defined(options) });
+  const settings: ConsumerSettings = { ...CONSUMING, ...defined(options) };
+  const handovers = createHandovers();
+  const consumptions = new Set<{ stop(): Promise<void> }>();
+
+  const checking = setInterval(() => {
+    readIdentity(connection)
+      .then((now) => {
+        if (now?.logId === logId) return;
+        refuseAll(
+          new CarillonError(
+            'wrong_log',
+            `carillon.config was made anew under this process: it held log ${logId} and now ${now?.logId ?? 'none'}`,
+          ),
+        );
+      })
+      .catch((error: unknown) => error instanceof CarillonError && error.code === 'wrong_log' && refuseAll(error));
+  }, options.identityInterval ?? IDENTITY_INTERVAL);
+  checking.unref();
+
+  const inRange = (topic: TopicName, partition: number): void => {
+    if (partition >= 0 && partition < partitions(topic)) return;
+    throw new RangeError(`the log has no partition ${partition} of ${topic}`);
+  };
+
+  return {
+    logId,
+    partitions,
+    async append(records) {
+      guard();
+      return appender.append(records);
+    },
+    async read(topic, partition, from, maxRecords, maxBytes) {
+      guard();
+      inRange(topic, partition);
+      return reader.read(topic, partition, from, maxRecords, maxBytes);
+    },
+    async bounds(topic, partition) {
+      guard();
+      inRange(topic, partition);
+      return reader.bounds(topic, partition);
+    },
+    async consume(consuming) {
+      guard();
+      const consumption = await startConsumer(consuming, settings, {
+        connection,
+        groupId: `${options.groupPrefix ?? 'carillon.'}${consuming.group}.${consuming.topic.replace('carillon.', '')}`,
+        partitionCount: partitions(consuming.topic),
+        watermarks,
+        handovers,
+        bounds: (partition) => reader.bounds(consuming.topic, partition),
+      });
+      consumptions.add(consumption);
+      return {
+        async stop() {
+          await consumption.stop();
+          consumptions.delete(consumption);
+        },
+      };
+    },
+    async close() {
+      clearInterval(checking);
+      await Promise.all([...consumptions].map((consumption) => consumption.stop()));
+      appender.close();
+      brokers.close();
+    },
+  };
+}
+
+/** Without what is undefined, so that it does not hide a default. */
+const defined = <T extends object>(options: T): T =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;

@@ -1,0 +1,101 @@
+import type { Duration } from '@carillon/kernel';
+import type { LogRecord, TopicName } from '@carillon/ports';
+import { type Brokers, type Cluster, type FetchedMessage, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
+import { isOutOfRange } from '../connection/faults.ts';
+import { placeOf } from '../producing/appending.ts';
+import type { Watermarks } from '../watermarks.ts';
+import { bytesOf, chunkOf, countWithin } from './records.ts';
+
+const FETCH_BYTES = 4 * 1024 * 1024;
+const OLDEST = -2;
+const NEWEST = -1;
+
+export type Bounds = { readonly start: number; readonly end: number };
+
+/** Reads without a group: one request to the leader, which answers at once whether there is anything or not. */
+export type Reader = {
+  read(
+    topic: TopicName,
+    partition: number,
+    from: number,
+    maxRecords: number,
+    maxBytes?: number,
+  ): Promise<readonly LogRecord[]>;
+  bounds(topic: TopicName, partition: number): Promise<Bounds>;
+  /** The messages as they stand on the log, for what is no record. */
+  raw(topic: TopicName, partition: number, from: number): Promise<readonly FetchedMessage[]>;
+};
+
+export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeout: Duration): Reader {
+  const use = <T>(topic: TopicName, partition: number, work: (cluster: Cluster) => Promise<T>): Promise<T> =>
+    brokers.use(`reading ${placeOf(topic, partition)}`, readTimeout, work);
+
+  const raw = (topic: TopicName, partition: number, from: number, maxBytes: number) =>
+    use(topic, partition, async (cluster) => {
+      const leader = await leaderOf(cluster, topic, partition);
+      const { responses } = await leader.fetch({
+        isolationLevel: READ_UNCOMMITTED,
+        maxWaitTime: 0,
+        minBytes: 0,
+        maxBytes,
+        topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes }] }],
+      });
+      return responses[0]?.partitions[0]?.messages ?? [];
+    });
+
+  const bounds = (topic: TopicName, partition: number): Promise<Bounds> =>
+    use(topic, partition, async (cluster) => {
+      const leader = await leaderOf(cluster, topic, partition);
+      const offsetAt = async (timestamp: number): Promise<number> => {
+        const { responses } = await leader.listOffsets({
+          isolationLevel: READ_UNCOMMITTED,
+          topics: [{ topic, partitions: [{ partition, timestamp }] }],
+        });
+        return Number(responses[0]?.partitions[0]?.offset ?? -1);
+      };
+      const [start, end] = await Promise.all([offsetAt(OLDEST), offsetAt(NEWEST)]);
+      return { start, end };
+    });
+
+  /** Where to go on when `from` is not within the partition, or null beyond its end. */
+  async function within(topic: TopicName, partition: number, from: number): Promise<number | null> {
+    const place = placeOf(topic, partition);
+    const known = watermarks.end(place);
+    const { start, end } = await bounds(topic, partition);
+    if (from < start) return start;
+    if (end < from && from <= known) throw watermarks.receded(place, end);
+    return from >= end ? null : from;
+  }
+
+  return {
+    bounds,
+    raw: (topic, partition, from) => raw(topic, partition, from, FETCH_BYTES),
+    async read(topic, partition, from, maxRecords, maxBytes = FETCH_BYTES) {
+      const records: LogRecord[] = [];
+      let next = Math.max(0, from);
+      let bytes = 0;
+      while (records.length < maxRecords && (records.length === 0 || bytes < maxBytes)) {
+        const room = Math.min(FETCH_BYTES, Math.max(1, maxBytes - bytes));
+        let messages: readonly FetchedMessage[];
+        try {
+          messages = await raw(topic, partition, next, room);
+        } catch (error) {
+          if (!isOutOfRange(error)) throw error;
+          const other = await within(topic, partition, next);
+          if (other === null) break;
+          next = other;
+          continue;
+        }
+        const chunk = chunkOf(topic, partition, next, messages);
+        if (chunk.next === next) break;
+        next = chunk.next;
+        watermarks.saw(placeOf(topic, partition), next);
+        for (const record of chunk.records) {
+          bytes += bytesOf(record);
+          records.push(record);
+        }
+      }
+      return records.slice(0, countWithin(records, maxRecords, maxBytes));
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { CarillonError } from '@carillon/kernel';
+import { createBrokers } from '../connection/cluster.ts';
+import type { KafkaConnection } from '../connection/options.ts';
+
+/** By number of the request: the version that we are tested with. Kafka 3.9 speaks all of them, and so does 2.3. */
+const NEEDED: Readonly<Record<string, { readonly name: string; readonly version: number }>> = {
+  0: { name: 'Produce', version: 7 },
+  1: { name: 'Fetch', version: 10 },
+  2: { name: 'ListOffsets', version: 3 },
+  3: { name: 'Metadata', version: 6 },
+  8: { name: 'OffsetCommit', version: 5 },
+  11: { name: 'JoinGroup', version: 5 },
+  12: { name: 'Heartbeat', version: 3 },
+  14: { name: 'SyncGroup', version: 3 },
+  22: { name: 'InitProducerId', version: 1 },
+};
+
+const DEADLINE = 10_000;
+
+/** Refuses brokers that are too old: without record headers or producer ids nothing here holds. */
+export async function refuseOldBroker(connection: KafkaConnection): Promise<void> {
+  const brokers = createBrokers(connection, []);
+  try {
+    const versions = await brokers.use('asking for versions', DEADLINE, async (cluster) => cluster.brokerPool.versions);
+    const lacking = Object.entries(NEEDED).flatMap(([key, { name, version }]) => {
+      const found = versions?.[key]?.maxVersion;
+      return found !== undefined && found >= version ? [] : [`${name} ${found ?? 'not at all'} (needs ${version})`];
+    });
+    if (lacking.length === 0) return;
+    throw new CarillonError(
+      'invalid_configuration',
+      `the broker at ${connection.brokers.join(', ')} is too old: ${lacking.join(', ')}. Carillon runs on Kafka 3.9 and newer`,
+    );
+  } finally {
+    brokers.close();
+  }
+}

@@ -1,0 +1,245 @@
+import { TOPIC_DEFINITIONS } from '@carillon/contracts';
+import { type CarillonError, isId } from '@carillon/kernel';
+import { KAFKA_API, startKafkaProxy } from '@carillon/testing/faults';
+import { startKafka, type KafkaService } from '@carillon/testing/services';
+import { selfSigned } from '@carillon/testing';
+import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { ensureTopics, inspectKafka, type KafkaConnection, openKafkaLog } from '../src/index.ts';
+import { forOneBroker, freshLogId, START_TIMEOUT } from './running-kafka.ts';
+
+const TIMEOUT = 60_000;
+const caught = (work: Promise<unknown>): Promise<CarillonError> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  ) as never;
+
+describeWith('kafka', 'topics on Kafka', () => {
+  let kafka: KafkaService;
+  let connection: KafkaConnection;
+  let admin: Admin;
+  const ensure = () => ensureTopics(connection, TOPIC_DEFINITIONS, forOneBroker);
+  /** The first start that is refused: brokers need a moment to hear of a change. */
+  const refusal = (): Promise<CarillonError> =>
+    vi.waitFor(async () => (await caught(ensure())) ?? Promise.reject(new Error('started')), { timeout: 10_000 });
+  const allTopics = async (): Promise<string[]> =>
+    (await admin.listTopics()).filter((topic) => topic.startsWith('carillon.'));
+  /** Brokers need a moment to hear of it, and then say that what is asked of them again is not there. */
+  const deleteAll = (): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const topics = await allTopics();
+        if (topics.length === 0) return;
+        await admin.deleteTopics({ topics });
+        throw new Error('still there');
+      },
+      { timeout: 15_000 },
+    );
+  const alter = (name: string, configName: string, value: string): Promise<unknown> =>
+    admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: ConfigResourceTypes.TOPIC, name, configEntries: [{ name: configName, value }] }],
+    });
+
+  beforeAll(async () => {
+    kafka = await startKafka();
+    connection = { brokers: kafka.brokers, clientId: 'carillon-test' };
+    admin = new Kafka({ clientId: 'admin', brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+  }, START_TIMEOUT);
+  afterAll(async () => {
+    await admin?.disconnect();
+    await kafka?.stop();
+  }, START_TIMEOUT);
+  beforeEach(async () => {
+    await ensure();
+  }, TIMEOUT);
+  afterEach(async () => {
+    await deleteAll();
+  }, TIMEOUT);
+
+  test('are made once, and name the log; whoever comes later finds the same', async () => {
+    const again = await ensure();
+    expect(again.created).toEqual([]);
+    expect(isId('log', again.logId)).toBe(true);
+    const log = await openKafkaLog({ connection });
+    expect(log.logId).toBe(again.logId);
+    expect(log.partitions('carillon.events')).toBe(TOPIC_DEFINITIONS['carillon.events'].partitions);
+    expect(await log.read('carillon.config', 0, 0, 10)).toEqual([]);
+    await log.close();
+    expect(await inspectKafka(connection, TOPIC_DEFINITIONS, { singleBroker: true })).toEqual({
+      missing: [],
+      differences: [],
+    });
+  });
+
+  test('made by four processes at once are one log', { timeout: TIMEOUT }, async () => {
+    await deleteAll();
+    const all = await Promise.all(Array.from({ length: 4 }, ensure));
+    expect(new Set(all.map(({ logId }) => logId)).size).toBe(1);
+  });
+
+  test('with other settings stop the start, which names topic, setting, found and wanted', async () => {
+    await alter('carillon.intents', 'retention.ms', '1000');
+    const error = await refusal();
+    expect(error.code).toBe('invalid_configuration');
+    expect(error.message).toContain('carillon.intents: retention.ms is 1000, wanted 2592000000');
+    // What was altered goes back to a default that differs as well: nothing is mended in place.
+    expect(error.message).toContain('carillon.intents: message.timestamp.type is CreateTime, wanted LogAppendTime');
+  });
+
+  test('with partitions added stop the start', async () => {
+    await admin.createPartitions({ topicPartitions: [{ topic: 'carillon.triggers', count: 12 }] });
+    const error = await refusal();
+    expect(error.message).toContain('carillon.triggers: partitions is 12, wanted 8');
+  });
+
+  test('on one broker need to be asked for', async () => {
+    const strict = { freshLogId };
+    const error = await caught(ensureTopics(connection, TOPIC_DEFINITIONS, strict));
+    expect(error.message).toContain('carillon.config: replication is 1, wanted 3 or more');
+    await deleteAll();
+    const alone = await caught(ensureTopics(connection, TOPIC_DEFINITIONS, strict));
+    expect(alone.message).toContain('the cluster has 1 broker; add brokers, or set single_broker: true');
+    expect(await allTopics()).toEqual([]);
+  });
+
+  test('on a broker that is too old are not even looked at', async () => {
+    const proxy = await startKafkaProxy(kafka.brokers);
+    proxy.age = new Map([[KAFKA_API.produce, 3]]);
+    const error = await caught(
+      ensureTopics({ ...connection, brokers: proxy.brokers }, TOPIC_DEFINITIONS, forOneBroker),
+    );
+    expect(error.message).toContain('is too old: Produce 3 (needs 7). Carillon runs on Kafka 3.9 and newer');
+    await proxy.stop();
+  });
+
+  test('that were deleted are not made again on the quiet', async () => {
+    await admin.deleteTopics({ topics: ['carillon.events'] });
+    await expect.poll(async () => (await allTopics()).includes('carillon.events'), { timeout: 10_000 }).toBe(false);
+    const error = await caught(ensure());
+    expect(error.code).toBe('wrong_log');
+    expect(error.message).toContain('carillon.events');
+  });
+
+  test('without the id of a log belong to another program', async () => {
+    await admin.deleteTopics({ topics: ['carillon.config'] });
+    await expect.poll(async () => (await allTopics()).includes('carillon.config'), { timeout: 10_000 }).toBe(false);
+    await admin.createTopics({ topics: [{ topic: 'carillon.config', numPartitions: 1 }], waitForLeaders: true });
+    const producer = new Kafka({
+      clientId: 'other',
+      brokers: [...kafka.brokers],
+      logLevel: logLevel.NOTHING,
+    }).producer();
+    await producer.connect();
+    await producer.send({ topic: 'carillon.config', messages: [{ value: 'foreign' }] });
+    await producer.disconnect();
+    const error = await caught(openKafkaLog({ connection }));
+    expect(error.code).toBe('wrong_log');
+  });
+
+  test(
+    'made anew under a running process end it: nothing goes on as if positions meant the same',
+    async () => {
+      let fatal: CarillonError | undefined;
+      const log = await openKafkaLog({ connection, identityInterval: 300, fatal: (error) => (fatal = error) });
+      const record = {
+        topic: 'carillon.events',
+        partition: 0,
+        key: 'k',
+        value: Buffer.from('x'),
+        headers: {},
+      } as const;
+      await log.append([record, record, record]);
+      await deleteAll();
+      await ensure();
+      await expect.poll(() => fatal?.code, { timeout: 15_000 }).toBe('wrong_log');
+      await expect(log.append([record])).rejects.toMatchObject({ code: 'wrong_log' });
+      await log.close();
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'one topic made anew is known by its positions',
+    async () => {
+      let fatal: CarillonError | undefined;
+      const log = await openKafkaLog({ connection, fatal: (error) => (fatal = error) });
+      const record = {
+        topic: 'carillon.events',
+        partition: 0,
+        key: 'k',
+        value: Buffer.from('x'),
+        headers: {},
+      } as const;
+      await log.append([record, record, record]);
+      await admin.deleteTopics({ topics: ['carillon.events'] });
+      await expect.poll(async () => (await allTopics()).includes('carillon.events'), { timeout: 10_000 }).toBe(false);
+      await admin.createTopics({ topics: [{ topic: 'carillon.events', numPartitions: 8 }], waitForLeaders: true });
+      await expect(log.append([record])).rejects.toMatchObject({ code: 'wrong_log' });
+      expect(fatal?.message).toContain('carillon.events/0');
+      await log.close();
+    },
+    TIMEOUT,
+  );
+});
+
+describeWith('kafka', 'Kafka with TLS and a password', () => {
+  let kafka: KafkaService;
+  const { cert, key } = selfSigned('localhost');
+  const open = (more: Partial<KafkaConnection>): Promise<unknown> =>
+    ensureTopics(
+      { brokers: kafka.securedBrokers, clientId: 'carillon-test', ...more },
+      TOPIC_DEFINITIONS,
+      forOneBroker,
+    );
+  beforeAll(async () => {
+    kafka = await startKafka({ security: { cert, key, users: { carillon: 'secret' } } });
+  }, START_TIMEOUT);
+  afterAll(() => kafka?.stop(), START_TIMEOUT);
+  const sasl = { mechanism: 'plain', username: 'carillon', password: 'secret' } as const;
+
+  test(
+    'is used when certificate and password are right',
+    async () => {
+      await open({ tls: { ca: cert }, sasl });
+      const log = await openKafkaLog({
+        connection: { brokers: kafka.securedBrokers, clientId: 'carillon-test', tls: { ca: cert }, sasl },
+      });
+      const record = {
+        topic: 'carillon.events',
+        partition: 1,
+        key: 'k',
+        value: Buffer.from('x'),
+        headers: {},
+      } as const;
+      const [offset = -1] = await log.append([record]);
+      expect((await log.read('carillon.events', 1, offset, 1))[0]?.key).toBe('k');
+      await log.close();
+    },
+    TIMEOUT,
+  );
+
+  describe('refuses', () => {
+    test(
+      'a wrong password, without showing it',
+      async () => {
+        const error = await caught(open({ tls: { ca: cert }, sasl: { ...sasl, password: 'wr0ng-pa55' } }));
+        expect(error.code).toBe('invalid_configuration');
+        expect(error.message).not.toContain('wr0ng-pa55');
+      },
+      TIMEOUT,
+    );
+
+    test(
+      'a certificate that nobody vouched for',
+      async () => {
+        const error = await caught(open({ tls: true, sasl }));
+        expect(error.message).toMatch(/certificate/);
+      },
+      TIMEOUT,
+    );
+  });
+});

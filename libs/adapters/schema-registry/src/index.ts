@@ -1,0 +1,2 @@
+export { createSchemaRegistry, type KafkaSchemaRegistry } from './schema-registry.ts';
+export type { RegistryConnection } from './connection.ts';

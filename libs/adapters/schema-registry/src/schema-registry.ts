@@ -1,0 +1,167 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CarillonError, messageOf } from '@carillon/kernel';
+import type { SchemaRegistry } from '@carillon/ports';
+import { COMPATIBILITY, SchemaRegistry as ConfluentRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { agentOf, type RegistryConnection, TIMEOUT } from './connection.ts';
+
+/** Readers go out before writers: what is as strict as that, or stricter. */
+const GOOD_ENOUGH: ReadonlyMap<string, COMPATIBILITY> = new Map(
+  [COMPATIBILITY.BACKWARD, COMPATIBILITY.BACKWARD_TRANSITIVE, COMPATIBILITY.FULL, COMPATIBILITY.FULL_TRANSITIVE].map(
+    (level) => [level, level],
+  ),
+);
+
+const AFTER_CONFLICT = 100;
+
+/** The library's own client of the registry: its public functions parse schemas and forget their text. */
+type Api = {
+  readonly Schema: { find(of: { readonly id: number }): Promise<Answer<{ readonly schema: string }>> };
+  readonly Subject: {
+    config(of: { readonly subject: string }): Promise<Answer<{ readonly compatibilityLevel: string }>>;
+    updateConfig(of: {
+      readonly subject: string;
+      readonly body: { readonly compatibility: string };
+    }): Promise<Answer<unknown>>;
+  };
+};
+type Answer<Data> = { data(): Data };
+
+export type KafkaSchemaRegistry = SchemaRegistry & { close(): void };
+
+/** Schemas in a registry that speaks Confluent's interface. Every subject of ours is held to backward compatibility. */
+export function createSchemaRegistry(connection: RegistryConnection): KafkaSchemaRegistry {
+  const { url, username, password, timeout = TIMEOUT } = connection;
+  if (!/^https?:\/\/[^/]/.test(url)) {
+    throw new CarillonError(
+      'invalid_configuration',
+      `the schema registry needs an http or https address, not "${url}"`,
+    );
+  }
+  const host = url.replace(/\/+$/, '');
+  const agent = agentOf(connection);
+  const registry = new ConfluentRegistry({
+    host,
+    agent,
+    clientId: 'carillon',
+    ...(username !== undefined && { auth: { username, password: password ?? '' } }),
+  });
+  const { api } = registry as unknown as { readonly api: Api };
+  const texts = new Map<number, string>();
+  const queues = new Map<string, Promise<unknown>>();
+
+  /** What the subject is held to, or null where nothing was said for it. `NONE` is what a registration cut short leaves. */
+  async function heldTo(subject: string): Promise<COMPATIBILITY | null> {
+    const level = await unlessMissing(api.Subject.config({ subject }));
+    const found = level?.data().compatibilityLevel.toUpperCase() ?? null;
+    if (found === null) return null;
+    const enough = GOOD_ENOUGH.get(found);
+    if (enough) return enough;
+    if (found !== 'NONE') {
+      throw new CarillonError(
+        'invalid_configuration',
+        `subject ${subject} of the schema registry is held to ${found}; Carillon needs BACKWARD or stricter`,
+      );
+    }
+    await api.Subject.updateConfig({ subject, body: { compatibility: COMPATIBILITY.BACKWARD } });
+    return COMPATIBILITY.BACKWARD;
+  }
+
+  /** A conflict is repeated: registries also say so to two programs that bring a new subject at the same moment. */
+  async function register(subject: string, schema: string, attempts = 3): Promise<number> {
+    try {
+      return await registerOnce(subject, schema);
+    } catch (error) {
+      if (statusOf(error) !== 409 || attempts <= 1) throw error;
+    }
+    await pause(AFTER_CONFLICT * (1 + Math.random()));
+    return register(subject, schema, attempts - 1);
+  }
+
+  async function registerOnce(subject: string, schema: string): Promise<number> {
+    const compatibility = (await heldTo(subject)) ?? COMPATIBILITY.BACKWARD;
+    const { id } = await registry.register({ type: SchemaType.AVRO, schema }, { subject, compatibility });
+    return id;
+  }
+
+  /** One after another per subject: the first registration sets what the next one asks about. */
+  function inTurn<T>(subject: string, work: () => Promise<T>): Promise<T> {
+    const turn = (queues.get(subject) ?? Promise.resolve()).then(work, work);
+    queues.set(subject, turn);
+    return turn;
+  }
+
+  async function answered<T>(what: string, work: Promise<T>): Promise<T> {
+    const ending = new AbortController();
+    const late = pause(timeout, undefined, { signal: ending.signal }).then(() => {
+      throw new Error(`no answer within ${timeout} ms`);
+    });
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([work, late]);
+    } catch (error) {
+      throw faultOf(`${what} (schema registry ${new URL(host).host})`, error);
+    } finally {
+      ending.abort();
+    }
+  }
+
+  return {
+    async register(subject, schema) {
+      const text = normalized(schema);
+      return answered(
+        `registering ${subject}`,
+        inTurn(subject, () => register(subject, text)),
+      );
+    },
+    async schema(id) {
+      const known = texts.get(id);
+      if (known !== undefined) return known;
+      const found = await answered(`reading schema ${id}`, unlessMissing(api.Schema.find({ id })));
+      if (!found) return null;
+      const text = found.data().schema;
+      texts.set(id, text);
+      return text;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Text without the spaces that mean nothing, so that how a file is laid out does not make another schema of it. */
+function normalized(schema: string): string {
+  try {
+    return JSON.stringify(JSON.parse(schema));
+  } catch (error) {
+    throw new CarillonError('invalid_request', `an Avro schema is JSON: ${messageOf(error)}`);
+  }
+}
+
+const statusOf = (error: unknown): number | null => {
+  const status: unknown = error instanceof Error ? (error as unknown as Record<string, unknown>)['status'] : null;
+  return typeof status === 'number' ? status : null;
+};
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (statusOf(error) === 404) return null;
+    throw error;
+  }
+}
+
+/** An incompatible schema or a refused credential needs a person; anything else may pass. */
+function faultOf(what: string, error: unknown): CarillonError {
+  if (error instanceof CarillonError) return error;
+  const status = statusOf(error);
+  const detail = `${what}: ${messageOf(error)}`;
+  if (status === 409) {
+    return new CarillonError(
+      'invalid_configuration',
+      `${detail}. The registered schema cannot be read with this one: is another, newer version of Carillon in use?`,
+      {},
+      { cause: error },
+    );
+  }
+  const code = status !== null && status >= 400 && status < 500 ? 'invalid_configuration' : 'log_unavailable';
+  return new CarillonError(code, detail, {}, { cause: error });
+}

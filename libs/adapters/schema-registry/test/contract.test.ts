@@ -1,0 +1,65 @@
+import { createRecordCodecs, RECORD_SCHEMAS } from '@carillon/contracts';
+import { describeSchemaRegistry } from '@carillon/testing';
+import { startRegistry, type RegistryService } from '@carillon/testing/services';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { createSchemaRegistry, type KafkaSchemaRegistry } from '../src/index.ts';
+
+const START_TIMEOUT = 120_000;
+
+test('refuses an address that is none', () => {
+  expect(() => createSchemaRegistry({ url: 'registry:8081' })).toThrow('needs an http or https address');
+});
+
+test('says within its time that nobody answers', async () => {
+  const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 300 });
+  await expect(registry.schema(1)).rejects.toMatchObject({ code: 'log_unavailable' });
+});
+
+describeWith('registry', 'schemas in Apicurio', () => {
+  let service: RegistryService;
+  const open = (): KafkaSchemaRegistry => createSchemaRegistry({ url: `${service.url}/` });
+  beforeAll(async () => {
+    service = await startRegistry();
+  }, START_TIMEOUT);
+  afterAll(() => service?.stop(), START_TIMEOUT);
+
+  describeSchemaRegistry('the schema registry', async () => {
+    const port = open();
+    return { port, close: async () => port.close() };
+  });
+
+  const sample = (...fields: readonly object[]): string => JSON.stringify({ type: 'record', name: 'Sample', fields });
+
+  test('takes a schema that reads what the last one wrote, and stops at one that cannot', async () => {
+    const registry = open();
+    const first = await registry.register('evolving', sample({ name: 'a', type: 'string' }));
+    const grown = sample({ name: 'a', type: 'string' }, { name: 'b', type: 'string', default: '' });
+    expect(await registry.register('evolving', grown)).not.toBe(first);
+    const broken = registry.register('evolving', sample({ name: 'a', type: 'long' }));
+    await expect(broken).rejects.toMatchObject({ code: 'invalid_configuration' });
+    await expect(broken).rejects.toThrow('registering evolving');
+    registry.close();
+  });
+
+  test('holds a subject to compatibility that a registration cut short left without', async () => {
+    const body = JSON.stringify({ schema: sample({ name: 'a', type: 'string' }) });
+    const headers = { 'content-type': 'application/vnd.schemaregistry.v1+json' };
+    await fetch(`${service.url}/subjects/cut-short/versions`, { method: 'POST', headers, body });
+    const registry = open();
+    await registry.register('cut-short', sample({ name: 'a', type: 'string' }));
+    await expect(registry.register('cut-short', sample({ name: 'a', type: 'long' }))).rejects.toThrow();
+    registry.close();
+  });
+
+  test('two programs that start at once get the same ids', async () => {
+    const [one, two] = [open(), open()];
+    const [first, second] = await Promise.all([createRecordCodecs(one), createRecordCodecs(two)]);
+    expect(Object.keys(first)).toEqual(Object.keys(RECORD_SCHEMAS));
+    expect(second).toBeDefined();
+    for (const { subject, current } of Object.values(RECORD_SCHEMAS)) {
+      expect(await one.register(subject, current)).toBe(await two.register(subject, current));
+    }
+    for (const registry of [one, two]) registry.close();
+  });
+});

@@ -1,0 +1,1 @@
+export { KAFKA_API, startKafkaProxy, type KafkaProxy, type RequestFate } from './kafka-proxy.ts';
