@@ -214,8 +214,7 @@ describe('what comes in a later version is refused by its name', () => {
     ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],
     ['format: debezium', { 'workspaces/shop/streams/orders.yaml': 'format: debezium\nsecurity: { api_keys: [a] }\n' }],
     ['source', { 'workspaces/shop/streams/orders.yaml': 'source: { topic: x }\nsecurity: { api_keys: [a] }\n' }],
-    ['brokers', { 'carillon.yaml': 'brokers: [a]\n' }],
-    ['backend: cluster', { 'carillon.yaml': 'backend: cluster\n' }],
+    ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
     ['this file', { 'workspaces/shop/integrations/crm.yaml': 'kind: lookup\n' }],
     ['this file', { 'workspaces/shop/templates/order-paid/email.de.html': 'x' }],
   ])('%s', (what, changes) => {

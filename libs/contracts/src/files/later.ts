@@ -3,10 +3,6 @@ import type { ValuePath } from './place.ts';
 
 /** Keys that the design names and this version does not carry out. `*` stands for any name. A value may be given too. */
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
-  ['deployment', 'brokers', 'Kafka as the log'],
-  ['deployment', 'stores', 'MongoDB as the store'],
-  ['deployment', 'schema_registry', 'a schema registry of its own'],
-  ['deployment', 'single_broker', 'Kafka as the log'],
   ['deployment', 'limits', 'limits of the deployment'],
   ['deployment', 'retention', 'retention by configuration'],
   ['deployment', 'accounts.sms', 'SMS'],
@@ -44,7 +40,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
 ];
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
-  ['deployment', 'backend', ['cluster', 'kafka'], 'the cluster backend'],
   ['stream', 'format', ['debezium'], 'change streams of databases'],
   ['notification', 'rules.*.recipients.from', ['lookup'], 'recipients by lookup'],
   ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],

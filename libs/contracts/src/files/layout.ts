@@ -1,4 +1,4 @@
-import { SLUG } from './shapes.ts';
+import { SLUG } from './shape-parts.ts';
 import type { FileKind } from './shapes.ts';
 
 /** What a path of the folder says about its file. */

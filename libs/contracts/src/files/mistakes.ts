@@ -106,7 +106,8 @@ function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: str
 function shown(found: unknown): string {
   if (Array.isArray(found)) return 'a list';
   if (typeof found === 'object') return 'a group of keys';
-  const text = JSON.stringify(found);
+  // What is between // and @ may be a password.
+  const text = JSON.stringify(found).replace(/(\/\/)[^/@]*@/, '$1…@');
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 

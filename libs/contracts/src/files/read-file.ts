@@ -2,7 +2,8 @@ import { laterKey, laterValue } from './later.ts';
 import { mistakesOf } from './mistakes.ts';
 import { type FileFault, pathText, type ValuePath } from './place.ts';
 import { salvageRules } from './salvage.ts';
-import { FILE_SHAPES, type FileKind, isExpressionLeaf } from './shapes.ts';
+import { isExpressionLeaf } from './shape-parts.ts';
+import { FILE_SHAPES, type FileKind } from './shapes.ts';
 import { walkShape } from './walk-shape.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 

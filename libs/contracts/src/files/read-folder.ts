@@ -8,7 +8,8 @@ import { fileOf, roleOf } from './layout.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile } from './read-file.ts';
 import { readTemplate, type TemplateParts } from './read-template.ts';
-import { type FileKind, SLUG_WORDS } from './shapes.ts';
+import { SLUG_WORDS } from './shape-parts.ts';
+import type { FileKind } from './shapes.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 type ReadResource = { readonly resource: DesiredResource; readonly source: YamlSource };
@@ -134,7 +135,7 @@ function readResource(
   keep(work, kind, workspace, name, kind === 'deployment' ? withoutStart(body) : body, source);
 }
 
-/** `backend` is for the start of a process; the rest of carillon.yaml is configuration like any other. */
+/** Where log and stores are is for the start of a process (start-shape.ts); the rest of carillon.yaml is configuration like any other. */
 function withoutStart(body: unknown): object {
   const { accounts } = body as { readonly accounts?: object };
   return accounts === undefined ? {} : { accounts };

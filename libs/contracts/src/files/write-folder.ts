@@ -1,8 +1,9 @@
-import type { Configuration, DeploymentBody, TemplateBody } from '@carillon/domain';
+import type { Configuration, TemplateBody } from '@carillon/domain';
 import { resourceKey } from '@carillon/domain';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
 import { fileOf } from './layout.ts';
-import { FILE_SHAPES, type FileKind, isExpressionLeaf } from './shapes.ts';
+import { isExpressionLeaf } from './shape-parts.ts';
+import { FILE_SHAPES, type FileKind } from './shapes.ts';
 import { walkShape } from './walk-shape.ts';
 
 /**
@@ -22,11 +23,7 @@ export function writeConfigurationFolder(configuration: Configuration): Map<stri
       case 'template':
         writeTemplate(files, workspace, name, body as TemplateBody);
         break;
-      case 'deployment': {
-        const text = yamlOf('deployment', { backend: 'embedded', ...(body as DeploymentBody) });
-        files.set(fileOf('deployment', '', ''), text);
-        break;
-      }
+      case 'deployment':
       case 'workspace':
       case 'stream':
       case 'notification':

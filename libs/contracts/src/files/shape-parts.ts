@@ -1,0 +1,60 @@
+import { parseDuration } from '@carillon/kernel';
+import { z } from 'zod';
+
+/** What the shapes of the files are put together from. Messages of formats say what is expected. */
+
+type Words = {
+  readonly description: string;
+  /** The value that counts where the key is left out. */
+  readonly default?: unknown;
+  /** What counts where the key is left out, when that is no fixed value. */
+  readonly otherwise?: string;
+  readonly example?: unknown;
+};
+
+export const said = <Schema extends z.ZodType>(schema: Schema, { example, ...words }: Words): Schema =>
+  schema.meta({ ...words, ...(example !== undefined && { examples: [example] }) });
+
+/** An object that takes these keys and no others; the message carries the known keys for did-you-mean. */
+export const keys = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
+  });
+
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+export const SLUG_WORDS = 'a name of a-z, 0-9 and - (at most 63, no - at the ends)';
+export const slug = z.string().regex(SLUG, { error: SLUG_WORDS }).meta({ kind: 'name' });
+
+/** Leaves that hold CEL. YAML may read `true` or `5` as something else than text; `read-file.ts` makes them text again. */
+const expressionLeaves = new WeakSet<object>();
+export const expression = () => {
+  const leaf = z
+    .union([z.string().trim().min(1).max(4096), z.boolean(), z.number()], { error: 'an expression (CEL)' })
+    .meta({ kind: 'expression' });
+  // By definition, which copies of the schema share: `meta` makes copies.
+  expressionLeaves.add(leaf.def);
+  return leaf;
+};
+export const isExpressionLeaf = (schema: z.core.$ZodType): boolean =>
+  schema instanceof z.ZodType && expressionLeaves.has(schema.def);
+
+export const duration = z
+  .string()
+  .refine((text) => parseDuration(text).ok, { error: 'a duration such as 30s, 30m, 2h, 1d or 1w' })
+  .meta({ kind: 'duration' });
+export const text = (max: number) =>
+  z
+    .string()
+    .min(1, { error: 'text' })
+    .max(max, { error: `at most ${max} characters` });
+const SENDER = /^(?:[^<>\r\n]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/;
+export const sender = z
+  .string()
+  .regex(SENDER, { error: 'an address, or a name and an address: Shop <shop@example.com>' });
+
+export const secret = keys({
+  secret: said(z.string().regex(/^[A-Z][A-Z0-9_]{0,127}$/, { error: 'the name of a secret, such as SMTP_PASSWORD' }), {
+    description: 'Name of the secret: an environment variable, else what `carillon secret set` stored.',
+    example: 'SMTP_PASSWORD',
+  }),
+});

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { keys, said, secret, text } from './shape-parts.ts';
+
+/** `tls` of a connection. Files are read when a process starts. */
+const tls = keys({
+  ca_file: said(text(4096).exactOptional(), {
+    description: 'File with the authorities that may have signed the other side (PEM).',
+    otherwise: 'those that Node trusts',
+    example: '/etc/carillon/ca.pem',
+  }),
+  cert_file: said(text(4096).exactOptional(), {
+    description: 'File with our own certificate, where one is asked for.',
+  }),
+  key_file: said(text(4096).exactOptional(), { description: 'File with the key of our own certificate.' }),
+});
+
+export const BROKER = /^[A-Za-z0-9_.-]+:\d{1,5}$/;
+const broker = z.string().regex(BROKER, { error: 'host:port, such as kafka-1:9092' });
+
+/** A URL with a password would be a secret in a file. */
+const urlOf = (pattern: RegExp, example: string) =>
+  z
+    .string()
+    .regex(pattern, { error: `an address such as ${example}` })
+    .refine((url) => !/^[^/]*\/\/[^/@]*:[^/@]*@/.test(url), {
+      error: 'an address without a password: write username and password: { secret: NAME } beside it',
+    });
+
+const username = said(text(256).exactOptional(), { description: 'User name, where one is asked for.' });
+const password = said(secret.exactOptional(), { description: 'Reference to the password: an environment variable.' });
+
+/**
+ * Keys of carillon.yaml that tell a process where its log and stores are. They are read when it starts (`--config`), each
+ * after its variable; `apply` passes over them.
+ */
+export const startKeys = {
+  backend: said(z.enum(['embedded', 'cluster']).exactOptional(), {
+    description:
+      'Where log and stores are: `embedded` is one SQLite file in the data folder; `cluster` is Kafka, MongoDB and a schema registry.',
+    otherwise: '`cluster` where brokers are named, else `embedded`',
+  }),
+  brokers: said(z.array(broker).min(1, { error: 'at least one broker' }).exactOptional(), {
+    description: 'Kafka brokers to begin with; the others are learned from them.',
+    example: ['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092'],
+  }),
+  single_broker: said(z.boolean().exactOptional(), {
+    description: 'Accept topics with one copy: a lost disk loses the log. `doctor` reports it.',
+    default: false,
+  }),
+  kafka: said(
+    keys({
+      tls: said(tls.exactOptional(), { description: 'Reach brokers by TLS; `tls: { ca_file: … }`.' }),
+      sasl: said(
+        keys({
+          mechanism: said(z.enum(['plain', 'scram-sha-256', 'scram-sha-512']), {
+            description: 'How the password is proved.',
+          }),
+          username: said(text(256), { description: 'User name.' }),
+          password: said(secret, { description: 'Reference to the password: an environment variable.' }),
+        }).exactOptional(),
+        { description: 'How we prove who we are.' },
+      ),
+    }).exactOptional(),
+    { description: 'How brokers are reached.' },
+  ),
+  stores: said(
+    keys({
+      url: said(urlOf(/^mongodb(?:\+srv)?:\/\/\S+$/, 'mongodb://mongo-1:27017/?replicaSet=rs0'), {
+        description: 'MongoDB, or what speaks its protocol.',
+        example: 'mongodb://mongo-1:27017,mongo-2:27017,mongo-3:27017/?replicaSet=rs0',
+      }),
+      database: said(
+        z
+          .string()
+          .regex(/^[A-Za-z0-9_-]{1,63}$/, { error: 'a name of A-Z, a-z, 0-9, _ and -' })
+          .exactOptional(),
+        {
+          description: 'Name of the database; it holds nothing but this deployment.',
+          default: 'carillon',
+        },
+      ),
+      username,
+      password,
+      tls: said(tls.exactOptional(), { description: 'Reach it by TLS.' }),
+    }).exactOptional(),
+    { description: 'Where the stores are.' },
+  ),
+  schema_registry: said(
+    keys({
+      url: said(urlOf(/^https?:\/\/\S+$/, 'http://registry:8081'), {
+        description: 'Interface of a registry that speaks Confluent’s; Apicurio has it at `/apis/ccompat/v7`.',
+        example: 'http://registry:8080/apis/ccompat/v7',
+      }),
+      username,
+      password,
+      tls: said(tls.exactOptional(), { description: 'Certificates, where the address is https.' }),
+    }).exactOptional(),
+    { description: 'Where the schemas of derived records are.' },
+  ),
+};
+
+/** What a process reads of carillon.yaml when it starts. */
+export type StartSettings = z.infer<z.ZodObject<typeof startKeys>>;
