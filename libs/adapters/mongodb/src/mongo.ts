@@ -56,6 +56,8 @@ export type MongoStores = {
   readonly inbox: Inbox;
   /** Removes rows that are past their time; answers how many. */
   applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
+  /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
+  ping(): Promise<void>;
   /** What `doctor` says of the database; never rejects. */
   verify(): Promise<readonly StoreCheck[]>;
   /** Ends the connections; what comes after it rejects. Safe to call twice. */
@@ -104,6 +106,9 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
+    async ping() {
+      await attempt(() => db.command({ ping: 1 }));
+    },
     verify: () => verifyStores(db, collections, attempt),
     close() {
       end();
