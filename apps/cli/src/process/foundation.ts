@@ -41,7 +41,7 @@ export async function openFoundation(
   }: { readonly name: string; readonly closing: Closing; readonly fatal: (error: CarillonError) => void },
 ) {
   const clock = systemClock;
-  const watches = createWatches(settings, name.replace(' ', '-'));
+  const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
   const backend = settings.cluster
