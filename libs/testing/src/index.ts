@@ -13,5 +13,6 @@ export * from './contracts/inbox.ts';
 export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/suppression-list.ts';
+export * from './deploy/index.ts';
 export * from './otlp/index.ts';
 export * from './product/index.ts';
