@@ -142,10 +142,10 @@ export const showMessage = (message: InboxMessage): InboxMessageBody => ({
 export function showApiKey(key: Resource<'api_key'>, configuration: Configuration): ApiKeyBodyShown {
   const { workspace, name } = key.ref;
   const streams = listResources(configuration, 'stream', workspace)
-    .filter((stream) => stream.body.security.api_keys.includes(name))
+    .filter((stream) => stream.body.security.api_keys?.includes(name) ?? false)
     .map((stream) => `stream ${stream.ref.name}`);
   const notifications = listResources(configuration, 'notification', workspace)
-    .filter((item) => item.body.security?.api_keys.includes(name) ?? false)
+    .filter((item) => item.body.security?.api_keys?.includes(name) ?? false)
     .map((item) => `notification ${item.ref.name}`);
   return {
     name,

@@ -42,7 +42,7 @@ export function admit(
       'This workspace has no stream at this path. The portal and `carillon export` show the paths.',
     );
   }
-  if (!stream.security.api_keys.includes(key.ref.name)) {
+  if (!stream.security.api_keys?.includes(key.ref.name)) {
     throw new CarillonError(
       'forbidden',
       'This stream does not take this API key. Name the key in its security, or send another.',

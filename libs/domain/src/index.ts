@@ -1,4 +1,5 @@
 export * from './configuration/configuration.ts';
+export * from './configuration/jwt-settings.ts';
 export * from './configuration/resources.ts';
 export * from './configuration/streams.ts';
 export * from './deliveries/attempts.ts';

@@ -58,7 +58,7 @@ async function configurationChecks({ ports }: ControlContext): Promise<Check[]> 
     }
   }
   for (const stream of listResources(configuration, 'stream')) {
-    for (const key of stream.body.security.api_keys) {
+    for (const key of stream.body.security.api_keys ?? []) {
       if (findResource(configuration, 'api_key', stream.ref.workspace, key)) continue;
       const detail = `there is no API key ${key}: npx carillon api-key create ${key} --workspace ${stream.ref.workspace}`;
       steps.push({ step: `stream ${stream.ref.name}`, ok: false, detail });
