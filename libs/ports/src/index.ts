@@ -15,3 +15,4 @@ export * from './schema-registry.ts';
 export * from './secrets.ts';
 export * from './suppression-list.ts';
 export * from './template-renderer.ts';
+export * from './token-verifier.ts';
