@@ -9,6 +9,8 @@ export type UpConfig = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly otlpEndpoint: string | null;
   readonly traceRatio: number;
+  /** Ranges of private addresses that tenants may name: partners and key sets inside our own network. */
+  readonly allowedPrivateAddresses: readonly string[];
   /** Fill an empty folder with the demo workspace. */
   readonly demo: boolean;
   /** Where the demo's files are written. */
@@ -60,6 +62,7 @@ export function readUpConfig(flags: UpFlags, env: Environment): UpConfig {
     logLevel: logLevel ?? 'warn',
     otlpEndpoint: otlp,
     traceRatio,
+    allowedPrivateAddresses: (env['CARILLON_ALLOWED_PRIVATE_ADDRESSES'] ?? '').split(/[\s,]+/).filter(Boolean),
     demo: flags.demo ?? false,
     demoDir: './carillon-demo',
   };

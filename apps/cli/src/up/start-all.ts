@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
+import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
@@ -35,6 +36,7 @@ const PORTAL = fileURLToPath(new URL('../../../portal/public', import.meta.url))
 /** Opens the data folder and starts every role over it; read from top to bottom, it is the product. */
 export async function startAll(config: UpConfig, env: Readonly<Record<string, string | undefined>>): Promise<Running> {
   const clock = systemClock;
+  const addresses = createAddressGuard({ allowed: config.allowedPrivateAddresses });
   const data = await openData(config.dataDir, clock);
   const opened: (() => Promise<void>)[] = [() => data.close()];
   const close = async (): Promise<void> => {
@@ -60,6 +62,8 @@ export async function startAll(config: UpConfig, env: Readonly<Record<string, st
     const expressions = createExpressionLanguage();
     const templates = createTemplateRenderer();
     opened.push(() => templates.close());
+    const outboundHttp = createGuardedHttp({ guard: addresses });
+    opened.push(() => outboundHttp.close());
     const sealer = createSealer(keys.masterKey);
     const apiKeys = createApiKeys(keys.pepper);
     const common = {
@@ -72,6 +76,7 @@ export async function startAll(config: UpConfig, env: Readonly<Record<string, st
       ids,
       clock,
       templates,
+      outboundHttp,
       secrets: createSecrets(data.configurationStore, sealer, env),
       senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: data.inbox, clock })],
       compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
