@@ -1,3 +1,2 @@
-export type { KeySetHttp } from './fetch-key-set.ts';
 export { KEY_SET_BOUNDS, type FetchedKeySet, type KeySetBounds } from './key-sets.ts';
 export { createTokenVerifier, type JudgedToken, type TokenVerifierOptions } from './token-verifier.ts';

@@ -1,10 +1,10 @@
-import type { Clock, TokenFault, TokenProvider, TokenVerdict, TokenVerifier } from '@carillon/ports';
+import type { Clock, OutboundHttp, TokenFault, TokenProvider, TokenVerdict, TokenVerifier } from '@carillon/ports';
 import { wordsOf } from './faults.ts';
-import { fetchKeySet, type KeySetHttp } from './fetch-key-set.ts';
+import { fetchKeySet } from './fetch-key-set.ts';
 import { inspectToken } from './inspection.ts';
 import { readToken, verifyToken, type Refusal } from './judge-token.ts';
 import { createKeySets, KEY_SET_BOUNDS, type FetchedKeySet, type KeySetBounds } from './key-sets.ts';
-import { createVerifiedTokens, digestOf } from './verified-tokens.ts';
+import { createVerifiedTokens, digestOf, type VerifiedToken } from './verified-tokens.ts';
 
 /** What happened to one token. */
 export type JudgedToken = {
@@ -16,7 +16,8 @@ export type JudgedToken = {
 };
 
 export type TokenVerifierOptions = {
-  readonly http: KeySetHttp;
+  /** Guards where it connects to: the address of a key set is a tenant's. */
+  readonly http: Pick<OutboundHttp, 'request'>;
   readonly clock: Clock;
   readonly bounds?: Partial<KeySetBounds>;
   readonly watch?: { fetched(what: FetchedKeySet): void; judged(what: JudgedToken): void };
@@ -38,7 +39,7 @@ export function createTokenVerifier({ http, clock, bounds, watch }: TokenVerifie
     if (held.kind === 'none') return { verdict: { kind: 'unavailable', retryAfter: held.retryAfter }, stale: false };
     const { stale } = held;
     const known = verified.find(digest, held.keys, clock.now());
-    if (known) return { verdict: { kind: 'valid', ...known }, stale };
+    if (known) return { verdict: valid(known), stale };
     const readable = read ?? readToken(token, settings);
     if (!readable.ok) return { verdict: refusal(readable), stale };
     let { keys } = held;
@@ -51,7 +52,7 @@ export function createTokenVerifier({ http, clock, bounds, watch }: TokenVerifie
     if (!judged.ok) return { verdict: refusal(judged), stale };
     const { claims, expiresAt } = judged;
     verified.keep(digest, { claims, expiresAt, size: token.length }, keys, clock.now());
-    return { verdict: { kind: 'valid', claims, expiresAt }, stale };
+    return { verdict: valid(judged), stale };
   }
 
   return {
@@ -68,6 +69,8 @@ export function createTokenVerifier({ http, clock, bounds, watch }: TokenVerifie
     },
   };
 }
+
+const valid = ({ claims, expiresAt }: VerifiedToken): TokenVerdict => ({ kind: 'valid', claims, expiresAt });
 
 const refusal = (judged: Refusal): TokenVerdict => ({
   kind: 'refused',
