@@ -1,5 +1,5 @@
 import type { Duration } from '@carillon/kernel';
-import type { Clock, ConfigurationView, EventLog, Ids } from '@carillon/ports';
+import type { Clock, ConfigurationView, EventLog, Ids, TokenVerifier } from '@carillon/ports';
 import type { AnsweredRequest, HealthSources, HttpLog } from '@carillon/runtime';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
@@ -32,6 +32,7 @@ export type GatewayPorts = HealthSources & {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly apiKeys: PresentedKeys;
+  readonly tokens: Pick<TokenVerifier, 'verify'>;
   readonly telemetry?: GatewayTelemetry;
   readonly httpLog?: HttpLog;
 };

@@ -3,6 +3,7 @@ import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, loadKeys, systemClock } from '@carillon/adapter-system';
@@ -77,6 +78,7 @@ export async function startAll(config: UpConfig, env: Readonly<Record<string, st
       clock,
       templates,
       outboundHttp,
+      tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
       secrets: createSecrets(data.configurationStore, sealer, env),
       senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: data.inbox, clock })],
       compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),

@@ -29,6 +29,8 @@ export type FetchedKeySet = {
   readonly provider: string;
   /** Null: it worked. */
   readonly failure: string | null;
+  /** The fetch before ended the other way; of the first one: it failed. */
+  readonly turned: boolean;
   /** Until when older keys serve on; null where there are none. */
   readonly servesUntil: Instant | null;
   readonly span: Duration;
@@ -101,6 +103,7 @@ export function createKeySets(
 
   async function fetchInto(kept: Kept, { workspace, name }: TokenProvider): Promise<void> {
     const startedAt = clock.now();
+    const failedBefore = kept.failing;
     const read = await fetch(kept.url);
     kept.failing = !read.ok;
     if (read.ok) {
@@ -112,6 +115,7 @@ export function createKeySets(
       workspace,
       provider: name,
       failure: read.ok ? null : read.error,
+      turned: failedBefore === read.ok,
       servesUntil: kept.keys && kept.fetchedAt + bounds.stale,
       span: clock.now() - startedAt,
     });

@@ -92,7 +92,7 @@ describe('laws', () => {
     const token = await signToken(ground.key, { claims: { sub: 'ada', n: 12_345 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ é';
     await fc.assert(
-      fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...alphabet), async (at, letter) => {
+      fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...alphabet.split('')), async (at, letter) => {
         fc.pre(token[at] !== letter);
         const changed = `${token.slice(0, at)}${letter}${token.slice(at + 1)}`;
         // Other letters for the same bytes: the last one of a part has bits that mean nothing.
