@@ -70,9 +70,7 @@ const hmac = (secret: string | Buffer, head: object = {}): string => {
   return `${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`;
 };
 const pem = (key: SigningKey): string =>
-  createPublicKey({ key: key.publicJwk as never, format: 'jwk' })
-    .export({ type: 'spki', format: 'pem' })
-    .toString();
+  createPublicKey({ key: key.publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString();
 
 test('a good token is taken, so that what follows is refused for its own sake', async () => {
   const gateway = await ground.start();
