@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
-import type { Clock, EventLog, Ids, TokenVerifier } from '@carillon/ports';
+import type { Clock, EventLog, Ids, KeyUseStore, TokenVerifier } from '@carillon/ports';
 import { loopbackHttp } from '@carillon/testing/tokens';
 
 /** The embedded backend in a folder of its own, for tests of what stands above the ports. */
@@ -14,6 +14,7 @@ export type RealBackend = {
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
   readonly tokens: TokenVerifier;
+  readonly keyUses: KeyUseStore;
   close(): Promise<void>;
 };
 
@@ -25,6 +26,7 @@ export async function openRealBackend(): Promise<RealBackend> {
     ids: createIds(new Uint8Array(32).fill(7)),
     clock: systemClock,
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
+    keyUses: embedded.keyUses,
     tokens: createTokenVerifier({ http: loopbackHttp, clock: systemClock }),
     async close() {
       await embedded.close();

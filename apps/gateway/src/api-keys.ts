@@ -1,5 +1,5 @@
-import { listResources, type ApiKeyBody, type Configuration, type Resource } from '@carillon/domain';
-import { parseInstant, type Instant } from '@carillon/kernel';
+import { hasExpired, listResources, type Configuration, type Resource } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
 import type { PresentedKeys } from './ports.ts';
 
 const KEY_INDEX = new WeakMap<Configuration, ReadonlyMap<string, Resource<'api_key'>>>();
@@ -17,12 +17,7 @@ export function findApiKey(
   const keyId = presented === undefined ? null : keys.parse(presented);
   const known = keyId === null ? undefined : keysById(configuration).get(keyId);
   const right = keys.verify(presented ?? '', known?.body.digest ?? NO_DIGEST);
-  return known && right && !isExpired(known.body, now) ? known : null;
-}
-
-/** A time that cannot be read counts as passed. */
-function isExpired({ expires_at: expiresAt }: ApiKeyBody, now: Instant): boolean {
-  return expiresAt !== undefined && (parseInstant(expiresAt) ?? Number.NEGATIVE_INFINITY) <= now;
+  return known && right && !hasExpired(known.body, now) ? known : null;
 }
 
 function keysById(configuration: Configuration): ReadonlyMap<string, Resource<'api_key'>> {

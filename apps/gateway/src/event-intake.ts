@@ -7,6 +7,7 @@ import { createBodyBudget, type BodyShare } from './body-budget.ts';
 import type { GatewaySettings } from './config.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import type { Freshness } from './freshness.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
 import { createStreamRates } from './stream-rates.ts';
@@ -26,6 +27,7 @@ export function serveEventIntake(
   ports: GatewayPorts,
   settings: GatewaySettings,
   freshness: Freshness,
+  keyUses: Pick<KeyUses, 'note'>,
 ): void {
   const { configuration, clock, telemetry } = ports;
   const admissions = new WeakMap<FastifyRequest, Admission>();
@@ -39,6 +41,7 @@ export function serveEventIntake(
     await freshness.ensure();
     const { authorization } = request.headers;
     const admission = await admit(configuration.current(), { path, authorization, now: clock.now() }, ports);
+    if (admission.keyId !== null) keyUses.note(admission.keyId, clock.now());
     rates.take(admission.stream, clock.now());
     admissions.set(request, admission);
   }

@@ -1,3 +1,4 @@
+export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
 export * from './configuration/jwt-settings.ts';
 export * from './configuration/resources.ts';

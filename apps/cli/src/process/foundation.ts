@@ -80,6 +80,7 @@ export async function openFoundation(
     checkpoints: backend.checkpoints,
     ledger: backend.ledger,
     suppressions: backend.suppressions,
+    keyUses: backend.keyUses,
     configuration,
     codecs,
     ids: createIds(keys.ledgerKey),

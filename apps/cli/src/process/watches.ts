@@ -51,7 +51,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     delivery,
     engine: control,
     control,
-    gateway: watchGateway(telemetry),
+    gateway: watchGateway(telemetry, trouble),
     tokens: watchTokens(telemetry, logger),
     httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
     close: () => telemetry.close(),
@@ -127,8 +127,9 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
   };
 }
 
-function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
+function watchGateway({ metrics, spans }: Telemetry, trouble: GatewayTelemetry['trouble']): GatewayTelemetry {
   return {
+    trouble,
     startRequest(traceparent) {
       const span = spans.start('http.request', {
         kind: 'server',
