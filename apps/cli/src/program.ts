@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { configurationCommands } from './commands/configuration.ts';
 import { deadLetterCommands, deliveryCommands, eventCommands, suppressionCommands } from './commands/deliveries.ts';
+import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands, secretCommands } from './commands/keys.ts';
 import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
@@ -21,6 +22,7 @@ export function buildProgram(): Command {
   runCommand(program);
   configurationCommands(program);
   keyCommands(program);
+  jwtProviderCommands(program);
   secretCommands(program);
   sendCommand(program);
   eventCommands(program);

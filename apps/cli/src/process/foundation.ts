@@ -1,5 +1,7 @@
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
+import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
@@ -65,6 +67,8 @@ export async function openFoundation(
   const expressions = createExpressionLanguage();
   const templates = createTemplateRenderer();
   closing.add(() => templates.close());
+  const outboundHttp = createGuardedHttp({ guard: createAddressGuard({ allowed: settings.allowedPrivateAddresses }) });
+  closing.add(() => outboundHttp.close());
   const sealer = createSealer(keys.masterKey);
   return {
     settings,
@@ -78,11 +82,14 @@ export async function openFoundation(
     checkpoints: backend.checkpoints,
     ledger: backend.ledger,
     suppressions: backend.suppressions,
+    keyUses: backend.keyUses,
     configuration,
     codecs,
     ids: createIds(keys.ledgerKey),
     clock,
     templates,
+    outboundHttp,
+    tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
     secrets: createSecrets(backend.configurationStore, sealer, env),
     senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),

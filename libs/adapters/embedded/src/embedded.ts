@@ -14,6 +14,7 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
@@ -130,6 +131,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
+    keyUses: createKeyUseStore(reader, writer.writes()),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     backup: (file) => writeBackup(database, keys, file),
     stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),

@@ -5,6 +5,7 @@ import {
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeKeyUses,
   describeLeases,
   describeReadModels,
   describeRuleStates,
@@ -58,4 +59,8 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
+);
+describeKeyUses(
+  'the embedded store',
+  embeddedWith(({ keyUses }) => keyUses),
 );

@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<ResourceKind, true>> = {
   template: true,
   account: true,
   api_key: true,
+  jwt_provider: true,
 };
 
 type WireChange = {
