@@ -44,12 +44,17 @@ export async function importMove(
 ): Promise<Imported> {
   const { header } = await openMoveFile(file);
   const codecs = await createRecordCodecs(backend.registry);
-  await refuseOwnConfiguration(header, backend, codecs);
+  const shift = await shiftOf(header, backend, codecs);
   let added = NOTHING_YET;
   let kept = NOTHING_YET;
   for await (const batch of batchesOf(readMoveLines(file))) {
-    const number = added.configuration + kept.configuration;
-    const news = await write(batch, number, backend, codecs);
+    const number = shift + added.configuration + kept.configuration;
+    const news = await write(
+      batch.map((line) => renumbered(line, shift)),
+      number,
+      backend,
+      codecs,
+    );
     for (const [at, line] of batch.entries()) {
       if (news[at]) added = countedWith(added, line);
       else kept = countedWith(kept, line);
@@ -92,13 +97,33 @@ export async function checkMove(file: string, dataDir: string, env: Environment)
   throw new UsageError(`the file was made with other keys than those of ${dataDir} (${names}): ${advice}`);
 }
 
-/** Deliveries name configurations by number: the numbers have to be those of the file. */
-async function refuseOwnConfiguration(header: MoveHeader, { log }: Backend, codecs: Codecs): Promise<void> {
-  const first = await configurationRecords(log, codecs).next();
-  if (first.done || first.value.id === header.first_configuration) return;
+/**
+ * How much higher each configuration is numbered here: a number is the position of a record, and the log may begin with
+ * records of its own. Refuses a place that has another configuration than the one of the file.
+ */
+async function shiftOf(header: MoveHeader, { log }: Backend, codecs: Codecs): Promise<number> {
+  const [first] = await log.read('carillon.config', 0, 0, 1);
+  if (!first) return (await log.bounds('carillon.config', 0)).end;
+  const decoded = codecs.configuration.decode(first.value);
+  if (decoded.ok && decoded.value.id === header.first_configuration) return first.offset;
   throw new CommandError(
     'there is a configuration here already: import before anything is applied and before an API key is made, into log and stores that are empty',
   );
+}
+
+function renumbered(line: MoveLine, shift: number): MoveLine {
+  if (shift === 0) return line;
+  if ('delivery' in line) {
+    const { delivery } = line;
+    const intent = { ...delivery.intent, configNumber: delivery.intent.configNumber + shift };
+    return { delivery: { ...delivery, intent } };
+  }
+  if (!('configuration' in line)) return line;
+  const changes = line.configuration.changes.map((change) => ({
+    ...change,
+    based_on: change.based_on === null ? null : change.based_on + shift,
+  }));
+  return { configuration: { ...line.configuration, changes } };
 }
 
 type Codecs = Pick<RecordCodecs, 'configuration'>;
@@ -137,7 +162,7 @@ async function writeRest(line: MoveLine, { configurationStore, suppressions }: B
   );
 }
 
-/** The records get the numbers that they had, or it is said that they did not. Then everybody judges by the last of them. */
+/** The records get these numbers, or it is said that they did not. Then everybody judges by the last of them. */
 async function appendConfiguration(
   records: readonly ConfigurationRecord[],
   number: number,
