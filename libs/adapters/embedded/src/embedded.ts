@@ -10,6 +10,7 @@ import type {
   DueTasks,
   Inbox,
   LeaseStore,
+  LookupClaims,
   ReadModels,
   RuleStateStore,
   SchemaRegistry,
@@ -27,6 +28,7 @@ import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
@@ -61,6 +63,7 @@ export type Embedded = {
   readonly checkpoints: CheckpointStore;
   readonly ruleStates: RuleStateStore;
   readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly configurationStore: ConfigurationStore;
@@ -144,6 +147,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     checkpoints: createCheckpointStore(reader, writer.writes()),
     ruleStates: createRuleStateStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
+    claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),

@@ -6,6 +6,7 @@ import {
   describeEventLog,
   describeInbox,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -30,6 +31,10 @@ describeRuleStates(
 describeDueTasks(
   'the embedded store',
   embeddedWith(({ tasks }) => tasks),
+);
+describeLookupClaims(
+  'the embedded store',
+  embeddedWith(({ claims }) => claims),
 );
 describeDeliveryLedger(
   'the embedded ledger',

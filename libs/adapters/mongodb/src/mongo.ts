@@ -7,6 +7,7 @@ import type {
   DueTasks,
   Inbox,
   LeaseStore,
+  LookupClaims,
   ReadModels,
   RuleStateStore,
   SuppressionList,
@@ -22,6 +23,7 @@ import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
@@ -48,6 +50,7 @@ export type MongoStores = {
   readonly checkpoints: CheckpointStore;
   readonly ruleStates: RuleStateStore;
   readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly configurationStore: ConfigurationStore;
@@ -97,6 +100,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
+    claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),

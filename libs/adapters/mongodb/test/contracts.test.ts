@@ -5,6 +5,7 @@ import {
   describeDueTasks,
   describeInbox,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -26,6 +27,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDueTasks(
     'the MongoDB store',
     mongoWith(({ tasks }) => tasks),
+  );
+  describeLookupClaims(
+    'the MongoDB store',
+    mongoWith(({ claims }) => claims),
   );
   describeDeliveryLedger(
     'the MongoDB ledger',
