@@ -4,6 +4,7 @@ import { deadLetterCommands, deliveryCommands, eventCommands, suppressionCommand
 import { keyCommands, secretCommands } from './commands/keys.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
+import { runCommand } from './run/command.ts';
 import { upCommand } from './up/command.ts';
 import { VERSION } from './version.ts';
 
@@ -16,6 +17,7 @@ export function buildProgram(): Command {
     .showHelpAfterError('(--help says what this command takes)')
     .configureHelp({ showGlobalOptions: true });
   upCommand(program);
+  runCommand(program);
   configurationCommands(program);
   keyCommands(program);
   secretCommands(program);

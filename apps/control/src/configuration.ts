@@ -78,4 +78,5 @@ export const publishPorts = (ports: ControlPorts) => ({
   view: ports.configuration,
   ids: ports.ids,
   clock: ports.clock,
+  readEverywhere: ports.readEverywhere,
 });

@@ -14,6 +14,7 @@ import type {
   SuppressionList,
   TemplateRenderer,
 } from '@carillon/ports';
+import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
 import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';
 
@@ -47,6 +48,8 @@ export type ControlPorts = {
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;
   readonly compileRule: CompileRule;
+  /** Resolves when no gateway lets anybody in any more by configuration that it read before this time. */
+  readonly readEverywhere: (since: Instant) => Promise<void>;
   /** Writes a consistent copy of data and keys to a new file of this machine. */
   readonly backup: (file: string) => Promise<{ readonly bytes: number }>;
   /** What only the composition root can see: stores, indexes, clock, keys. */

@@ -23,11 +23,14 @@ export type GatewaySettings = Required<GatewayConfig>;
 
 export const GATEWAY_PORT_SETTING = '--gateway-port or CARILLON_GATEWAY_PORT';
 
+/** How old a reading of the configuration may be (architecture section 5): a revoked key ends within it. */
+export const CONFIGURATION_FRESH_FOR: Duration = 2000;
+
 export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   maxBodyBytes: 256 * 1024,
   maxInFlightBytes: 64 * 1024 * 1024,
   appendDeadline: 5000,
-  freshFor: 2000,
+  freshFor: CONFIGURATION_FRESH_FOR,
   refreshDeadline: 1000,
   closeDeadline: 10_000,
   http: {},

@@ -2,6 +2,8 @@ import { VERSION } from '../version.ts';
 import { paint } from '../output.ts';
 
 export type ScreenFacts = {
+  /** Where log and stores are. */
+  readonly place: string;
   readonly dataDir: string;
   readonly control: string;
   readonly gateway: string;
@@ -19,7 +21,7 @@ const DEMO_EVENT =
 export function startScreen(facts: ScreenFacts): string {
   const { control, gateway, demo } = facts;
   const signIn = facts.welcome === null ? '' : `        sign in once: ${control}/welcome#${facts.welcome}`;
-  const lines = ['', `  ${paint('bold', `Carillon ${VERSION}`)}   embedded, data in ${facts.dataDir}`, ''];
+  const lines = ['', `  ${paint('bold', `Carillon ${VERSION}`)}   ${facts.place}`, ''];
   lines.push(`  Portal     ${control}${signIn}`);
   lines.push(`  Events     ${gateway}/events${demo ? '/shop/orders' : ''}`);
   if (demo) {

@@ -1,17 +1,5 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  Clock,
-  ConfigurationStore,
-  DeliveryLedger,
-  DueTasks,
-  Inbox,
-  LeaseStore,
-  LookupClaims,
-  ReadModels,
-  RuleStateStore,
-  SuppressionList,
-} from '@carillon/ports';
+import type { Clock, Stores } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
 import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
@@ -46,19 +34,11 @@ export type MongoOptions = {
 };
 
 /** The stores of the cluster backend: any number of processes share one database. */
-export type MongoStores = {
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: RuleStateStore;
-  readonly tasks: DueTasks;
-  readonly claims: LookupClaims;
-  readonly ledger: DeliveryLedger;
-  readonly suppressions: SuppressionList;
-  readonly configurationStore: ConfigurationStore;
-  readonly leases: LeaseStore;
-  readonly readModels: ReadModels;
-  readonly inbox: Inbox;
+export type MongoStores = Stores & {
   /** Removes rows that are past their time; answers how many. */
   applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
+  /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
+  ping(): Promise<void>;
   /** What `doctor` says of the database; never rejects. */
   verify(): Promise<readonly StoreCheck[]>;
   /** Ends the connections; what comes after it rejects. Safe to call twice. */
@@ -108,6 +88,9 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
+    async ping() {
+      await attempt(() => db.command({ ping: 1 }));
+    },
     verify: () => verifyStores(db, collections, attempt),
     close() {
       end();

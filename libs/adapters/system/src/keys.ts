@@ -28,32 +28,49 @@ export type Keys = {
   readonly masterKey: Uint8Array;
   /** Names the ledger key without telling it: compared with the stored one at every start. */
   fingerprint(): string;
+  /** Names all three, for processes that share a deployment: each has to have the same ones. */
+  fingerprints(): { readonly ledger: string; readonly pepper: string; readonly master: string };
 };
 
 /**
  * Reads the deployment's keys from `<dataDir>/keys`, making those that are not there yet. Two processes that start at
- * once end with the same keys. The master key comes from CARILLON_MASTER_KEY of `env` where that is set.
+ * once end with the same keys. A key comes from CARILLON_LEDGER_KEY, CARILLON_API_KEY_PEPPER or CARILLON_MASTER_KEY of
+ * `env` where that is set: so may processes on several machines have the same ones.
  */
 export function loadKeys(dataDir: string, env: Readonly<Record<string, string | undefined>> = {}): Keys {
   const folder = join(dataDir, KEY_FOLDER);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const given = env['CARILLON_MASTER_KEY'];
-  const ledgerKey = loadOrMake(join(folder, 'ledger.key'));
+  const load = (variable: string, file: string): Uint8Array => {
+    const given = env[variable];
+    return given ? decodeGiven(variable, given) : loadOrMake(join(folder, file));
+  };
+  const ledgerKey = load('CARILLON_LEDGER_KEY', 'ledger.key');
+  const pepper = load('CARILLON_API_KEY_PEPPER', 'api-key-pepper.key');
+  const masterKey = load('CARILLON_MASTER_KEY', 'master.key');
+  const ledger = fingerprintOf('carillon ledger key', ledgerKey);
   return {
     ledgerKey,
-    pepper: loadOrMake(join(folder, 'api-key-pepper.key')),
-    masterKey: given ? decodeGiven(given) : loadOrMake(join(folder, 'master.key')),
-    fingerprint: () => base32(createHash('sha256').update('carillon ledger key\0').update(ledgerKey).digest()),
+    pepper,
+    masterKey,
+    fingerprint: () => ledger,
+    fingerprints: () => ({
+      ledger,
+      pepper: fingerprintOf('carillon api key pepper', pepper),
+      master: fingerprintOf('carillon master key', masterKey),
+    }),
   };
 }
 
-function decodeGiven(text: string): Uint8Array {
+const fingerprintOf = (what: string, key: Uint8Array): string =>
+  base32(createHash('sha256').update(`${what}\0`).update(key).digest());
+
+function decodeGiven(variable: string, text: string): Uint8Array {
   const trimmed = text.trim();
   const key = Buffer.from(trimmed, /^[0-9a-f]{64}$/i.test(trimmed) ? 'hex' : 'base64');
   if (key.length === KEY_BYTES) return key;
   throw new CarillonError(
     'invalid_configuration',
-    'CARILLON_MASTER_KEY must be 32 bytes as hex or base64; make one with: openssl rand -hex 32',
+    `${variable} must be 32 bytes as hex or base64; make one with: openssl rand -hex 32`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ConfigurationRecord, ResourceChange } from '@carillon/domain';
-import { CarillonError, formatInstant } from '@carillon/kernel';
+import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { ENGINE_SEMANTICS, markerRecord } from '../append/source-record.ts';
 import type { FollowedConfiguration } from './view.ts';
@@ -10,11 +10,14 @@ export type PublishPorts = {
   readonly view: FollowedConfiguration;
   readonly ids: Ids;
   readonly clock: Clock;
+  /** Resolves when no gateway lets anybody in any more by what it read before this time. */
+  readonly readEverywhere: (since: Instant) => Promise<void>;
 };
 
 /**
  * Appends the record, then a marker with its number to every partition of the event log, and resolves with the number
- * when all are acknowledged (architecture section 5). A crash in between leaves a record without markers: the holder of
+ * when all are acknowledged and every gateway goes by
+ * it (architecture section 5). A crash in between leaves a record without markers: the holder of
  * the clock lease repeats them. Rejects with `conflict` where a change was based on an older number; nothing was changed.
  */
 export async function publishConfiguration(
@@ -32,6 +35,7 @@ export async function publishConfiguration(
   const [number] = await log.append([
     { topic: 'carillon.config', partition: 0, key: 'configuration', value: codec.encode(record), headers: {} },
   ]);
+  const appendedAt = clock.now();
   if (number === undefined) throw new CarillonError('log_unavailable', 'the log gave no position');
   await view.refresh();
   const voided = view.voided(number);
@@ -40,6 +44,7 @@ export async function publishConfiguration(
     throw new CarillonError('conflict', `${names} was changed by somebody else meanwhile; read it again and repeat`);
   }
   await repeatMarkers(log, number);
+  await ports.readEverywhere(appendedAt);
   return number;
 }
 

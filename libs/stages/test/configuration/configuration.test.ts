@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { changesOf, notification, ORDER_PAID, orderShop, PAID_MAIL, recordOf, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
@@ -12,9 +12,9 @@ beforeEach(async () => {
 afterEach(() => topology.close());
 
 const viewOf = (log: EventLog) => createConfigurationView(log, topology.ports.codecs.configuration, topology.clock);
-const publishPorts = () => {
+const publishPorts = (readEverywhere: (since: number) => Promise<void> = () => Promise.resolve()) => {
   const { log, codecs, configuration, ids, clock } = topology.ports;
-  return { log, codec: codecs.configuration, view: configuration, ids, clock };
+  return { log, codec: codecs.configuration, view: configuration, ids, clock, readEverywhere };
 };
 const appendRecord = (wishes = orderShop()) =>
   topology.data.log.append([
@@ -40,6 +40,24 @@ describe('publishing', () => {
       })),
     );
     expect(topology.ports.configuration.current().number).toBe(number);
+  });
+
+  it('answers only when every gateway goes by it, asked from the time when the record was on the log', async () => {
+    let release: () => void = () => undefined;
+    let askedSince = 0;
+    const changes = changesOf(EMPTY_CONFIGURATION, orderShop());
+    const ports = publishPorts((since) => {
+      askedSince = since;
+      return new Promise((resolve) => (release = resolve));
+    });
+    let answered = false;
+    const publishing = publishConfiguration(ports, changes, 'ann').then(() => (answered = true));
+    await vi.waitFor(() => expect(askedSince).toBeGreaterThan(0));
+    expect(await topology.records('carillon.events')).toHaveLength(3);
+    expect(askedSince).toBeGreaterThanOrEqual(topology.ports.configuration.newestAt() ?? Infinity);
+    expect(answered).toBe(false);
+    release();
+    expect(await publishing).toBe(true);
   });
 
   it('of what somebody else changed meanwhile is refused as a conflict that names it, and changes nothing', async () => {

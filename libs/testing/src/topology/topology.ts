@@ -136,7 +136,8 @@ export class Topology {
     const { configuration, codecs, data } = this.#opened;
     const { ids, clock } = this;
     const changes = changesOf(await configuration.refresh(), wishes);
-    const ports = { log: data.log, codec: codecs.configuration, view: configuration, ids, clock };
+    const readEverywhere = () => Promise.resolve();
+    const ports = { log: data.log, codec: codecs.configuration, view: configuration, ids, clock, readEverywhere };
     return publishConfiguration(ports, changes, 'ann');
   }
 

@@ -74,7 +74,10 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
     sasl: settings.sasl as never,
     retry,
     logLevel: connection.log ? logLevel.INFO : logLevel.NOTHING,
-    logCreator: () => (entry) => connection.log?.(lineOf(entry)),
+    // What a client that was given up says of its cut connections is no news.
+    logCreator: () => (entry) => {
+      if (!ended) connection.log?.(lineOf(entry));
+    },
   });
   return {
     kafka,

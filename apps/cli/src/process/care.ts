@@ -1,55 +1,39 @@
 import { existsSync } from 'node:fs';
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Embedded } from '@carillon/adapter-embedded';
 import type { Check } from '@carillon/control';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
-import type { UpConfig } from './config.ts';
+import type { Backend } from './backend.ts';
+import { foreignKey, type Keys } from './deployment-keys.ts';
 
-export async function backupTo(file: string, data: Embedded): Promise<{ bytes: number }> {
+export async function backupTo(file: string, backend: Backend): Promise<{ bytes: number }> {
   // Over another file it would take away an older backup, or whatever the caller mistook for a free name.
   if (existsSync(file)) throw new CarillonError('invalid_request', `file: ${file} is there already; give a new name`);
   if (!existsSync(dirname(file))) {
     throw new CarillonError('invalid_request', `file: there is no folder ${dirname(file)} on the server`);
   }
-  await data.backup(file);
+  await backend.backup(file);
   return { bytes: (await stat(file)).size };
 }
 
-const MIB = 1024 * 1024;
-const mib = (bytes: number): string => `${Math.ceil(bytes / MIB)} MiB`;
-/** Less free disk than this is worth a word. */
-const LEAST_FREE = 512 * MIB;
 /** Records behind which a group is worth a word. */
 const MOST_LAG = 10_000;
 
 /** What `doctor` looks at besides the configuration. */
-export async function diagnose(
-  config: UpConfig,
-  data: Embedded,
-  keyFingerprint: string,
-  clock: Clock,
-): Promise<Check[]> {
-  const { fileBytes, walBytes } = data.stats();
-  const disk = await statfs(config.dataDir);
-  const free = disk.bavail * disk.bsize;
-  const identity = await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint });
-  const counts = await data.ledger.countByState();
+export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Promise<Check[]> {
+  const checks = await backend.checks();
+  // Without its stores there is nothing more to ask, and each question would wait for its time to run out.
+  if (checks.some(({ step, ok }) => step === 'database' && !ok)) return [...checks];
+  const { configurationStore, log } = backend;
+  const identity = await configurationStore.identity({ logId: log.logId, keyFingerprint: '' });
+  const foreign = foreignKey(backend, keys, identity.keyFingerprint);
+  const counts = await backend.ledger.countByState();
   const inDoubt = counts.IN_DOUBT ?? 0;
   return [
-    {
-      step: 'data file',
-      ok: true,
-      detail: `${mib(fileBytes)}, write-ahead log ${mib(walBytes)}, in ${config.dataDir}`,
-    },
-    { step: 'free disk', ok: free >= LEAST_FREE, detail: `${mib(free)} free` },
-    {
-      step: 'ledger key',
-      ok: identity.keyFingerprint === keyFingerprint,
-      detail: identity.keyFingerprint === keyFingerprint ? 'is the one of the stored data' : 'is another one',
-    },
-    ...(await lagChecks(data)),
+    ...checks,
+    { step: 'keys', ok: foreign === null, detail: foreign ?? 'are those of the stored data' },
+    ...(await lagChecks(backend)),
     {
       step: 'in doubt',
       ok: inDoubt === 0,
@@ -66,7 +50,7 @@ const GROUPS = [
   ['control', 'carillon.outcomes'],
 ] as const;
 
-async function lagChecks({ log, checkpoints }: Embedded): Promise<Check[]> {
+async function lagChecks({ log, checkpoints }: Backend): Promise<Check[]> {
   const steps: Check[] = [];
   for (const [group, topic] of GROUPS) {
     let lag = 0;

@@ -1,3 +1,4 @@
+import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { GatewayTelemetry } from '@carillon/gateway';
@@ -13,9 +14,9 @@ import {
   type Telemetry,
 } from '@carillon/runtime';
 import { VERSION } from '../version.ts';
-import type { UpConfig } from './config.ts';
+import type { ProcessSettings } from './settings.ts';
 
-const LEVELS: Readonly<Record<UpConfig['logLevel'], LogLevel>> = {
+const LEVELS: Readonly<Record<ProcessSettings['logLevel'], LogLevel>> = {
   debug: 'debug',
   info: 'info',
   warn: 'warning',
@@ -23,16 +24,21 @@ const LEVELS: Readonly<Record<UpConfig['logLevel'], LogLevel>> = {
 };
 
 /** Binds what the roles tell to logs, metrics and spans: the only place where the three meet the product. */
-export function createWatches(config: UpConfig) {
+export function createWatches(config: ProcessSettings, serviceName: string) {
   const logger = createLogger({ level: LEVELS[config.logLevel] });
   const telemetry = createTelemetry({
-    serviceName: 'carillon',
+    serviceName,
     serviceVersion: VERSION,
     otlpEndpoint: config.otlpEndpoint ?? undefined,
     sampleRatio: config.traceRatio,
   });
   const trouble = (where: string, error: unknown): void =>
     logger.error({ component: where, error }, 'work failed and will be tried again');
+  // The client repeats what failed, and whoever waited for it says so: these lines are for somebody who looks for a cause.
+  const kafkaSaid = ({ level, message }: KafkaLogLine): void => {
+    const log = level === 'error' ? logger.info : logger.debug;
+    log({ component: 'kafka client' }, message);
+  };
   const consumer = watchConsumer(telemetry, logger);
   const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
   const control: ControlPorts['watch'] = { ...consumer, trouble };
@@ -40,6 +46,7 @@ export function createWatches(config: UpConfig) {
     logger,
     telemetry,
     trouble,
+    kafkaSaid,
     delivery,
     engine: control,
     control,

@@ -1,0 +1,37 @@
+import type { KafkaLogLine } from '@carillon/adapter-kafka';
+import type { Check } from '@carillon/control';
+import type { CarillonError, Instant } from '@carillon/kernel';
+import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
+import type { ReadinessCheck } from '@carillon/runtime';
+import type { ProcessSettings } from './settings.ts';
+
+/** Log, stores and schemas: all that the roles know of where they are. */
+export type Backend = Stores & {
+  readonly kind: 'embedded' | 'cluster';
+  /** For the first line of the screen: `embedded, data in ./carillon-data`. */
+  readonly place: string;
+  readonly log: EventLog;
+  readonly registry: SchemaRegistry;
+  /** No other process has this data open: whatever a predecessor left under way is over. */
+  readonly alone: boolean;
+  /** What this process depends on, for `/readyz`. */
+  readiness(): readonly ReadinessCheck[];
+  /** What `doctor` says of it; looks at it now. */
+  checks(): Promise<readonly Check[]>;
+  /** Writes a consistent copy to a file. */
+  backup(file: string): Promise<void>;
+  /** Removes what is past its time. */
+  applyRetention(now: Instant): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type BackendOptions = {
+  readonly settings: ProcessSettings;
+  readonly clock: Clock;
+  /** Names the process to whoever finds it at work. */
+  readonly holder: string;
+  /** What the Kafka client says of its connections. */
+  readonly kafkaSaid: (line: KafkaLogLine) => void;
+  /** Called at most once: nothing that is done from now on can be right, so the process has to end. */
+  readonly fatal: (error: CarillonError) => void;
+};

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { ensureTopics, inspectKafka, openKafkaLog, type KafkaConnection } from '@carillon/adapter-kafka';
+import { openMongo, type MongoStores } from '@carillon/adapter-mongodb';
+import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
+import { RECORD_SCHEMAS, TOPIC_DEFINITIONS } from '@carillon/contracts';
+import type { Check } from '@carillon/control';
+import { CarillonError, ID_PREFIXES, isCarillonError, messageOf, type LogId } from '@carillon/kernel';
+import { startLoop } from '@carillon/runtime';
+import type { Backend, BackendOptions } from './backend.ts';
+import type { ClusterSettings } from './cluster-settings.ts';
+
+/** How often a process looks whether its database still answers. */
+const PING_EVERY = 2_000;
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const freshLogId = (): LogId =>
+  (ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('')) as LogId;
+
+/**
+ * Connects to Kafka, MongoDB and the registry; topics, collections and indexes are made where they are missing and
+ * verified where they are there. Rejects where something differs, naming it. Any number of processes may do so at once.
+ */
+export async function openClusterBackend(cluster: ClusterSettings, options: BackendOptions): Promise<Backend> {
+  const { clock, holder } = options;
+  const connection: KafkaConnection = {
+    brokers: cluster.kafka.brokers,
+    clientId: `${holder.replace(' ', '-')}@${hostname()}`,
+    ...(cluster.kafka.tls && { tls: cluster.kafka.tls }),
+    ...(cluster.kafka.sasl && { sasl: cluster.kafka.sasl }),
+    log: options.kafkaSaid,
+  };
+  const { singleBroker } = cluster.kafka;
+  const opened: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of opened.splice(0).toReversed()) await end();
+  };
+  try {
+    await ensureTopics(connection, TOPIC_DEFINITIONS, { singleBroker, freshLogId });
+    const log = await openKafkaLog({ connection, fatal: options.fatal });
+    opened.push(() => log.close());
+    const { stores: place } = cluster;
+    const mongo = await openMongo({ ...place, clock });
+    opened.push(() => mongo.close());
+    const registry = createSchemaRegistry(cluster.registry);
+    opened.push(() => registry.close());
+    const database = watchDatabase(mongo);
+    opened.push(() => database.stop());
+    return {
+      ...mongo,
+      log,
+      registry,
+      kind: 'cluster',
+      place: `cluster, Kafka at ${cluster.kafka.brokers.join(', ')}`,
+      alone: false,
+      readiness: () => [database.check()],
+      checks: () => clusterChecks(cluster, connection, mongo),
+      async backup() {
+        throw new CarillonError(
+          'invalid_request',
+          'backup copies the embedded backend; on a cluster use the tools of Kafka and MongoDB, and keep the keys folder',
+        );
+      },
+      async applyRetention(now) {
+        await mongo.applyRetention(now);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Asks the database now and then, so that `/readyz` has an answer at hand. */
+function watchDatabase(mongo: MongoStores): {
+  check(): { name: string; ok: boolean; detail: string };
+  stop(): Promise<void>;
+} {
+  let trouble: string | null = null;
+  const loop = startLoop(
+    PING_EVERY,
+    async () => {
+      await mongo.ping();
+      trouble = null;
+    },
+    (error) => {
+      trouble = isCarillonError(error) ? error.detail : messageOf(error);
+    },
+  );
+  return {
+    check: () => ({ name: 'database', ok: trouble === null, detail: trouble ?? 'answers' }),
+    stop: () => loop.stop(),
+  };
+}
+
+async function clusterChecks(
+  { kafka, registry }: ClusterSettings,
+  connection: KafkaConnection,
+  mongo: MongoStores,
+): Promise<readonly Check[]> {
+  const { singleBroker } = kafka;
+  const topics = await step('Kafka topics', async () => {
+    const { missing, differences } = await inspectKafka(connection, TOPIC_DEFINITIONS, { singleBroker });
+    const found = [
+      ...missing.map((topic) => `${topic} is missing`),
+      ...differences.map((one) => `${one.topic}: ${one.setting} is ${one.found}, wanted ${one.wanted}`),
+    ];
+    if (found.length > 0) throw new Error(found.join('; '));
+    return 'as they have to be';
+  });
+  const copies: Check[] = singleBroker
+    ? [{ step: 'Kafka copies', ok: false, detail: 'single_broker: true, so a lost disk loses the log' }]
+    : [];
+  const schemas = await step('schema registry', async () => {
+    // A client of its own: the one in use answers from memory.
+    const fresh = createSchemaRegistry(registry);
+    try {
+      for (const { subject, current } of Object.values(RECORD_SCHEMAS)) await fresh.register(subject, current);
+    } finally {
+      fresh.close();
+    }
+    return `knows ${Object.keys(RECORD_SCHEMAS).length} schemas`;
+  });
+  return [topics, ...copies, ...(await mongo.verify()), schemas];
+}
+
+async function step(name: string, look: () => Promise<string>): Promise<Check> {
+  try {
+    return { step: name, ok: true, detail: await look() };
+  } catch (error) {
+    return { step: name, ok: false, detail: isCarillonError(error) ? error.detail : messageOf(error) };
+  }
+}

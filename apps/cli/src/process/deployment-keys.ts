@@ -1,0 +1,43 @@
+import { loadKeys } from '@carillon/adapter-system';
+import { CarillonError } from '@carillon/kernel';
+import type { Backend } from './backend.ts';
+import type { Environment, ProcessSettings } from './settings.ts';
+
+export type Keys = ReturnType<typeof loadKeys>;
+
+/** Reads or makes this process's keys and holds them against what the stores were written with. */
+export async function openKeys(settings: ProcessSettings, env: Environment, backend: Backend): Promise<Keys> {
+  const keys = loadKeys(settings.dataDir, env);
+  const { logId } = backend.log;
+  const stored = await backend.configurationStore.identity({ logId, keyFingerprint: fingerprintFor(backend, keys) });
+  const problem = foreignKey(backend, keys, stored.keyFingerprint);
+  if (problem !== null) throw new CarillonError('wrong_key', problem);
+  if (stored.logId !== logId) {
+    throw new CarillonError(
+      'wrong_log',
+      `the store belongs to log ${stored.logId}, this is ${logId}; restore log and stores from one backup, or name an empty store`,
+    );
+  }
+  return keys;
+}
+
+/** One folder has its keys beside its data; processes of a cluster bring theirs, and have to bring the same. */
+const fingerprintFor = ({ kind }: Backend, keys: Keys): string => {
+  const { ledger, pepper, master } = keys.fingerprints();
+  return kind === 'embedded' ? ledger : [ledger, pepper, master].join('.');
+};
+
+/** In words which key is another one than the stores know, or null. */
+export function foreignKey(backend: Backend, keys: Keys, stored: string): string | null {
+  const known = stored.split('.');
+  const ours = fingerprintFor(backend, keys).split('.');
+  const names = ['ledger.key', 'api-key-pepper.key', 'master.key'];
+  const variables = ['CARILLON_LEDGER_KEY', 'CARILLON_API_KEY_PEPPER', 'CARILLON_MASTER_KEY'];
+  const index = ours.findIndex((one, at) => one !== known[at]);
+  if (index === -1) return null;
+  const where =
+    backend.kind === 'embedded'
+      ? 'restore it from the backup of this folder'
+      : `copy the keys of the process that came first, or give ${variables[index]}`;
+  return `keys/${names[index]} is not the key that this data was written with; ${where}`;
+}

@@ -1,0 +1,96 @@
+import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
+import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
+import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
+import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
+import { createRecordCodecs } from '@carillon/contracts';
+import type { CarillonError } from '@carillon/kernel';
+import { startLoop } from '@carillon/runtime';
+import { createConfigurationView } from '@carillon/stages';
+import type { BackendOptions } from './backend.ts';
+import { openClusterBackend } from './cluster-backend.ts';
+import { openKeys } from './deployment-keys.ts';
+import { openEmbeddedBackend } from './embedded-backend.ts';
+import type { Environment, ProcessSettings } from './settings.ts';
+import { createWatches } from './watches.ts';
+
+/** `carillon.config` is read this often, so that the intake can show that it is fresh (2 s). */
+const FOLLOW_EVERY = 500;
+
+/** Ends what was opened, the last first. */
+export type Closing = { add(end: () => Promise<void>): void; close(): Promise<void> };
+
+export function createClosing(): Closing {
+  const opened: (() => Promise<void>)[] = [];
+  return {
+    add: (end) => void opened.push(end),
+    async close() {
+      for (const end of opened.splice(0).toReversed()) await end();
+    },
+  };
+}
+
+/** What every role of a process stands on: backend, keys, the newest configuration, and what is made from them. */
+export async function openFoundation(
+  settings: ProcessSettings,
+  env: Environment,
+  {
+    name,
+    closing,
+    fatal,
+  }: { readonly name: string; readonly closing: Closing; readonly fatal: (error: CarillonError) => void },
+) {
+  const clock = systemClock;
+  const guard = createAddressGuard({ allowed: settings.allowedPrivateAddresses });
+  const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
+  closing.add(() => watches.close());
+  const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
+  const backend = settings.cluster
+    ? await openClusterBackend(settings.cluster, options)
+    : await openEmbeddedBackend(options);
+  closing.add(() => backend.close());
+  const keys = await openKeys(settings, env, backend);
+  const codecs = await createRecordCodecs(backend.registry);
+  const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
+  await configuration.refresh();
+  const follower = startLoop(
+    FOLLOW_EVERY,
+    async () => {
+      await configuration.refresh();
+    },
+    (error) => watches.trouble('follow the configuration', error),
+  );
+  closing.add(() => follower.stop());
+  const expressions = createExpressionLanguage();
+  const templates = createTemplateRenderer();
+  closing.add(() => templates.close());
+  const outboundHttp = createGuardedHttp({ guard });
+  closing.add(() => outboundHttp.close());
+  const sealer = createSealer(keys.masterKey);
+  return {
+    settings,
+    backend,
+    keys,
+    watches,
+    expressions,
+    sealer,
+    apiKeys: createApiKeys(keys.pepper),
+    log: backend.log,
+    checkpoints: backend.checkpoints,
+    ledger: backend.ledger,
+    suppressions: backend.suppressions,
+    configuration,
+    codecs,
+    ids: createIds(keys.ledgerKey),
+    clock,
+    templates,
+    outboundHttp,
+    tasks: backend.tasks,
+    claims: backend.claims,
+    secrets: createSecrets(backend.configurationStore, sealer, env),
+    senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
+    compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
+  };
+}
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;

@@ -1,0 +1,41 @@
+import type { CarillonError } from '@carillon/kernel';
+import { reportFailure } from '../output.ts';
+
+/**
+ * The life of a process that serves: starts, tells, and ends in order at a signal (code 0), or at once where going on
+ * would be wrong (code 1).
+ */
+export async function serveUntilAsked<Running extends { close(): Promise<void> }>(
+  asJson: boolean,
+  start: (fatal: (error: CarillonError) => void) => Promise<Running>,
+  tell: (running: Running) => void,
+): Promise<void> {
+  // Before anything is open: whoever reads the screen may ask for the end in the same moment.
+  const asked = signalled();
+  try {
+    const running = await start((error) => end(reportFailure(error, asJson)));
+    tell(running);
+    await asked;
+    await running.close();
+    end(0);
+  } catch (error) {
+    // What was opened is closed. A timer that somebody still waits for must not keep the port's or folder's taker waiting.
+    end(reportFailure(error, asJson));
+  }
+}
+
+/** Ends the process when what was printed has left it. */
+const end = (code: number): void => void process.stdout.write('', () => process.exit(code));
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+const signalled = (): Promise<void> =>
+  new Promise((resolve) => {
+    let asked = false;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve();
+      });
+    }
+  });

@@ -1,0 +1,123 @@
+import { fileURLToPath } from 'node:url';
+import { startControl, type ControlPorts } from '@carillon/control';
+import { startDelivery, type DeliveryRole } from '@carillon/delivery';
+import { startEngine } from '@carillon/engine';
+import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
+import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
+import { VERSION } from '../version.ts';
+import { backupTo, diagnose } from './care.ts';
+import type { Closing, Foundation } from './foundation.ts';
+
+/** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
+
+const PORTAL = fileURLToPath(new URL('../../../portal/public', import.meta.url));
+const RETENTION_EVERY = 3_600_000;
+const CLOSE_DEADLINE = 3_000;
+
+export async function startDeliveryRole(foundation: Foundation, closing: Closing): Promise<DeliveryRole> {
+  const { backend, watches } = foundation;
+  const delivery = await startDelivery({ aloneOnStore: backend.alone }, { ...foundation, watch: watches.delivery });
+  closing.add(() => delivery.close());
+  return delivery;
+}
+
+export async function startEngineRole(foundation: Foundation, closing: Closing): Promise<void> {
+  const engine = await startEngine({
+    ...foundation,
+    leases: foundation.backend.leases,
+    watch: foundation.watches.engine,
+  });
+  closing.add(() => engine.close());
+}
+
+export async function startGatewayRole(
+  foundation: Foundation,
+  health: HealthSources,
+  closing: Closing,
+): Promise<string> {
+  const { settings, watches } = foundation;
+  const gateway = await startGateway(
+    { host: settings.host, port: settings.gatewayPort },
+    { ...foundation, ...health, telemetry: watches.gateway, httpLog: watches.httpLog },
+  );
+  closing.add(() => gateway.close());
+  return gateway.address;
+}
+
+export type ControlFacts = {
+  readonly ownerToken: string;
+  readonly welcome: string | null;
+  /** `<gateway>/events`, as clients reach it. */
+  readonly eventsUrl: string;
+};
+
+export async function startControlRole(
+  foundation: Foundation,
+  facts: ControlFacts,
+  health: HealthSources,
+  closing: Closing,
+): Promise<{ readonly address: string; readonly ports: ControlPorts }> {
+  const { settings, backend, keys, watches, clock } = foundation;
+  const ports: ControlPorts = {
+    ...foundation,
+    readModels: backend.readModels,
+    inbox: backend.inbox,
+    configurationStore: backend.configurationStore,
+    // The only gateway of the embedded backend is in this process and has read what was just published.
+    readEverywhere: (since) =>
+      backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),
+    backup: (file) => backupTo(file, backend),
+    diagnose: () => diagnose(backend, keys, clock),
+    watch: watches.control,
+  };
+  const control = await startControl(
+    {
+      version: VERSION,
+      backend: backend.kind,
+      host: settings.host,
+      port: settings.controlPort,
+      portalFolder: PORTAL,
+      ...facts,
+    },
+    ports,
+    { ...health, log: watches.httpLog },
+  );
+  closing.add(() => control.close());
+  keepRetention(foundation, closing);
+  return { address: control.address, ports };
+}
+
+/** Of several control processes the holder of the lease does it; nothing breaks where two do. */
+function keepRetention({ backend, clock, ids, watches }: Foundation, closing: Closing): void {
+  const holder = ids.random('request');
+  const keeper = startLoop(
+    RETENTION_EVERY,
+    async () => {
+      const now = clock.now();
+      if (!(await backend.leases.acquire('retention', holder, now, now + RETENTION_EVERY / 2))) return;
+      await backend.applyRetention(now);
+    },
+    (error) => watches.trouble('apply retention', error),
+  );
+  closing.add(() => keeper.stop());
+}
+
+/** `/livez`, `/readyz` and `/metrics` of a role that has no other addresses. */
+export async function startHealthServer(
+  { settings, ids, watches }: Foundation,
+  port: number,
+  health: HealthSources,
+  closing: Closing,
+): Promise<string> {
+  const server = createHttpServer({
+    host: settings.host,
+    port,
+    portSetting: '--health-port or CARILLON_HEALTH_PORT',
+    newRequestId: () => ids.random('request'),
+    log: watches.httpLog,
+    ...health,
+  });
+  const { address } = await server.listen();
+  closing.add(() => server.close(CLOSE_DEADLINE));
+  return address;
+}

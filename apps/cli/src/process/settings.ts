@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { formatFault, readStartSettings, type StartSettings } from '@carillon/contracts';
+import { CarillonError, messageOf } from '@carillon/kernel';
+import { clusterSettings, type ClusterSettings } from './cluster-settings.ts';
+
+/** Settings of one process: from flags, then the environment, then carillon.yaml, then defaults; all faults at once. */
+export type ProcessSettings = {
+  /** Keys, owner token, and on the embedded backend the data. */
+  readonly dataDir: string;
+  readonly host: string;
+  readonly gatewayPort: number;
+  readonly controlPort: number;
+  /** Null: the role's own (engine 7402, delivery 7403). */
+  readonly healthPort: number | null;
+  /** Where clients reach the intake, with `/events`. Null: what the gateway's own settings say. */
+  readonly eventsUrl: string | null;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly otlpEndpoint: string | null;
+  readonly traceRatio: number;
+  /** Ranges of private addresses that tenants may name: partners and key sets inside our own network. */
+  readonly allowedPrivateAddresses: readonly string[];
+  /** Null: the embedded backend. */
+  readonly cluster: ClusterSettings | null;
+};
+
+export type ProcessFlags = {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly host?: string;
+  readonly gatewayPort?: string;
+  readonly controlPort?: string;
+  readonly healthPort?: string;
+  readonly logLevel?: string;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const BACKENDS = ['embedded', 'cluster'] as const;
+
+/** Throws CarillonError `wrong_usage` with one line for each fault. */
+export function readSettings(flags: ProcessFlags, env: Environment): ProcessSettings {
+  const faults: string[] = [];
+  const file = readFile(flags.config || env['CARILLON_CONFIG'], faults);
+  const port = <Otherwise>(flag: string | undefined, variable: string, name: string, otherwise: Otherwise) => {
+    const text = flag ?? env[variable];
+    if (text === undefined || text === '') return otherwise;
+    const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isInteger(number) && number <= 65_535) return number;
+    faults.push(`${name} (${variable}): expected a port from 0 to 65535, found ${JSON.stringify(text)}`);
+    return otherwise;
+  };
+  const settings: ProcessSettings = {
+    dataDir: flags.dataDir || env['CARILLON_DATA_DIR'] || './carillon-data',
+    host: flags.host || env['CARILLON_HOST'] || '127.0.0.1',
+    gatewayPort: port(flags.gatewayPort, 'CARILLON_GATEWAY_PORT', '--gateway-port', 7400),
+    controlPort: port(flags.controlPort, 'CARILLON_CONTROL_PORT', '--control-port', 7401),
+    healthPort: port(flags.healthPort, 'CARILLON_HEALTH_PORT', '--health-port', null),
+    eventsUrl: eventsUrl(env, faults),
+    logLevel: logLevel(flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn', faults),
+    otlpEndpoint: otlpEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null, faults),
+    traceRatio: traceRatio(env['CARILLON_TRACE_RATIO'] || '1', faults),
+    allowedPrivateAddresses:
+      env['CARILLON_ALLOWED_PRIVATE_ADDRESSES']?.split(/[\s,]+/).filter(Boolean) ??
+      file.allowed_private_addresses ??
+      [],
+    cluster: backend(env, file, faults) === 'cluster' ? clusterSettings(env, file, faults) : null,
+  };
+  if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('\n'));
+  return settings;
+}
+
+function readFile(path: string | undefined, faults: string[]): StartSettings {
+  if (!path) return {};
+  try {
+    const read = readStartSettings(path, readFileSync(path, 'utf8'));
+    faults.push(...read.faults.map(formatFault));
+    return read.settings;
+  } catch (error) {
+    faults.push(`--config (CARILLON_CONFIG): ${path} cannot be read: ${messageOf(error)}`);
+    return {};
+  }
+}
+
+function backend(env: Environment, file: StartSettings, faults: string[]): (typeof BACKENDS)[number] {
+  const named = env['CARILLON_BACKEND'] || file.backend;
+  const implied = env['CARILLON_BROKERS'] || file.brokers ? 'cluster' : 'embedded';
+  const found = BACKENDS.find((one) => one === (named ?? implied));
+  if (!found) faults.push(`CARILLON_BACKEND: expected embedded or cluster, found ${JSON.stringify(named)}`);
+  return found ?? 'embedded';
+}
+
+function eventsUrl(env: Environment, faults: string[]): string | null {
+  const text = env['CARILLON_EVENTS_URL'] || null;
+  if (text === null) return null;
+  if (!(/^https?:\/\//.test(text) && URL.canParse(text))) {
+    faults.push(
+      `CARILLON_EVENTS_URL: expected an address such as https://events.example.com/events, found ${JSON.stringify(text)}`,
+    );
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function logLevel(text: string, faults: string[]): ProcessSettings['logLevel'] {
+  const level = LEVELS.find((one) => one === text);
+  if (!level)
+    faults.push(`--log-level (CARILLON_LOG_LEVEL): expected ${LEVELS.join(', ')}, found ${JSON.stringify(text)}`);
+  return level ?? 'warn';
+}
+
+function traceRatio(text: string, faults: string[]): number {
+  const ratio = Number(text);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  faults.push(`CARILLON_TRACE_RATIO: expected a number from 0 to 1, found ${JSON.stringify(text)}`);
+  return 1;
+}
+
+function otlpEndpoint(text: string | null, faults: string[]): string | null {
+  if (text === null || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
+  faults.push(
+    `OTEL_EXPORTER_OTLP_ENDPOINT: expected an address such as http://127.0.0.1:4318, found ${JSON.stringify(text)}`,
+  );
+  return null;
+}

@@ -1,0 +1,50 @@
+import { Argument, type Command } from 'commander';
+import { environment } from '../config.ts';
+import { UsageError } from '../failure.ts';
+import { paint, say, sayJson } from '../output.ts';
+import { serveUntilAsked } from '../process/lifetime.ts';
+import { readSettings, type ProcessFlags } from '../process/settings.ts';
+import { VERSION } from '../version.ts';
+import { ROLES, type RoleName } from './role-names.ts';
+import type { RunningRole } from './start-role.ts';
+
+type RunFlags = ProcessFlags & { readonly json?: boolean };
+
+/** `carillon run ROLE`: one role in this process, on a cluster, until a signal. */
+export function runCommand(program: Command): void {
+  program
+    .command('run')
+    .description('run one role on Kafka, MongoDB and a schema registry; any number of processes may')
+    .addArgument(new Argument('<role>', 'what this process does').choices([...ROLES]))
+    .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
+    .option('--data-dir <dir>', 'folder with keys and owner token (CARILLON_DATA_DIR, ./carillon-data)')
+    .option('--host <address>', 'address to listen on (CARILLON_HOST, 127.0.0.1)')
+    .option('--gateway-port <port>', 'event intake, for gateway (CARILLON_GATEWAY_PORT, 7400)')
+    .option('--control-port <port>', 'management API and portal, for control (CARILLON_CONTROL_PORT, 7401)')
+    .option('--health-port <port>', 'health, for engine (7402) and delivery (7403) (CARILLON_HEALTH_PORT)')
+    .option('--log-level <level>', 'debug, info, warn or error (CARILLON_LOG_LEVEL, warn)')
+    .option('--json', 'print the address as JSON')
+    .action(async (role: RoleName, flags: RunFlags) => {
+      const settings = readSettings(flags, environment);
+      if (!settings.cluster) {
+        throw new UsageError(
+          `the embedded backend is for one process: npx carillon up. A role of its own needs CARILLON_BROKERS, CARILLON_MONGODB_URL and CARILLON_SCHEMA_REGISTRY_URL, or --config`,
+        );
+      }
+      await serveUntilAsked(
+        flags.json ?? false,
+        async (fatal) => {
+          const { startRole } = await import('./start-role.ts');
+          return startRole(role, settings, environment, fatal);
+        },
+        (running) => (flags.json ? sayJson(facts(running)) : say(screen(running))),
+      );
+    });
+}
+
+const facts = ({ role, address, welcome }: RunningRole) => ({ role, address, welcome });
+
+function screen({ role, place, address, welcome }: RunningRole): string {
+  const signIn = welcome === null ? '' : `        sign in once: ${address}/welcome#${welcome}`;
+  return `  ${paint('bold', `Carillon ${VERSION}`)}   ${role}, ${place}\n  ${address}${signIn}`;
+}

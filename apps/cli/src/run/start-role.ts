@@ -1,0 +1,76 @@
+import type { CarillonError } from '@carillon/kernel';
+import { createHealth } from '../process/health.ts';
+import { leaveEndpoints, ownerToken, welcomeWord } from '../process/owner.ts';
+import {
+  startControlRole,
+  startDeliveryRole,
+  startEngineRole,
+  startGatewayRole,
+  startHealthServer,
+} from '../process/roles.ts';
+import type { Environment, ProcessSettings } from '../process/settings.ts';
+import type { RoleName } from './role-names.ts';
+import { type Closing, createClosing, openFoundation, type Foundation } from '../process/foundation.ts';
+
+/** Ports of health where no other is named (interfaces section 1). */
+const HEALTH_PORTS = { engine: 7402, delivery: 7403 } as const;
+
+export type RunningRole = {
+  readonly role: RoleName;
+  readonly place: string;
+  /** Where `/livez`, `/readyz` and `/metrics` are, and what else the role serves. */
+  readonly address: string;
+  /** One-time word of the welcome link; null but for the first start of control. */
+  readonly welcome: string | null;
+  close(): Promise<void>;
+};
+
+/** Starts one role; any number of processes may do so on the same cluster. */
+export async function startRole(
+  role: RoleName,
+  settings: ProcessSettings,
+  env: Environment,
+  fatal: (error: CarillonError) => void,
+): Promise<RunningRole> {
+  const closing = createClosing();
+  try {
+    const foundation = await openFoundation(settings, env, { name: `carillon ${role}`, closing, fatal });
+    const { address, welcome } = await startOne(role, foundation, env, closing);
+    return { role, place: foundation.backend.place, address, welcome, close: () => closing.close() };
+  } catch (error) {
+    await closing.close().catch((late: unknown) => process.emitWarning(String(late)));
+    throw error;
+  }
+}
+
+async function startOne(
+  role: RoleName,
+  foundation: Foundation,
+  env: Environment,
+  closing: Closing,
+): Promise<{ readonly address: string; readonly welcome: string | null }> {
+  const { settings, backend, configuration, watches, clock } = foundation;
+  const health = createHealth(watches, backend, configuration, clock, role === 'delivery');
+  switch (role) {
+    case 'gateway':
+      return { address: await startGatewayRole(foundation, health, closing), welcome: null };
+    case 'engine':
+      await startEngineRole(foundation, closing);
+      break;
+    case 'delivery':
+      await startDeliveryRole(foundation, closing);
+      break;
+    case 'control': {
+      const owner = ownerToken(settings.dataDir, env['CARILLON_OWNER_TOKEN']);
+      const welcome = owner.fresh ? welcomeWord() : null;
+      const gateway = `http://${settings.host}:${settings.gatewayPort}`;
+      const eventsUrl = settings.eventsUrl ?? `${gateway}/events`;
+      const facts = { ownerToken: owner.token, welcome, eventsUrl };
+      const { address } = await startControlRole(foundation, facts, health, closing);
+      leaveEndpoints(settings.dataDir, { control: address, gateway });
+      return { address, welcome };
+    }
+  }
+  const port = settings.healthPort ?? HEALTH_PORTS[role];
+  return { address: await startHealthServer(foundation, port, health, closing), welcome: null };
+}
