@@ -1,3 +1,7 @@
+export * from './ask/publish.ts';
+export * from './ask/settle.ts';
+export * from './ask/stage.ts';
+export * from './ask/tasks.ts';
 export * from './batch-stage.ts';
 export * from './configuration/publish.ts';
 export * from './configuration/view.ts';
