@@ -65,9 +65,9 @@ describe('a rule that asks a partner', () => {
     await shop();
     await topology.event({ order_id: 'A-1', watchers: ['ada', 7], extra: 'not used' });
     const made = await intents(2);
-    expect(made.map(({ to, person }) => [to, person]).toSorted()).toEqual([
-      ['7@example.com', '7'],
-      ['ada@example.com', 'ada'],
+    expect(made.map(({ to, person }) => `${person}: ${to}`).toSorted()).toEqual([
+      '7: 7@example.com',
+      'ada: ada@example.com',
     ]);
     expect(made[0]?.variables).toMatchObject({ order_id: 'A-1' });
     expect(partner.calls.map(({ userIds }) => userIds)).toEqual([['ada', '7']]);

@@ -42,7 +42,8 @@ export function createAskStage(ports: AskPorts): BatchStage {
     if (!found) throw new Error(`task ${fresh.task.id} is neither new nor there`);
     const seen = readTask(found);
     if (seen.asking.ended?.kind !== 'parked' || seen.asking.redrives.includes(redrive)) return known;
-    const asking = { ...fresh.asking, redrives: [...seen.asking.redrives, redrive] };
+    const { evidence, redrives } = seen.asking;
+    const asking = { ...fresh.asking, evidence, redrives: [...redrives, redrive] };
     const { nextAt, deadline } = fresh.task;
     const opened = await moveTask(seen, { asking, nextAt, deadline, leaseUntil: null, done: false }, tasks);
     if (!opened) return reopen(fresh);
