@@ -31,6 +31,11 @@ const TEST_TOOLS = [
   '@bufbuild/cel',
   'playwright-core',
   'axe-core',
+  'yaml',
+  'dclint',
+  'dockerfile-ast',
+  'dockerfile-utils',
+  '@prometheus-io/lezer-promql',
 ];
 const SERVER = ['fastify', '@fastify/cors', '@fastify/swagger'];
 const BY_TAG: Readonly<Record<string, readonly string[]>> = {

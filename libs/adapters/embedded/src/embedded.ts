@@ -63,11 +63,11 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const freshLogId = (): string =>
   ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('');
 
-/** Beside this file, as the source that it is in a checkout or as what a bundle made of it. */
+/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
 const threadEntry = (): URL =>
   import.meta.url.endsWith('.ts')
     ? new URL('./writing/thread.ts', import.meta.url)
-    : new URL('./writing/thread.js', import.meta.url);
+    : new URL('./embedded-writer.js', import.meta.url);
 
 /**
  * Opens the data folder, making it if it is not there. Rejects with CarillonError `data_locked` where another process has
