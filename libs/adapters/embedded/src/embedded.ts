@@ -16,6 +16,7 @@ import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
@@ -124,6 +125,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     checkpoints: createCheckpointStore(reader, writer.writes()),
     ruleStates: createRuleStateStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
+    claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
