@@ -40,6 +40,7 @@ export default defineConfig({
           include: [chapters],
           exclude,
           globalSetup: 'test/walkthrough/services.ts',
+          hookTimeout: 120_000,
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

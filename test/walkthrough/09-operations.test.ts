@@ -66,7 +66,7 @@ chapter('9. Operations', (newHome, place) => {
     expect(second.err).toContain('--control-port');
   });
 
-  if (place === 'embedded') {
+  const onOneFile = (): void => {
     it('refuses a second process on the same folder and names the one that holds it', async () => {
       const second = await run(home, ['up', '--gateway-port', '0', '--control-port', '0']);
       expect(second.code).toBe(1);
@@ -103,7 +103,9 @@ chapter('9. Operations', (newHome, place) => {
       expect(answer.status).toBe(202);
       await restored.stop();
     });
-  } else {
+  };
+
+  const onACluster = (): void => {
     it('refuses a second process that has other keys, and says where to get the right ones', async () => {
       const args = ['up', '--data-dir', 'second', '--gateway-port', '0', '--control-port', '0'];
       const second = await run(home, args);
@@ -131,7 +133,9 @@ chapter('9. Operations', (newHome, place) => {
       expect(err).toContain('backup copies the embedded backend; on a cluster use the tools of Kafka and MongoDB');
       expect(existsSync(join(home.folder, 'copy.db'))).toBe(false);
     });
-  }
+  };
+
+  ({ embedded: onOneFile, cluster: onACluster })[place]();
 
   it('stops in good order, and goes on after the next start with what was waiting', async () => {
     const smtp = await startScriptedSmtp({ script: () => ({ say: '421 4.3.2 closing down', ending: 'drop' }) });

@@ -33,8 +33,12 @@ export type Home = {
 
 /** Declares a chapter for each place. */
 export function chapter(name: string, body: (newHome: () => Promise<Home>, place: Place) => void): void {
-  describe(`${name}, on one file`, () => body(embeddedHome, 'embedded'));
-  describeWith(['kafka', 'mongodb', 'registry'], `${name}, on a cluster`, () => body(clusterHome, 'cluster'));
+  describe(`${name}, on one file`, () => {
+    body(embeddedHome, 'embedded');
+  });
+  describeWith(['kafka', 'mongodb', 'registry'], `${name}, on a cluster`, () => {
+    body(clusterHome, 'cluster');
+  });
 }
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));

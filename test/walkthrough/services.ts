@@ -12,8 +12,8 @@ declare module 'vitest' {
   }
 }
 
-/** Runs once before the chapters. Each chapter finds the servers empty: see places.ts. */
-export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+/** vitest calls it once, before the chapters. Each chapter finds the servers empty: see places.ts. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const missing = missingPrograms();
   if ((['kafka', 'mongodb', 'registry'] as const).some((needed) => missing.includes(needed))) {
     project.provide('servers', null);

@@ -11,6 +11,9 @@ import type { Home } from './places.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 
+/** On a cluster the first start makes ten topics and all collections; on a machine at its limit that takes a while. */
+const START_WITHIN = 90_000;
+
 /** What a command printed, and how it ended. */
 export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
 
@@ -120,7 +123,7 @@ export async function startCarillon(home: Home, args: readonly string[] = []): P
       if (seen.code !== undefined) throw new Error(`carillon up ended with ${seen.code}: ${seen.err}`);
       return seen.out.includes('  Events ') && seen.out.endsWith('\n\n') ? seen.out : undefined;
     },
-    20_000,
+    START_WITHIN,
   );
   const found = (pattern: RegExp): string => pattern.exec(screen)?.[1] ?? '';
   const control = found(/Portal +(\S+)/);

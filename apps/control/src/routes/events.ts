@@ -1,6 +1,6 @@
 import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
 import { CarillonError, parseInstant } from '@carillon/kernel';
-import { traceEvent } from '@carillon/stages';
+import { isLeftOut, traceEvent } from '@carillon/stages';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
@@ -80,11 +80,16 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
       const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
-      const { topic, partition, key, value, headers } = letter.value;
+      const { topic, partition, offset } = letter.value;
       if (topic !== 'carillon.events' && topic !== 'carillon.intents') {
         throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
       }
+      const [standing] = isLeftOut(letter.value) ? await log.read(topic, partition, offset, 1) : [];
+      if (isLeftOut(letter.value) && standing?.offset !== offset) {
+        throw new CarillonError('wrong_state', 'the record has left the log (retention)');
+      }
       // The same bytes, key and event id: what was already made of it stays one.
+      const { key, value, headers } = standing ?? letter.value;
       await log.append([{ topic, partition, key, value, headers }]);
       await readModels.markRedriven(params.id, clock.now());
       return showDeadLetter({ ...row, redrivenAt: clock.now() });

@@ -14,7 +14,7 @@ export type Recipient = {
   readonly variables: JsonObject;
 };
 
-export type DropReason = 'rule_error' | 'where_false' | 'no_unique_id' | 'too_many_recipients';
+export type DropReason = 'rule_error' | 'where_false' | 'no_unique_id' | 'too_many_recipients' | 'too_large';
 
 export type RuleOutcome =
   | { readonly kind: 'not_fired' }
@@ -28,6 +28,12 @@ export type RuleOutcome =
 
 /** One event tells at most this many people by `for_each`; the rest are dropped with a reason, never silently. */
 export const MAX_RECIPIENTS = 500;
+
+/**
+ * Characters of what a rule makes for one recipient, fields of variables included. With the event beside it, an intent
+ * of it is smaller than what a topic takes, however the characters are written.
+ */
+export const MAX_RECIPIENT_CHARACTERS = 400_000;
 
 /** Evaluates a rule for an event: pure, the same answer for ever. */
 export function evaluateRule(rule: CompiledRule, event: SourceEvent, triggerId: string): RuleOutcome {
@@ -97,7 +103,27 @@ function makeRecipient(rule: CompiledRule, bindings: Bindings, eventId: string, 
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings)) : null;
   const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
+  if (!isWithin([variables, to, unique.value, person], MAX_RECIPIENT_CHARACTERS)) {
+    const detail = `its variables and addresses have more than ${MAX_RECIPIENT_CHARACTERS} characters together`;
+    return { ok: false, reason: 'too_large', detail };
+  }
   return { ok: true, recipient: { to, uniqueId: unique.value, person, variables } };
+}
+
+/** Whether values have at most so many characters, each other thing counted as some; looks at no more than that. */
+function isWithin(values: readonly Json[], most: number): boolean {
+  let left = most;
+  const take = (value: Json): boolean => {
+    left -= typeof value === 'string' ? value.length + 4 : 24;
+    if (left < 0) return false;
+    if (typeof value !== 'object' || value === null) return true;
+    if (Array.isArray(value)) return value.every(take);
+    return Object.entries(value).every(([name, field]) => {
+      left -= name.length;
+      return take(field);
+    });
+  };
+  return values.every(take);
 }
 
 /** In `to` and `variables` a missing field is null (rules.md section 1). */
