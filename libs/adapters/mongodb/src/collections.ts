@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
@@ -8,6 +9,7 @@ import type {
   EventDocument,
   IdentityDocument,
   InboxDocument,
+  KeyUseDocument,
   LeaseDocument,
   RuleStateDocument,
   SecretDocument,
@@ -23,6 +25,7 @@ export const collectionsOf = (db: Db) => {
   return {
     deliveries: named<DeliveryDocument>('deliveries'),
     tasks: named<TaskDocument>('tasks'),
+    claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
     suppressions: named<SuppressionDocument>('suppressions'),
@@ -34,6 +37,7 @@ export const collectionsOf = (db: Db) => {
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
     inbox: named<InboxDocument>('inbox'),
+    keyUses: named<KeyUseDocument>('key_uses'),
   };
 };
 export type Collections = ReturnType<typeof collectionsOf>;
