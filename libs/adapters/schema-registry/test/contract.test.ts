@@ -83,7 +83,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
 
   test('two programs that start at once get the same ids', async () => {
     const [one, two] = [open(), open()];
-    const [first, second] = await Promise.all([createRecordCodecs(one), createRecordCodecs(two)]);
+    const [first, second] = await Promise.all([createRecordCodecs(one, Date.now), createRecordCodecs(two, Date.now)]);
     expect(Object.keys(first)).toEqual(Object.keys(RECORD_SCHEMAS));
     expect(second).toBeDefined();
     for (const { subject, current } of Object.values(RECORD_SCHEMAS)) {
