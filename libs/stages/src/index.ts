@@ -17,3 +17,6 @@ export * from './append/idempotency-key.ts';
 export * from './append/prepare-append.ts';
 export * from './append/source-record.ts';
 export * from './append/traceparent.ts';
+export * from './sample/minimum-fields.ts';
+export * from './sample/rule-sample.ts';
+export * from './sample/tried-event.ts';

@@ -1,8 +1,8 @@
 import { ruleTestBody, type RuleTestBody } from '@carillon/contracts';
 import { accountsOf, evaluateRule, findResource, findRule, readEvent, ruleIdOf, ruleTitle } from '@carillon/domain';
 import type { CompiledRule, PlacedRule, Recipient, SourceEvent } from '@carillon/domain';
-import { CarillonError, stringifyJson, type EventId, type Instant, type TriggerId } from '@carillon/kernel';
-import { composeEmail, deliveryIdOf, makeIntents } from '@carillon/stages';
+import { CarillonError, stringifyJson, type EventId, type TriggerId } from '@carillon/kernel';
+import { composeEmail, deliveryIdOf, makeIntents, triedEvent } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { ControlContext } from '../ports.ts';
@@ -31,23 +31,11 @@ export function ruleRoutes(app: ApiServer, context: ControlContext): void {
       }
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
-      const event = sampleEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
+      const event = triedEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
       return testRule(placed, entry.value, event, context);
     },
   );
 }
-
-const sampleEvent = (placed: PlacedRule, body: SourceEvent['body'], now: Instant, id: EventId): SourceEvent => ({
-  id,
-  workspace: placed.workspace,
-  stream: placed.stream,
-  key: null,
-  body,
-  position: { logId: '' as SourceEvent['position']['logId'], topic: 'test', partition: 0, offset: 0 },
-  appendedAt: now,
-  time: now,
-  traceparent: null,
-});
 
 async function testRule(
   placed: PlacedRule,
