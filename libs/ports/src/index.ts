@@ -13,5 +13,6 @@ export * from './read-models.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';
 export * from './secrets.ts';
+export * from './stores.ts';
 export * from './suppression-list.ts';
 export * from './template-renderer.ts';

@@ -34,9 +34,9 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   });
   const trouble = (where: string, error: unknown): void =>
     logger.error({ component: where, error }, 'work failed and will be tried again');
-  // The client repeats what failed, and who waits for it hears of it: a line for whoever looks for a cause.
+  // The client repeats what failed, and whoever waited for it says so: these lines are for somebody who looks for a cause.
   const kafkaSaid = ({ level, message }: KafkaLogLine): void => {
-    const log = level === 'error' ? logger.warn : logger.debug;
+    const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
   const consumer = watchConsumer(telemetry, logger);

@@ -2,19 +2,7 @@ import { statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { ID_PREFIXES, type Duration, type Instant } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  Clock,
-  ConfigurationStore,
-  DeliveryLedger,
-  DueTasks,
-  Inbox,
-  LeaseStore,
-  ReadModels,
-  RuleStateStore,
-  SchemaRegistry,
-  SuppressionList,
-} from '@carillon/ports';
+import type { Clock, SchemaRegistry, Stores } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -56,18 +44,9 @@ export type EmbeddedStats = WriterStats & {
 };
 
 /** The backend of a single machine: log and stores in one file, for one process at a time. */
-export type Embedded = {
+export type Embedded = Stores & {
   readonly log: EmbeddedLog;
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: RuleStateStore;
-  readonly tasks: DueTasks;
-  readonly ledger: DeliveryLedger;
-  readonly suppressions: SuppressionList;
-  readonly configurationStore: ConfigurationStore;
-  readonly leases: LeaseStore;
-  readonly readModels: ReadModels;
   readonly registry: SchemaRegistry;
-  readonly inbox: Inbox;
   /** Removes what is past its time. */
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */

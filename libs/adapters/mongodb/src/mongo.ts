@@ -1,16 +1,5 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  Clock,
-  ConfigurationStore,
-  DeliveryLedger,
-  DueTasks,
-  Inbox,
-  LeaseStore,
-  ReadModels,
-  RuleStateStore,
-  SuppressionList,
-} from '@carillon/ports';
+import type { Clock, Stores } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
 import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
@@ -44,16 +33,7 @@ export type MongoOptions = {
 };
 
 /** The stores of the cluster backend: any number of processes share one database. */
-export type MongoStores = {
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: RuleStateStore;
-  readonly tasks: DueTasks;
-  readonly ledger: DeliveryLedger;
-  readonly suppressions: SuppressionList;
-  readonly configurationStore: ConfigurationStore;
-  readonly leases: LeaseStore;
-  readonly readModels: ReadModels;
-  readonly inbox: Inbox;
+export type MongoStores = Stores & {
   /** Removes rows that are past their time; answers how many. */
   applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
   /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
