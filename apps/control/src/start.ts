@@ -12,6 +12,7 @@ import { apiKeyRoutes, configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
+import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { compileValidator } from './validation.ts';
 
@@ -82,6 +83,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     deadLetterRoutes(api, context);
     suppressionRoutes(api, context);
     ruleRoutes(api, context);
+    ruleSampleRoute(api, context);
     inboxRoutes(api, context);
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());

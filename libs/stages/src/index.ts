@@ -20,3 +20,6 @@ export * from './append/traceparent.ts';
 export * from './sample/minimum-fields.ts';
 export * from './sample/rule-sample.ts';
 export * from './sample/tried-event.ts';
+export * from './sample/code.ts';
+export * from './sample/credential.ts';
+export * from './sample/fired-event.ts';
