@@ -14,6 +14,7 @@ import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/event
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
+import { streamRoutes } from './routes/streams.ts';
 import { compileValidator } from './validation.ts';
 
 export type ControlRole = {
@@ -84,6 +85,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     suppressionRoutes(api, context);
     ruleRoutes(api, context);
     ruleSampleRoute(api, context);
+    streamRoutes(api, context);
     inboxRoutes(api, context);
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());

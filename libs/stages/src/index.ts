@@ -12,6 +12,7 @@ export * from './evaluate/rule-book.ts';
 export * from './evaluate/stage.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
+export * from './project/fields.ts';
 export * from './project/stages.ts';
 export * from './append/idempotency-key.ts';
 export * from './append/prepare-append.ts';

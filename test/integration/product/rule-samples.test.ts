@@ -1,5 +1,6 @@
 import type { RuleSampleBody } from '@carillon/contracts';
 import { CODE_LANGUAGES, type CodeLanguage } from '@carillon/stages';
+import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { runSample, SAMPLE_PROGRAMS } from '../../support/sample-programs.ts';
@@ -120,7 +121,7 @@ describe('the command', () => {
   it('shows the fields with their use, where the values come from, and the code', async () => {
     const { stdout } = await shop.run(['rule', 'sample', 'order-paid.paid']);
     expect(stdout).toMatch(/^status +string +"paid" +from the condition +when$/m);
-    expect(stdout).toMatch(/^order_id +any +"<order_id>" +placeholder +key, template$/m);
+    expect(stdout).toMatch(/^order_id +string +"<order_id>" +placeholder +key, template$/m);
     expect(stdout).toContain('the rule fires for it, and tells 1');
     expect(stdout).toContain(`${shop.product.gatewayUrl}/events/shop/orders`);
     expect(stdout).toContain('CARILLON_API_KEY');
@@ -134,5 +135,32 @@ describe('the command', () => {
     const { code, stderr } = await shop.run(['rule', 'sample', 'order-paid.paid', '--language', 'cobol']);
     expect(code).toBe(2);
     expect(stderr).toContain('curl, javascript, python, go');
+  });
+});
+
+describe('the fields seen on a stream', () => {
+  const at = '/v1/workspaces/shop/streams/shop%2Forders/fields';
+  type Fields = { items: { path: string; count: number; sample: string | null; types: string[] }[] };
+
+  it('are what its events held, each event counted once', async () => {
+    const before = (await shop.api<Fields>('GET', at)).body.items.find(({ path }) => path === 'weight')?.count ?? 0;
+    await shop.send(order('W-1', { weight: 3, tags: ['\u001b[31mred'] }));
+    await shop.send(order('W-2', { weight: null }));
+    const fields = await untilFound('both events', async () => {
+      const { items } = (await shop.api<Fields>('GET', at)).body;
+      return items.find(({ path }) => path === 'weight')?.count === before + 2 ? items : undefined;
+    });
+    expect(fields.find(({ path }) => path === 'weight')).toMatchObject({ types: ['null', 'number'], sample: '3' });
+    const { stdout } = await shop.run(['events', 'fields', 'shop/orders']);
+    expect(stdout).toMatch(/^weight +null, number +2 .* 3$/m);
+    expect(stdout).toMatch(/^tags\[\] +string +1 /m);
+    expect(stdout).not.toContain('\u001b');
+    expect((await shop.run(['events', 'fields', 'orders'])).stdout).toBe(stdout);
+  });
+
+  it('need the owner, and a stream that is there', async () => {
+    expect((await fetch(`${shop.product.controlUrl}${at}`)).status).toBe(401);
+    expect((await shop.api('GET', '/v1/workspaces/shop/streams/other/fields')).status).toBe(404);
+    expect((await shop.api('GET', '/v1/workspaces/elsewhere/streams/shop%2Forders/fields')).status).toBe(404);
   });
 });

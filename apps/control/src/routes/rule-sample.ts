@@ -12,6 +12,7 @@ import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
   codeSample,
   credentialOf,
+  mergeFields,
   minimumFields,
   newestFiredEvent,
   sampleRule,
@@ -37,7 +38,9 @@ export function ruleSampleRoute(app: ApiServer, context: ControlContext): void {
         throw new CarillonError('invalid_configuration', compiled.error.map((one) => one.message).join('; '));
       }
       const rule = { ...compiled.value, placed };
-      const minimum = minimumFields(rule, streamOf(placed, context), templatesOf(placed, context));
+      const fields = mergeFields(await ports.readModels.fields(placed.stream));
+      const seen = new Map(fields.map(({ path, types }) => [path, types]));
+      const minimum = minimumFields(rule, streamOf(placed, context), templatesOf(placed, context), seen);
       return showSample(rule, minimum, await takeSample(rule, minimum, context), context);
     },
   );

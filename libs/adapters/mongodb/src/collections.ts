@@ -6,6 +6,7 @@ import type {
   DuplicateDocument,
   EvaluationDocument,
   EventDocument,
+  FieldDocument,
   IdentityDocument,
   InboxDocument,
   LeaseDocument,
@@ -33,6 +34,7 @@ export const collectionsOf = (db: Db) => {
     duplicates: named<DuplicateDocument>('duplicates'),
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
+    fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
   };
 };

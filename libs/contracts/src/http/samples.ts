@@ -31,3 +31,14 @@ export const ruleSampleBody = z.object({
   code: z.object({ curl: z.string(), javascript: z.string(), python: z.string(), go: z.string() }),
 });
 export type RuleSampleBody = z.infer<typeof ruleSampleBody>;
+
+/** A field that events of a stream were seen to have. Samples are data of persons. */
+export const streamFieldBody = z.object({
+  path: z.string().describe('`customer.email`; `items[].qty` for the elements of a list'),
+  types: z.array(z.string()),
+  sample: z.string().nullable().describe('Beginning of the newest value as JSON text; null for objects and lists'),
+  first_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
+  last_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
+  count: z.int().describe('Events that had it'),
+});
+export type StreamFieldBody = z.infer<typeof streamFieldBody>;

@@ -33,11 +33,15 @@ export type TemplateNeeds = { readonly fields: readonly TemplateField[]; readonl
 
 type Used = { readonly steps: readonly FieldStep[]; readonly type: FieldType | null; readonly by: string };
 
-/** The fields of the event that a rule, its templates and its stream refer to, each once, in the order of the rule. */
+/**
+ * The fields of the event that a rule, its templates and its stream refer to, each once, in the order of the rule. `seen`:
+ * what events of the stream were seen to hold, for types that nothing else tells.
+ */
 export function minimumFields(
   rule: CompiledRule,
   stream: EventStream | undefined,
   templates: readonly TemplateNeeds[],
+  seen: ReadonlyMap<string, readonly JsonType[]> = new Map(),
 ): Minimum {
   const used = [...streamFields(stream), ...ruleFields(rule), ...templateFields(rule, templates)];
   const fields = new Map<string, MinimumField>();
@@ -54,7 +58,14 @@ export function minimumFields(
   }
   const whole = used.filter((one) => one.steps.length === 0).map((one) => one.by);
   if (templates.some((one) => one.all)) whole.push('template');
-  return { fields: [...fields.values()], whole: [...new Set(whole)] };
+  const typed = [...fields.values()].map((field) => ({ ...field, type: field.type ?? seenType(seen.get(field.path)) }));
+  return { fields: typed, whole: [...new Set(whole)] };
+}
+
+/** The one type that was seen, besides null. */
+function seenType(types: readonly JsonType[] = []): JsonType | null {
+  const [only, ...others] = types.filter((type) => type !== 'null');
+  return others.length === 0 ? (only ?? null) : null;
 }
 
 /** An address or a time is a string too, and says more. */

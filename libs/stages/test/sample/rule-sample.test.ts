@@ -1,4 +1,4 @@
-import type { EventStream, Recipients, RuleBody } from '@carillon/domain';
+import type { EventStream, JsonType, Recipients, RuleBody } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import { givenRule, givenTemplateNeeds, MORNING } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
@@ -132,5 +132,15 @@ describe('given a condition of another form', () => {
     const compiled = givenRule({}, { when: 'size(event) > 3' });
     const needs = [{ fields: [], all: true }];
     expect(minimumFields(compiled, undefined, needs).whole).toEqual(['when', 'template']);
+  });
+
+  it('knows the type of a field from the events that came, where nothing else tells it', () => {
+    const compiled = givenRule({}, { when: 'event.a == event.b' });
+    const seen = new Map<string, readonly JsonType[]>([
+      ['a', ['null', 'number']],
+      ['b', ['number', 'string']],
+    ]);
+    const { fields } = minimumFields(compiled, undefined, [], seen);
+    expect(fields.map(({ path, type }) => `${path} ${type}`)).toEqual(['a number', 'b null', 'email email']);
   });
 });
