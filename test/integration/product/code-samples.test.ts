@@ -132,7 +132,7 @@ for (const name of CODE_LANGUAGES) {
 it('names the token where the stream is secured by a JWT provider', () => {
   for (const name of CODE_LANGUAGES) {
     const code = codeSample(name, { ...facts({}), credential: credentialOf({ jwt_provider: 'auth' }) });
-    expect(code).toContain('CARILLON_TOKEN');
+    expect(code).toContain('CARILLON_JWT');
     expect(code).not.toContain('API');
   }
 });

@@ -15,7 +15,7 @@ const CREDENTIALS = {
   },
   jwt: {
     kind: 'jwt',
-    variable: 'CARILLON_TOKEN',
+    variable: 'CARILLON_JWT',
     advice: 'A JWT of who is signed in; a page or an app may send it.',
   },
 } as const satisfies Readonly<Record<SampleCredential['kind'], SampleCredential>>;
