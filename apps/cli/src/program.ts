@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { configurationCommands } from './commands/configuration.ts';
 import { deadLetterCommands, deliveryCommands, eventCommands, suppressionCommands } from './commands/deliveries.ts';
+import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands, secretCommands } from './commands/keys.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
@@ -20,6 +21,7 @@ export function buildProgram(): Command {
   runCommand(program);
   configurationCommands(program);
   keyCommands(program);
+  jwtProviderCommands(program);
   secretCommands(program);
   sendCommand(program);
   eventCommands(program);

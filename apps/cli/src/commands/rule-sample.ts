@@ -38,14 +38,16 @@ function showSample(body: RuleSampleBody): string {
     used_by.join(', '),
   ]);
   const whole = body.whole_event.join(', ');
+  const told = body.asks === null ? `tells ${body.recipients}` : `asks ${body.asks} about ${body.recipients}`;
   const promise = body.fires
-    ? paint('green', `the rule fires for it, and tells ${body.recipients}`)
+    ? paint('green', `the rule fires for it, and ${told}`)
     : paint('yellow', 'the rule does not fire for it: no values are known that make it fire');
   return [
     `${paint('bold', body.rule)} version ${body.rule_version}, stream ${body.stream}`,
     '',
     rows.length === 0 ? 'the rule looks at no field' : table(rows, ['field', 'type', 'value', '', 'used by']),
     ...(whole === '' ? [] : [paint('yellow', `${whole}: the whole event is used, so more fields may matter`)]),
+    ...(body.answered.length === 0 ? [] : [`${body.asks} gives for the templates: ${body.answered.join(', ')}`]),
     '',
     promise,
     '',

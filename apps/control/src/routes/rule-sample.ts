@@ -79,6 +79,8 @@ function showSample(rule: CompiledRule, minimum: Minimum, sample: RuleSample, co
     event: stringifyJson(sample.event),
     fires: sample.fires,
     recipients: sample.recipients,
+    asks: rule.lookup?.integration ?? null,
+    answered: [...minimum.answered],
     fields: sample.fields.map(({ path, type, usedBy, value, origin }) => ({
       path,
       type: type ?? (origin === 'condition' || origin === 'fired_event' ? jsonTypeOf(value) : null),

@@ -5,7 +5,9 @@ import {
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeKeyUses,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -30,6 +32,10 @@ describeRuleStates(
 describeDueTasks(
   'the embedded store',
   embeddedWith(({ tasks }) => tasks),
+);
+describeLookupClaims(
+  'the embedded store',
+  embeddedWith(({ claims }) => claims),
 );
 describeDeliveryLedger(
   'the embedded ledger',
@@ -58,4 +64,8 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
+);
+describeKeyUses(
+  'the embedded store',
+  embeddedWith(({ keyUses }) => keyUses),
 );

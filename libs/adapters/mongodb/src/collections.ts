@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
@@ -9,6 +10,7 @@ import type {
   FieldDocument,
   IdentityDocument,
   InboxDocument,
+  KeyUseDocument,
   LeaseDocument,
   RuleStateDocument,
   SecretDocument,
@@ -24,6 +26,7 @@ export const collectionsOf = (db: Db) => {
   return {
     deliveries: named<DeliveryDocument>('deliveries'),
     tasks: named<TaskDocument>('tasks'),
+    claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
     suppressions: named<SuppressionDocument>('suppressions'),
@@ -36,6 +39,7 @@ export const collectionsOf = (db: Db) => {
     evaluations: named<EvaluationDocument>('evaluations'),
     fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
+    keyUses: named<KeyUseDocument>('key_uses'),
   };
 };
 export type Collections = ReturnType<typeof collectionsOf>;

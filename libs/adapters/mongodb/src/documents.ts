@@ -46,9 +46,20 @@ export type TaskDocument = {
   readonly leaseUntil: number | null;
   readonly done: boolean;
   readonly dueAt?: number;
+  readonly deadline?: number;
+  /** Only while it is not done. */
+  readonly overdueAt?: number;
+  readonly endedAt?: number;
   readonly data: string;
   readonly inserted: string;
   readonly written: string;
+};
+
+export type ClaimDocument = {
+  readonly _id: string;
+  readonly position: string;
+  readonly superseded: readonly string[];
+  readonly at: number;
 };
 
 export type CheckpointDocument = {
@@ -76,6 +87,7 @@ export type SuppressionDocument = Suppression & { readonly _id: string };
 export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
+export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
 export type EventDocument = EventRow & { readonly _id: string };
 export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
 export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };

@@ -10,7 +10,9 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
@@ -79,12 +81,14 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
+    claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
+    keyUses: createKeyUseStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));

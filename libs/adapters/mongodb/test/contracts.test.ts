@@ -4,7 +4,9 @@ import {
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
+  describeKeyUses,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -26,6 +28,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDueTasks(
     'the MongoDB store',
     mongoWith(({ tasks }) => tasks),
+  );
+  describeLookupClaims(
+    'the MongoDB store',
+    mongoWith(({ claims }) => claims),
   );
   describeDeliveryLedger(
     'the MongoDB ledger',
@@ -50,5 +56,9 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeInbox(
     'the MongoDB inbox',
     mongoWith(({ inbox }) => inbox),
+  );
+  describeKeyUses(
+    'the MongoDB store',
+    mongoWith(({ keyUses }) => keyUses),
   );
 });

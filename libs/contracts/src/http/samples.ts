@@ -13,7 +13,9 @@ export const ruleSampleBody = z.object({
   }),
   event: z.string().describe('JSON text with the fewest fields that the rule and its templates can use'),
   fires: z.boolean().describe('Whether the rule, tried with exactly this event, fires'),
-  recipients: z.int().describe('How many people it tells then'),
+  recipients: z.int().describe('How many people it tells then, or how many user ids it asks a partner about'),
+  asks: z.string().nullable().describe('The integration that says who they are, where the event does not'),
+  answered: z.array(z.string()).describe('Names of templates that the answer of that partner has to give'),
   fields: z.array(
     z.object({
       path: z.string(),

@@ -1,3 +1,5 @@
+import type { Security } from '@carillon/domain';
+
 /** The credential that a stream takes, as a program that sends events knows it. */
 export type SampleCredential = {
   readonly kind: 'api_key' | 'jwt';
@@ -21,5 +23,5 @@ const CREDENTIALS = {
 } as const satisfies Readonly<Record<SampleCredential['kind'], SampleCredential>>;
 
 /** Which of the two kinds the security setting of a stream names. */
-export const credentialOf = (security: object): SampleCredential =>
-  CREDENTIALS['jwt_provider' in security ? 'jwt' : 'api_key'];
+export const credentialOf = ({ jwt_provider: provider }: Security): SampleCredential =>
+  CREDENTIALS[provider === undefined ? 'api_key' : 'jwt'];

@@ -1,6 +1,7 @@
 import { evaluateRule, ruleIdOf, type CompiledRule } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import type { DeliveryLedger, EventLog, EventRow, ReadModels } from '@carillon/ports';
+import { hasFired } from './rule-sample.ts';
 import { readSourceRecord } from '../append/source-record.ts';
 
 export type FiredEventPorts = {
@@ -31,5 +32,5 @@ async function firedBody(rule: CompiledRule, row: EventRow, { log }: FiredEventP
   if (!read?.ok || read.value.kind !== 'event') return null;
   const enabled = { ...rule, placed: { ...rule.placed, enabled: true } };
   const outcome = evaluateRule(enabled, read.value.event, 'trg_sample');
-  return outcome.kind === 'fired' ? read.value.event.body : null;
+  return hasFired(outcome) ? read.value.event.body : null;
 }

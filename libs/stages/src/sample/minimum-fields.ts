@@ -26,6 +26,8 @@ export type Minimum = {
   readonly fields: readonly MinimumField[];
   /** Where the event is used as a whole, so that no list of fields is the minimum. */
   readonly whole: readonly string[];
+  /** Names of templates that the partner's answer is expected to give, since no event was seen to have them. */
+  readonly answered: readonly string[];
 };
 
 /** What is known of a template, as the renderer lists it. */
@@ -43,7 +45,10 @@ export function minimumFields(
   templates: readonly TemplateNeeds[],
   seen: ReadonlyMap<string, readonly JsonType[]> = new Map(),
 ): Minimum {
-  const used = [...streamFields(stream), ...ruleFields(rule), ...templateFields(rule, templates)];
+  const needed = templateFields(rule, templates);
+  // The answer of a lookup has variables for the template, and nobody can say which; what events have counts as theirs.
+  const isAnswered = ({ steps }: Used): boolean => rule.lookup !== null && !seen.has(pathText(steps.slice(0, 1)));
+  const used = [...streamFields(stream), ...ruleFields(rule), ...needed.filter((one) => !isAnswered(one))];
   const fields = new Map<string, MinimumField>();
   for (const { steps, type, by } of used.filter((one) => one.steps.length > 0)) {
     const path = pathText(steps);
@@ -59,7 +64,8 @@ export function minimumFields(
   const whole = used.filter((one) => one.steps.length === 0).map((one) => one.by);
   if (templates.some((one) => one.all)) whole.push('template');
   const typed = [...fields.values()].map((field) => ({ ...field, type: field.type ?? seenType(seen.get(field.path)) }));
-  return { fields: typed, whole: [...new Set(whole)] };
+  const answered = needed.filter(isAnswered).map(({ steps }) => pathText(steps.slice(0, 1)));
+  return { fields: typed, whole: [...new Set(whole)], answered: [...new Set(answered)] };
 }
 
 /** The one type that was seen, besides null. */
@@ -78,12 +84,10 @@ function streamFields(stream: EventStream | undefined): Used[] {
     const steps = path ? stepsOf(path) : null;
     return steps ? [{ steps, type, by }] : [];
   };
-  // What a claim of the token has to equal.
-  const { claims = {} } = stream.security as { readonly claims?: Readonly<Record<string, string>> };
   return [
     ...at(stream.key, null, 'key'),
     ...at(stream.time, 'time', 'time'),
-    ...Object.values(claims).flatMap((path) => at(path, null, 'security')),
+    ...Object.values(stream.security.claims ?? {}).flatMap((path) => at(path, null, 'security')),
   ];
 }
 
@@ -100,6 +104,7 @@ function expressionsOf(rule: CompiledRule): readonly (readonly [by: string, expr
     ['unique_id', unique],
     ['person', rule.person],
     ...rule.variables.map(([name, value]) => [`variables.${name}`, value] as const),
+    ['user_ids', rule.lookup?.userIds ?? null],
     ['where', rule.where],
   ];
   return named.flatMap(([by, expression]) => (expression ? [[by, expression] as const] : []));

@@ -5,6 +5,7 @@ import {
   type CompiledRule,
   type FieldStep,
   type Requirement,
+  type RuleOutcome,
 } from '@carillon/domain';
 import { stringifyJson, type EventId, type Instant, type Json, type JsonObject } from '@carillon/kernel';
 import { buildEvent, nameOf, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
@@ -26,7 +27,7 @@ export type RuleSample = {
   readonly fields: readonly SampleField[];
   /** Whether the rule was seen to fire for exactly this event. */
   readonly fires: boolean;
-  /** How many people it tells then. */
+  /** How many people it tells then, or how many a partner is asked about. */
   readonly recipients: number;
 };
 
@@ -121,7 +122,14 @@ function judged(rule: CompiledRule, minimum: Minimum, { event, originOf }: Propo
       const value = valueAt(event, field.steps);
       return { ...field, value: value ?? null, origin: value === undefined ? 'absent' : originOf(field) };
     }),
-    fires: outcome?.kind === 'fired',
-    recipients: outcome?.kind === 'fired' ? outcome.recipients.length : 0,
+    fires: outcome !== null && hasFired(outcome),
+    recipients: countTold(outcome),
   };
+}
+
+export const hasFired = ({ kind }: RuleOutcome): boolean => kind === 'fired' || kind === 'asks';
+
+function countTold(outcome: RuleOutcome | null): number {
+  if (outcome?.kind === 'asks') return outcome.userIds.length;
+  return outcome?.kind === 'fired' ? outcome.recipients.length : 0;
 }

@@ -1,11 +1,11 @@
-import type { EventStream, JsonType, Recipients, RuleBody } from '@carillon/domain';
+import type { EventRecipients, EventStream, JsonType, RuleBody } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
-import { givenRule, givenTemplateNeeds, MORNING } from '@carillon/testing/given';
+import { givenLookupRule, givenRule, givenTemplateNeeds, MORNING } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 import { minimumFields, sampleRule, type RuleSample } from '../../src/index.ts';
 
 type Given = Partial<Omit<RuleBody, 'recipients' | 'stream'>> & {
-  readonly recipients?: Omit<Recipients, 'from' | 'to'> & { readonly to?: Recipients['to'] };
+  readonly recipients?: Omit<EventRecipients, 'from' | 'to'> & { readonly to?: EventRecipients['to'] };
   readonly template?: string;
   readonly stream?: Partial<EventStream>;
   readonly fired?: JsonObject;
@@ -142,5 +142,20 @@ describe('given a condition of another form', () => {
     ]);
     const { fields } = minimumFields(compiled, undefined, [], seen);
     expect(fields.map(({ path, type }) => `${path} ${type}`)).toEqual(['a number', 'b null', 'email email']);
+  });
+});
+
+describe('given a rule that asks a partner', () => {
+  it('needs the user ids, and leaves to the partner what no event was seen to have', () => {
+    const rule = givenLookupRule({ user_ids: 'event.watchers', where: 'variables.wants && event.open' });
+    const seen = new Map<string, readonly JsonType[]>([
+      ['title', ['string']],
+      ['watchers', ['array']],
+    ]);
+    const minimum = minimumFields(rule, undefined, [givenTemplateNeeds('{{name}} {{title}} {{plan.name}}')], seen);
+    expect(minimum.answered).toEqual(['name', 'plan']);
+    const sample = sampleRule(rule, minimum, null, MORNING);
+    expect(sample).toMatchObject({ fires: true, recipients: 1 });
+    expect(sample.event).toEqual({ watchers: ['<watchers>'], open: true, title: '<title>' });
   });
 });

@@ -2,7 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
+import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
+import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
 import { STORES_SCHEMA } from './stores.ts';
 
@@ -15,6 +17,8 @@ export const MIGRATIONS: readonly string[] = [
   STORES_SCHEMA,
   DELIVERIES_SCHEMA,
   READ_MODELS_SCHEMA,
+  KEY_USES_SCHEMA,
+  LOOKUPS_SCHEMA,
   FIELDS_SCHEMA,
 ];
 
