@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 /** A real OpenID provider on loopback; its clients get tokens for themselves, so `sub` is the name of the client. */
 export type OpenIdProvider = {
@@ -38,7 +38,8 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   let keys: JWK[] = [];
   let made = 0;
   const serve = (): void => {
-    answer = createProvider(issuer, keys).callback() as RequestListener;
+    const handle = createProvider(issuer, keys).callback();
+    answer = (request, response) => void handle(request, response);
   };
   const rotate = async (): Promise<void> => {
     made += 1;
@@ -79,9 +80,9 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
 const listen = (server: Server, port: number): Promise<void> =>
   new Promise((listening) => server.listen(port, '127.0.0.1', listening));
 
-function createProvider(issuer: string, keys: readonly JWK[]): Provider {
+function createProvider(issuer: string, keys: JWK[]): Provider {
   return new Provider(issuer, {
-    jwks: { keys: keys as never },
+    jwks: { keys },
     clients: CLIENTS.map((name) => ({
       client_id: name,
       client_secret: SECRET,
