@@ -3,11 +3,14 @@ import type {
   Clock,
   ConfigurationStore,
   DeliveryLedger,
+  DueTasks,
   EventLog,
   ExpressionLanguage,
   Ids,
   Inbox,
   KeyUseStore,
+  LookupClaims,
+  PartnerLookup,
   ReadModels,
   RecordCodecs,
   Secrets,
@@ -35,6 +38,10 @@ export type ControlPorts = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly ledger: DeliveryLedger;
+  readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
+  /** For `integration check` alone: what is asked for real is asked by the engine. */
+  readonly partners: PartnerLookup;
   readonly suppressions: SuppressionList;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;

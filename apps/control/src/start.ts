@@ -12,6 +12,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
+import { integrationRoutes } from './routes/integrations.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { ruleRoutes } from './routes/rules.ts';
@@ -86,6 +87,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     suppressionRoutes(api, context);
     ruleRoutes(api, context);
     inboxRoutes(api, context);
+    integrationRoutes(api, context);
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   });

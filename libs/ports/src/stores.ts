@@ -4,6 +4,7 @@ import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
 import type { KeyUseStore } from './key-uses.ts';
+import type { LookupClaims } from './lookup-claims.ts';
 import type { ReadModels } from './read-models.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
@@ -12,6 +13,7 @@ export type Stores = {
   readonly checkpoints: CheckpointStore;
   readonly ruleStates: RuleStateStore;
   readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly configurationStore: ConfigurationStore;

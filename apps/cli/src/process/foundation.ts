@@ -2,6 +2,7 @@ import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
+import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
@@ -43,6 +44,7 @@ export async function openFoundation(
   }: { readonly name: string; readonly closing: Closing; readonly fatal: (error: CarillonError) => void },
 ) {
   const clock = systemClock;
+  const guard = createAddressGuard({ allowed: settings.allowedPrivateAddresses });
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
@@ -65,7 +67,7 @@ export async function openFoundation(
   const expressions = createExpressionLanguage();
   const templates = createTemplateRenderer();
   closing.add(() => templates.close());
-  const outboundHttp = createGuardedHttp({ guard: createAddressGuard({ allowed: settings.allowedPrivateAddresses }) });
+  const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
   const sealer = createSealer(keys.masterKey);
   return {
@@ -87,6 +89,9 @@ export async function openFoundation(
     clock,
     templates,
     outboundHttp,
+    partners: createPartnerLookup({ http: outboundHttp, clock }),
+    tasks: backend.tasks,
+    claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
     secrets: createSecrets(backend.configurationStore, sealer, env),
     senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],

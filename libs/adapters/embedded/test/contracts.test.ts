@@ -7,6 +7,7 @@ import {
   describeInbox,
   describeKeyUses,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -31,6 +32,10 @@ describeRuleStates(
 describeDueTasks(
   'the embedded store',
   embeddedWith(({ tasks }) => tasks),
+);
+describeLookupClaims(
+  'the embedded store',
+  embeddedWith(({ claims }) => claims),
 );
 describeDeliveryLedger(
   'the embedded ledger',

@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
@@ -24,6 +25,7 @@ export const collectionsOf = (db: Db) => {
   return {
     deliveries: named<DeliveryDocument>('deliveries'),
     tasks: named<TaskDocument>('tasks'),
+    claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
     suppressions: named<SuppressionDocument>('suppressions'),

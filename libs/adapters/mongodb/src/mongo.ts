@@ -12,6 +12,7 @@ import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
@@ -80,6 +81,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
+    claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),

@@ -6,6 +6,7 @@ import {
   describeInbox,
   describeKeyUses,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -27,6 +28,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDueTasks(
     'the MongoDB store',
     mongoWith(({ tasks }) => tasks),
+  );
+  describeLookupClaims(
+    'the MongoDB store',
+    mongoWith(({ claims }) => claims),
   );
   describeDeliveryLedger(
     'the MongoDB ledger',

@@ -66,12 +66,12 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
     return COMPATIBILITY.BACKWARD;
   }
 
-  /** A conflict is repeated: registries also say so to two programs that bring a new subject at the same moment. */
-  async function register(subject: string, schema: string, attempts = 3): Promise<number> {
+  /** Repeated where another program may have brought the same new subject at the same moment. */
+  async function register(subject: string, schema: string, attempts = 5): Promise<number> {
     try {
       return await registerOnce(subject, schema);
     } catch (error) {
-      if (statusOf(error) !== 409 || attempts <= 1) throw error;
+      if (!mayHaveMetAnother(error) || attempts <= 1) throw error;
     }
     await pause(AFTER_CONFLICT * (1 + Math.random()));
     return register(subject, schema, attempts - 1);
@@ -139,6 +139,13 @@ const statusOf = (error: unknown): number | null => {
   const status: unknown = error instanceof Error ? (error as unknown as Record<string, unknown>)['status'] : null;
   return typeof status === 'number' ? status : null;
 };
+
+/**
+ * Registries answer 409 where two bring one subject. And the library refuses a subject that another program made and has
+ * not held to anything yet: the second look finds it made, and holds it.
+ */
+const mayHaveMetAnother = (error: unknown): boolean =>
+  statusOf(error) === 409 || (error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError');
 
 async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   try {

@@ -52,6 +52,18 @@ describeWith('registry', 'schemas in Apicurio', () => {
     registry.close();
   });
 
+  test('programs that bring the same new subjects at the same moment all get through', async () => {
+    const programs = [open(), open(), open(), open()];
+    const subjects = Array.from({ length: 25 }, (_, at) => `new-together-${at}`);
+    for (const subject of subjects) {
+      const ids = await Promise.all(
+        programs.map((one) => one.register(subject, sample({ name: 'a', type: 'string' }))),
+      );
+      expect(new Set(ids).size).toBe(1);
+    }
+    for (const registry of programs) registry.close();
+  });
+
   test('two programs that start at once get the same ids', async () => {
     const [one, two] = [open(), open()];
     const [first, second] = await Promise.all([createRecordCodecs(one), createRecordCodecs(two)]);

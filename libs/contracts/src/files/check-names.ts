@@ -17,13 +17,15 @@ const NAMED = {
   template: { file: 'email-template', words: 'template' },
   stream: { file: 'stream', words: 'stream' },
   account: { file: 'account', words: 'account' },
+  integration: { file: 'integration', words: 'integration' },
   jwt_provider: { file: 'jwt-provider', words: 'JWT provider' },
 } as const;
+export type NamedKind = keyof typeof NAMED;
 
 /** Reports a name of which there is no resource, neither in the folder nor in the configuration. */
 export function checkName(
   path: ValuePath,
-  kind: keyof typeof NAMED,
+  kind: NamedKind,
   workspace: string,
   name: string,
   source: YamlSource,

@@ -69,6 +69,8 @@ function needsOf(body: NotificationBody): readonly Need[] {
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) needs.push([['rules', name, 'stream'], 'stream', rule.stream]);
+    if (rule.recipients.from === 'lookup')
+      needs.push([['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration]);
   }
   return needs;
 }

@@ -19,6 +19,7 @@ const FOLDERS: Readonly<Record<string, FileKind>> = {
   notifications: 'notification',
   accounts: 'account',
   'jwt-providers': 'jwt-provider',
+  integrations: 'integration',
 };
 
 /** Notes, editor schemas and hidden files may lie in the folder; everything else has to be something that we read. */
@@ -71,6 +72,8 @@ export function fileOf(kind: FileKind, workspace: string, name: string): string 
       return `${root}/accounts/${name}.yaml`;
     case 'jwt-provider':
       return `${root}/jwt-providers/${name}.yaml`;
+    case 'integration':
+      return `${root}/integrations/${name}.yaml`;
     case 'email-template':
       return `${root}/templates/${name}/email.yaml`;
   }

@@ -31,6 +31,7 @@ const KINDS = {
   notification: 'notification',
   account: 'account',
   'jwt-provider': 'jwt_provider',
+  integration: 'integration',
 } as const satisfies Partial<Record<FileKind, FileResourceKind>>;
 
 /**
@@ -87,7 +88,7 @@ function sortIn(path: string, text: string, work: Work): void {
         work,
         path,
         'this is no file of a configuration folder',
-        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,jwt-providers}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
+        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
         path.endsWith('.yml') ? 'call it .yaml' : 'move or rename it',
       );
       return;

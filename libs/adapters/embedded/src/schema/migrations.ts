@@ -3,6 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
+import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
 import { STORES_SCHEMA } from './stores.ts';
 
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_SCHEMA,
   READ_MODELS_SCHEMA,
   KEY_USES_SCHEMA,
+  LOOKUPS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

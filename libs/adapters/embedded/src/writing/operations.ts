@@ -2,6 +2,7 @@ import { checkpointWrites } from '../stores/checkpoints.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
+import { claimWrites } from '../stores/lookup-claims.ts';
 import { inboxWrites } from '../stores/inbox.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
@@ -19,6 +20,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...checkpointWrites(transaction),
   ...ruleStateWrites(transaction),
   ...taskWrites(transaction),
+  ...claimWrites(transaction),
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
   ...configurationWrites(transaction),
