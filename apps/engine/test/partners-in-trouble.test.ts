@@ -151,7 +151,7 @@ describe('keys', () => {
     await untilFound('one probe', () => (ground.partner().calls.length > before ? true : undefined));
     await untilFound('it is over', () => (engine.openCalls() === 0 ? true : undefined));
     expect(ground.partner().calls.length).toBe(before + 1);
-    expect(engine.alerts.filter((one) => one.startsWith('shop/crm suspended'))).toHaveLength(2);
+    expect(engine.alerts.filter((one) => one.startsWith('shop/crm suspended'))).toHaveLength(1);
     ground.partner().follow(answersEverybody);
     ground.topology().clock.pass(61_000);
     expect(await ground.intents(30, 20_000)).toHaveLength(30);
