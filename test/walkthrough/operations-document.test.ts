@@ -15,6 +15,7 @@ const OWN_PAGES = [
   'docs/README.md',
   'docs/getting-started.md',
   'docs/operations.md',
+  'docs/recipients.md',
   'docs/rules.md',
   'docs/errors.md',
 ];
