@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
+import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
-import type { Clock, EventLog, Ids } from '@carillon/ports';
+import type { Clock, EventLog, Ids, KeyUseStore, TokenVerifier } from '@carillon/ports';
+import { loopbackHttp } from '@carillon/testing/tokens';
 
 /** The embedded backend in a folder of its own, for tests of what stands above the ports. */
 export type RealBackend = {
@@ -11,6 +13,8 @@ export type RealBackend = {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
+  readonly tokens: TokenVerifier;
+  readonly keyUses: KeyUseStore;
   close(): Promise<void>;
 };
 
@@ -22,6 +26,8 @@ export async function openRealBackend(): Promise<RealBackend> {
     ids: createIds(new Uint8Array(32).fill(7)),
     clock: systemClock,
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
+    keyUses: embedded.keyUses,
+    tokens: createTokenVerifier({ http: loopbackHttp, clock: systemClock }),
     async close() {
       await embedded.close();
       await rm(dataDir, { recursive: true, force: true });

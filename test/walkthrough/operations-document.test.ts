@@ -18,6 +18,7 @@ const OWN_PAGES = [
   'docs/recipients.md',
   'docs/rules.md',
   'docs/errors.md',
+  'docs/securing-a-stream.md',
 ];
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const operations = read('docs/operations.md');

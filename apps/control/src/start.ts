@@ -8,11 +8,13 @@ import { createAccess, guard } from './auth.ts';
 import { mailRoute, servePages, sessionRoute } from './pages.ts';
 import type { ControlConfig, ControlContext, ControlPorts } from './ports.ts';
 import type { ApiServer } from './routes/app.ts';
-import { apiKeyRoutes, configurationRoutes } from './routes/configuration.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
+import { configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
+import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { compileValidator } from './validation.ts';
 
@@ -77,6 +79,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     sessionRoute(api, access);
     configurationRoutes(api, context);
     apiKeyRoutes(api, context);
+    jwtProviderRoutes(api, context);
     secretRoutes(api, context);
     eventRoutes(api, context);
     deliveryRoutes(api, context);

@@ -1,5 +1,5 @@
 import type { Duration } from '@carillon/kernel';
-import type { Clock, ConfigurationView, EventLog, Ids } from '@carillon/ports';
+import type { Clock, ConfigurationView, EventLog, Ids, KeyUseStore, TokenVerifier } from '@carillon/ports';
 import type { AnsweredRequest, HealthSources, HttpLog } from '@carillon/runtime';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
@@ -24,6 +24,8 @@ export type GatewayTelemetry = {
   /** The log acknowledged an append. */
   appended(span: Duration): void;
   answered(request: AnsweredRequest): void;
+  /** Work beside the requests failed and will be tried again. */
+  trouble(where: string, error: unknown): void;
 };
 
 export type GatewayPorts = HealthSources & {
@@ -32,6 +34,9 @@ export type GatewayPorts = HealthSources & {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly apiKeys: PresentedKeys;
+  readonly tokens: Pick<TokenVerifier, 'verify'>;
+  /** Where it is kept when API keys were used; may be away without anybody being refused. */
+  readonly keyUses: Pick<KeyUseStore, 'record'>;
   readonly telemetry?: GatewayTelemetry;
   readonly httpLog?: HttpLog;
 };

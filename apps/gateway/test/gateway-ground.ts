@@ -46,7 +46,7 @@ const STREAMS: readonly ResourceChange[] = [
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
   const backend = await openRealBackend();
-  const { apiKeys, log, clock, ids } = backend;
+  const { apiKeys, tokens, keyUses, log, clock, ids } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
   const changes: ResourceChange[] = [...STREAMS];
@@ -85,6 +85,8 @@ export async function prepareGround(): Promise<Ground> {
           clock,
           ids,
           apiKeys,
+          tokens,
+          keyUses,
           httpLog: { warn: httpLog, error: httpLog },
           configuration: {
             current: () => configuration.current,

@@ -1,4 +1,6 @@
+export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
+export * from './configuration/jwt-settings.ts';
 export * from './configuration/resources.ts';
 export * from './configuration/streams.ts';
 export * from './deliveries/attempts.ts';
@@ -10,6 +12,7 @@ export * from './deliveries/operator.ts';
 export * from './deliveries/presend.ts';
 export * from './deliveries/provider-result.ts';
 export * from './deliveries/settings.ts';
+export * from './events/claim-binding.ts';
 export * from './events/evaluation.ts';
 export * from './events/position.ts';
 export * from './events/source-event.ts';

@@ -58,6 +58,8 @@ const ROUTES = [
   'GET /v1/workspaces/{workspace}/api-keys',
   'POST /v1/workspaces/{workspace}/api-keys',
   'DELETE /v1/workspaces/{workspace}/api-keys/{name}',
+  'GET /v1/workspaces/{workspace}/jwt-providers',
+  'POST /v1/workspaces/{workspace}/jwt-providers/{name}/check',
   'GET /v1/workspaces/{workspace}/events',
   'GET /v1/workspaces/{workspace}/events/{id}/trace',
   'GET /v1/workspaces/{workspace}/deliveries',
@@ -165,6 +167,7 @@ describe('Every route', () => {
       '/v1/doctor': {},
       '/v1/dead-letters/{id}/redrive': {},
       '/v1/workspaces/{workspace}/accounts/{name}/check': {},
+      '/v1/workspaces/{workspace}/jwt-providers/{name}/check': { token: 'a.b.c' },
       '/v1/workspaces/{workspace}/deliveries/{id}/cancel': {},
       '/v1/workspaces/{workspace}/deliveries/{id}/resend': {},
     };

@@ -5,6 +5,7 @@ import {
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeKeyUses,
   describeLeases,
   describeLookupClaims,
   describeReadModels,
@@ -63,4 +64,8 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
+);
+describeKeyUses(
+  'the embedded store',
+  embeddedWith(({ keyUses }) => keyUses),
 );

@@ -9,6 +9,7 @@ import type {
   EventDocument,
   IdentityDocument,
   InboxDocument,
+  KeyUseDocument,
   LeaseDocument,
   RuleStateDocument,
   SecretDocument,
@@ -36,6 +37,7 @@ export const collectionsOf = (db: Db) => {
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
     inbox: named<InboxDocument>('inbox'),
+    keyUses: named<KeyUseDocument>('key_uses'),
   };
 };
 export type Collections = ReturnType<typeof collectionsOf>;

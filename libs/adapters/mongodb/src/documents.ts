@@ -79,6 +79,7 @@ export type SuppressionDocument = Suppression & { readonly _id: string };
 export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
+export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
 export type EventDocument = EventRow & { readonly _id: string };
 export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
 export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };

@@ -10,6 +10,7 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
@@ -87,6 +88,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
+    keyUses: createKeyUseStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));

@@ -4,6 +4,7 @@ import {
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
+  describeKeyUses,
   describeLeases,
   describeLookupClaims,
   describeReadModels,
@@ -55,5 +56,9 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeInbox(
     'the MongoDB inbox',
     mongoWith(({ inbox }) => inbox),
+  );
+  describeKeyUses(
+    'the MongoDB store',
+    mongoWith(({ keyUses }) => keyUses),
   );
 });

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly string[] = [
   STORES_SCHEMA,
   DELIVERIES_SCHEMA,
   READ_MODELS_SCHEMA,
+  KEY_USES_SCHEMA,
   LOOKUPS_SCHEMA,
 ];
 

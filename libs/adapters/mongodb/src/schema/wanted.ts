@@ -69,6 +69,7 @@ export const WANTED = {
     { name: 'written', key: { writtenAt: 1 } },
   ],
   inbox: [{ name: 'newest', key: { at: 1, _id: 1 } }],
+  key_uses: [],
 } as const satisfies Record<string, readonly WantedIndex[]>;
 
 export type CollectionName = keyof typeof WANTED;
