@@ -31,8 +31,11 @@ const WHOLE = [
   '@opentelemetry/sdk-trace',
 ];
 
-/** They look for files beside themselves only to write logs from a thread, which we do not ask for. */
-const NEVER_LOOKS = new Set(['pino', 'thread-stream']);
+/**
+ * They name their own file and never look beside it: the logger only to write from a thread, which we do not ask for, the
+ * HTTP client only in the stack of an error.
+ */
+const NEVER_LOOKS = new Set(['pino', 'thread-stream', 'undici']);
 
 /** Of a package that is copied: what only developers read, and packages inside it, which are copied by themselves. */
 const LEFT_OUT = /\.(?:map|d\.[cm]?ts)$|\/node_modules\b/;

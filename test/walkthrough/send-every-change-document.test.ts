@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, PROGRAMS } from '../support/requirements.ts';
-import { newFolder, removeFolder, startCarillon, type Carillon } from './support.ts';
+import { embeddedHome } from './places.ts';
+import { startCarillon, type Carillon } from './support.ts';
 
 /*
  * docs/send-every-change.md, executed: each block of code that names a file is that file, and the programs send to the
@@ -21,13 +22,12 @@ const files = new Map(
 let carillon: Carillon;
 let folder = '';
 beforeAll(async () => {
-  carillon = await startCarillon(await newFolder());
+  carillon = await startCarillon(await embeddedHome());
   folder = await mkdtemp(join(tmpdir(), 'carillon-page-'));
   for (const [name, text] of files) await writeFile(join(folder, name), text);
 });
 afterAll(async () => {
-  await carillon.stop();
-  await removeFolder(carillon.folder);
+  await carillon.leave();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -12,7 +12,8 @@ import type {
 import type { SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import type { BatchResult, BatchStage, RecordFate } from '../batch-stage.ts';
+import { type Decoded, decodeRecords } from '../decode-record.ts';
 import { tallyFields, type SeenEvent } from './fields.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 
@@ -100,31 +101,36 @@ function createOutcomesProjection(ports: ProjectPorts): BatchStage {
     name: 'project-outcomes',
     async handle(records, state) {
       const duplicates: DuplicateRow[] = [];
-      const read = records.map((record) => ({ record, outcome: ports.codecs.outcome.decode(record.value) }));
-      for (const { outcome } of read) {
-        if (!outcome.ok || outcome.value.reason !== 'duplicate') continue;
-        const { id, workspace, notification, intentId, eventId, deliveryId, at, detail } = outcome.value;
+      const read = await decodeRecords(ports.codecs.outcome, records);
+      for (const { decoded } of read) {
+        if (!decoded.ok || decoded.value.reason !== 'duplicate') continue;
+        const { id, workspace, notification, intentId, eventId, deliveryId, at, detail } = decoded.value;
         duplicates.push({ id, workspace, notification, intentId, eventId, deliveryId, at, detail });
       }
       await ports.readModels.put({ duplicates });
-      const parked = read.flatMap(({ record, outcome }) => (outcome.ok ? [] : [park(record, outcome.error, ports)]));
-      return { fates: read.map(({ outcome }) => (outcome.ok ? DONE : UNREADABLE)), outputs: parked, state };
+      return { ...parkUnread(read, ports), state };
     },
   };
 }
 
-const park = (record: LogRecord, fault: { reason: string; detail: string }, ports: ProjectPorts) =>
-  deadLetterRecord(deadLetterOf('project', record, fault.reason, fault.detail, ports), ports);
+function parkUnread(read: readonly Decoded<unknown>[], ports: ProjectPorts): Pick<BatchResult, 'fates' | 'outputs'> {
+  const outputs = read.flatMap(({ record, decoded }) => {
+    if (decoded.ok) return [];
+    const { reason, detail } = decoded.error;
+    return [deadLetterRecord(deadLetterOf('project', record, reason, detail, ports), ports)];
+  });
+  return { fates: read.map(({ decoded }) => (decoded.ok ? DONE : UNREADABLE)), outputs };
+}
 
 function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
   return {
     name: 'project-evaluations',
     async handle(records, state) {
       const evaluations: EvaluationRow[] = [];
-      const read = records.map((record) => ({ record, evaluation: ports.codecs.evaluation.decode(record.value) }));
-      for (const { evaluation } of read) {
-        if (!evaluation.ok) continue;
-        const { partition, from, to, configNumber, rules } = evaluation.value;
+      const read = await decodeRecords(ports.codecs.evaluation, records);
+      for (const { decoded } of read) {
+        if (!decoded.ok) continue;
+        const { partition, from, to, configNumber, rules } = decoded.value;
         for (const { workspace, rule, fired, failed, sampleEventId, sampleError } of rules) {
           evaluations.push({
             partition,
@@ -141,10 +147,7 @@ function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
         }
       }
       await ports.readModels.put({ evaluations });
-      const parked = read.flatMap(({ record, evaluation }) =>
-        evaluation.ok ? [] : [park(record, evaluation.error, ports)],
-      );
-      return { fates: read.map(({ evaluation }) => (evaluation.ok ? DONE : UNREADABLE)), outputs: parked, state };
+      return { ...parkUnread(read, ports), state };
     },
   };
 }
@@ -154,10 +157,9 @@ function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): Batc
   return {
     name: 'project-dead-letters',
     async handle(records, state) {
-      const deadLetters = records.flatMap((record) => {
-        const letter = codecs.deadLetter.decode(record.value);
-        if (!letter.ok) return [];
-        const { id, workspace, stage, topic, partition, offset, reason, detail, at } = letter.value;
+      const deadLetters = (await decodeRecords(codecs.deadLetter, records)).flatMap(({ record, decoded }) => {
+        if (!decoded.ok) return [];
+        const { id, workspace, stage, topic, partition, offset, reason, detail, at } = decoded.value;
         return [
           {
             id,
