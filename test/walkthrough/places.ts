@@ -44,7 +44,7 @@ export function chapter(name: string, body: (newHome: () => Promise<Home>, place
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
 const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** One file in an empty folder. */
+/** For what is the same in each place. */
 export async function embeddedHome(): Promise<Home> {
   const folder = await newFolder();
   const files = ['carillon.db', 'carillon.db-wal'].map((file) => join(folder, 'carillon-data', file));

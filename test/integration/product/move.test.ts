@@ -196,7 +196,11 @@ function describeImport(open: () => Promise<Target>): void {
       await shop.delivered(await shop.send(order('M-6', { email: 'new@example.com' })), 'SENT');
       await shop.delivered((await shop.deliveries('&unique_id=M-2'))[0]?.event_id ?? '', 'SENT');
       const later = smtp.accepted.slice(accepted);
-      expect(later.map((mail) => [mail.to[0], /^Subject: (.*)$/m.exec(mail.raw)?.[1]?.trim()]).toSorted((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
+      expect(
+        later
+          .map((mail) => [mail.to[0], /^Subject: (.*)$/m.exec(mail.raw)?.[1]?.trim()])
+          .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+      ).toEqual([
         ['later@example.com', 'Order M-2'],
         ['new@example.com', 'Your order M-6'],
       ]);

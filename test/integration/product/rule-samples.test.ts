@@ -1,6 +1,7 @@
 import type { RuleSampleBody } from '@carillon/contracts';
 import { CODE_LANGUAGES, type CodeLanguage } from '@carillon/stages';
 import { untilFound } from '@carillon/testing';
+import { startOpenIdProvider, type OpenIdProvider } from '@carillon/testing/openid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { runSample, SAMPLE_PROGRAMS } from '../../support/sample-programs.ts';
@@ -11,6 +12,8 @@ import { openShop, order, shopFiles, type Files, type Shop } from './shop.ts';
  * accepted, and it fires the rule wherever the sample says so.
  */
 
+const AUDIENCE = 'https://events.example.com';
+
 const notification = (rule: string): string => `channels:
   email: { template: order-paid }
 security: { api_keys: [backend] }
@@ -19,7 +22,7 @@ rules:
 ${rule.replaceAll(/^/gm, '    ')}
 `;
 
-const files: Files = {
+const files = (jwksUrl: string, issuer: string): Files => ({
   ...shopFiles({ uniqueId: 'event_id' }),
   'workspaces/shop/notifications/quoted.yaml': notification(
     `when: |
@@ -39,13 +42,32 @@ recipients:
     `when: event.price * event.count > 1000
 recipients: { from: event, to: { email: event.email }, unique_id: event_id }`,
   ),
-};
+  'workspaces/shop/streams/clicks.yaml': 'security: { jwt_provider: auth, claims: { sub: event.user_id } }\n',
+  'workspaces/shop/jwt-providers/auth.yaml': `jwks_url: ${jwksUrl}\nissuer: ${issuer}\naudience: ${AUDIENCE}\n`,
+  'workspaces/shop/notifications/clicked.yaml': notification(
+    `stream: clicks
+when: event.button == "buy"
+recipients: { from: event, to: { email: event.email }, unique_id: event_id }`,
+  ).replace('security: { api_keys: [backend] }\n', ''),
+  'workspaces/shop/integrations/crm.yaml':
+    'kind: lookup\nurl: https://crm.example.com/recipients\nauthorization: { key: { secret: CRM_KEY } }\n',
+  'workspaces/shop/notifications/asked.yaml': notification(
+    `when: event.kind == "reply"
+recipients: { from: lookup, integration: crm, user_ids: event.watchers, unique_id: event_id }`,
+  ),
+});
 
+let provider: OpenIdProvider;
 let shop: Shop & { close(): Promise<void> };
 beforeAll(async () => {
-  shop = await openShop({ files });
+  provider = await startOpenIdProvider();
+  const env = { CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1', CRM_KEY: 'secret' };
+  shop = await openShop({ files: files(provider.jwksUrl, provider.issuer), env });
 });
-afterAll(() => shop.close());
+afterAll(async () => {
+  await shop.close();
+  await provider.stop();
+});
 
 const sampleOf = async (rule: string): Promise<RuleSampleBody> => {
   const { status, body } = await shop.api<RuleSampleBody>('GET', `/v1/workspaces/shop/rules/${rule}/sample`);
@@ -135,6 +157,36 @@ describe('the command', () => {
     const { code, stderr } = await shop.run(['rule', 'sample', 'order-paid.paid', '--language', 'cobol']);
     expect(code).toBe(2);
     expect(stderr).toContain('curl, javascript, python, go');
+  });
+});
+
+describe('a stream that takes tokens', () => {
+  it('has a sample that sends one, and says what the token and the event have to agree on', async () => {
+    const sample = await sampleOf('clicked.rule');
+    expect(sample.credential).toMatchObject({ kind: 'jwt', variable: 'CARILLON_JWT' });
+    const code = await printed('clicked.rule', 'javascript');
+    expect(code).toContain('event.user_id has to be what the token says in sub.');
+    expect(code).not.toContain('API');
+    const env = { CARILLON_JWT: await provider.token('ada', AUDIENCE) };
+    expect((await runSample('javascript', code, env)).out).toContain('403');
+    const { code: exit, out, err } = await runSample('javascript', code.replace('<user_id>', 'ada'), env);
+    expect(exit, err).toBe(0);
+    await shop.delivered(/evt_\w{26}/.exec(out)?.[0] ?? '', 'SENT');
+  });
+});
+
+describe('a rule that asks a partner', () => {
+  it('has a sample with the user ids, and names what the partner has to give', async () => {
+    expect(await sampleOf('asked.rule')).toMatchObject({
+      event: '{"kind":"reply","watchers":"<watchers>"}',
+      fires: true,
+      recipients: 1,
+      asks: 'crm',
+      answered: ['order_id', 'name'],
+    });
+    const { stdout } = await shop.run(['rule', 'sample', 'asked.rule']);
+    expect(stdout).toContain('the rule fires for it, and asks crm about 1');
+    expect(stdout).toContain('crm gives for the templates: order_id, name');
   });
 });
 

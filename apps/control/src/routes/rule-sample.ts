@@ -7,6 +7,7 @@ import {
   streamTable,
   type CompiledRule,
   type PlacedRule,
+  type Security,
 } from '@carillon/domain';
 import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
@@ -68,8 +69,10 @@ async function takeSample(rule: CompiledRule, minimum: Minimum, { ports }: Contr
 function showSample(rule: CompiledRule, minimum: Minimum, sample: RuleSample, context: ControlContext): RuleSampleBody {
   const { placed } = rule;
   const url = `${context.config.eventsUrl}/${placed.stream}`;
-  const credential = credentialOf(streamOf(placed, context)?.security ?? {});
-  const facts = { url, event: sample.event, credential, notes: notesOf(placed, sample) };
+  const security = streamOf(placed, context)?.security ?? {};
+  const credential = credentialOf(security);
+  const notes = [...notesOf(placed, sample), ...claimNotes(security)];
+  const facts = { url, event: sample.event, credential, notes };
   return {
     rule: ruleTitle(placed),
     rule_version: placed.version,
@@ -107,3 +110,6 @@ function notesOf(placed: PlacedRule, { fires, fields }: RuleSample): readonly st
   const invented = fields.some(({ origin }) => origin === 'placeholder');
   return [first, ...(invented ? ['What stands in <angle brackets> is a placeholder for a value of yours.'] : [])];
 }
+
+const claimNotes = ({ claims = {} }: Security): readonly string[] =>
+  Object.entries(claims).map(([claim, path]) => `${path} has to be what the token says in ${claim}.`);
