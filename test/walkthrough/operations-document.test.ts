@@ -16,7 +16,9 @@ const OWN_PAGES = [
   'docs/getting-started.md',
   'docs/operations.md',
   'docs/cluster.md',
+  'docs/recipients.md',
   'docs/rules.md',
+  'docs/send-every-change.md',
   'docs/errors.md',
   'docs/securing-a-stream.md',
 ];

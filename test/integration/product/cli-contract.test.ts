@@ -56,6 +56,7 @@ describe('Every command', () => {
         'trace',
         'rule test',
         'account check',
+        'integration check',
         'jwt-provider list',
         'jwt-provider check',
         'doctor',

@@ -51,8 +51,8 @@ export function moveCommands(program: Command): void {
       const { checkMove, importMove } = await import('../move/import.ts');
       if (!settings.cluster) refuseMoved(settings.dataDir);
       await checkMove(resolve(file), settings.dataDir, environment);
-      const { added, kept } = await withDeployment(settings, environment, ({ backend }) =>
-        importMove(resolve(file), { backend, progress: progressLine() }),
+      const { added, kept } = await withDeployment(settings, environment, ({ backend, clock }) =>
+        importMove(resolve(file), { backend, clock, progress: progressLine() }),
       );
       if (flags.json) sayJson({ file: resolve(file), added, kept });
       else say(`added ${words(added)}; was there already: ${words(kept)}`);

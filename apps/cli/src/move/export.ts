@@ -30,7 +30,7 @@ export async function exportMove(
   { backend, keys, clock, progress }: Deployment & { readonly progress: Progress },
 ): Promise<MoveCounts> {
   await refuseUnfinished(backend);
-  const codecs = await createRecordCodecs(backend.registry);
+  const codecs = await createRecordCodecs(backend.registry, clock.now);
   const deliveries = Object.values(await backend.ledger.countByState()).reduce((sum, count) => sum + count, 0);
   const first = await configurationRecords(backend.log, codecs).next();
   const header = {

@@ -40,10 +40,10 @@ export type Imported = {
  */
 export async function importMove(
   file: string,
-  { backend, progress }: Pick<Deployment, 'backend'> & { readonly progress: Progress },
+  { backend, clock, progress }: Pick<Deployment, 'backend' | 'clock'> & { readonly progress: Progress },
 ): Promise<Imported> {
   const { header } = await openMoveFile(file);
-  const codecs = await createRecordCodecs(backend.registry);
+  const codecs = await createRecordCodecs(backend.registry, clock.now);
   const shift = await shiftOf(header, backend, codecs);
   let added = NOTHING_YET;
   let kept = NOTHING_YET;

@@ -55,7 +55,7 @@ export async function openFoundation(
     : await openEmbeddedBackend(options);
   closing.add(() => backend.close());
   const keys = await openKeys(settings, env, backend);
-  const codecs = await createRecordCodecs(backend.registry);
+  const codecs = await createRecordCodecs(backend.registry, () => clock.now());
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
   await configuration.refresh();
   const follower = startLoop(

@@ -2,7 +2,7 @@ import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, Stores } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
-import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
+import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
@@ -70,6 +70,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const { attempt, end } = createAttempts(patience);
   const db = durableDatabase(client, options.database);
   try {
+    await connect(client, attempt);
     await establishSchema(db, attempt);
   } catch (error) {
     await client.close();
