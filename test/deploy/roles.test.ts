@@ -175,7 +175,15 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The roles, started as deploy/com
     const environment = { ...control?.environment, CARILLON_MONGODB_DATABASE: 'three' };
     const alone = { control: { ...(control as ComposeRole), environment } };
     await startRoles({ brokers: kafka.brokers, mongodb, registry }, alone, dataDir);
-    const { stdout } = await cli(['doctor'], { program: join(bundle, 'carillon.js'), dataDir });
+    // Healthy is a little before it has said where it is to whoever stands at the same folder.
+    const stdout = await untilFound(
+      'the report of the doctor',
+      async () => {
+        const report = await cli(['doctor'], { program: join(bundle, 'carillon.js'), dataDir });
+        return report.stdout === '' ? undefined : report.stdout;
+      },
+      30_000,
+    );
     expect(stdout).toMatch(/ok {4}Kafka topics: as they have to be/);
     expect(stdout).not.toContain('single_broker');
   });

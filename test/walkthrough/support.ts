@@ -99,12 +99,16 @@ export async function run(home: Home, args: readonly string[], input = ''): Prom
 }
 
 /** `carillon up --demo`, which is `npm start`, on free ports. Answers when it has printed its screen. */
-export async function startCarillon(home: Home, args: readonly string[] = []): Promise<Carillon> {
+export async function startCarillon(
+  home: Home,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Carillon> {
   const { folder } = home;
   const ports = ['--gateway-port', '0', '--control-port', '0'];
   const child = spawn(process.execPath, [PROGRAM, 'up', '--demo', ...ports, ...args], {
     cwd: folder,
-    env: environment(home),
+    env: { ...environment(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const seen: { out: string; err: string; code: number | null | undefined } = { out: '', err: '', code: undefined };

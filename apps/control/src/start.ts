@@ -15,7 +15,9 @@ import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/event
 import { integrationRoutes } from './routes/integrations.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
+import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
+import { streamRoutes } from './routes/streams.ts';
 import { compileValidator } from './validation.ts';
 
 export type ControlRole = {
@@ -86,6 +88,8 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     deadLetterRoutes(api, context);
     suppressionRoutes(api, context);
     ruleRoutes(api, context);
+    ruleSampleRoute(api, context);
+    streamRoutes(api, context);
     inboxRoutes(api, context);
     integrationRoutes(api, context);
     operationRoutes(api, context);

@@ -56,6 +56,7 @@ describe('Every command', () => {
         'trace',
         'rule test',
         'account check',
+        'integration check',
         'jwt-provider list',
         'jwt-provider check',
         'doctor',
@@ -63,7 +64,7 @@ describe('Every command', () => {
         'restore',
       ]),
     );
-    const groups = new Set(['', 'api-key', 'secret', 'suppressions', 'rule', 'account', 'jwt-provider']);
+    const groups = new Set(['', 'api-key', 'secret', 'suppressions', 'rule', 'account', 'integration', 'jwt-provider']);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
     expect(mute.map(([name]) => name)).toEqual([]);
   });

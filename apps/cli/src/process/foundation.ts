@@ -10,6 +10,7 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
+import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
 import { openClusterBackend } from './cluster-backend.ts';
 import { openKeys } from './deployment-keys.ts';
@@ -48,6 +49,7 @@ export async function openFoundation(
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
+  if (!settings.cluster) refuseMoved(settings.dataDir);
   const backend = settings.cluster
     ? await openClusterBackend(settings.cluster, options)
     : await openEmbeddedBackend(options);

@@ -7,6 +7,7 @@ import type {
   DuplicateDocument,
   EvaluationDocument,
   EventDocument,
+  FieldDocument,
   IdentityDocument,
   InboxDocument,
   KeyUseDocument,
@@ -36,6 +37,7 @@ export const collectionsOf = (db: Db) => {
     duplicates: named<DuplicateDocument>('duplicates'),
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
+    fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
     keyUses: named<KeyUseDocument>('key_uses'),
   };

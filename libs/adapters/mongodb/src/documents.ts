@@ -1,5 +1,13 @@
 import type { DeliveryState } from '@carillon/domain';
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, SealedSecret, Suppression } from '@carillon/ports';
+import type {
+  DeadLetterRow,
+  DuplicateRow,
+  EvaluationRow,
+  EventRow,
+  FieldRow,
+  SealedSecret,
+  Suppression,
+} from '@carillon/ports';
 
 /**
  * Documents as the database holds them: the fields that are searched by, and beside them the thing itself as JSON text,
@@ -88,6 +96,7 @@ export type EvaluationDocument = EvaluationRow & {
   readonly hasFailures: boolean;
   readonly writtenAt: number;
 };
+export type FieldDocument = FieldRow & { readonly _id: string };
 export type InboxDocument = { readonly _id: string; readonly at: number; readonly message: string };
 
 /** One key of several parts, in which no two different lists of parts look the same. */

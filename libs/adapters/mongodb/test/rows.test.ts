@@ -23,7 +23,16 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     await stores.readModels.put({
       evaluations: [{ ...evaluation, failed: 0, sampleEventId: null, sampleError: null }],
     });
-    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, lookups: null })).toBe(2100);
+    const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: null };
+    const field = { ...seen, types: ['null'], firstAt: 1 } as const;
+    await stores.readModels.put({
+      fields: [
+        { ...field, path: 'gone', lastAt: 10 },
+        { ...field, path: 'still', lastAt: 100 },
+      ],
+    });
+    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, lookups: null })).toBe(2101);
+    expect((await stores.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
     expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
     expect(await stores.applyRetention(200)).toBe(0);
@@ -68,5 +77,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect((await ledger.list({ uniqueId: operator }, 1)).items).toEqual([]);
     expect((await readModels.events({ workspace: operator }, 1)).items).toEqual([]);
     expect(await readModels.event(operator)).toEqual([]);
+    expect(await readModels.fields(operator)).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ const GOOD_ENOUGH: ReadonlyMap<string, COMPATIBILITY> = new Map(
 );
 
 const AFTER_CONFLICT = 100;
+const ATTEMPTS = 5;
 
 /** The library's own client of the registry: its public functions parse schemas and forget their text. */
 type Api = {
@@ -66,12 +67,16 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
     return COMPATIBILITY.BACKWARD;
   }
 
-  /** Repeated where another program may have brought the same new subject at the same moment. */
-  async function register(subject: string, schema: string, attempts = 5): Promise<number> {
+  /**
+   * A conflict is repeated: registries also say so to programs that bring a new subject at the same moment. The library
+   * does where it finds the subject of another one, who has not yet said what it is held to.
+   */
+  async function register(subject: string, schema: string, attempts = ATTEMPTS): Promise<number> {
     try {
       return await registerOnce(subject, schema);
     } catch (error) {
-      if (!mayHaveMetAnother(error) || attempts <= 1) throw error;
+      const passes = statusOf(error) === 409 || isHeldToOther(error);
+      if (!passes || attempts <= 1) throw error;
     }
     await pause(AFTER_CONFLICT * (1 + Math.random()));
     return register(subject, schema, attempts - 1);
@@ -140,12 +145,8 @@ const statusOf = (error: unknown): number | null => {
   return typeof status === 'number' ? status : null;
 };
 
-/**
- * Registries answer 409 where two bring one subject. And the library refuses a subject that another program made and has
- * not held to anything yet: the second look finds it made, and holds it.
- */
-const mayHaveMetAnother = (error: unknown): boolean =>
-  statusOf(error) === 409 || (error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError');
+const isHeldToOther = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError';
 
 async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   try {

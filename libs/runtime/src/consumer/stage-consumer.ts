@@ -62,6 +62,8 @@ export type StageConsumerOptions = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly watch: ConsumerWatch;
+  /** Kept up to date: the partitions that this consumer has now. */
+  readonly held?: Set<number>;
   readonly maxRecords?: number;
   readonly maxBytes?: number;
 };
@@ -112,6 +114,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     return { fates: countFates(result.fates), ruleErrors: result.ruleErrors ?? 0 };
   }
 
+  options.held?.add(partition);
   return {
     from: Math.max(stored?.next ?? 0, bounds.start),
     async handle(records) {
@@ -133,6 +136,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     },
     async lost() {
       assigned = false;
+      options.held?.delete(partition);
     },
   };
 }

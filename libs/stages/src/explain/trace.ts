@@ -140,7 +140,8 @@ function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, line
     case 'asks': {
       const { userIds, dropped } = outcome;
       const drops = dropped.map((drop) => `user id ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);
-      const text = `fired: asks about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
+      const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
+      const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
       return step('rule', row.at, text, { ...more, lines: drops });
     }
     case 'fired': {
