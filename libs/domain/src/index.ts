@@ -1,3 +1,6 @@
+export * from './cohorts/cohort-message.ts';
+export * from './cohorts/membership.ts';
+export * from './cohorts/page-ranges.ts';
 export * from './configuration/configuration.ts';
 export * from './configuration/resources.ts';
 export * from './configuration/streams.ts';

@@ -3,3 +3,4 @@ export * from './delivery-story.ts';
 export * from './moments.ts';
 export * from './rules.ts';
 export * from './rule-book.ts';
+export * from './cohorts.ts';
