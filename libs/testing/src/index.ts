@@ -5,6 +5,7 @@ export * from './contracts/under-test.ts';
 export * from './contracts/witness.ts';
 export * from './contracts/checkpoints.ts';
 export * from './contracts/clock.ts';
+export * from './contracts/cohort-store.ts';
 export * from './contracts/configuration-store.ts';
 export * from './contracts/delivery-ledger.ts';
 export * from './contracts/delivery-samples.ts';

@@ -14,6 +14,8 @@ export type RetentionPolicy = {
   readonly readModels: Duration | null;
   /** Messages that the sandbox kept. */
   readonly inbox: Duration | null;
+  /** Users who left a cohort: what platforms may still repeat of them is not older. */
+  readonly leftCohorts: Duration | null;
 };
 
 /**
@@ -36,6 +38,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   },
   readModels: 30 * DAY,
   inbox: 30 * DAY,
+  leftCohorts: 30 * DAY,
 };
 
 export type Removed = { readonly records: number; readonly rows: number };
@@ -58,6 +61,7 @@ export async function applyRetention(
     ['retention.duplicates', policy.readModels],
     ['retention.evaluations', policy.readModels],
     ['retention.inbox', policy.inbox],
+    ['retention.leftCohorts', policy.leftCohorts],
   ] as const;
   for (const [name, kept] of tables) {
     let last = kept === null ? 0 : ROWS_AT_ONCE;

@@ -1,5 +1,6 @@
 import {
   describeCheckpoints,
+  describeCohortStore,
   describeConfigurationStore,
   describeDeliveryLedger,
   describeDueTasks,
@@ -30,6 +31,10 @@ describeRuleStates(
 describeDueTasks(
   'the embedded store',
   embeddedWith(({ tasks }) => tasks),
+);
+describeCohortStore(
+  'the embedded store',
+  embeddedWith(({ cohorts }) => cohorts),
 );
 describeDeliveryLedger(
   'the embedded ledger',

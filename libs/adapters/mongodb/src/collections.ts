@@ -1,6 +1,8 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  CohortDocument,
+  CohortMemberDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
@@ -25,6 +27,8 @@ export const collectionsOf = (db: Db) => {
     tasks: named<TaskDocument>('tasks'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
+    cohorts: named<CohortDocument>('cohorts'),
+    cohortMembers: named<CohortMemberDocument>('cohort_members'),
     suppressions: named<SuppressionDocument>('suppressions'),
     secrets: named<SecretDocument>('secrets'),
     identity: named<IdentityDocument>('identity'),

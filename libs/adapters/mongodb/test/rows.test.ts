@@ -23,7 +23,14 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     await stores.readModels.put({
       evaluations: [{ ...evaluation, failed: 0, sampleEventId: null, sampleError: null }],
     });
-    expect(await stores.applyRetention(200, { readModels: 100, inbox: null })).toBe(2100);
+    const buyers = { workspace: 'shop', integration: 'crm', cohort: 'buyers' };
+    const newest = { time: 10, offset: 1 };
+    await stores.cohorts.saveMembers(buyers, [
+      { user: 'ada', inside: true, since: 10, newest, offset: 1 },
+      { user: 'bob', inside: false, since: null, newest, offset: 1 },
+    ]);
+    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, leftCohorts: 100 })).toBe(2101);
+    expect((await stores.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
     expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
     expect(await stores.applyRetention(200)).toBe(0);

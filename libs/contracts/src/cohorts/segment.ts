@@ -91,7 +91,7 @@ function changeOf(
     session: null,
     page: null,
     userIds: some.map(([user]) => user),
-    time: timed && times.length > 0 ? (times as Instant[]) : null,
+    time: timed && times.length > 0 ? times : null,
     skipped: 0,
   };
 }
