@@ -40,6 +40,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/control': [...SERVER, 'fastify-type-provider-zod', 'yaml', 'zod'],
   'apps/gateway': SERVER,
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
+  'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],

@@ -109,6 +109,20 @@ describe('a plan', () => {
     expect(applied(current, [], true).resources.size).toBe(0);
   });
 
+  test('does not take away a partner that a rule asks', () => {
+    const partner = resource('integration', 'crm', {
+      kind: 'lookup',
+      url: 'https://crm.example.com/',
+      authorization: { key: { secret: 'CRM_KEY' } },
+    });
+    const asking = rule({ recipients: { from: 'lookup', integration: 'crm', user_ids: 'event.id' } });
+    const desired = [template, resource('notification', 'paid', notification({ r: asking }))];
+    const current = applied(EMPTY_CONFIGURATION, [partner, ...desired]);
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { path: 'rules.r.recipients.integration', message: 'integration crm is not in the folder and would go' },
+    ]);
+  });
+
   test('does not take away what something that stays needs', () => {
     const desired = [resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);

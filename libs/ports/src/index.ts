@@ -10,6 +10,8 @@ export * from './event-log.ts';
 export * from './expression-language.ts';
 export * from './ids.ts';
 export * from './inbox.ts';
+export * from './lookup-claims.ts';
+export * from './outbound-http.ts';
 export * from './read-models.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';

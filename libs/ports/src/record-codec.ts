@@ -1,4 +1,4 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Lookup, Outcome, Trigger } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 
 /** Turns one kind of derived record into log bytes and back. Decoding never throws: bytes from the log may be corrupt. */
@@ -10,6 +10,8 @@ export type RecordCodec<T> = {
 
 /** The codecs of all derived records, with every schema registered before the first use. */
 export type RecordCodecs = {
+  readonly trigger: RecordCodec<Trigger>;
+  readonly lookup: RecordCodec<Lookup>;
   readonly intent: RecordCodec<Intent>;
   readonly outcome: RecordCodec<Outcome>;
   readonly evaluation: RecordCodec<Evaluation>;

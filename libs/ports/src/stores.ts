@@ -4,6 +4,7 @@ import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
+import type { LookupClaims } from './lookup-claims.ts';
 import type { ReadModels } from './read-models.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
@@ -13,6 +14,7 @@ export type Stores = {
   readonly ruleStates: RuleStateStore;
   readonly cohorts: CohortStore;
   readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly configurationStore: ConfigurationStore;

@@ -11,6 +11,7 @@ export * from './contracts/delivery-ledger.ts';
 export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';
 export * from './contracts/inbox.ts';
+export * from './contracts/lookup-claims.ts';
 export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/suppression-list.ts';

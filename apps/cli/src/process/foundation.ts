@@ -1,4 +1,5 @@
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
+import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
@@ -41,6 +42,7 @@ export async function openFoundation(
   }: { readonly name: string; readonly closing: Closing; readonly fatal: (error: CarillonError) => void },
 ) {
   const clock = systemClock;
+  const guard = createAddressGuard({ allowed: settings.allowedPrivateAddresses });
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
@@ -63,6 +65,8 @@ export async function openFoundation(
   const expressions = createExpressionLanguage();
   const templates = createTemplateRenderer();
   closing.add(() => templates.close());
+  const outboundHttp = createGuardedHttp({ guard });
+  closing.add(() => outboundHttp.close());
   const sealer = createSealer(keys.masterKey);
   return {
     settings,
@@ -81,6 +85,9 @@ export async function openFoundation(
     ids: createIds(keys.ledgerKey),
     clock,
     templates,
+    outboundHttp,
+    tasks: backend.tasks,
+    claims: backend.claims,
     secrets: createSecrets(backend.configurationStore, sealer, env),
     senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),

@@ -2,7 +2,7 @@ import { ruleTestBody, type RuleTestBody } from '@carillon/contracts';
 import { accountsOf, evaluateRule, findResource, findRule, readEvent, ruleIdOf, ruleTitle } from '@carillon/domain';
 import type { CompiledRule, PlacedRule, Recipient, SourceEvent } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Instant, type TriggerId } from '@carillon/kernel';
-import { composeEmail, deliveryIdOf, makeIntents } from '@carillon/stages';
+import { causeOfEvent, composeEmail, deliveryIdOf, makeIntents } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { ControlContext } from '../ports.ts';
@@ -97,7 +97,15 @@ async function preview(
   { ports, book }: ControlContext,
 ): Promise<RuleTestBody['recipients'][number]> {
   const configuration = ports.configuration.current();
-  const intents = makeIntents(placed, event, recipient, triggerId, configuration, book, ports.ids.derive);
+  const intents = makeIntents(
+    placed,
+    causeOfEvent(event, placed),
+    recipient,
+    triggerId,
+    configuration,
+    book,
+    ports.ids.derive,
+  );
   const messages = [];
   let told: string | null = null;
   for (const intent of intents) {

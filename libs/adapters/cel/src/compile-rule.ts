@@ -1,4 +1,12 @@
-import type { CompiledRule, Expression, ExpressionFault, ExpressionPlace, PlacedRule } from '@carillon/domain';
+import type {
+  CompiledRule,
+  EventRecipients,
+  Expression,
+  ExpressionFault,
+  ExpressionPlace,
+  LookupRecipients,
+  PlacedRule,
+} from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import { err, ok } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
@@ -22,29 +30,49 @@ export function compileRule(
     return null;
   };
   const { when: condition, recipients } = placed.body;
-  const { email, phone, token } = recipients.to;
   const when = read('when', condition, 'when');
-  const rule = {
-    placed,
+  const rule = recipients.from === 'lookup' ? readLookup(read, recipients) : readEventRecipients(read, recipients);
+  return when === null || rule === null || faults.length > 0 ? err(faults) : ok({ placed, when, ...rule });
+}
+
+type RecipientParts = Omit<CompiledRule, 'placed' | 'when'>;
+
+function readEventRecipients(read: Read, recipients: EventRecipients): RecipientParts {
+  const { email, phone, token } = recipients.to;
+  return {
     forEach: read('recipients.for_each', recipients.for_each, 'for_each'),
     to: {
       email: read('recipients.to.email', email, 'recipient'),
       phone: read('recipients.to.phone', phone, 'recipient'),
       token: read('recipients.to.token', token, 'recipient'),
     },
-    uniqueId: readUniqueId(read, recipients.unique_id),
+    uniqueId: readUniqueId(read, recipients.unique_id, 'recipient'),
     person: read('recipients.person', recipients.person, 'recipient'),
     variables: readVariables(read, recipients.variables),
     where: read('recipients.where', recipients.where, 'where'),
+    lookup: null,
   };
-  return when === null || faults.length > 0 ? err(faults) : ok({ ...rule, when });
+}
+
+function readLookup(read: Read, recipients: LookupRecipients): RecipientParts | null {
+  const { integration } = recipients;
+  const userIds = read('recipients.user_ids', recipients.user_ids, 'user_ids');
+  const rest = {
+    forEach: null,
+    to: { email: null, phone: null, token: null },
+    uniqueId: readUniqueId(read, recipients.unique_id, 'answer'),
+    person: read('recipients.person', recipients.person, 'answer'),
+    variables: [],
+    where: read('recipients.where', recipients.where, 'where'),
+  };
+  return userIds && { ...rest, lookup: { integration, userIds } };
 }
 
 /** `event_id` and `trigger_id` as the whole expression are reserved words (rules.md section 3). */
-function readUniqueId(read: Read, source: string | undefined): CompiledRule['uniqueId'] {
+function readUniqueId(read: Read, source: string | undefined, place: ExpressionPlace): CompiledRule['uniqueId'] {
   const word = source?.trim();
   if (word === 'event_id' || word === 'trigger_id') return word;
-  return read('recipients.unique_id', source, 'recipient');
+  return read('recipients.unique_id', source, place);
 }
 
 function readVariables(read: Read, variables: Readonly<Record<string, string>> = {}): CompiledRule['variables'] {

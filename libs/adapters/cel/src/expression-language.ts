@@ -23,13 +23,16 @@ const EVENT = [
   ['time', 'google.protobuf.Timestamp'],
 ] as const;
 const ITEM = ['item', 'dyn'] as const;
+const VARIABLES = ['variables', 'map<string, dyn>'] as const;
 
 const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
   when: new Map(EVENT),
   for_each: new Map(EVENT),
   recipient: new Map<string, string>([...EVENT, ITEM]),
-  where: new Map<string, string>([...EVENT, ITEM, ['variables', 'map<string, dyn>']]),
+  where: new Map<string, string>([...EVENT, ITEM, VARIABLES]),
   path: new Map([EVENT[0]]),
+  user_ids: new Map(EVENT),
+  answer: new Map<string, string>([...EVENT, VARIABLES]),
 };
 
 /** What the place takes, and what to do about anything else. */
@@ -40,6 +43,11 @@ const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly 
       type: /^(bool|dyn)$/,
       what: 'true or false',
       fix: 'compare it with something, as in `variables.wants == true`',
+    },
+    user_ids: {
+      type: /^(string|int|uint|double|list|dyn)\b/,
+      what: 'a text, a number or a list of these',
+      fix: 'name ids of the event, as in `event.user_id` or `event.watchers`',
     },
     for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
   };

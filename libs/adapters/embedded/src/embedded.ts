@@ -16,6 +16,7 @@ import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
@@ -125,6 +126,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     ruleStates: createRuleStateStore(reader, writer.writes()),
     cohorts: createCohortStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
+    claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),

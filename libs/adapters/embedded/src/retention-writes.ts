@@ -18,6 +18,18 @@ export const retentionWrites = ({ sql }: Transaction) => ({
       olderThan,
       limit,
     ),
+  'retention.tasks': (olderThan: number, limit: number): number =>
+    sql.run(
+      'DELETE FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE done = 1 AND next_at < ? LIMIT ?)',
+      olderThan,
+      limit,
+    ),
+  'retention.claims': (olderThan: number, limit: number): number =>
+    sql.run(
+      'DELETE FROM lookup_claims WHERE sequence IN (SELECT sequence FROM lookup_claims WHERE at < ? LIMIT ?)',
+      olderThan,
+      limit,
+    ),
   'retention.duplicates': (olderThan: number, limit: number): number =>
     sql.run(
       'DELETE FROM duplicate_rows WHERE rowid IN (SELECT rowid FROM duplicate_rows WHERE at < ? LIMIT ?)',

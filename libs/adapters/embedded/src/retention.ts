@@ -62,6 +62,9 @@ export async function applyRetention(
     ['retention.evaluations', policy.readModels],
     ['retention.inbox', policy.inbox],
     ['retention.leftCohorts', policy.leftCohorts],
+    // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.
+    ['retention.tasks', policy.topics['carillon.triggers']],
+    ['retention.claims', policy.topics['carillon.lookups']],
   ] as const;
   for (const [name, kept] of tables) {
     let last = kept === null ? 0 : ROWS_AT_ONCE;

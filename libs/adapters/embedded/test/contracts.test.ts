@@ -7,6 +7,7 @@ import {
   describeEventLog,
   describeInbox,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -35,6 +36,10 @@ describeDueTasks(
 describeCohortStore(
   'the embedded store',
   embeddedWith(({ cohorts }) => cohorts),
+);
+describeLookupClaims(
+  'the embedded store',
+  embeddedWith(({ claims }) => claims),
 );
 describeDeliveryLedger(
   'the embedded ledger',

@@ -105,4 +105,19 @@ describe('retention', () => {
     await embedded.applyRetention(now + 1000 * DAY, forEver);
     expect((await bounds()).start).toBe(1);
   });
+
+  it('keeps a task that is done, and which answer counted, as long as the records that they speak of', async () => {
+    const task = { kind: 'ask', workspace: 'shop', deadline: null, version: 1, leaseUntil: null, data: '{}' };
+    await embedded.tasks.insert([
+      { ...task, id: 'done', nextAt: now, done: true },
+      { ...task, id: 'open', nextAt: now, done: false },
+    ]);
+    await embedded.claims.claim([{ triggerId: 'trg_1', position: 'p', at: now }]);
+    now += 30 * DAY;
+    expect((await embedded.applyRetention(now)).rows).toBe(0);
+    now += 1;
+    expect((await embedded.applyRetention(now)).rows).toBe(2);
+    expect([await embedded.tasks.get('done'), await embedded.claims.get('trg_1')]).toEqual([null, null]);
+    expect(await embedded.tasks.get('open')).not.toBeNull();
+  });
 });

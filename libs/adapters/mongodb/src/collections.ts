@@ -3,6 +3,7 @@ import type {
   CheckpointDocument,
   CohortDocument,
   CohortMemberDocument,
+  ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
@@ -25,6 +26,7 @@ export const collectionsOf = (db: Db) => {
   return {
     deliveries: named<DeliveryDocument>('deliveries'),
     tasks: named<TaskDocument>('tasks'),
+    claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
     cohorts: named<CohortDocument>('cohorts'),

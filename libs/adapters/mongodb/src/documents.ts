@@ -38,9 +38,20 @@ export type TaskDocument = {
   readonly leaseUntil: number | null;
   readonly done: boolean;
   readonly dueAt?: number;
+  readonly deadline?: number;
+  /** Only while it is not done. */
+  readonly overdueAt?: number;
+  readonly endedAt?: number;
   readonly data: string;
   readonly inserted: string;
   readonly written: string;
+};
+
+export type ClaimDocument = {
+  readonly _id: string;
+  readonly position: string;
+  readonly superseded: readonly string[];
+  readonly at: number;
 };
 
 export type CheckpointDocument = {

@@ -12,6 +12,7 @@ import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
@@ -81,6 +82,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     ruleStates: createRuleStateStore(collections, attempt),
     cohorts: createCohortStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
+    claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),

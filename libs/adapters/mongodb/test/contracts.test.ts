@@ -6,6 +6,7 @@ import {
   describeDueTasks,
   describeInbox,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -31,6 +32,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeCohortStore(
     'the MongoDB store',
     mongoWith(({ cohorts }) => cohorts),
+  );
+  describeLookupClaims(
+    'the MongoDB store',
+    mongoWith(({ claims }) => claims),
   );
   describeDeliveryLedger(
     'the MongoDB ledger',

@@ -29,11 +29,33 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       { user: 'ada', inside: true, since: 10, newest, offset: 1 },
       { user: 'bob', inside: false, since: null, newest, offset: 1 },
     ]);
-    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, leftCohorts: 100 })).toBe(2101);
+    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, leftCohorts: 100, lookups: null })).toBe(
+      2101,
+    );
     expect((await stores.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
     expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
     expect(await stores.applyRetention(200)).toBe(0);
+  });
+
+  it('of asking partners go with the records that they speak of: what is done, and which answer counted', async () => {
+    const stores = await playground.open();
+    const task = { kind: 'ask', workspace: 'shop', deadline: null, version: 1, leaseUntil: null, data: '{}' };
+    await stores.tasks.insert([
+      { ...task, id: 'done', nextAt: 10, done: true },
+      { ...task, id: 'done-later', nextAt: 100, done: true },
+      { ...task, id: 'open', nextAt: 10, done: false },
+    ]);
+    await stores.claims.claim([
+      { triggerId: 'old', position: 'p', at: 10 },
+      { triggerId: 'new', position: 'p', at: 100 },
+    ]);
+    expect(await stores.applyRetention(150, { readModels: null, inbox: null, leftCohorts: null, lookups: 100 })).toBe(2);
+    expect(
+      await Promise.all(['done', 'done-later', 'open'].map(async (id) => (await stores.tasks.get(id)) !== null)),
+    ).toEqual([false, true, true]);
+    expect(await stores.claims.get('old')).toBeNull();
+    expect(await stores.claims.get('new')).not.toBeNull();
   });
 
   it('are not listed from a cursor that no list gave out', async () => {

@@ -32,7 +32,8 @@ function checkRule(name: string, rule: RuleBody, source: YamlSource, language: E
   compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, source, language, report);
-    if (expression?.usesItem && recipients.for_each === undefined && placed[1] !== 'for_each') {
+    const each = recipients.from === 'event' && recipients.for_each !== undefined;
+    if (expression?.usesItem && !each && placed[1] !== 'for_each') {
       report.faults.push({
         ...whereOf(source, placed[0]),
         message: 'item is only there under for_each',
@@ -46,7 +47,7 @@ function checkRule(name: string, rule: RuleBody, source: YamlSource, language: E
   if (recipients.unique_id === undefined) {
     report.warnings.push({
       ...whereOf(source, at, 'key'),
-      message: 'unique_id is left out, so each address gets this notification once, ever',
+      message: `unique_id is left out, so ${recipients.from === 'lookup' ? 'unless the partner names one, ' : ''}each address gets this notification once, ever`,
       fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant',
     });
   }
@@ -57,6 +58,13 @@ function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[]
   const add = (path: ValuePath, place: ExpressionPlace, text: string | undefined): void => {
     if (text !== undefined) placed.push([[...at, ...path], place, text]);
   };
+  if (recipients.from === 'lookup') {
+    add(['user_ids'], 'user_ids', recipients.user_ids);
+    add(['unique_id'], 'answer', recipients.unique_id);
+    add(['person'], 'answer', recipients.person);
+    add(['where'], 'where', recipients.where);
+    return placed;
+  }
   add(['for_each'], 'for_each', recipients.for_each);
   for (const [channel, text] of Object.entries(recipients.to)) add(['to', channel], 'recipient', text);
   add(['unique_id'], 'recipient', recipients.unique_id);
@@ -74,13 +82,16 @@ function warnOfRepeats(
   at: ValuePath,
   report: Report,
 ): void {
-  const { for_each: list, unique_id: unique } = recipients;
+  const several = recipients.from === 'lookup' ? 'variables' : 'item';
+  const list = recipients.from === 'lookup' ? recipients.user_ids : recipients.for_each;
+  const { unique_id: unique } = recipients;
   if (list === undefined || unique === undefined || RESERVED.has(unique)) return;
   if (expression === null || expression.usesItem) return;
+  if (expression.fields.some(({ root }) => root === several)) return;
   report.warnings.push({
     ...whereOf(source, [...at, 'unique_id']),
-    message: 'unique_id does not mention item, so of all recipients of one event only the first is told',
-    fix: 'mention item, for instance event.order_id + ":" + item.email, or write event_id',
+    message: `unique_id does not mention ${several}, so of all recipients of one event only the first is told`,
+    fix: `mention ${several}, for instance event.order_id + ":" + ${several}.${several === 'item' ? 'email' : 'user_id'}, or write event_id`,
   });
 }
 

@@ -60,6 +60,8 @@ function goneFaults(
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) needs.push([['rules', name, 'stream'], 'stream', rule.stream]);
+    if (rule.recipients.from === 'lookup')
+      needs.push([['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration]);
   }
   return needs
     .filter(([, kind, name]) => going.has(resourceKey({ kind, workspace: ref.workspace, name })))

@@ -1,4 +1,10 @@
-import { findResource, type NotificationBody, type Security, type StreamBody } from '@carillon/domain';
+import {
+  findResource,
+  type IntegrationBody,
+  type NotificationBody,
+  type Security,
+  type StreamBody,
+} from '@carillon/domain';
 import type { Configuration, ResourceKind } from '@carillon/domain';
 import { whereOf } from './check-expressions.ts';
 import type { DesiredResource } from './desired.ts';
@@ -23,11 +29,12 @@ export function checkReferences(
   report: Report,
 ): void {
   const { kind, workspace } = resource.ref;
+  if (kind === 'integration') checkIntegration(resource.body as IntegrationBody, source, report);
   if (kind === 'stream') checkKeys((resource.body as StreamBody).security, workspace, source, around, report);
   if (kind !== 'notification') return;
   const body = resource.body as NotificationBody;
   const { email } = body.channels;
-  const refer = (path: ValuePath, of: 'template' | 'stream' | 'account', name: string): void =>
+  const refer = (path: ValuePath, of: keyof typeof FILE_KINDS, name: string): void =>
     checkName(path, of, workspace, name, source, around, report);
   if (email) {
     refer(['channels', 'email', 'template'], 'template', email.template);
@@ -44,16 +51,50 @@ export function checkReferences(
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) refer(['rules', name, 'stream'], 'stream', rule.stream);
+    if (rule.recipients.from === 'lookup')
+      refer(['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration);
   }
   checkRules(body, workspace, source, report);
   checkSecurity(body, workspace, source, around, report);
 }
 
-const FILE_KINDS = { template: 'email-template', stream: 'stream', account: 'account' } as const;
+/** Two ways to say which item is about whom would be one too many; a key that goes in the clear is worth a word. */
+function checkIntegration(body: IntegrationBody, source: YamlSource, report: Report): void {
+  if (body.match !== undefined && body.in_order === true) {
+    report.faults.push({
+      ...whereOf(source, ['in_order'], 'key'),
+      message: 'match and in_order are two ways to say which item is about whom',
+      expected: 'match or in_order',
+      fix: 'remove in_order if the items of the answer carry the user id, else match',
+    });
+  }
+  if (body.authorization.base64 === true && body.authorization.scheme !== 'Basic') {
+    report.faults.push({
+      ...whereOf(source, ['authorization', 'base64'], 'key'),
+      message: 'base64 is for scheme Basic',
+      expected: 'scheme: Basic',
+      fix: 'write scheme: Basic, or remove base64',
+    });
+  }
+  if (/^http:/i.test(body.url)) {
+    report.warnings.push({
+      ...whereOf(source, ['url']),
+      message: 'the key goes over http in the clear, and only to addresses that the deployment lists',
+      fix: 'write https: unless the partner stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)',
+    });
+  }
+}
+
+const FILE_KINDS = {
+  template: 'email-template',
+  stream: 'stream',
+  account: 'account',
+  integration: 'integration',
+} as const;
 
 function checkName(
   path: ValuePath,
-  kind: 'template' | 'stream' | 'account',
+  kind: keyof typeof FILE_KINDS,
   workspace: string,
   name: string,
   source: YamlSource,
@@ -74,15 +115,16 @@ function checkName(
 function checkRules(body: NotificationBody, workspace: string, source: YamlSource, report: Report): void {
   for (const [name, rule] of Object.entries(body.rules)) {
     const at = ['rules', name] as const;
-    const addresses = Object.keys(rule.recipients.to);
-    if (addresses.length === 0) {
+    const { recipients } = rule;
+    const addresses = recipients.from === 'event' ? Object.keys(recipients.to) : null;
+    if (addresses?.length === 0) {
       report.faults.push({
         ...whereOf(source, [...at, 'recipients', 'to'], 'key'),
         message: 'there is no address',
         expected: 'email: an expression',
         fix: 'write for instance to: { email: event.customer.email }',
       });
-    } else if (body.channels.email && rule.recipients.to.email === undefined) {
+    } else if (body.channels.email && recipients.from === 'event' && recipients.to.email === undefined) {
       report.warnings.push({
         ...whereOf(source, [...at, 'recipients', 'to'], 'key'),
         message:

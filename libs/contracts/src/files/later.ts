@@ -17,8 +17,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['notification', 'channels.push', 'push messages'],
   ['notification', 'cadence', 'cadence: limits, quiet hours, digests and delays'],
   ['notification', 'max_staleness', 'timers'],
-  ['notification', 'rules.*.recipients.integration', 'recipients by lookup'],
-  ['notification', 'rules.*.recipients.user_ids', 'recipients by lookup'],
   ...[
     'changed',
     'changedTo',
@@ -41,13 +39,12 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
   ['stream', 'format', ['debezium'], 'change streams of databases'],
-  ['notification', 'rules.*.recipients.from', ['lookup'], 'recipients by lookup'],
+  ['integration', 'kind', ['mixpanel', 'amplitude', 'segment', 'posthog', 'generic'], 'cohorts'],
   ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],
 ];
 
 /** Files of the layout that this version does not read. */
 const LATER_FILES: readonly (readonly [RegExp, string])[] = [
-  [/^workspaces\/[^/]+\/integrations\/[^/]+$/, 'integrations'],
   [/^workspaces\/[^/]+\/jwt-providers\/[^/]+$/, 'JWT providers'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/sms(?:\.[a-zA-Z-]+)?\.txt$/, 'SMS'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/push(?:\.[a-zA-Z-]+)?\.yaml$/, 'push messages'],

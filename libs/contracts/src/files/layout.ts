@@ -18,6 +18,7 @@ const FOLDERS: Readonly<Record<string, FileKind>> = {
   streams: 'stream',
   notifications: 'notification',
   accounts: 'account',
+  integrations: 'integration',
 };
 
 /** Notes, editor schemas and hidden files may lie in the folder; everything else has to be something that we read. */
@@ -68,6 +69,8 @@ export function fileOf(kind: FileKind, workspace: string, name: string): string 
       return `${root}/notifications/${name}.yaml`;
     case 'account':
       return `${root}/accounts/${name}.yaml`;
+    case 'integration':
+      return `${root}/integrations/${name}.yaml`;
     case 'email-template':
       return `${root}/templates/${name}/email.yaml`;
   }

@@ -30,6 +30,7 @@ const KINDS = {
   stream: 'stream',
   notification: 'notification',
   account: 'account',
+  integration: 'integration',
 } as const satisfies Partial<Record<FileKind, FileResourceKind>>;
 
 /**
@@ -86,7 +87,7 @@ function sortIn(path: string, text: string, work: Work): void {
         work,
         path,
         'this is no file of a configuration folder',
-        'carillon.yaml, workspaces/<name>/workspace.yaml, streams/, notifications/, accounts/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
+        'carillon.yaml, workspaces/<name>/workspace.yaml, streams/, notifications/, {accounts,integrations}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
         path.endsWith('.yml') ? 'call it .yaml' : 'move or rename it',
       );
       return;

@@ -1,5 +1,7 @@
 import { isId } from '@carillon/kernel';
 import { z } from 'zod';
+import { integrationShape } from './integration-shape.ts';
+import { recipients } from './recipients-shape.ts';
 import { duration, expression, keys, said, secret, sender, slug, text } from './shape-parts.ts';
 import { startKeys } from './start-shape.ts';
 
@@ -42,8 +44,6 @@ const streamSettings = {
     { description: 'Limit of events; what is over it is answered with 429. No limit unless set.' },
   ),
 };
-
-const VARIABLE_NAME = /^(?!__proto__$|constructor$|prototype$)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 const smtpAccount = keys({
   kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
@@ -125,55 +125,6 @@ export const streamShape = keys({
   format: said(z.literal('json').exactOptional(), { description: 'What the events are.', default: 'json' }),
   security: said(security, { description: 'Who may send events here.' }),
   ...streamSettings,
-});
-
-const address = (description: string, example: string) => said(expression().exactOptional(), { description, example });
-
-const recipients = keys({
-  from: said(z.literal('event'), { description: 'Where recipients come from: the event itself.' }),
-  for_each: said(expression().exactOptional(), {
-    description: 'A list in the event; each of its values is one recipient, called `item` in the other expressions.',
-    example: 'event.watchers',
-  }),
-  to: said(
-    keys({
-      email: address('Email address.', 'event.customer.email'),
-      phone: address(
-        'Phone number in international form (kept; the channel comes in a later version).',
-        'event.customer.phone',
-      ),
-      token: address('Device token (kept; the channel comes in a later version).', 'event.customer.token'),
-    }),
-    { description: 'Addresses, one expression for each channel. A missing field means no address.' },
-  ),
-  unique_id: said(expression().exactOptional(), {
-    description:
-      'Nobody is sent the same notification twice for one value. `event_id`: every event counts. Left out: each address gets the notification once, ever.',
-    otherwise: 'the address',
-    example: 'event.order_id',
-  }),
-  person: said(expression().exactOptional(), {
-    description: 'Who is told, when one person has several addresses.',
-    otherwise: 'the address',
-    example: 'event.customer.id',
-  }),
-  variables: said(
-    z
-      .record(
-        z.string().regex(VARIABLE_NAME, { error: 'a name of letters, digits and _ that a template can use' }),
-        expression(),
-      )
-      .exactOptional(),
-    {
-      description:
-        'More values for the templates, each an expression; a variable wins over an event field of the same name.',
-      example: { greeting: '"Hello " + event.customer.name' },
-    },
-  ),
-  where: said(expression().exactOptional(), {
-    description: 'Boolean on `variables`, `event`, `item`: a recipient for whom it is not true is dropped.',
-    example: 'variables.wants_mail',
-  }),
 });
 
 const EVENT_PATH = /^[a-z0-9-]+\/[a-z0-9-]+\.[a-z0-9-]+$/;
@@ -310,5 +261,6 @@ export const FILE_SHAPES = {
   notification: notificationShape,
   'email-template': emailTemplateShape,
   account: accountShape,
+  integration: integrationShape,
 } as const;
 export type FileKind = keyof typeof FILE_SHAPES;

@@ -28,6 +28,7 @@ export function writeConfigurationFolder(configuration: Configuration): Map<stri
       case 'stream':
       case 'notification':
       case 'account':
+      case 'integration':
         files.set(fileOf(kind, workspace, name), yamlOf(kind, body));
     }
   }

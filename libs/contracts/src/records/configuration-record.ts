@@ -10,6 +10,7 @@ const KINDS: Readonly<Record<ResourceKind, true>> = {
   notification: true,
   template: true,
   account: true,
+  integration: true,
   api_key: true,
 };
 

@@ -1,14 +1,18 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Lookup, Outcome, Trigger } from '@carillon/domain';
 import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
 import { type Codec, createCodec, type SchemaIds } from './codec.ts';
 import { configurationShape } from './configuration-record.ts';
 import { deadLetterShape } from './dead-letter.ts';
 import { evaluationShape } from './evaluation.ts';
 import { intentShape } from './intent.ts';
+import { lookupShape } from './lookup.ts';
 import { outcomeShape } from './outcome.ts';
+import { triggerShape } from './trigger.ts';
 
 /** The port's RecordCodecs, each with `learn` for records that a newer program wrote. */
 export type AvroRecordCodecs = {
+  readonly trigger: Codec<Trigger>;
+  readonly lookup: Codec<Lookup>;
   readonly intent: Codec<Intent>;
   readonly outcome: Codec<Outcome>;
   readonly evaluation: Codec<Evaluation>;
@@ -19,6 +23,8 @@ export type AvroRecordCodecs = {
 /** Registers every schema, today's and all released ones, and answers with the codecs: from here on all is synchronous. */
 export async function createRecordCodecs(registry: SchemaIds): Promise<AvroRecordCodecs> {
   return {
+    trigger: await createCodec(registry, RECORD_SCHEMAS.trigger, triggerShape),
+    lookup: await createCodec(registry, RECORD_SCHEMAS.lookup, lookupShape),
     intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape),
     outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape),
     evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape),

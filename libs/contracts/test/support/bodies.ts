@@ -1,6 +1,7 @@
 import type {
   AccountBody,
   Configuration,
+  IntegrationBody,
   NotificationBody,
   Resource,
   ResourceBodies,
@@ -64,6 +65,26 @@ const account: Arbitrary<AccountBody> = fc.oneof(
   ),
 );
 
+const secret = fc.constantFrom({ secret: 'CRM_KEY' }, { secret: 'CRM_NEXT' });
+const integration: Arbitrary<IntegrationBody> = fc
+  .record(
+    {
+      kind: fc.constant('lookup' as const),
+      url: fc.constantFrom('https://crm.example.com/recipients', 'http://10.0.0.1:8080/a?b=c%20d'),
+      authorization: fc.record(
+        { scheme: fc.constant('Basic' as const), key: secret, second_key: secret, base64: fc.boolean() },
+        { requiredKeys: ['key', 'scheme'] },
+      ),
+      headers: fc.dictionary(fc.stringMatching(/^X-[A-Z]{1,5}$/), fc.oneof(fc.constant('a: b'), secret), {
+        maxKeys: 2,
+      }),
+      match: fc.constantFrom('variables.user_id', 'user_id'),
+      timeouts: fc.record({ connect: fc.constant('2s'), total: fc.constant('20s') }, { requiredKeys: [] }),
+    },
+    { requiredKeys: ['kind', 'url', 'authorization'] },
+  )
+  .map((body) => body as IntegrationBody);
+
 const stream = fc.record(
   {
     key: expression,
@@ -76,7 +97,7 @@ const stream = fc.record(
   { requiredKeys: ['security'] },
 ) as Arbitrary<StreamBody>;
 
-const recipients = fc.record(
+const eventRecipients = fc.record(
   {
     from: fc.constant('event' as const),
     for_each: expression,
@@ -89,19 +110,36 @@ const recipients = fc.record(
   { requiredKeys: ['from', 'to'] },
 );
 
-const rule = (shared: readonly string[]): Arbitrary<RuleBody> =>
+const lookupRecipients = (integrations: readonly string[]) =>
+  fc.record(
+    {
+      from: fc.constant('lookup' as const),
+      integration: fc.constantFrom(...integrations),
+      user_ids: expression,
+      unique_id: expression,
+      person: expression,
+      where: expression,
+    },
+    { requiredKeys: ['from', 'integration', 'user_ids'] },
+  );
+
+const rule = (shared: readonly string[], integrations: readonly string[]): Arbitrary<RuleBody> =>
   fc.record(
     {
       id: id('rul_'),
       enabled: fc.boolean(),
       when: expression,
-      recipients,
+      recipients: integrations.length > 0 ? fc.oneof(eventRecipients, lookupRecipients(integrations)) : eventRecipients,
       ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
     },
     { requiredKeys: ['when', 'recipients'] },
   ) as Arbitrary<RuleBody>;
 
-const notification = (templates: readonly string[], streams: readonly string[]): Arbitrary<NotificationBody> =>
+const notification = (
+  templates: readonly string[],
+  streams: readonly string[],
+  integrations: readonly string[],
+): Arbitrary<NotificationBody> =>
   fc
     .record({
       basis: optional<NotificationBody>({
@@ -116,7 +154,7 @@ const notification = (templates: readonly string[], streams: readonly string[]):
       } as { [K in keyof NotificationBody]: Arbitrary<NotificationBody[K]> }),
       security,
       template: fc.constantFrom(...templates),
-      rules: fc.dictionary(name, rule(streams), { maxKeys: 3 }),
+      rules: fc.dictionary(name, rule(streams, integrations), { maxKeys: 3 }),
     })
     .map(({ basis, security: own, template, rules }) => {
       const needed = Object.values(rules).some(({ stream: shared }) => shared === undefined);
@@ -143,10 +181,15 @@ export const configurations: Arbitrary<Configuration> = fc
     streams: fc.dictionary(name, stream, { maxKeys: 2 }),
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, account, { maxKeys: 2 }),
+    integrations: fc.dictionary(name, integration, { maxKeys: 2 }),
   })
   .chain((around) =>
     fc
-      .dictionary(name, notification(Object.keys(around.templates), Object.keys(around.streams)), { maxKeys: 2 })
+      .dictionary(
+        name,
+        notification(Object.keys(around.templates), Object.keys(around.streams), Object.keys(around.integrations)),
+        { maxKeys: 2 },
+      )
       .map((notifications) => {
         const resources = new Map<string, Resource>();
         const add = (
@@ -166,6 +209,7 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('stream', around.streams);
         addAll('template', around.templates);
         addAll('account', around.accounts);
+        addAll('integration', around.integrations);
         addAll('notification', notifications);
         return { number: 1, resources };
       }),

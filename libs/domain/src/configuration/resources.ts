@@ -27,7 +27,8 @@ export type StreamBody = StreamSettings & {
   readonly security: Security;
 };
 
-export type Recipients = {
+/** The event itself names who is told. */
+export type EventRecipients = {
   readonly from: 'event';
   /** A list in the event; each of its values is `item`. */
   readonly for_each?: string;
@@ -38,6 +39,23 @@ export type Recipients = {
   /** Boolean on `variables`, `event`, `item`: drops the recipient where it is not true. */
   readonly where?: string;
 };
+
+/** The event names user ids, and a partner answers who they are. */
+export type LookupRecipients = {
+  readonly from: 'lookup';
+  /** Name of an integration of kind `lookup`. */
+  readonly integration: string;
+  /** A string, a number or a list of these; sent as strings. */
+  readonly user_ids: string;
+  /** Counts where the partner's answer has no `unique_id` of its own. */
+  readonly unique_id?: string;
+  /** Counts where nobody knows which user id an answer is about. */
+  readonly person?: string;
+  /** Boolean on `variables` and `event`: drops the recipient where it is not true. */
+  readonly where?: string;
+};
+
+export type Recipients = EventRecipients | LookupRecipients;
 
 export type RuleBody = {
   /** Given at creation, written by export; triggers are counted by it. */
@@ -97,6 +115,30 @@ export type SmtpAccount = {
 export type SandboxAccount = { readonly kind: 'sandbox'; readonly from?: string };
 export type AccountBody = SmtpAccount | SandboxAccount;
 
+/** A partner that knows addresses: the endpoint of specification 4.2. */
+export type LookupIntegration = {
+  readonly kind: 'lookup';
+  readonly url: string;
+  readonly authorization: {
+    /** `Bearer` unless set. */
+    readonly scheme?: 'Bearer' | 'Basic';
+    readonly key: SecretReference;
+    /** The other key while rotating: used where the first is refused. */
+    readonly second_key?: SecretReference;
+    /** With `Basic`: the key goes base64-encoded instead of word for word. */
+    readonly base64?: boolean;
+  };
+  /** Further headers of each call. */
+  readonly headers?: Readonly<Record<string, string | SecretReference>>;
+  /** Path in an item of the answer that holds the user id asked for, such as `variables.user_id`. */
+  readonly match?: string;
+  /** The answer has one item for each id, in the order of the ids. */
+  readonly in_order?: boolean;
+  readonly timeouts?: { readonly connect?: string; readonly total?: string };
+};
+/** Another system that recipients come from; by `kind`. */
+export type IntegrationBody = LookupIntegration;
+
 export type ApiKeyBody = {
   /** The public 8 characters of `cln_<id>_<secret>_<checksum>`. */
   readonly key_id: string;
@@ -118,6 +160,7 @@ export type ResourceBodies = {
   notification: NotificationBody;
   template: TemplateBody;
   account: AccountBody;
+  integration: IntegrationBody;
   api_key: ApiKeyBody;
 };
 export type ResourceKind = keyof ResourceBodies;

@@ -1,9 +1,9 @@
 import type { Instant, Json } from '@carillon/kernel';
 
 /** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
-export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path';
+export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path' | 'user_ids' | 'answer';
 
-/** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where`. */
+/** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup. */
 export type Bindings = {
   readonly event: Json;
   readonly event_id: string;

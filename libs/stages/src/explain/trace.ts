@@ -112,7 +112,9 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
       const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
       return `${'  '.repeat(depth)}${source}  →  ${value}`;
     });
-    steps.push(ruleStep(judgement, row, judgement.outcome.kind === 'fired' ? [] : lines));
+    steps.push(
+      ruleStep(judgement, row, judgement.outcome.kind === 'fired' || judgement.outcome.kind === 'asks' ? [] : lines),
+    );
     for (const intent of judgement.intents) steps.push(...(await intentSteps(intent, ports)));
   }
   return steps;
@@ -122,7 +124,7 @@ const bigintText = (_name: string, value: unknown): unknown => (typeof value ===
 
 function countWords(judgements: readonly Judgement[]): string {
   if (judgements.length === 0) return 'no rule listens on this stream';
-  const fired = judgements.filter((one) => one.outcome.kind === 'fired').length;
+  const fired = judgements.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
   return `${judgements.length} ${judgements.length === 1 ? 'rule' : 'rules'} saw it, ${fired} fired`;
 }
 
@@ -136,6 +138,12 @@ function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, line
       return step('rule', row.at, 'did not fire: `when` is false', { ...more, reason: 'when_false' });
     case 'failed':
       return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: 'rule_error' });
+    case 'asks': {
+      const { userIds, dropped } = outcome;
+      const drops = dropped.map((drop) => `user id ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);
+      const text = `fired: asks about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
+      return step('rule', row.at, text, { ...more, lines: drops });
+    }
     case 'fired': {
       const { recipients, dropped } = outcome;
       const drops = dropped.map((drop) => `recipient ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);

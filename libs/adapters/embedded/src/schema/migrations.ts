@@ -3,6 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import { LOG_SCHEMA } from './log.ts';
+import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
 import { STORES_SCHEMA } from './stores.ts';
 
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly string[] = [
   STORES_SCHEMA,
   DELIVERIES_SCHEMA,
   READ_MODELS_SCHEMA,
+  LOOKUPS_SCHEMA,
   COHORTS_SCHEMA,
 ];
 

@@ -3,6 +3,7 @@ import { cohortWrites } from '../stores/cohort-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
+import { claimWrites } from '../stores/lookup-claims.ts';
 import { inboxWrites } from '../stores/inbox.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { readModelWrites } from '../stores/read-models.ts';
@@ -20,6 +21,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...ruleStateWrites(transaction),
   ...cohortWrites(transaction),
   ...taskWrites(transaction),
+  ...claimWrites(transaction),
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
   ...configurationWrites(transaction),

@@ -33,7 +33,12 @@ export const WANTED = {
     { name: 'uniqueId', key: { uniqueId: 1, createdAt: 1, _id: 1 } },
     { name: 'notification', key: { workspace: 1, notification: 1, createdAt: 1, _id: 1 } },
   ],
-  tasks: [{ name: 'due', key: { kind: 1, dueAt: 1 }, where: ['dueAt'] }],
+  tasks: [
+    { name: 'due', key: { kind: 1, dueAt: 1 }, where: ['dueAt'] },
+    { name: 'overdue', key: { kind: 1, overdueAt: 1 }, where: ['overdueAt'] },
+    { name: 'ended', key: { endedAt: 1 }, where: ['endedAt'] },
+  ],
+  lookup_claims: [{ name: 'at', key: { at: 1 } }],
   checkpoints: [],
   rule_states: [{ name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] }],
   cohorts: [{ name: 'integration', key: { workspace: 1, integration: 1, cohort: 1 } }],
