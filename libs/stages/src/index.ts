@@ -1,4 +1,7 @@
 export * from './batch-stage.ts';
+export * from './cohorts/cohort-record.ts';
+export { MEMBERS_AT_ONCE } from './cohorts/membership-batch.ts';
+export * from './cohorts/stage.ts';
 export * from './configuration/publish.ts';
 export * from './configuration/view.ts';
 export * from './dead-letters.ts';

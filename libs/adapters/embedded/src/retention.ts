@@ -27,6 +27,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   topics: {
     'carillon.events': 30 * DAY,
     'carillon.config': null,
+    'carillon.cohorts': 30 * DAY,
     'carillon.triggers': 30 * DAY,
     'carillon.lookups': 30 * DAY,
     'carillon.intents': 30 * DAY,

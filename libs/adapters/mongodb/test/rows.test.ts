@@ -50,7 +50,9 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       { triggerId: 'old', position: 'p', at: 10 },
       { triggerId: 'new', position: 'p', at: 100 },
     ]);
-    expect(await stores.applyRetention(150, { readModels: null, inbox: null, leftCohorts: null, lookups: 100 })).toBe(2);
+    expect(await stores.applyRetention(150, { readModels: null, inbox: null, leftCohorts: null, lookups: 100 })).toBe(
+      2,
+    );
     expect(
       await Promise.all(['done', 'done-later', 'open'].map(async (id) => (await stores.tasks.get(id)) !== null)),
     ).toEqual([false, true, true]);

@@ -1,11 +1,11 @@
 import { err, ok, type Json } from '@carillon/kernel';
 import { z } from 'zod';
-import { identifier, readShape, usersOf, type CohortReading } from './reading.ts';
+import { cohortName, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
 
 /** Amplitude’s cohort webhook with its default payload. */
 const body = z.object({
   cohort_id: identifier,
-  cohort_name: z.string().nullish(),
+  cohort_name: cohortName.nullish(),
   in_cohort: z.boolean(),
   /** Seconds since 1970, as text. */
   computed_time: z.union([z.string().regex(/^\d{1,12}$/), z.int().nonnegative()], { error: 'seconds since 1970' }),

@@ -1,7 +1,7 @@
 import { MAX_COHORT_PAGES } from '@carillon/domain';
 import { CarillonError, err, ok, parseInstant, type Json } from '@carillon/kernel';
 import { z } from 'zod';
-import { count, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
+import { cohortName, count, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
 
 const time = z.string().transform((text, context) => {
   const at = parseInstant(text);
@@ -14,7 +14,7 @@ const time = z.string().transform((text, context) => {
 const body = z.strictObject(
   {
     cohort: identifier,
-    name: z.string().max(200).exactOptional(),
+    name: cohortName.exactOptional(),
     action: z.enum(['add', 'remove', 'replace']),
     user_ids: z.array(z.custom<Json>()),
     page: count(1, MAX_COHORT_PAGES).exactOptional(),

@@ -1,7 +1,7 @@
 import { MAX_COHORT_PAGES, type CohortAction } from '@carillon/domain';
 import { err, isJsonObject, ok, type CarillonError, type Json } from '@carillon/kernel';
 import { z } from 'zod';
-import { count, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
+import { cohortName, count, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
 
 const ACTIONS = { members: 'replace', add_members: 'add', remove_members: 'remove' } as const satisfies Record<
   string,
@@ -13,7 +13,7 @@ const body = z.object({
   action: z.enum(['members', 'add_members', 'remove_members']),
   parameters: z.object({
     mixpanel_cohort_id: identifier,
-    mixpanel_cohort_name: z.string().nullish(),
+    mixpanel_cohort_name: cohortName.nullish(),
     mixpanel_session_id: identifier,
     page_info: z.object({
       // An empty export may say that it has no pages; it still sends one.

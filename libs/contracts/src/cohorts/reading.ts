@@ -15,6 +15,9 @@ export const identifier = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
+/** A name for people, as far as it can be shown. */
+export const cohortName = z.string().transform((name) => name.toWellFormed().slice(0, 200).toWellFormed());
+
 /** A count that some send as text. */
 export const count = (least: number, most: number) =>
   z
