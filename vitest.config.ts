@@ -16,7 +16,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{apps,libs}/**/*.test.{ts,tsx}', 'test/architecture/**/*.test.ts'],
+          include: ['{apps,libs,docs/examples}/**/*.test.{ts,tsx}', 'test/architecture/**/*.test.ts'],
           exclude,
           sequence: { groupOrder: 0 },
         },

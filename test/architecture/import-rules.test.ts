@@ -13,6 +13,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   runtime: ['ports', 'contracts', 'kernel'],
   testing: ['kernel', 'domain', 'contracts', 'ports', 'stages', 'adapter', 'runtime'],
   portal: ['kernel'],
+  example: [],
   app: ['kernel', 'domain', 'contracts', 'ports', 'stages', 'runtime'],
 };
 const CLI_TOO = ['adapter', 'app', 'portal'];
@@ -32,6 +33,7 @@ const TEST_TOOLS = [
 const SERVER = ['fastify', '@fastify/cors', '@fastify/swagger'];
 const BY_TAG: Readonly<Record<string, readonly string[]>> = {
   contracts: ['zod', 'avsc', 'yaml'],
+  example: ['fastify', 'zod'],
   runtime: [...SERVER, 'pino', 'prom-client', '@opentelemetry/api', 'zod'],
   testing: TEST_TOOLS,
 };

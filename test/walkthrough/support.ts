@@ -97,11 +97,15 @@ export async function run(folder: string, args: readonly string[], input = ''): 
 }
 
 /** `carillon up --demo`, which is `npm start`, on free ports. Answers when it has printed its screen. */
-export async function startCarillon(folder: string, args: readonly string[] = []): Promise<Carillon> {
+export async function startCarillon(
+  folder: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Carillon> {
   const ports = ['--gateway-port', '0', '--control-port', '0'];
   const child = spawn(process.execPath, [PROGRAM, 'up', '--demo', ...ports, ...args], {
     cwd: folder,
-    env: environment(),
+    env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const seen: { out: string; err: string; code: number | null | undefined } = { out: '', err: '', code: undefined };

@@ -3,10 +3,13 @@ import type {
   Clock,
   ConfigurationStore,
   DeliveryLedger,
+  DueTasks,
   EventLog,
   ExpressionLanguage,
   Ids,
   Inbox,
+  LookupClaims,
+  PartnerLookup,
   ReadModels,
   RecordCodecs,
   Secrets,
@@ -33,6 +36,10 @@ export type ControlPorts = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly ledger: DeliveryLedger;
+  readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
+  /** For `integration check` alone: what is asked for real is asked by the engine. */
+  readonly partners: PartnerLookup;
   readonly suppressions: SuppressionList;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;

@@ -11,6 +11,7 @@ import type { ApiServer } from './routes/app.ts';
 import { apiKeyRoutes, configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
+import { integrationRoutes } from './routes/integrations.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { compileValidator } from './validation.ts';
@@ -83,6 +84,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     suppressionRoutes(api, context);
     ruleRoutes(api, context);
     inboxRoutes(api, context);
+    integrationRoutes(api, context);
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   });

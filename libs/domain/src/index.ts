@@ -17,6 +17,8 @@ export * from './events/evaluation.ts';
 export * from './events/position.ts';
 export * from './events/source-event.ts';
 export * from './lookups/answer.ts';
+export * from './lookups/asking.ts';
+export * from './lookups/integration.ts';
 export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';

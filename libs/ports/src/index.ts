@@ -12,6 +12,7 @@ export * from './ids.ts';
 export * from './inbox.ts';
 export * from './lookup-claims.ts';
 export * from './outbound-http.ts';
+export * from './partner-lookup.ts';
 export * from './read-models.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';

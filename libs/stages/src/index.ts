@@ -1,3 +1,7 @@
+export * from './ask/publish.ts';
+export * from './ask/settle.ts';
+export * from './ask/stage.ts';
+export * from './ask/tasks.ts';
 export * from './batch-stage.ts';
 export * from './cohorts/cohort-record.ts';
 export { MEMBERS_AT_ONCE } from './cohorts/membership-batch.ts';
@@ -14,6 +18,7 @@ export * from './evaluate/judge-event.ts';
 export * from './evaluate/make-intents.ts';
 export * from './evaluate/rule-book.ts';
 export * from './evaluate/stage.ts';
+export * from './explain/lookups.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
 export * from './project/stages.ts';

@@ -16,4 +16,5 @@ export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/suppression-list.ts';
 export * from './otlp/index.ts';
+export * from './partner/scripted-partner.ts';
 export * from './product/index.ts';

@@ -30,6 +30,28 @@ export function operationCommands(program: Command): void {
     failIfAny(body);
   });
 
+  const integration = program
+    .command('integration')
+    .description('partners and other systems that recipients come from');
+  command(
+    integration,
+    'check <name>',
+    'call a partner with both schemes, and explain what it answers; nothing is sent to anybody',
+  )
+    .option('--user-id <id...>', 'ids to ask about (default: one that nobody has)')
+    .action(async (name: string, options: CommonOptions & { userId?: string[] }) => {
+      const body = await answer(
+        options,
+        async (client) =>
+          client.post<CheckBody>(
+            `/v1/workspaces/${seg(await client.workspace())}/integrations/${seg(name)}/check`,
+            options.userId ? { user_ids: options.userId } : {},
+          ),
+        showChecks,
+      );
+      failIfAny(body);
+    });
+
   command(program, 'doctor', 'check configuration, stores, indexes, providers and clock').action(
     async (options: CommonOptions) => {
       failIfAny(await answer(options, (client) => client.post<CheckBody>('/v1/doctor'), showChecks));

@@ -45,6 +45,8 @@ export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Prom
 
 const GROUPS = [
   ['engine', 'carillon.events'],
+  ['engine', 'carillon.triggers'],
+  ['engine', 'carillon.lookups'],
   ['delivery', 'carillon.intents'],
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],

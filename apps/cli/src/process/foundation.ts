@@ -1,6 +1,7 @@
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
@@ -86,6 +87,7 @@ export async function openFoundation(
     clock,
     templates,
     outboundHttp,
+    partners: createPartnerLookup({ http: outboundHttp, clock }),
     tasks: backend.tasks,
     claims: backend.claims,
     secrets: createSecrets(backend.configurationStore, sealer, env),

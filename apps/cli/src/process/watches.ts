@@ -1,6 +1,7 @@
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
+import type { EngineWatch } from '@carillon/engine';
 import type { GatewayTelemetry } from '@carillon/gateway';
 import { isCarillonError } from '@carillon/kernel';
 import {
@@ -42,13 +43,14 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   const consumer = watchConsumer(telemetry, logger);
   const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
   const control: ControlPorts['watch'] = { ...consumer, trouble };
+  const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry, logger), trouble };
   return {
     logger,
     telemetry,
     trouble,
     kafkaSaid,
     delivery,
-    engine: control,
+    engine,
     control,
     gateway: watchGateway(telemetry),
     httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
@@ -122,6 +124,32 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
     },
     queued: (bytes) => metrics.queueBytes.set(bytes),
     alert: (account, code, detail) => logger.error({ account, code, detail }, 'a provider account needs attention'),
+  };
+}
+
+type AskingWatch = Pick<EngineWatch, 'call' | 'asking' | 'partnerAlert'>;
+
+function watchAsking({ metrics, spans }: Telemetry, logger: Logger): AskingWatch {
+  return {
+    call({ partner, workspace, traceparent }) {
+      const span = spans.start('partner.call', {
+        kind: 'client',
+        traceparent,
+        attributes: { 'carillon.workspace': workspace },
+      });
+      return ({ outcome, status, seconds }) => {
+        span.setAttribute('carillon.result', outcome);
+        if (status !== null) span.setAttribute('http.response.status_code', status);
+        span.end();
+        metrics.lookupCalls.with({ partner, outcome }).inc();
+        metrics.lookupSeconds.with({ partner }).observe(seconds);
+      };
+    },
+    asking(bytes, openCalls) {
+      metrics.lookupQueueBytes.set(bytes);
+      metrics.lookupOpenCalls.set(openCalls);
+    },
+    partnerAlert: (partner, detail) => logger.error({ partner, detail }, 'a partner needs attention'),
   };
 }
 

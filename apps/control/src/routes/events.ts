@@ -1,6 +1,7 @@
 import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
 import { CarillonError, parseInstant } from '@carillon/kernel';
-import { traceEvent } from '@carillon/stages';
+import type { TopicName } from '@carillon/ports';
+import { REDRIVE_HEADER, traceEvent } from '@carillon/stages';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
@@ -49,8 +50,16 @@ export function eventRoutes(app: ApiServer, context: ControlContext): void {
   );
 }
 
+/** Topics whose records are appended again as they are. */
+const REDRIVEN: ReadonlySet<string> = new Set([
+  'carillon.events',
+  'carillon.triggers',
+  'carillon.lookups',
+  'carillon.intents',
+]);
+
 export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): void {
-  const { readModels, log, codecs, clock } = ports;
+  const { readModels, log, codecs, clock, ids } = ports;
 
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
@@ -81,11 +90,12 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
       const { topic, partition, key, value, headers } = letter.value;
-      if (topic !== 'carillon.events' && topic !== 'carillon.intents') {
+      if (!REDRIVEN.has(topic)) {
         throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
       }
-      // The same bytes, key and event id: what was already made of it stays one.
-      await log.append([{ topic, partition, key, value, headers }]);
+      // The same bytes, key and ids: what was already made of it stays one. A trigger that was given up is asked again.
+      const asks = topic === 'carillon.triggers' ? { [REDRIVE_HEADER]: ids.random('request') } : {};
+      await log.append([{ topic: topic as TopicName, partition, key, value, headers: { ...headers, ...asks } }]);
       await readModels.markRedriven(params.id, clock.now());
       return showDeadLetter({ ...row, redrivenAt: clock.now() });
     },

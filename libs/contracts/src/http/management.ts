@@ -159,6 +159,11 @@ export const ruleTestBody = z.object({
   outcome: z.string(),
   error: z.string().nullable(),
   explained: z.array(z.object({ source: z.string(), depth: z.int(), value: z.string() })),
+  asks: z
+    .object({ integration: z.string(), user_ids: z.array(z.string()) })
+    .nullable()
+    .describe('Whom the rule would ask about whom; null where the event names the recipients'),
+  problems: z.array(z.string()).describe('What was not as it should be in the answer'),
   recipients: z.array(
     z.object({
       to: z.record(z.string(), z.string().nullable()),

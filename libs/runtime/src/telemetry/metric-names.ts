@@ -59,6 +59,31 @@ export const METRICS = {
     help: 'Evaluations of a rule that ended in an error.',
     labels: [],
   },
+  lookupCalls: {
+    name: 'carillon_lookup_calls_total',
+    type: 'counter',
+    help: 'Calls to a partner, by partner and what came of them.',
+    labels: ['partner', 'outcome'],
+  },
+  lookupSeconds: {
+    name: 'carillon_lookup_seconds',
+    type: 'histogram',
+    help: 'Time a call to a partner took.',
+    labels: ['partner'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  lookupOpenCalls: {
+    name: 'carillon_lookup_open_calls',
+    type: 'gauge',
+    help: 'Calls to partners that are open.',
+    labels: [],
+  },
+  lookupQueueBytes: {
+    name: 'carillon_lookup_queue_bytes',
+    type: 'gauge',
+    help: 'Bytes of triggers that wait in memory for a call; all others wait in the store.',
+    labels: [],
+  },
   deliveries: {
     name: 'carillon_deliveries',
     type: 'gauge',

@@ -57,7 +57,7 @@ export function judgeEvent(
 }
 
 /** The triggers of a fired rule: as many as its list of ids takes, each with what is needed once the answer is there. */
-function makeTriggers(
+export function makeTriggers(
   rule: CompiledRule,
   event: SourceEvent,
   userIds: readonly string[],

@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
+import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
-import type { Clock, Consumption, Ids, LogRecord, TemplateRenderer, TopicName } from '@carillon/ports';
+import type { Clock, Consumption, Ids, LogRecord, OutboundHttp, TemplateRenderer, TopicName } from '@carillon/ports';
 import { startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
   cohortRecord,
@@ -38,6 +40,8 @@ export type TopologyOptions = {
   readonly partitions?: number;
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
+  /** Values behind the secrets that configuration names. */
+  readonly secrets?: Readonly<Record<string, string>>;
 };
 
 /** What apps are told to watch; failures are kept, so that a test can say that there were none. */
@@ -89,7 +93,8 @@ export class Topology {
     await configuration.refresh();
     const templates = createTemplateRenderer();
     const book = createRuleBook(compileGiven, templates);
-    this.#open = { data, codecs, configuration, templates, book };
+    const http = createGuardedHttp({ guard: createAddressGuard({ allowed: ['127.0.0.0/8'] }) });
+    this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }
 
@@ -104,8 +109,8 @@ export class Topology {
 
   /** Every port that stages and roles ask for. */
   get ports() {
-    const { data, codecs, configuration, templates, book } = this.#opened;
-    const { log, checkpoints, cohorts, ledger, suppressions, leases, readModels, inbox } = data;
+    const { data, codecs, configuration, templates, book, http } = this.#opened;
+    const { log, checkpoints, cohorts, ledger, suppressions, leases, readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
     const silence = this.#options.smtpSilence ?? 2000;
     const timeouts = { connection: silence, greeting: silence, socket: silence };
@@ -118,6 +123,9 @@ export class Topology {
       leases,
       readModels,
       inbox,
+      tasks,
+      claims,
+      partners: createPartnerLookup({ http, clock }),
       codecs,
       configuration,
       templates,
@@ -125,7 +133,7 @@ export class Topology {
       clock,
       ids,
       compileRule: compileGiven,
-      secrets: { resolve: async () => null },
+      secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },
       senders: [createSandboxSenderFactory({ inbox, clock }), createSmtpSenderFactory({ clock, timeouts })],
     };
   }
@@ -213,6 +221,7 @@ export class Topology {
   async stop(): Promise<void> {
     for (const consumption of this.#consumptions.splice(0)) await consumption.stop();
     await this.#open?.templates.close();
+    await this.#open?.http.close();
     await this.#open?.data.close();
     this.#open = null;
   }
@@ -234,6 +243,7 @@ type Opened = {
   readonly configuration: FollowedConfiguration;
   readonly templates: TemplateRenderer;
   readonly book: RuleBook;
+  readonly http: OutboundHttp;
 };
 
 export const openTopology = (options: TopologyOptions = {}): Promise<Topology> => new Topology(options).start();
