@@ -1,4 +1,6 @@
 export * from './cohorts/cohort-message.ts';
+export * from './cohorts/cohort-rules.ts';
+export * from './cohorts/integration.ts';
 export * from './cohorts/membership.ts';
 export * from './cohorts/page-ranges.ts';
 export * from './configuration/configuration.ts';

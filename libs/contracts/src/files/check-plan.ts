@@ -62,6 +62,7 @@ function goneFaults(
     if (rule.stream !== undefined) needs.push([['rules', name, 'stream'], 'stream', rule.stream]);
     if (rule.recipients.from === 'lookup')
       needs.push([['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration]);
+    if (rule.cohort) needs.push([['rules', name, 'cohort', 'integration'], 'integration', rule.cohort.integration]);
   }
   return needs
     .filter(([, kind, name]) => going.has(resourceKey({ kind, workspace: ref.workspace, name })))

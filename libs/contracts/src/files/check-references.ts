@@ -1,5 +1,6 @@
 import {
   findResource,
+  hasOwnStream,
   type IntegrationBody,
   type NotificationBody,
   type Security,
@@ -7,6 +8,7 @@ import {
 } from '@carillon/domain';
 import type { Configuration, ResourceKind } from '@carillon/domain';
 import { whereOf } from './check-expressions.ts';
+import { checkIntegration, checkIntegrationsOf } from './check-integrations.ts';
 import type { DesiredResource } from './desired.ts';
 import { fileOf } from './layout.ts';
 import type { FileFault, FileWarning, ValuePath } from './place.ts';
@@ -18,6 +20,8 @@ export type Surroundings = {
   readonly current: Configuration;
   /** Names in the folder by kind and workspace. */
   names(kind: ResourceKind, workspace: string): readonly string[];
+  /** What an integration is, as the folder or else the configuration has it. */
+  integration(workspace: string, name: string): IntegrationBody | undefined;
 };
 type Report = { readonly faults: FileFault[]; readonly warnings: FileWarning[] };
 
@@ -53,36 +57,11 @@ export function checkReferences(
     if (rule.stream !== undefined) refer(['rules', name, 'stream'], 'stream', rule.stream);
     if (rule.recipients.from === 'lookup')
       refer(['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration);
+    if (rule.cohort) refer(['rules', name, 'cohort', 'integration'], 'integration', rule.cohort.integration);
+    checkIntegrationsOf(name, rule, source, (integration) => around.integration(workspace, integration), report);
   }
   checkRules(body, workspace, source, report);
   checkSecurity(body, workspace, source, around, report);
-}
-
-/** Two ways to say which item is about whom would be one too many; a key that goes in the clear is worth a word. */
-function checkIntegration(body: IntegrationBody, source: YamlSource, report: Report): void {
-  if (body.match !== undefined && body.in_order === true) {
-    report.faults.push({
-      ...whereOf(source, ['in_order'], 'key'),
-      message: 'match and in_order are two ways to say which item is about whom',
-      expected: 'match or in_order',
-      fix: 'remove in_order if the items of the answer carry the user id, else match',
-    });
-  }
-  if (body.authorization.base64 === true && body.authorization.scheme !== 'Basic') {
-    report.faults.push({
-      ...whereOf(source, ['authorization', 'base64'], 'key'),
-      message: 'base64 is for scheme Basic',
-      expected: 'scheme: Basic',
-      fix: 'write scheme: Basic, or remove base64',
-    });
-  }
-  if (/^http:/i.test(body.url)) {
-    report.warnings.push({
-      ...whereOf(source, ['url']),
-      message: 'the key goes over http in the clear, and only to addresses that the deployment lists',
-      fix: 'write https: unless the partner stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)',
-    });
-  }
 }
 
 const FILE_KINDS = {
@@ -162,8 +141,17 @@ function checkSecurity(
   const rules = Object.values(body.rules);
   const shared = rules.flatMap(({ stream }) => (stream === undefined ? [] : [stream]));
   const files = [...new Set(shared)].map((name) => fileOf('stream', workspace, name));
-  if (rules.length > 0 && shared.length === rules.length) {
+  if (rules.length > 0 && !rules.some(hasOwnStream)) {
     if (body.security === undefined) return;
+    if (files.length === 0) {
+      report.faults.push({
+        ...whereOf(source, ['security'], 'key'),
+        message: 'cohorts start all rules, and nobody sends events to those',
+        expected: 'no security',
+        fix: 'remove it',
+      });
+      return;
+    }
     report.faults.push({
       ...whereOf(source, ['security'], 'key'),
       message: 'all rules use shared streams, which carry their own security',

@@ -9,7 +9,7 @@ import type {
   RuleBody,
   StreamBody,
 } from '@carillon/domain';
-import { resourceKey } from '@carillon/domain';
+import { hasOwnStream, resourceKey } from '@carillon/domain';
 import fc, { type Arbitrary } from 'fast-check';
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
@@ -66,7 +66,23 @@ const account: Arbitrary<AccountBody> = fc.oneof(
 );
 
 const secret = fc.constantFrom({ secret: 'CRM_KEY' }, { secret: 'CRM_NEXT' });
-const integration: Arbitrary<IntegrationBody> = fc
+const cohortKinds = ['mixpanel', 'amplitude', 'segment', 'generic', 'posthog'] as const;
+const cohortIntegration: Arbitrary<IntegrationBody> = fc
+  .record({
+    kind: fc.constantFrom(...cohortKinds),
+    authorization: fc.record({ key: secret, second_key: secret }, { requiredKeys: ['key'] }),
+    user_id: fc.constantFrom('email', 'properties.$email', 'User ID'),
+    lasts: duration.map(() => '2h'),
+  })
+  .map(({ kind, authorization, user_id, lasts }): IntegrationBody => {
+    if (kind === 'generic') return { kind, authorization, first_sync_lasts: lasts };
+    if (kind === 'segment') return { kind, authorization, user_id, first_sync_lasts: lasts };
+    if (kind !== 'posthog') return { kind, authorization, user_id };
+    const url = 'https://eu.posthog.com';
+    return { kind, url, project: '12', authorization, cohorts: ['5', '21'], every: '2h', user_id };
+  });
+
+const partner: Arbitrary<IntegrationBody> = fc
   .record(
     {
       kind: fc.constant('lookup' as const),
@@ -123,7 +139,40 @@ const lookupRecipients = (integrations: readonly string[]) =>
     { requiredKeys: ['from', 'integration', 'user_ids'] },
   );
 
-const rule = (shared: readonly string[], integrations: readonly string[]): Arbitrary<RuleBody> =>
+type Around = {
+  readonly templates: readonly string[];
+  readonly streams: readonly string[];
+  readonly partners: readonly string[];
+  readonly platforms: readonly string[];
+};
+
+/** A rule that a cohort starts; PostHog is asked for the cohort `5`, so that one is there everywhere. */
+const cohortRule = ({ partners, platforms }: Around): Arbitrary<RuleBody> =>
+  fc.record(
+    {
+      id: id('rul_'),
+      enabled: fc.boolean(),
+      when: expression,
+      cohort: fc.record(
+        {
+          integration: fc.constantFrom(...platforms),
+          id: fc.constant('5'),
+          on: fc.constantFrom('entered', 'left'),
+          first_sync: fc.constantFrom('silent', 'notify'),
+        },
+        { requiredKeys: ['integration', 'id', 'on'] },
+      ),
+      recipients: lookupRecipients(partners).map(({ user_ids: _, ...rest }) => rest),
+    },
+    { requiredKeys: ['cohort', 'recipients'] },
+  ) as Arbitrary<RuleBody>;
+
+const rule = (around: Around): Arbitrary<RuleBody> =>
+  around.partners.length > 0 && around.platforms.length > 0
+    ? fc.oneof({ arbitrary: streamRule(around), weight: 2 }, { arbitrary: cohortRule(around), weight: 1 })
+    : streamRule(around);
+
+const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitrary<RuleBody> =>
   fc.record(
     {
       id: id('rul_'),
@@ -135,11 +184,7 @@ const rule = (shared: readonly string[], integrations: readonly string[]): Arbit
     { requiredKeys: ['when', 'recipients'] },
   ) as Arbitrary<RuleBody>;
 
-const notification = (
-  templates: readonly string[],
-  streams: readonly string[],
-  integrations: readonly string[],
-): Arbitrary<NotificationBody> =>
+const notification = (around: Around): Arbitrary<NotificationBody> =>
   fc
     .record({
       basis: optional<NotificationBody>({
@@ -153,11 +198,11 @@ const notification = (
         in_doubt: fc.constantFrom('hold', 'resend', 'drop'),
       } as { [K in keyof NotificationBody]: Arbitrary<NotificationBody[K]> }),
       security,
-      template: fc.constantFrom(...templates),
-      rules: fc.dictionary(name, rule(streams, integrations), { maxKeys: 3 }),
+      template: fc.constantFrom(...around.templates),
+      rules: fc.dictionary(name, rule(around), { maxKeys: 3 }),
     })
     .map(({ basis, security: own, template, rules }) => {
-      const needed = Object.values(rules).some(({ stream: shared }) => shared === undefined);
+      const needed = Object.values(rules).some(hasOwnStream);
       return { ...basis, ...(needed && { security: own }), channels: { email: { template } }, rules };
     });
 
@@ -181,13 +226,23 @@ export const configurations: Arbitrary<Configuration> = fc
     streams: fc.dictionary(name, stream, { maxKeys: 2 }),
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, account, { maxKeys: 2 }),
-    integrations: fc.dictionary(name, integration, { maxKeys: 2 }),
+    partners: fc.dictionary(name, partner, { maxKeys: 2 }),
+    platforms: fc.dictionary(
+      name.map((text) => `p-${text}`),
+      cohortIntegration,
+      { maxKeys: 2 },
+    ),
   })
   .chain((around) =>
     fc
       .dictionary(
         name,
-        notification(Object.keys(around.templates), Object.keys(around.streams), Object.keys(around.integrations)),
+        notification({
+          templates: Object.keys(around.templates),
+          streams: Object.keys(around.streams),
+          partners: Object.keys(around.partners),
+          platforms: Object.keys(around.platforms),
+        }),
         { maxKeys: 2 },
       )
       .map((notifications) => {
@@ -209,7 +264,7 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('stream', around.streams);
         addAll('template', around.templates);
         addAll('account', around.accounts);
-        addAll('integration', around.integrations);
+        addAll('integration', { ...around.platforms, ...around.partners });
         addAll('notification', notifications);
         return { number: 1, resources };
       }),
