@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
+import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import type { Clock, EventLog, Ids } from '@carillon/ports';
 
 /** The embedded backend in a folder of its own, for tests of what stands above the ports. */
@@ -11,6 +12,7 @@ export type RealBackend = {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
+  readonly codecs: AvroRecordCodecs;
   close(): Promise<void>;
 };
 
@@ -21,6 +23,7 @@ export async function openRealBackend(): Promise<RealBackend> {
     log: embedded.log,
     ids: createIds(new Uint8Array(32).fill(7)),
     clock: systemClock,
+    codecs: await createRecordCodecs(embedded.registry),
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
     async close() {
       await embedded.close();

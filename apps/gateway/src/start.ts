@@ -1,5 +1,6 @@
 import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
+import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
 import { createFreshness } from './freshness.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -29,6 +30,7 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     ...(telemetry && { answered: (request) => telemetry.answered(request) }),
   });
   serveEventIntake(server.app, ports, settings, freshness);
+  serveCohortIntake(server.app, ports, settings, freshness);
   const { address, port } = await server.listen();
   return { address, port, close: () => server.close(settings.closeDeadline) };
 }

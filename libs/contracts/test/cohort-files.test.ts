@@ -38,7 +38,7 @@ describe('a rule of a cohort', () => {
     const { resources, faults, warnings } = read(FILES);
     expect(faults).toEqual([]);
     expect(warnings.filter(({ file }) => file === NOTIFICATION)).toEqual([]);
-    const configuration = configurationOf(resources as never);
+    const configuration = configurationOf(resources);
     const { rules, streams } = streamTable(configuration);
     const path = cohortStream({ workspace: 'shop', integration: 'mixpanel', cohort: '1478097' });
     expect(rules.get(path)?.map(({ name }) => name)).toEqual(['joined']);

@@ -1,5 +1,5 @@
-import { identifierOf, MAX_COHORT_USERS, pointerTo, type CohortChange } from '@carillon/domain';
-import { CarillonError, err, isJsonObject, ok, parseJson, type Json, type Result } from '@carillon/kernel';
+import { identifierOf, MAX_COHORT_USERS, pointerTo, readJson, type CohortChange } from '@carillon/domain';
+import { CarillonError, err, isJsonObject, ok, type Json, type Result } from '@carillon/kernel';
 import { z } from 'zod';
 
 export type CohortReading = Result<readonly CohortChange[], CarillonError>;
@@ -33,16 +33,15 @@ export const count = (least: number, most: number) =>
     )
     .refine((number) => number >= least && number <= most, { error: `a number from ${least} to ${most}` });
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** What a thousand members may have with fifty properties each, and ten times that. */
+const LIMITS = { depth: 32, keys: 500_000 };
 
 /** The JSON value in the bytes; integers beyond doubles stay exact. */
-export function readJson(bytes: Uint8Array): Result<Json, CarillonError> {
-  try {
-    return ok(parseJson(utf8.decode(bytes)));
-  } catch {
-    // Also where it is nested so deeply that nothing but an attack would be.
-    return err(new CarillonError('invalid_json', 'The body could not be read as JSON in UTF-8. Send one JSON value.'));
-  }
+export function readCohortBody(bytes: Uint8Array): Result<Json, CarillonError> {
+  const read = readJson(bytes, LIMITS);
+  if (read.ok) return read;
+  const { code, detail, ...facts } = read.error;
+  return err(new CarillonError(code, detail, facts));
 }
 
 /** The value in this shape, or a refusal that names the field. What the platform sends besides is passed over. */

@@ -1,7 +1,13 @@
 import { proofOf, readCohortWebhook, readPostHogPage, type WebhookPlatform } from '@carillon/contracts';
 import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
-import { amplitude, mixpanel, postHogPage, segmentIdentify, segmentTrack } from './payloads.ts';
+import {
+  amplitudePayload as amplitude,
+  mixpanelPayload as mixpanel,
+  postHogPage,
+  segmentIdentify,
+  segmentTrack,
+} from '@carillon/testing/given';
 
 /** Over the wire and back, so that nothing passes that JSON cannot carry. */
 const sent = (body: unknown): Json => parseJson(stringifyJson(body as Json));

@@ -126,17 +126,17 @@ const eventRecipients = fc.record(
   { requiredKeys: ['from', 'to'] },
 );
 
-const lookupRecipients = (integrations: readonly string[]) =>
+const lookupRecipients = (integrations: readonly string[], userIds: Arbitrary<string> | null) =>
   fc.record(
     {
       from: fc.constant('lookup' as const),
       integration: fc.constantFrom(...integrations),
-      user_ids: expression,
+      ...(userIds && { user_ids: userIds }),
       unique_id: expression,
       person: expression,
       where: expression,
     },
-    { requiredKeys: ['from', 'integration', 'user_ids'] },
+    { requiredKeys: ['from', 'integration', ...(userIds ? (['user_ids'] as const) : [])] },
   );
 
 type Around = {
@@ -162,7 +162,7 @@ const cohortRule = ({ partners, platforms }: Around): Arbitrary<RuleBody> =>
         },
         { requiredKeys: ['integration', 'id', 'on'] },
       ),
-      recipients: lookupRecipients(partners).map(({ user_ids: _, ...rest }) => rest),
+      recipients: lookupRecipients(partners, null),
     },
     { requiredKeys: ['cohort', 'recipients'] },
   ) as Arbitrary<RuleBody>;
@@ -178,7 +178,10 @@ const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitr
       id: id('rul_'),
       enabled: fc.boolean(),
       when: expression,
-      recipients: integrations.length > 0 ? fc.oneof(eventRecipients, lookupRecipients(integrations)) : eventRecipients,
+      recipients:
+        integrations.length > 0
+          ? fc.oneof(eventRecipients, lookupRecipients(integrations, expression))
+          : eventRecipients,
       ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
     },
     { requiredKeys: ['when', 'recipients'] },

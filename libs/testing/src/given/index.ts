@@ -4,3 +4,4 @@ export * from './moments.ts';
 export * from './rules.ts';
 export * from './rule-book.ts';
 export * from './cohorts.ts';
+export * from './cohort-payloads.ts';

@@ -1,5 +1,5 @@
 /** What each platform sends, word for word as its documentation shows it. */
-export const mixpanel = (
+export const mixpanelPayload = (
   action: 'members' | 'add_members' | 'remove_members',
   ids: readonly string[],
   more: { readonly page?: number; readonly of?: number; readonly session?: string; readonly name?: string } = {},
@@ -22,7 +22,7 @@ export const mixpanel = (
   },
 });
 
-export const amplitude = (inside: boolean, ids: readonly string[], computed = '1692206763') => ({
+export const amplitudePayload = (inside: boolean, ids: readonly string[], computed = '1692206763') => ({
   cohort_name: 'Power users',
   cohort_id: '7khm89cz',
   in_cohort: inside,
