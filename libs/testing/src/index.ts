@@ -18,3 +18,4 @@ export * from './contracts/suppression-list.ts';
 export * from './otlp/index.ts';
 export * from './partner/scripted-partner.ts';
 export * from './product/index.ts';
+export * from './partner/scripted-posthog.ts';

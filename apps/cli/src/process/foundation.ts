@@ -2,6 +2,7 @@ import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
+import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
@@ -88,6 +89,8 @@ export async function openFoundation(
     templates,
     outboundHttp,
     partners: createPartnerLookup({ http: outboundHttp, clock }),
+    cohortPages: createPostHog(outboundHttp),
+    cohorts: backend.cohorts,
     tasks: backend.tasks,
     claims: backend.claims,
     secrets: createSecrets(backend.configurationStore, sealer, env),

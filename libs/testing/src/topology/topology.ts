@@ -5,6 +5,7 @@ import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
+import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
@@ -126,6 +127,7 @@ export class Topology {
       tasks,
       claims,
       partners: createPartnerLookup({ http, clock }),
+      cohortPages: createPostHog(http),
       codecs,
       configuration,
       templates,
