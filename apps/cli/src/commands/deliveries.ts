@@ -1,11 +1,10 @@
 import type { DeliveryBody, TraceBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { connect, seg, type Client, type CommonOptions } from '../client.ts';
+import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { clean, jsonText, paint, paintState, say, table } from '../output.ts';
+import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
 import { answer, command, follow } from './answering.ts';
 
-type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 type ListOptions = CommonOptions & {
   readonly recipient?: string;
   readonly state?: string;
@@ -18,8 +17,6 @@ type ListOptions = CommonOptions & {
   readonly cursor?: string;
   readonly follow?: boolean;
 };
-
-const shortTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
 
 const deliveryRow = (one: DeliveryBody): string[] => [
   shortTime(one.updated_at),
