@@ -44,7 +44,7 @@ const told = async (): Promise<string[]> =>
     )
     .toSorted();
 const until = (lines: readonly string[]) =>
-  untilFound(`${lines.join(', ')}`, async () => ((await told()).length >= lines.length ? told() : undefined), 15_000);
+  untilFound(lines.join(', '), async () => ((await told()).length >= lines.length ? told() : undefined), 15_000);
 
 describe('a platform that has to be asked', () => {
   it('is asked page by page, and what changed since the last time becomes events', async () => {

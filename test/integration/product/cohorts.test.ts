@@ -16,8 +16,8 @@ const PAGE = 1000;
 let partner: ScriptedPartner;
 let shop: Shop & { close(): Promise<void> };
 
-const rule = (name: string, cohort: string): string => `  ${name}:
-    cohort: { integration: mixpanel, id: "1478097", ${cohort} }
+const rule = (name: string, change: string): string => `  ${name}:
+    cohort: { integration: mixpanel, id: "1478097", ${change} }
     recipients:
       from: lookup
       integration: crm
