@@ -26,9 +26,16 @@ const TEST_TOOLS = [
   'smtp-server',
   'kafkajs',
   'mongodb',
+  'jose',
+  'oidc-provider',
   '@bufbuild/cel',
   'playwright-core',
   'axe-core',
+  'yaml',
+  'dclint',
+  'dockerfile-ast',
+  'dockerfile-utils',
+  '@prometheus-io/lezer-promql',
 ];
 const SERVER = ['fastify', '@fastify/cors', '@fastify/swagger'];
 const BY_TAG: Readonly<Record<string, readonly string[]>> = {
@@ -44,6 +51,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],
+  'libs/adapters/jwks': ['jose'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],
   'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],

@@ -1,9 +1,7 @@
-import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
-import { systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { Delivery, Evaluation, Intent, Outcome } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
-import type { LogRecord, TopicName } from '@carillon/ports';
+import type { CheckpointStore, DeliveryLedger, EventLog, LogRecord, SchemaRegistry, TopicName } from '@carillon/ports';
 
 /** What a stopped product left behind: its log and its ledger, read whole. */
 export type Evidence = {
@@ -20,14 +18,22 @@ export type Evidence = {
   readonly unread: readonly string[];
 };
 
+/** Where a product keeps what it knows, on either backend. */
+export type Stores = {
+  readonly log: EventLog;
+  readonly ledger: DeliveryLedger;
+  readonly checkpoints: CheckpointStore;
+  readonly registry: SchemaRegistry;
+};
+
 const PAGE = 1000;
 
-async function readTopic(data: Embedded, topic: TopicName): Promise<readonly LogRecord[]> {
+async function readTopic({ log }: Stores, topic: TopicName): Promise<readonly LogRecord[]> {
   const records: LogRecord[] = [];
-  for (let partition = 0; partition < data.log.partitions(topic); partition += 1) {
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
     let from = 0;
     for (;;) {
-      const page = await data.log.read(topic, partition, from, PAGE);
+      const page = await log.read(topic, partition, from, PAGE);
       const last = page.at(-1);
       if (!last) break;
       records.push(...page);
@@ -37,11 +43,11 @@ async function readTopic(data: Embedded, topic: TopicName): Promise<readonly Log
   return records;
 }
 
-async function readDeliveries(data: Embedded): Promise<readonly Delivery[]> {
+async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
   let cursor: string | undefined;
   do {
-    const page = await data.ledger.list({}, PAGE, cursor);
+    const page = await ledger.list({}, PAGE, cursor);
     deliveries.push(...page.items);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
@@ -50,11 +56,11 @@ async function readDeliveries(data: Embedded): Promise<readonly Delivery[]> {
 
 type Place = { readonly partition: number; readonly start: number; readonly next: number; readonly end: number };
 
-async function readPlaces(data: Embedded, group: string, topic: TopicName): Promise<readonly Place[]> {
+async function readPlaces({ log, checkpoints }: Stores, group: string, topic: TopicName): Promise<readonly Place[]> {
   const places: Place[] = [];
-  for (let partition = 0; partition < data.log.partitions(topic); partition += 1) {
-    const next = (await data.checkpoints.load(group, topic, partition))?.next ?? 0;
-    places.push({ partition, next, ...(await data.log.bounds(topic, partition)) });
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
+    places.push({ partition, next, ...(await log.bounds(topic, partition)) });
   }
   return places;
 }
@@ -73,25 +79,27 @@ const decodeAll = <Value>(records: readonly LogRecord[], codec: Decode<Value>): 
     return decoded.value;
   });
 
-/** Opens the data folder of a stopped product as its next start would, and reads what is there. */
-export async function readEvidence(dataDir: string): Promise<Evidence> {
-  const data = await openEmbedded({ dataDir, clock: systemClock, holder: 'crash test' });
-  try {
-    const codecs = await createRecordCodecs(data.registry);
-    const events = await readTopic(data, 'carillon.events');
-    const judged = await readPlaces(data, 'engine', 'carillon.events');
-    const inCustody = await readPlaces(data, 'delivery', 'carillon.intents');
-    return {
-      events: new Set(events.flatMap(({ headers }) => headers['event_id'] ?? [])),
-      intents: decodeAll(await readTopic(data, 'carillon.intents'), codecs.intent),
-      deliveries: await readDeliveries(data),
-      outcomes: decodeAll(await readTopic(data, 'carillon.outcomes'), codecs.outcome),
-      evaluations: decodeAll(await readTopic(data, 'carillon.evaluations'), codecs.evaluation),
-      deadLetters: (await readTopic(data, 'carillon.dead-letters')).length,
-      judged,
-      unread: [...unreadOf(judged, 'carillon.events'), ...unreadOf(inCustody, 'carillon.intents')],
-    };
-  } finally {
-    await data.close();
-  }
+/** Where the engine and the custody of deliveries stand. */
+async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | 'unread'>> {
+  const judged = await readPlaces(stores, 'engine', 'carillon.events');
+  const inCustody = await readPlaces(stores, 'delivery', 'carillon.intents');
+  return { judged, unread: [...unreadOf(judged, 'carillon.events'), ...unreadOf(inCustody, 'carillon.intents')] };
+}
+
+/** Partitions that a stage has not read to their end. */
+export const readUnread = async (stores: Stores): Promise<readonly string[]> => (await readProgress(stores)).unread;
+
+/** Reads what a stopped product left behind. */
+export async function readEvidence(stores: Stores): Promise<Evidence> {
+  const codecs = await createRecordCodecs(stores.registry, Date.now);
+  const events = await readTopic(stores, 'carillon.events');
+  return {
+    ...(await readProgress(stores)),
+    events: new Set(events.flatMap(({ headers }) => headers['event_id'] ?? [])),
+    intents: decodeAll(await readTopic(stores, 'carillon.intents'), codecs.intent),
+    deliveries: await readDeliveries(stores),
+    outcomes: decodeAll(await readTopic(stores, 'carillon.outcomes'), codecs.outcome),
+    evaluations: decodeAll(await readTopic(stores, 'carillon.evaluations'), codecs.evaluation),
+    deadLetters: (await readTopic(stores, 'carillon.dead-letters')).length,
+  };
 }

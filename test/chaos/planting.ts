@@ -23,8 +23,8 @@ export const POSITION_BEFORE_CUSTODY: Change = {
 /** No bug: two dispatchers send from one ledger, as two processes of the role would. */
 export const TWO_DISPATCHERS: Change = {
   file: 'apps/delivery/src/start.ts',
-  from: 'const dispatcher = startDispatcher(ports);',
-  to: `const both = [startDispatcher(ports), startDispatcher(ports)];
+  from: 'const dispatcher = startDispatcher(ports, (delivery) => held.has(partitionOfIntent(delivery, ports)));',
+  to: `const both = [startDispatcher(ports, () => true), startDispatcher(ports, () => true)];
   const dispatcher = {
     offer: (deliveries) => both.forEach((one) => one.offer(deliveries)),
     stop: async (deadline) => (await Promise.all(both.map((one) => one.stop(deadline)))).flat(),

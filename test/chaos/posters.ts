@@ -18,13 +18,18 @@ export type PostersOptions = {
   readonly posters: number;
   /** Events of each poster in a second, at most. */
   readonly rate: number;
+  /** So many events in all; left out: until `finish`. */
+  readonly events?: number;
 };
 
 export type Posters = {
   readonly acknowledged: readonly Acknowledged[];
   /** Requests that were cut off or refused, and so sent again. */
   cut(): number;
-  /** Resolves when every event that was begun is acknowledged. Rejects where one never was, or got two ids. */
+  /**
+   * Resolves when all are posted, or where no number was given when every event that was begun is acknowledged. Rejects
+   * where one never was, or got two ids.
+   */
   finish(): Promise<void>;
 };
 
@@ -33,7 +38,7 @@ const REUSED = 0.1;
 /** Share of events that are sent again after their 202, as by a client that never saw it. */
 const REPEATED = 0.05;
 const ACKNOWLEDGED_WITHIN = 60_000;
-const TRY_AGAIN = 20;
+const TRY_AGAIN = 100;
 
 type Order = { readonly idempotencyKey: string; readonly uniqueId: string; readonly to: string };
 
@@ -85,12 +90,12 @@ export function startPosters(options: PostersOptions): Posters {
       const id = await post(order);
       if (id !== undefined) return id;
       if (Date.now() > deadline) throw new Error(`no 202 within ${ACKNOWLEDGED_WITHIN} ms: ${order.idempotencyKey}`);
-      await pause(TRY_AGAIN);
+      await pause(TRY_AGAIN * (0.5 + Math.random()));
     }
   }
 
   async function work(): Promise<void> {
-    while (!finishing) {
+    while (options.events === undefined ? !finishing : ids.length < options.events) {
       const due = Date.now() + 1000 / options.rate;
       const order = nextOrder();
       const again = chance() < REPEATED;

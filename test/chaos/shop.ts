@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { cli, type Product } from '@carillon/testing';
+import { cli } from '@carillon/testing';
 
 export const WORKSPACE = 'shop';
 export const STREAM = 'shop/orders';
@@ -51,8 +51,11 @@ export async function openShop(folder: string, dataDir: string, smtpPort: number
   return (JSON.parse(made) as { key: string }).key;
 }
 
+/** Where the management API of a running product is, and what opens it. */
+export type Management = { readonly controlUrl: string; readonly token: string };
+
 /** How many deliveries are in each state, as the management API tells. */
-export async function countDeliveries(product: Product): Promise<Readonly<Record<string, number>>> {
+export async function countDeliveries(product: Management): Promise<Readonly<Record<string, number>>> {
   const answer = await fetch(`${product.controlUrl}/v1/status`, {
     headers: { authorization: `Bearer ${product.token}` },
     signal: AbortSignal.timeout(10_000),

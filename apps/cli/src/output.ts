@@ -25,7 +25,7 @@ export const jsonText = (value: unknown, indent?: number): string =>
   );
 export const sayJson = (value: unknown): void => say(jsonText(value, 2));
 
-/** A time as the API writes it, for a column of times. */
+/** A time as people read it in a list: without milliseconds; UTC. */
 export const shortTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
 
 /** Columns as wide as their widest cell; the last one runs free. */

@@ -10,6 +10,7 @@ import type {
   ExpressionLanguage,
   Ids,
   Inbox,
+  KeyUseStore,
   LookupClaims,
   PartnerLookup,
   ReadModels,
@@ -18,6 +19,7 @@ import type {
   SenderFactory,
   SuppressionList,
   TemplateRenderer,
+  TokenVerifier,
 } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
@@ -56,9 +58,11 @@ export type ControlPorts = {
   readonly secrets: Secrets;
   readonly sealer: SecretSealer;
   readonly apiKeys: ApiKeyMaker;
+  readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;
+  readonly tokens: Pick<TokenVerifier, 'inspect'>;
   readonly compileRule: CompileRule;
   /** Resolves when no gateway lets anybody in any more by configuration that it read before this time. */
   readonly readEverywhere: (since: Instant) => Promise<void>;

@@ -13,6 +13,8 @@ const PAGE = 200;
 const NO_ACCOUNT_LANE = 4;
 /** The ledger is asked at least this often, whatever hints came. */
 const POLL = 1000;
+/** What is another process's own has waited so long that it seems to have nobody: longer than a process stays unmissed. */
+const ABANDONED = 10_000;
 
 export type Dispatcher = {
   /** A hint that these are due; the ledger has them anyway. */
@@ -26,9 +28,10 @@ export type Dispatcher = {
 
 /**
  * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
- * holds up its own lane only, a busy workspace its own turns only.
+ * holds up its own lane only, a busy workspace its own turns only. Of several processes each begins with its own, or
+ * they would try for the same deliveries all the time; nothing but work is lost where two do.
  */
-export function startDispatcher(ports: DeliveryPorts): Dispatcher {
+export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery) => boolean): Dispatcher {
   const { clock, ledger, watch } = ports;
   const lanes = createLanes(MAX_BYTES);
   const accounts = createAccounts({ ...ports, trouble: watch.trouble });
@@ -111,7 +114,9 @@ export function startDispatcher(ports: DeliveryPorts): Dispatcher {
       moreInLedger = false;
       for (const workspace of await ledger.dueWorkspaces(now)) {
         const page = await ledger.due(workspace, now, PAGE);
-        const all = page.map(enqueue);
+        const own = page.filter(isOwn);
+        const abandoned = page.filter(({ nextAt }) => (nextAt ?? 0) <= now - ABANDONED);
+        const all = (own.length > 0 ? own : abandoned).map(enqueue);
         if (page.length === PAGE || (lanes.full() && all.includes(false))) moreInLedger = true;
       }
       pump();

@@ -1,3 +1,4 @@
+import { partitionOf, slotParts, type Delivery } from '@carillon/domain';
 import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import { abandon, createCustodyStage, sweep, withdraw } from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
@@ -25,7 +26,8 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const counts = await ledger.countByState();
   if (config.aloneOnStore) await sweepAll(ports);
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
-  const dispatcher = startDispatcher(ports);
+  const held = new Set<number>();
+  const dispatcher = startDispatcher(ports, (delivery) => held.has(partitionOfIntent(delivery, ports)));
   const custody = createCustodyStage({ ...ports, due: dispatcher.offer });
   const consumption = await startStageConsumer({
     group: 'delivery',
@@ -34,6 +36,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     log: ports.log,
     checkpoints: ports.checkpoints,
     watch,
+    held,
   });
   /** The configuration by which what waits was last looked through. */
   let withdrawnBy = -1;
@@ -64,6 +67,10 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     },
   };
 }
+
+/** Where the intents of a slot stand on the log. */
+const partitionOfIntent = ({ intent }: Delivery, { ids, log }: DeliveryPorts): number =>
+  partitionOf(ids.keyed('slot', ...slotParts(intent)), log.partitions('carillon.intents'));
 
 /** Until nothing of the predecessor is left in SENDING. */
 async function sweepAll(ports: DeliveryPorts): Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '@carillon/testing/topology';
 import { account, notification, ORDER_PAID, ORDERS, PAID_MAIL, stream, template } from '@carillon/testing/given';
 import type { NotificationBody } from '@carillon/domain';
-import { startDelivery, type DeliveryRole } from '../src/index.ts';
+import { startDelivery, type DeliveryPorts, type DeliveryRole } from '../src/index.ts';
 
 export type Attempted = { readonly verdict: string; readonly code: string };
 
@@ -67,23 +67,34 @@ export class RoleUnderTest {
   /** Starts the role, and what feeds it. */
   async start(): Promise<DeliveryRole> {
     await this.topology.evaluates();
-    this.role = await startDelivery(
-      { aloneOnStore: true },
-      {
-        ...this.topology.ports,
-        watch: {
-          ...this.topology.witness,
-          attempt:
-            () =>
-            ({ verdict, code }) =>
-              void this.attempts.push({ verdict, code }),
-          queued: () => undefined,
-          alert: (key) => void this.alerts.push(key),
-          trouble: (_, error) => void this.troubles.push(error),
-        },
-      },
-    );
+    this.role = await this.#launch(true);
     return this.role;
+  }
+
+  /** Starts another one beside it, as a second process would; it is the caller's to close. */
+  another(): Promise<DeliveryRole> {
+    return this.#launch(false);
+  }
+
+  #launch(aloneOnStore: boolean): Promise<DeliveryRole> {
+    return startDelivery({ aloneOnStore }, this.ports);
+  }
+
+  get ports(): DeliveryPorts {
+    const { attempts, alerts, troubles } = this;
+    return {
+      ...this.topology.ports,
+      watch: {
+        ...this.topology.witness,
+        attempt:
+          () =>
+          ({ verdict, code }) =>
+            void attempts.push({ verdict, code }),
+        queued: () => undefined,
+        alert: (key) => void alerts.push(key),
+        trouble: (_, error) => void troubles.push(error),
+      },
+    };
   }
 
   paid(order: string, workspace = 'shop'): Promise<string> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCustodyStage } from '@carillon/stages';
 import { account } from '@carillon/testing/given';
 import { startScriptedSmtp, untilFound } from '@carillon/testing/topology';
+import { startDispatcher } from '../src/dispatcher.ts';
 import { FIRST_PAUSE, QUICK, RoleUnderTest } from './delivery-role.ts';
 
 let under: RoleUnderTest;
@@ -228,5 +229,46 @@ describe('two workspaces over one account', () => {
     const before = begun.filter(({ at }) => at < (calm?.at ?? 0));
     // The sandbox takes sixteen at a time: it is among the first of them.
     expect(before.length).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('two processes over one ledger', () => {
+  it('begin each with its own: hardly a delivery is tried for twice', async () => {
+    await under.close();
+    under = await RoleUnderTest.open({ partitions: 4 });
+    await under.shop();
+    // Slow enough for a backlog: the ledger is read again and again while it is worked off.
+    under.mail.follow(({ stage }) => (stage === 'dot' ? { say: '250 2.0.0 Ok', after: 60 } : undefined));
+    await under.start();
+    const other = await under.another();
+    for (let order = 0; order < 100; order += 1) await under.paid(`A-${order}`);
+    await untilFound(
+      'all of them sent',
+      async () => {
+        const all = await under.deliveries();
+        return all.length === 100 && all.every(({ state }) => state === 'SENT') ? all : undefined;
+      },
+      25_000,
+    );
+    await other.close();
+    const verdicts = under.attempts.map(({ verdict }) => verdict);
+    expect(verdicts.filter((verdict) => verdict === 'accepted')).toHaveLength(100);
+    expect(verdicts.filter((verdict) => verdict === 'stale').length).toBeLessThan(20);
+    expect(under.mail.accepted).toHaveLength(100);
+  });
+
+  it('help out where a delivery has waited for long, as if nobody had its partition', async () => {
+    await under.shop(QUICK);
+    under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 later' : undefined));
+    await under.start();
+    await under.paid('A-1');
+    await untilFound('a refusal', async () => (await under.deliveries()).find(({ attempts }) => attempts[0]?.result));
+    await under.stop();
+    under.mail.follow(() => undefined);
+    under.topology.clock.pass(60_000);
+    const dispatcher = startDispatcher(under.ports, () => false);
+    await under.reaches('SENT');
+    await dispatcher.stop(under.topology.clock.now());
+    expect(under.mail.accepted).toHaveLength(1);
   });
 });

@@ -7,6 +7,8 @@ export type WatchedEngine = EngineRole & {
   readonly alerts: string[];
   /** What came of each call to a partner. */
   readonly outcomes: PartnerAnswer['kind'][];
+  /** Calls that have begun and are not over. */
+  openCalls(): number;
 };
 
 /** The engine role over a topology, with what it tells kept for the test. */
@@ -14,16 +16,17 @@ export async function startEngineOn(topology: Topology, more: Partial<EnginePort
   const troubles: unknown[] = [];
   const alerts: string[] = [];
   const outcomes: PartnerAnswer['kind'][] = [];
+  let begun = 0;
   const watch: EnginePorts['watch'] = {
     ...topology.witness,
     trouble: (_where, error) => void troubles.push(error),
-    call:
-      () =>
-      ({ outcome }) =>
-        void outcomes.push(outcome),
+    call: () => {
+      begun += 1;
+      return ({ outcome }) => void outcomes.push(outcome);
+    },
     asking: () => undefined,
     partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
   };
   const engine = await startEngine({ ...topology.ports, watch, ...more });
-  return { ...engine, troubles, alerts, outcomes };
+  return { ...engine, troubles, alerts, outcomes, openCalls: () => begun - outcomes.length };
 }

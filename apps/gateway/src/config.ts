@@ -18,6 +18,8 @@ export type GatewayConfig = {
   /** How long a stale configuration is tried to be read while a request waits. */
   readonly refreshDeadline?: Duration;
   readonly closeDeadline?: Duration;
+  /** How often it is told when API keys were used. */
+  readonly tellUsesEvery?: Duration;
   readonly http?: Partial<HttpLimits>;
 };
 
@@ -36,6 +38,7 @@ export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   freshFor: CONFIGURATION_FRESH_FOR,
   refreshDeadline: 1000,
   closeDeadline: 10_000,
+  tellUsesEvery: 5000,
   http: {},
   ...config,
 });

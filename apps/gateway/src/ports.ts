@@ -1,5 +1,14 @@
 import type { Duration } from '@carillon/kernel';
-import type { Clock, ConfigurationView, EventLog, Ids, RecordCodecs, Secrets } from '@carillon/ports';
+import type {
+  Clock,
+  ConfigurationView,
+  EventLog,
+  Ids,
+  KeyUseStore,
+  RecordCodecs,
+  Secrets,
+  TokenVerifier,
+} from '@carillon/ports';
 import type { AnsweredRequest, HealthSources, HttpLog } from '@carillon/runtime';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
@@ -24,6 +33,8 @@ export type GatewayTelemetry = {
   /** The log acknowledged an append. */
   appended(span: Duration): void;
   answered(request: AnsweredRequest): void;
+  /** Work beside the requests failed and will be tried again. */
+  trouble(where: string, error: unknown): void;
 };
 
 export type GatewayPorts = HealthSources & {
@@ -35,6 +46,9 @@ export type GatewayPorts = HealthSources & {
   /** What integrations sign their requests with. */
   readonly secrets: Secrets;
   readonly codecs: Pick<RecordCodecs, 'cohort'>;
+  readonly tokens: Pick<TokenVerifier, 'verify'>;
+  /** Where it is kept when API keys were used; may be away without anybody being refused. */
+  readonly keyUses: Pick<KeyUseStore, 'record'>;
   readonly telemetry?: GatewayTelemetry;
   readonly httpLog?: HttpLog;
 };

@@ -65,7 +65,7 @@ const STREAMS: readonly ResourceChange[] = [
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
   const backend = await openRealBackend();
-  const { apiKeys, codecs, log, clock, ids } = backend;
+  const { apiKeys, codecs, tokens, keyUses, log, clock, ids } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
   const changes: ResourceChange[] = [...STREAMS, ...INTEGRATIONS];
@@ -106,6 +106,8 @@ export async function prepareGround(): Promise<Ground> {
           apiKeys,
           codecs,
           secrets: { resolve: async (_workspace, name) => secrets[name] ?? null },
+          tokens,
+          keyUses,
           httpLog: { warn: httpLog, error: httpLog },
           configuration: {
             current: () => configuration.current,

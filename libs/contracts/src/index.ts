@@ -9,6 +9,7 @@ export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts'
 export type { DecodeFault } from './records/framing.ts';
 export * from './records/record-codecs.ts';
 export * from './http/management.ts';
+export * from './http/samples.ts';
 export * from './files/desired.ts';
 export type { Difference } from './files/differences.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';

@@ -131,6 +131,22 @@ describe('a plan', () => {
     ]);
   });
 
+  test('keeps the JWT provider that a stream or a notification names', () => {
+    const security = { jwt_provider: 'auth' };
+    const desired = [
+      template,
+      resource('stream', 'orders', { security }),
+      resource('notification', 'paid', notification({ r: rule() }, { security })),
+    ];
+    const provider = resource('jwt_provider', 'auth', { jwks_url: 'https://auth.example.com/jwks' });
+    const current = applied(EMPTY_CONFIGURATION, [...desired, provider]);
+    const message = 'JWT provider auth is not in the folder and would go';
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { file: 'paid.yaml', path: 'security.jwt_provider', message },
+      { file: 'orders.yaml', path: 'security.jwt_provider', message },
+    ]);
+  });
+
   test('never touches API keys', () => {
     const ref = { kind: 'api_key', workspace: 'shop', name: 'backend' } as const;
     const key: Resource = {

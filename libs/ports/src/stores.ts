@@ -4,6 +4,7 @@ import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
+import type { KeyUseStore } from './key-uses.ts';
 import type { LookupClaims } from './lookup-claims.ts';
 import type { ReadModels } from './read-models.ts';
 import type { SuppressionList } from './suppression-list.ts';
@@ -21,4 +22,5 @@ export type Stores = {
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
+  readonly keyUses: KeyUseStore;
 };

@@ -4,6 +4,7 @@ import { connect, seg, type Client, type CommonOptions, type Page } from '../cli
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
 import { answer, command, follow } from './answering.ts';
+import { fieldsCommand } from './rule-sample.ts';
 
 type ListOptions = CommonOptions & {
   readonly recipient?: string;
@@ -121,7 +122,7 @@ export function eventCommands(program: Command): void {
     });
   const row = (one: EventBody): string[] => [shortTime(one.at), one.id, one.stream, `${one.bytes} B`, one.position];
 
-  command(program, 'events', 'list events received, newest first')
+  const events = command(program, 'events', 'list events received, newest first')
     .option('--stream <path>', 'only of this EVENT_PATH')
     .option('--since <time>', 'only since: 2h, or an RFC 3339 time')
     .option('--limit <n>', 'at most so many', '50')
@@ -147,6 +148,8 @@ export function eventCommands(program: Command): void {
       );
       return undefined;
     });
+
+  fieldsCommand(events);
 
   command(program, 'trace <id>', 'the whole story of an event or a delivery').action(
     async (id: string, options: CommonOptions) => {

@@ -6,12 +6,12 @@ import { clean, paint, say, sayJson } from '../output.ts';
 import { answer, command } from './answering.ts';
 import { integrationShowCommand } from './cohorts.ts';
 
-const showChecks = (body: CheckBody): string =>
+export const showChecks = (body: CheckBody): string =>
   body.steps
     .map((one) => `${one.ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(one.step)}: ${clean(one.detail)}`)
     .join('\n');
 
-const failIfAny = (body: CheckBody): void => {
+export const failIfAny = (body: CheckBody): void => {
   if (body.steps.some((one) => !one.ok)) process.exitCode = 1;
 };
 

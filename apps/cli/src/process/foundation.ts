@@ -1,6 +1,7 @@
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
@@ -10,6 +11,7 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
+import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
 import { openClusterBackend } from './cluster-backend.ts';
 import { openKeys } from './deployment-keys.ts';
@@ -48,12 +50,13 @@ export async function openFoundation(
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
+  if (!settings.cluster) refuseMoved(settings.dataDir);
   const backend = settings.cluster
     ? await openClusterBackend(settings.cluster, options)
     : await openEmbeddedBackend(options);
   closing.add(() => backend.close());
   const keys = await openKeys(settings, env, backend);
-  const codecs = await createRecordCodecs(backend.registry);
+  const codecs = await createRecordCodecs(backend.registry, () => clock.now());
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
   await configuration.refresh();
   const follower = startLoop(
@@ -82,6 +85,7 @@ export async function openFoundation(
     checkpoints: backend.checkpoints,
     ledger: backend.ledger,
     suppressions: backend.suppressions,
+    keyUses: backend.keyUses,
     configuration,
     codecs,
     ids: createIds(keys.ledgerKey),
@@ -93,6 +97,7 @@ export async function openFoundation(
     cohorts: backend.cohorts,
     tasks: backend.tasks,
     claims: backend.claims,
+    tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
     secrets: createSecrets(backend.configurationStore, sealer, env),
     senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),

@@ -1,9 +1,10 @@
+import type { TokenVerifierOptions } from '@carillon/adapter-jwks';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EngineWatch } from '@carillon/engine';
 import type { GatewayTelemetry } from '@carillon/gateway';
-import { isCarillonError } from '@carillon/kernel';
+import { formatInstant, isCarillonError } from '@carillon/kernel';
 import {
   createLogger,
   createTelemetry,
@@ -52,7 +53,8 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     delivery,
     engine,
     control,
-    gateway: watchGateway(telemetry),
+    gateway: watchGateway(telemetry, trouble),
+    tokens: watchTokens(telemetry, logger),
     httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
     close: () => telemetry.close(),
   };
@@ -153,8 +155,9 @@ function watchAsking({ metrics, spans }: Telemetry, logger: Logger): AskingWatch
   };
 }
 
-function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
+function watchGateway({ metrics, spans }: Telemetry, trouble: GatewayTelemetry['trouble']): GatewayTelemetry {
   return {
+    trouble,
     startRequest(traceparent, route) {
       const span = spans.start('http.request', {
         kind: 'server',
@@ -173,6 +176,30 @@ function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
     answered({ route, problem }) {
       if (problem !== null && route.startsWith('/events/')) metrics.eventsRefused.with({ code: problem }).inc();
+    },
+  };
+}
+
+function watchTokens({ metrics }: Telemetry, logger: Logger): NonNullable<TokenVerifierOptions['watch']> {
+  return {
+    judged({ workspace, provider, result, stale }) {
+      const label = `${workspace}/${provider}`;
+      metrics.tokens.with({ provider: label, result }).inc();
+      if (stale) metrics.tokensByStaleKeys.with({ provider: label }).inc();
+    },
+    fetched({ workspace, provider, failure, turned, servesUntil, span }) {
+      metrics.keySetFetches
+        .with({ provider: `${workspace}/${provider}`, result: failure === null ? 'ok' : 'failed' })
+        .inc();
+      // An outage is told at its begin and at its end; in between the counters tell.
+      if (!turned) return;
+      const facts = { workspace, resource: `jwt_provider ${provider}`, duration_ms: span };
+      if (failure === null) return logger.info(facts, 'the key set is fetched again');
+      const until =
+        servesUntil === null
+          ? 'there are none to go on with'
+          : `the old ones serve until ${formatInstant(servesUntil)}`;
+      logger.warn({ ...facts, detail: `${failure}; ${until}` }, 'the keys of a JWT provider cannot be fetched');
     },
   };
 }

@@ -88,13 +88,13 @@ export function startCaller(ports: CallerPorts): Caller {
     underWay.add(watched);
   }
 
-  function take(one: AskTask): boolean {
+  function take(one: AskTask): 'taken' | 'known' | 'full' {
     const { task, asking } = one;
     if (asking.verdict) background('publish a lookup', publishVerdict(one, ports));
     else if (task.deadline !== null && task.deadline <= clock.now())
       background('park a trigger', expireTask(one, ports));
     else return lanes.add(one, clock.now());
-    return true;
+    return 'taken';
   }
 
   const callable = (kind: string): boolean => {
@@ -104,7 +104,8 @@ export function startCaller(ports: CallerPorts): Caller {
   /** The fuller the process, the smaller the share of each partner; none is ever kept out. */
   const placesOf = (): number => Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - lanes.openCalls()) / 4)));
 
-  function pump(lane: Lane): void {
+  /** Calls as many as there are places for; what is read next is told by those that end, never by the reading itself. */
+  function pump(lane: Lane, readOn = true): void {
     if (stopping.signal.aborted || !callable(lane.kind)) return giveBack(lane);
     while (lane.calls < placesOf()) {
       const next = lane.ready.shift();
@@ -113,7 +114,7 @@ export function startCaller(ports: CallerPorts): Caller {
       if (!callable(lane.kind)) return giveBack(lane);
     }
     fill(lane);
-    if (lane.more && lane.waiting.length < PAGE / 2) loop.nudge();
+    if (readOn && lane.more && lane.waiting.length < PAGE / 2) loop.nudge();
     watch.asking(lanes.bytes(), lanes.openCalls());
   }
 
@@ -271,8 +272,8 @@ export function startCaller(ports: CallerPorts): Caller {
         const ready = open ? page : page.filter(({ asking }) => asking.verdict !== null);
         const late = open ? [] : (await tasks.overdue(kind, now, PAGE)).map(readTask);
         const taken = [...ready, ...late].map(take);
-        lane.more = page.length === PAGE || taken.includes(false);
-        pump(lane);
+        lane.more = page.length === PAGE || taken.includes('full');
+        pump(lane, false);
       }
     },
     (error) => watch.trouble('read what is to be asked', error),
@@ -284,7 +285,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const touched = new Set<string>();
       for (const one of offered) {
         if (!callable(one.task.kind)) continue;
-        if (!take(one)) lanes.laneOf(one.task.kind).more = true;
+        if (take(one) === 'full') lanes.laneOf(one.task.kind).more = true;
         touched.add(one.task.kind);
       }
       for (const kind of touched) pump(lanes.laneOf(kind));

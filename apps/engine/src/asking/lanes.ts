@@ -54,19 +54,19 @@ export function createLanes(maxBytes: number) {
     all: (): readonly Lane[] => [...lanes.values()],
     bytes: (): number => bytes,
     openCalls: (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.calls, 0),
-    /** False: no room, or it is here or under way already. */
-    add(one: AskTask, now: Instant): boolean {
+    /** `known`: it is here or under way already; `full`: it stays in the store. */
+    add(one: AskTask, now: Instant): 'taken' | 'known' | 'full' {
       const { id, kind, data } = one.task;
-      if (known.has(id)) return false;
+      if (known.has(id)) return 'known';
       const lane = laneOf(kind);
       const size = 500 + data.length * 2;
       const full = lane.waiting.length >= MOST_OF_LANE || lane.bytes + size > maxBytes / 8 || bytes + size > maxBytes;
-      if (full && lane.waiting.length > 0) return false;
+      if (full && lane.waiting.length > 0) return 'full';
       lane.waiting.push({ one, bytes: size, since: now });
       lane.bytes += size;
       bytes += size;
       known.add(id);
-      return true;
+      return 'taken';
     },
     /** The triggers of the next call: empty while others may still join them, or where nothing waits. */
     take(lane: Lane, integration: LookupIntegration, now: Instant): readonly AskTask[] {

@@ -15,6 +15,7 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
@@ -63,11 +64,11 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const freshLogId = (): string =>
   ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('');
 
-/** Beside this file, as the source that it is in a checkout or as what a bundle made of it. */
+/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
 const threadEntry = (): URL =>
   import.meta.url.endsWith('.ts')
     ? new URL('./writing/thread.ts', import.meta.url)
-    : new URL('./writing/thread.js', import.meta.url);
+    : new URL('./embedded-writer.js', import.meta.url);
 
 /**
  * Opens the data folder, making it if it is not there. Rejects with CarillonError `data_locked` where another process has
@@ -134,6 +135,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
+    keyUses: createKeyUseStore(reader, writer.writes()),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     backup: (file) => writeBackup(database, keys, file),
     stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),

@@ -42,5 +42,12 @@ export const retentionWrites = ({ sql }: Transaction) => ({
       olderThan,
       limit,
     ),
+  'retention.fields': (olderThan: number, limit: number): number =>
+    sql.run(
+      `DELETE FROM field_rows WHERE (stream, partition, path) IN
+         (SELECT stream, partition, path FROM field_rows WHERE last_at < ? LIMIT ?)`,
+      olderThan,
+      limit,
+    ),
 });
 export type RetentionWrites = ReturnType<typeof retentionWrites>;

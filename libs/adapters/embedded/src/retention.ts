@@ -10,7 +10,7 @@ const ROWS_AT_ONCE = 1000;
 /** How long records and rows are kept. Null: for ever. */
 export type RetentionPolicy = {
   readonly topics: Readonly<Record<TopicName, Duration | null>>;
-  /** Rows that describe events, duplicates and evaluations. */
+  /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
   readonly readModels: Duration | null;
   /** Messages that the sandbox kept. */
   readonly inbox: Duration | null;
@@ -61,6 +61,7 @@ export async function applyRetention(
     ['retention.events', policy.readModels],
     ['retention.duplicates', policy.readModels],
     ['retention.evaluations', policy.readModels],
+    ['retention.fields', policy.readModels],
     ['retention.inbox', policy.inbox],
     ['retention.leftCohorts', policy.leftCohorts],
     // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.

@@ -6,6 +6,7 @@ import {
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeKeyUses,
   describeLeases,
   describeLookupClaims,
   describeReadModels,
@@ -68,4 +69,8 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
+);
+describeKeyUses(
+  'the embedded store',
+  embeddedWith(({ keyUses }) => keyUses),
 );

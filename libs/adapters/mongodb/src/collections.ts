@@ -9,8 +9,10 @@ import type {
   DuplicateDocument,
   EvaluationDocument,
   EventDocument,
+  FieldDocument,
   IdentityDocument,
   InboxDocument,
+  KeyUseDocument,
   LeaseDocument,
   RuleStateDocument,
   SecretDocument,
@@ -39,7 +41,9 @@ export const collectionsOf = (db: Db) => {
     duplicates: named<DuplicateDocument>('duplicates'),
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
+    fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
+    keyUses: named<KeyUseDocument>('key_uses'),
   };
 };
 export type Collections = ReturnType<typeof collectionsOf>;

@@ -1,5 +1,13 @@
 import type { DeliveryState } from '@carillon/domain';
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, SealedSecret, Suppression } from '@carillon/ports';
+import type {
+  DeadLetterRow,
+  DuplicateRow,
+  EvaluationRow,
+  EventRow,
+  FieldRow,
+  SealedSecret,
+  Suppression,
+} from '@carillon/ports';
 
 /**
  * Documents as the database holds them: the fields that are searched by, and beside them the thing itself as JSON text,
@@ -104,6 +112,7 @@ export type SuppressionDocument = Suppression & { readonly _id: string };
 export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
+export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
 export type EventDocument = EventRow & { readonly _id: string };
 export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
 export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };
@@ -112,6 +121,7 @@ export type EvaluationDocument = EvaluationRow & {
   readonly hasFailures: boolean;
   readonly writtenAt: number;
 };
+export type FieldDocument = FieldRow & { readonly _id: string };
 export type InboxDocument = { readonly _id: string; readonly at: number; readonly message: string };
 
 /** One key of several parts, in which no two different lists of parts look the same. */

@@ -2,7 +2,7 @@ import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, Stores } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
-import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
+import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
@@ -11,6 +11,7 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
@@ -70,6 +71,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const { attempt, end } = createAttempts(patience);
   const db = durableDatabase(client, options.database);
   try {
+    await connect(client, attempt);
     await establishSchema(db, attempt);
   } catch (error) {
     await client.close();
@@ -89,6 +91,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
+    keyUses: createKeyUseStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));

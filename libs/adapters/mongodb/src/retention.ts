@@ -8,7 +8,7 @@ const AT_ONCE = 1000;
 
 /** How long rows are kept that describe what is elsewhere. Null: for ever. */
 export type RowRetention = {
-  /** Rows that describe events, duplicates and evaluations. */
+  /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
   readonly readModels: Duration | null;
   /** Messages that the sandbox kept. */
   readonly inbox: Duration | null;
@@ -55,11 +55,12 @@ export async function applyRowRetention(
       if (ids.length < AT_ONCE) return removed;
     }
   }
-  const { events, duplicates, evaluations, inbox, cohortMembers, tasks, claims } = collections;
+  const { events, duplicates, evaluations, fields, inbox, cohortMembers, tasks, claims } = collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
     (await sweep(duplicates, 'at', policy.readModels)) +
     (await sweep(evaluations, 'writtenAt', policy.readModels)) +
+    (await sweep(fields, 'lastAt', policy.readModels)) +
     (await sweep(inbox, 'at', policy.inbox)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
     (await sweep(tasks, 'endedAt', policy.lookups)) +

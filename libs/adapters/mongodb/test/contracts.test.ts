@@ -5,6 +5,7 @@ import {
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
+  describeKeyUses,
   describeLeases,
   describeLookupClaims,
   describeReadModels,
@@ -60,5 +61,9 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeInbox(
     'the MongoDB inbox',
     mongoWith(({ inbox }) => inbox),
+  );
+  describeKeyUses(
+    'the MongoDB store',
+    mongoWith(({ keyUses }) => keyUses),
   );
 });

@@ -29,9 +29,18 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       { user: 'ada', inside: true, since: 10, newest, offset: 1 },
       { user: 'bob', inside: false, since: null, newest, offset: 1 },
     ]);
+    const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: null };
+    const field = { ...seen, types: ['null'], firstAt: 1 } as const;
+    await stores.readModels.put({
+      fields: [
+        { ...field, path: 'gone', lastAt: 10 },
+        { ...field, path: 'still', lastAt: 100 },
+      ],
+    });
     expect(await stores.applyRetention(200, { readModels: 100, inbox: null, leftCohorts: 100, lookups: null })).toBe(
-      2101,
+      2102,
     );
+    expect((await stores.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
     expect((await stores.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
     expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
@@ -79,5 +88,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect((await ledger.list({ uniqueId: operator }, 1)).items).toEqual([]);
     expect((await readModels.events({ workspace: operator }, 1)).items).toEqual([]);
     expect(await readModels.event(operator)).toEqual([]);
+    expect(await readModels.fields(operator)).toEqual([]);
   });
 });

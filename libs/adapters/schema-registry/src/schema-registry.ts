@@ -12,6 +12,7 @@ const GOOD_ENOUGH: ReadonlyMap<string, COMPATIBILITY> = new Map(
 );
 
 const AFTER_CONFLICT = 100;
+const ATTEMPTS = 5;
 
 /** The library's own client of the registry: its public functions parse schemas and forget their text. */
 type Api = {
@@ -66,12 +67,16 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
     return COMPATIBILITY.BACKWARD;
   }
 
-  /** A conflict is repeated: registries also say so to two programs that bring a new subject at the same moment. */
-  async function register(subject: string, schema: string, attempts = 3): Promise<number> {
+  /**
+   * A conflict is repeated: registries also say so to programs that bring a new subject at the same moment. The library
+   * does where it finds the subject of another one, who has not yet said what it is held to.
+   */
+  async function register(subject: string, schema: string, attempts = ATTEMPTS): Promise<number> {
     try {
       return await registerOnce(subject, schema);
     } catch (error) {
-      if (statusOf(error) !== 409 || attempts <= 1) throw error;
+      const passes = statusOf(error) === 409 || isHeldToOther(error);
+      if (!passes || attempts <= 1) throw error;
     }
     await pause(AFTER_CONFLICT * (1 + Math.random()));
     return register(subject, schema, attempts - 1);
@@ -140,6 +145,9 @@ const statusOf = (error: unknown): number | null => {
   return typeof status === 'number' ? status : null;
 };
 
+const isHeldToOther = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError';
+
 async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
@@ -149,11 +157,15 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
+/** What the library says where it got no answer at all. A registry says 422 to what it does not understand. */
+const NOBODY_ANSWERED: ReadonlySet<number> = new Set([400, 408]);
+const LIBRARY_WORDS = /^carillon - (?:Error, status 40[08]: )?/;
+
 /** An incompatible schema or a refused credential needs a person; anything else may pass. */
 function faultOf(what: string, error: unknown): CarillonError {
   if (error instanceof CarillonError) return error;
   const status = statusOf(error);
-  const detail = `${what}: ${messageOf(error)}`;
+  const detail = `${what}: ${messageOf(error).replace(LIBRARY_WORDS, '')}`;
   if (status === 409) {
     return new CarillonError(
       'invalid_configuration',
@@ -162,6 +174,7 @@ function faultOf(what: string, error: unknown): CarillonError {
       { cause: error },
     );
   }
-  const code = status !== null && status >= 400 && status < 500 ? 'invalid_configuration' : 'log_unavailable';
+  const refused = status !== null && status >= 400 && status < 500 && !NOBODY_ANSWERED.has(status);
+  const code = refused ? 'invalid_configuration' : 'log_unavailable';
   return new CarillonError(code, detail, {}, { cause: error });
 }

@@ -1,3 +1,6 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createRecordCodecs, RECORD_SCHEMAS } from '@carillon/contracts';
 import { describeSchemaRegistry } from '@carillon/testing';
 import { startRegistry, type RegistryService } from '@carillon/testing/services';
@@ -14,6 +17,15 @@ test('refuses an address that is none', () => {
 test('says within its time that nobody answers', async () => {
   const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 300 });
   await expect(registry.schema(1)).rejects.toMatchObject({ code: 'log_unavailable' });
+});
+
+test('takes a refused connection for an absence, which passes, and not for a mistake of the configuration', async () => {
+  const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 20_000 });
+  const asked = registry.schema(1);
+  await expect(asked).rejects.toMatchObject({
+    code: 'log_unavailable',
+    detail: 'reading schema 1 (schema registry 127.0.0.1:9): connect ECONNREFUSED 127.0.0.1:9',
+  });
 });
 
 describeWith('registry', 'schemas in Apicurio', () => {
@@ -52,9 +64,35 @@ describeWith('registry', 'schemas in Apicurio', () => {
     registry.close();
   });
 
+  test('finds a subject that another program brings at the same moment', async () => {
+    const schema = sample({ name: 'a', type: 'string' });
+    const headers = { 'content-type': 'application/vnd.schemaregistry.v1+json' };
+    const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(`${service.url}${path}`, { headers, ...init });
+    let raced = false;
+    // Right after our program heard that nobody knows the subject, the other one brings it.
+    const pass = async (request: IncomingMessage, answer: ServerResponse): Promise<void> => {
+      const body = await text(request);
+      const given = await ask(request.url ?? '', { method: request.method ?? '', ...(body !== '' && { body }) });
+      if (!raced && given.status === 404) {
+        raced = true;
+        await ask('/subjects/raced/versions', { method: 'POST', body: JSON.stringify({ schema }) });
+      }
+      answer.writeHead(given.status, { 'content-type': 'application/json' }).end(await given.text());
+    };
+    const between = createServer((request, answer) => void pass(request, answer));
+    await new Promise<void>((listening) => void between.listen(0, '127.0.0.1', listening));
+    const { port } = between.address() as AddressInfo;
+    const registry = createSchemaRegistry({ url: `http://127.0.0.1:${port}` });
+    expect(await registry.register('raced', schema)).toBeGreaterThan(0);
+    expect(raced).toBe(true);
+    registry.close();
+    between.close();
+  });
+
   test('two programs that start at once get the same ids', async () => {
     const [one, two] = [open(), open()];
-    const [first, second] = await Promise.all([createRecordCodecs(one), createRecordCodecs(two)]);
+    const [first, second] = await Promise.all([createRecordCodecs(one, Date.now), createRecordCodecs(two, Date.now)]);
     expect(Object.keys(first)).toEqual(Object.keys(RECORD_SCHEMAS));
     expect(second).toBeDefined();
     for (const { subject, current } of Object.values(RECORD_SCHEMAS)) {

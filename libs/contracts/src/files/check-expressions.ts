@@ -1,4 +1,4 @@
-import type { Expression, ExpressionPlace, Recipients, RuleBody } from '@carillon/domain';
+import type { Expression, ExpressionPlace, Recipients, RuleBody, StreamBody } from '@carillon/domain';
 import type { DesiredResource, ExpressionCheck } from './desired.ts';
 import { type FileFault, type FileWarning, pathText, type ValuePath } from './place.ts';
 import type { YamlSource } from './yaml-source.ts';
@@ -16,10 +16,13 @@ export function checkExpressions(
   language: ExpressionCheck,
   report: Report,
 ): void {
-  if (resource.ref.kind === 'stream') {
-    const { key, time } = resource.body as { readonly key?: string; readonly time?: string };
+  if (resource.ref.kind === 'stream' || resource.ref.kind === 'notification') {
+    const { key, time, security } = resource.body as Partial<StreamBody>;
     if (key !== undefined) compile([['key'], 'path', key], source, language, report);
     if (time !== undefined) compile([['time'], 'path', time], source, language, report);
+    for (const [claim, path] of Object.entries(security?.claims ?? {})) {
+      compile([['security', 'claims', claim], 'path', path], source, language, report);
+    }
   }
   if (resource.ref.kind !== 'notification') return;
   const { rules } = resource.body as { readonly rules: Readonly<Record<string, RuleBody>> };

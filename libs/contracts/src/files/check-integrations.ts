@@ -1,9 +1,7 @@
 import type { IntegrationBody, LookupIntegration, RuleBody } from '@carillon/domain';
 import { whereOf } from './check-expressions.ts';
-import type { FileFault, FileWarning } from './place.ts';
+import type { Report } from './check-names.ts';
 import type { YamlSource } from './yaml-source.ts';
-
-type Report = { readonly faults: FileFault[]; readonly warnings: FileWarning[] };
 
 /** What the shape of an integration cannot say. */
 export function checkIntegration(body: IntegrationBody, source: YamlSource, report: Report): void {

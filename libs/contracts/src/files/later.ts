@@ -11,8 +11,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
   ['stream', 'collapse', 'change streams of databases'],
-  ['stream', 'security.jwt_provider', 'JWT providers'],
-  ['notification', 'security.jwt_provider', 'JWT providers'],
   ['notification', 'channels.sms', 'SMS'],
   ['notification', 'channels.push', 'push messages'],
   ['notification', 'cadence', 'cadence: limits, quiet hours, digests and delays'],
@@ -43,7 +41,6 @@ const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: re
 
 /** Files of the layout that this version does not read. */
 const LATER_FILES: readonly (readonly [RegExp, string])[] = [
-  [/^workspaces\/[^/]+\/jwt-providers\/[^/]+$/, 'JWT providers'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/sms(?:\.[a-zA-Z-]+)?\.txt$/, 'SMS'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/push(?:\.[a-zA-Z-]+)?\.yaml$/, 'push messages'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/email\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],

@@ -18,6 +18,7 @@ const FOLDERS: Readonly<Record<string, FileKind>> = {
   streams: 'stream',
   notifications: 'notification',
   accounts: 'account',
+  'jwt-providers': 'jwt-provider',
   integrations: 'integration',
 };
 
@@ -69,6 +70,8 @@ export function fileOf(kind: FileKind, workspace: string, name: string): string 
       return `${root}/notifications/${name}.yaml`;
     case 'account':
       return `${root}/accounts/${name}.yaml`;
+    case 'jwt-provider':
+      return `${root}/jwt-providers/${name}.yaml`;
     case 'integration':
       return `${root}/integrations/${name}.yaml`;
     case 'email-template':

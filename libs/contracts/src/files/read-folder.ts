@@ -30,6 +30,7 @@ const KINDS = {
   stream: 'stream',
   notification: 'notification',
   account: 'account',
+  'jwt-provider': 'jwt_provider',
   integration: 'integration',
 } as const satisfies Partial<Record<FileKind, FileResourceKind>>;
 
@@ -96,7 +97,7 @@ function sortIn(path: string, text: string, work: Work): void {
         work,
         path,
         'this is no file of a configuration folder',
-        'carillon.yaml, workspaces/<name>/workspace.yaml, streams/, notifications/, {accounts,integrations}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
+        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
         path.endsWith('.yml') ? 'call it .yaml' : 'move or rename it',
       );
       return;
@@ -108,7 +109,7 @@ function sortIn(path: string, text: string, work: Work): void {
       return;
     case 'yaml':
       if (role.kind === 'email-template') templateAt(work, role.workspace, role.name).yaml = text;
-      else readResource(KINDS[role.kind], path, text, role.workspace, role.name, work);
+      else readResource(role.kind, path, text, role.workspace, role.name, work);
   }
 }
 
@@ -130,15 +131,16 @@ function remember(work: Work, kind: ResourceKind, workspace: string, name: strin
 }
 
 function readResource(
-  kind: keyof typeof KINDS,
+  fileKind: keyof typeof KINDS,
   path: string,
   text: string,
   workspace: string,
   name: string,
   work: Work,
 ): void {
+  const kind = KINDS[fileKind];
   remember(work, kind, workspace, name);
-  const { source, body, salvaged, faults } = readFile(kind, path, text);
+  const { source, body, salvaged, faults } = readFile(fileKind, path, text);
   work.faults.push(...faults);
   if (salvaged !== undefined) work.salvaged.push(resourceOf(kind, workspace, name, salvaged, source));
   if (body === undefined) return;

@@ -93,6 +93,16 @@ from: Shop <shop@example.com>
 `,
   },
   {
+    kind: 'jwt-provider',
+    file: 'workspaces/<workspace>/jwt-providers/<provider>.yaml',
+    title: 'JWT provider',
+    text: 'An identity provider whose signed tokens may send events, where a stream or notification says `security: { jwt_provider: <provider> }`. `exp` is required in every token. `npx carillon jwt-provider check <provider>` fetches the keys and tries a token. See [Securing a stream](securing-a-stream.md).',
+    example: `jwks_url: https://auth.example.com/.well-known/jwks.json
+issuer: https://auth.example.com/
+audience: https://events.example.com
+`,
+  },
+  {
     kind: 'integration',
     file: 'workspaces/<workspace>/integrations/<integration>.yaml',
     title: 'Integration',

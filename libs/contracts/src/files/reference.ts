@@ -21,7 +21,7 @@ ${FILE_SECTIONS.map(({ file, title }) => `| \`${file}\` | [${title}](#${anchor(t
 
 Rules for every file:
 
-- Names of workspaces, streams, notifications, rules, templates, accounts and integrations are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
+- Names of workspaces, streams, notifications, rules, templates, accounts, integrations and JWT providers are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
 - An **expression** is CEL. It stands unquoted on a line of its own, or after \`|\` on the next line. YAML reads \`when: !event.x\`
   as a tag and \`{ when: f(a, b) }\` as two keys; both are refused with that advice, as are unknown keys and empty values.
 - A **duration** is a number and a unit: \`90s 30m 2h 1d 1w\`. A day is 24 hours.

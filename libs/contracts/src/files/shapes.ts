@@ -1,5 +1,6 @@
 import { isId } from '@carillon/kernel';
 import { z } from 'zod';
+import { jwtProviderShape, security } from './security-shapes.ts';
 import { integrationShape } from './integration-shape.ts';
 import { recipients } from './recipients-shape.ts';
 import { duration, expression, keys, said, secret, sender, slug, text } from './shape-parts.ts';
@@ -9,19 +10,6 @@ import { startKeys } from './start-shape.ts';
  * The shape of every configuration file, with the words that the reference and the editors' schemas are made from.
  * Messages of formats say what is expected; `mistakes.ts` puts them into sentences.
  */
-
-const security = keys({
-  api_keys: said(
-    z
-      .array(slug)
-      .min(1, { error: 'one API key, or two while rotating' })
-      .max(2, { error: 'one API key, or two while rotating' }),
-    {
-      description: 'Names of API keys of the workspace that may send here: one, or two while rotating.',
-      example: ['backend'],
-    },
-  ),
-});
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
 const streamSettings = {
@@ -284,6 +272,7 @@ export const FILE_SHAPES = {
   notification: notificationShape,
   'email-template': emailTemplateShape,
   account: accountShape,
+  'jwt-provider': jwtProviderShape,
   integration: integrationShape,
 } as const;
 export type FileKind = keyof typeof FILE_SHAPES;

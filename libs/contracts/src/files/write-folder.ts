@@ -23,6 +23,9 @@ export function writeConfigurationFolder(configuration: Configuration): Map<stri
       case 'template':
         writeTemplate(files, workspace, name, body as TemplateBody);
         break;
+      case 'jwt_provider':
+        files.set(fileOf('jwt-provider', workspace, name), yamlOf('jwt-provider', body));
+        break;
       case 'deployment':
       case 'workspace':
       case 'stream':

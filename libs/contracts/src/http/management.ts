@@ -107,11 +107,27 @@ export const apiKeyBody = z.object({
   key_id: z.string(),
   created_at: time,
   expires_at: nullable(time),
+  expired: z.boolean(),
+  last_used_at: nullable(time).describe('To the minute; null: never, or not since this version was installed'),
   used_by: z.array(z.string()).describe('Notifications and streams that name it'),
 });
 export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
 /** The only answer that ever holds a whole key. */
-export const newApiKeyBody = z.object({ name: z.string(), key: z.string().describe('Shown this once') });
+export const newApiKeyBody = z.object({
+  name: z.string(),
+  key: z.string().describe('Shown this once'),
+  expires_at: nullable(time),
+});
+
+export const jwtProviderBody = z.object({
+  name: z.string(),
+  jwks_url: z.string(),
+  issuer: nullable(z.string()).describe('Null: any'),
+  audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
+  algorithms: z.array(z.string()),
+  used_by: z.array(z.string()).describe('Notifications and streams that name it'),
+});
+export type JwtProviderBodyShown = z.infer<typeof jwtProviderBody>;
 
 export const secretBody = z.object({
   workspace: z.string(),

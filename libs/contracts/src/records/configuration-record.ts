@@ -12,6 +12,7 @@ const KINDS: Readonly<Record<ResourceKind, true>> = {
   account: true,
   integration: true,
   api_key: true,
+  jwt_provider: true,
 };
 
 type WireChange = {

@@ -8,6 +8,7 @@ import type {
   Outcome,
   Trigger,
 } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
 import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
 import { type Codec, createCodec, type SchemaIds } from './codec.ts';
 import { cohortMessageShape } from './cohort-message.ts';
@@ -32,15 +33,15 @@ export type AvroRecordCodecs = {
 };
 
 /** Registers every schema, today's and all released ones, and answers with the codecs: from here on all is synchronous. */
-export async function createRecordCodecs(registry: SchemaIds): Promise<AvroRecordCodecs> {
+export async function createRecordCodecs(registry: SchemaIds, now: () => Instant): Promise<AvroRecordCodecs> {
   return {
-    cohort: await createCodec(registry, RECORD_SCHEMAS.cohort, cohortMessageShape),
-    trigger: await createCodec(registry, RECORD_SCHEMAS.trigger, triggerShape),
-    lookup: await createCodec(registry, RECORD_SCHEMAS.lookup, lookupShape),
-    intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape),
-    outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape),
-    evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape),
-    deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape),
-    configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape),
+    cohort: await createCodec(registry, RECORD_SCHEMAS.cohort, cohortMessageShape, now),
+    trigger: await createCodec(registry, RECORD_SCHEMAS.trigger, triggerShape, now),
+    lookup: await createCodec(registry, RECORD_SCHEMAS.lookup, lookupShape, now),
+    intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape, now),
+    outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape, now),
+    evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape, now),
+    deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape, now),
+    configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape, now),
   };
 }

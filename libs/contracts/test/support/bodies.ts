@@ -1,12 +1,14 @@
 import type {
   AccountBody,
   Configuration,
+  JwtProviderBody,
   IntegrationBody,
   NotificationBody,
   Resource,
   ResourceBodies,
   ResourceKind,
   RuleBody,
+  Security,
   StreamBody,
 } from '@carillon/domain';
 import { hasOwnStream, resourceKey } from '@carillon/domain';
@@ -44,7 +46,28 @@ const id = (prefix: string) => fc.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/).map
 const optional = <T extends object>(model: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<Partial<T>> =>
   fc.record(model, { requiredKeys: [] }) as Arbitrary<Partial<T>>;
 
-const security = fc.record({ api_keys: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }) });
+/** A JWT provider of this name is in every configuration. */
+const PROVIDER = 'auth';
+const claim = fc.constantFrom('sub', 'email', 'https://example.com/user_id', 'null', '1', '~');
+const security: Arbitrary<Security> = fc.oneof(
+  fc.record({ api_keys: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }) }),
+  fc.record(
+    { jwt_provider: fc.constant(PROVIDER), claims: fc.dictionary(claim, expression, { minKeys: 1, maxKeys: 3 }) },
+    { requiredKeys: ['jwt_provider'] },
+  ),
+);
+const jwtProvider = fc.record(
+  {
+    jwks_url: fc.webUrl(),
+    issuer: words,
+    audience: fc.oneof(words, fc.array(words, { minLength: 1, maxLength: 3 })),
+    algorithms: fc.uniqueArray(fc.constantFrom('RS256', 'ES512', 'EdDSA'), { minLength: 1 }),
+    token_type: words,
+    clock_tolerance: fc.constantFrom('0s', '5m', '600s'),
+    max_token_age: duration,
+  },
+  { requiredKeys: ['jwks_url'] },
+) as Arbitrary<JwtProviderBody>;
 const sender = fc.constantFrom('a@b.example', 'Shop <shop@b.example>', '"Shop: the one" <shop@b.example>');
 const rate = fc.record({ per_second: fc.integer({ min: 1, max: 1000 }), burst: fc.integer({ min: 1, max: 1000 }) });
 
@@ -229,6 +252,7 @@ export const configurations: Arbitrary<Configuration> = fc
     streams: fc.dictionary(name, stream, { maxKeys: 2 }),
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, account, { maxKeys: 2 }),
+    provider: jwtProvider,
     partners: fc.dictionary(name, partner, { maxKeys: 2 }),
     platforms: fc.dictionary(
       name.map((text) => `p-${text}`),
@@ -267,6 +291,7 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('stream', around.streams);
         addAll('template', around.templates);
         addAll('account', around.accounts);
+        add('jwt_provider', 'shop', PROVIDER, around.provider);
         addAll('integration', { ...around.platforms, ...around.partners });
         addAll('notification', notifications);
         return { number: 1, resources };

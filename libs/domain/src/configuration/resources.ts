@@ -4,9 +4,14 @@
  */
 export type SecretReference = { readonly secret: string };
 
+/** Who may send: holders of API keys, or of tokens of a JWT provider. `apply` takes one of the two and refuses both. */
 export type Security = {
   /** Names of API keys of the workspace: one, or two while rotating. */
-  readonly api_keys: readonly string[];
+  readonly api_keys?: readonly string[];
+  /** Name of a JWT provider of the workspace. */
+  readonly jwt_provider?: string;
+  /** Path in the event by name of a claim of the token; both have to hold the same. Only with `jwt_provider`. */
+  readonly claims?: Readonly<Record<string, string>>;
 };
 
 /** What both kinds of event stream may set. */
@@ -193,6 +198,18 @@ export type ApiKeyBody = {
   readonly expires_at?: string;
 };
 
+/** A trusted issuer of signed tokens; what is left out has the default of `jwtSettings`. */
+export type JwtProviderBody = {
+  readonly jwks_url: string;
+  readonly issuer?: string;
+  /** One of them has to be the token's. Left out, tokens that were issued for somebody else are taken too. */
+  readonly audience?: string | readonly string[];
+  readonly algorithms?: readonly string[];
+  readonly token_type?: string;
+  readonly clock_tolerance?: string;
+  readonly max_token_age?: string;
+};
+
 export type DeploymentBody = {
   /** Default provider accounts by channel. Without one: the sandbox. */
   readonly accounts?: { readonly email?: AccountBody };
@@ -207,6 +224,7 @@ export type ResourceBodies = {
   account: AccountBody;
   integration: IntegrationBody;
   api_key: ApiKeyBody;
+  jwt_provider: JwtProviderBody;
 };
 export type ResourceKind = keyof ResourceBodies;
 

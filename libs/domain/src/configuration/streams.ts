@@ -100,7 +100,7 @@ function ownStream(notification: Resource<'notification'>, path: string): EventS
     workspace: notification.ref.workspace,
     key: null,
     time: null,
-    security: security ?? { api_keys: [] },
+    security: security ?? {},
     ...(cors_origins && { cors_origins }),
     ...(rate && { rate }),
   };

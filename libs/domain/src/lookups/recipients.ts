@@ -1,7 +1,7 @@
 import type { Bindings } from '../rules/expression.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Dropped, Recipient } from '../rules/recipient.ts';
-import { identifier, refusedBy, uniqueIdOf, valueOrNull, type Made } from '../rules/recipient-parts.ts';
+import { identifier, madeOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from '../rules/recipient-parts.ts';
 import type { Lookup, LookupItem } from './lookup.ts';
 
 /** Who is told by an answer: a pure function of the record and the rule that its number pins. */
@@ -40,5 +40,5 @@ function makeRecipient(
   if (!unique.ok) return unique;
   const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings)) : null);
   const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
-  return { ok: true, recipient: { to, uniqueId: unique.value, person, variables } };
+  return madeOf({ to, uniqueId: unique.value, person, variables });
 }

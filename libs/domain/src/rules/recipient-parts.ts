@@ -1,7 +1,7 @@
 import type { Json } from '@carillon/kernel';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Bindings, Expression } from './expression.ts';
-import type { Addresses, DropReason, Recipient } from './recipient.ts';
+import { MAX_RECIPIENT_CHARACTERS, type Addresses, type DropReason, type Recipient } from './recipient.ts';
 
 /** What recipients named by an event and recipients of a lookup have in common. */
 
@@ -15,6 +15,30 @@ export function refusedBy(where: Expression | null, bindings: Bindings): Refused
   if (!kept.ok) return { ok: false, reason: 'rule_error', detail: `where: ${kept.error}` };
   if (kept.value === false) return { ok: false, reason: 'where_false', detail: where?.source ?? '' };
   return kept.value === true ? null : { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
+}
+
+/** The recipient, unless there is more of it than a topic takes. */
+export function madeOf(recipient: Recipient): Made {
+  const { variables, to, uniqueId, person } = recipient;
+  if (isWithin([variables, to, uniqueId, person], MAX_RECIPIENT_CHARACTERS)) return { ok: true, recipient };
+  const detail = `its variables and addresses have more than ${MAX_RECIPIENT_CHARACTERS} characters together`;
+  return { ok: false, reason: 'too_large', detail };
+}
+
+/** Whether values have at most so many characters, each other thing counted as some; looks at no more than that. */
+function isWithin(values: readonly Json[], most: number): boolean {
+  let left = most;
+  const take = (value: Json): boolean => {
+    left -= typeof value === 'string' ? value.length + 4 : 24;
+    if (left < 0) return false;
+    if (typeof value !== 'object' || value === null) return true;
+    if (Array.isArray(value)) return value.every(take);
+    return Object.entries(value).every(([name, field]) => {
+      left -= name.length;
+      return take(field);
+    });
+  };
+  return values.every(take);
 }
 
 /** In `to` and `variables` a missing field is null (rules.md section 1). */

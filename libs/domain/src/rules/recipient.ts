@@ -11,11 +11,18 @@ export type Recipient = {
   readonly variables: JsonObject;
 };
 
+/**
+ * Characters of what is made for one recipient, names of variables included. With the event beside it, an intent of it is
+ * smaller than what a topic takes, however its characters are written.
+ */
+export const MAX_RECIPIENT_CHARACTERS = 400_000;
+
 export type DropReason =
   | 'rule_error'
   | 'where_false'
   | 'no_unique_id'
   | 'too_many_recipients'
+  | 'too_large'
   | 'no_user_ids'
   | 'invalid_user_id'
   | 'too_many_user_ids';

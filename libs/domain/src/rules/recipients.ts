@@ -3,7 +3,7 @@ import type { SourceEvent } from '../events/source-event.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Bindings, Expression } from './expression.ts';
 import type { Addresses, Dropped, Recipient } from './recipient.ts';
-import { CONTROL, identifier, refusedBy, uniqueIdOf, valueOrNull, type Made } from './recipient-parts.ts';
+import { CONTROL, identifier, madeOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from './recipient-parts.ts';
 
 export type RuleOutcome =
   | { readonly kind: 'not_fired' }
@@ -105,7 +105,7 @@ function makeRecipient(rule: CompiledRule, bindings: Bindings, eventId: string, 
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings)) : null;
   const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
-  return { ok: true, recipient: { to, uniqueId: unique.value, person, variables } };
+  return madeOf({ to, uniqueId: unique.value, person, variables });
 }
 
 function addressOf(expression: Expression | null, bindings: Bindings): string | null {

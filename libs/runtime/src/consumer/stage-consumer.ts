@@ -64,6 +64,8 @@ export type StageConsumerOptions = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly watch: ConsumerWatch;
+  /** Kept up to date: the partitions that this consumer has now. */
+  readonly held?: Set<number>;
   readonly maxRecords?: number;
   readonly maxBytes?: number;
   /** Bytes of input that the stage is handed at once: small where a little input asks for much. */
@@ -118,6 +120,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     return { fates: countFates(result.fates), ruleErrors: result.ruleErrors ?? 0 };
   }
 
+  options.held?.add(partition);
   return {
     from: Math.max(stored?.next ?? 0, bounds.start),
     async handle(records) {
@@ -139,6 +142,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     },
     async lost() {
       assigned = false;
+      options.held?.delete(partition);
     },
   };
 }

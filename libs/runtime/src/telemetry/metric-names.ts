@@ -15,6 +15,24 @@ export const METRICS = {
     help: 'Events answered with a problem, by its code.',
     labels: ['code'],
   },
+  tokens: {
+    name: 'carillon_tokens_total',
+    type: 'counter',
+    help: 'Tokens judged, by JWT provider and result: valid, unavailable, or what was wrong.',
+    labels: ['provider', 'result'],
+  },
+  tokensByStaleKeys: {
+    name: 'carillon_tokens_by_stale_keys_total',
+    type: 'counter',
+    help: 'Tokens judged by keys that should have been fetched again and could not be.',
+    labels: ['provider'],
+  },
+  keySetFetches: {
+    name: 'carillon_key_set_fetches_total',
+    type: 'counter',
+    help: 'Fetches of the key set of a JWT provider, by result: ok or failed.',
+    labels: ['provider', 'result'],
+  },
   appendSeconds: {
     name: 'carillon_append_seconds',
     type: 'histogram',

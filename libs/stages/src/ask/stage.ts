@@ -1,6 +1,7 @@
 import { newAsking, type Trigger } from '@carillon/domain';
 import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { moveTask, newTask, readTask, type AskTask } from './tasks.ts';
 
@@ -56,16 +57,16 @@ export function createAskStage(ports: AskPorts): BatchStage {
     async handle(records, state) {
       const outputs: NewRecord[] = [];
       const fates: RecordFate[] = [];
-      const read = records.map((record) => ({ record, trigger: codecs.trigger.decode(record.value) }));
-      const fresh = read.map(({ record, trigger }) => (trigger.ok ? taskFor(record, trigger.value) : null));
+      const read = await decodeRecords(codecs.trigger, records);
+      const fresh = read.map(({ record, decoded }) => (decoded.ok ? taskFor(record, decoded.value) : null));
       const offered = fresh.filter((one) => one !== null);
       const inserted = await tasks.insert(offered.map(({ task }) => task));
       const isNew = new Set(offered.filter((_, index) => inserted[index] === true));
       ports.due([...isNew]);
-      for (const [index, { record, trigger }] of read.entries()) {
+      for (const [index, { record, decoded }] of read.entries()) {
         const own = fresh[index];
-        if (!trigger.ok) {
-          const { reason, detail } = trigger.error;
+        if (!decoded.ok) {
+          const { reason, detail } = decoded.error;
           outputs.push(deadLetterRecord(deadLetterOf('ask', record, reason, detail, ports), ports));
           fates.push({ kind: 'parked', reason });
         } else fates.push(own && isNew.has(own) ? { kind: 'done' } : own ? await reopen(own) : { kind: 'done' });

@@ -15,7 +15,7 @@ import {
   type ProviderResult,
   type Resource,
 } from '@carillon/domain';
-import type { AttemptId, DeliveryId, Duration, Instant } from '@carillon/kernel';
+import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import { messageOf } from '@carillon/kernel';
 import type {
   ChannelSender,
@@ -199,7 +199,7 @@ async function call(
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
   const settings = deliverySettings(notification.body);
-  const delivery = await settle(sending.id, token, result, settings, anotherAccount, ports);
+  const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
   if (result.suppress && sending.intent.to !== null) {
     await ports.suppressions.add({
       workspace: sending.slot.workspace,
@@ -219,7 +219,7 @@ async function call(
  * none. While the ledger cannot be written, the sweeper may call it a doubt; a definite answer still ends that.
  */
 async function settle(
-  id: DeliveryId,
+  sending: Delivery,
   token: string,
   result: ProviderResult,
   settings: DeliverySettings,
@@ -227,10 +227,13 @@ async function settle(
   ports: AttemptPorts,
 ): Promise<Delivery> {
   const settling = { token, result, settings, anotherAccount, chance: ports.ids.chance() };
+  // Mostly nobody has touched it since: then it need not be read again.
+  let known: Delivery | null = sending;
   for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
     try {
-      const seen = await ports.ledger.get(id);
-      if (!seen) throw new Error(`delivery ${id} is gone`);
+      const seen: Delivery | null = known ?? (await ports.ledger.get(sending.id));
+      known = null;
+      if (!seen) throw new Error(`delivery ${sending.id} is gone`);
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
       const next = settleAttempt(seen, settling, moment(ports));
       if ((await ports.ledger.replace(next)) === 'done') return next;

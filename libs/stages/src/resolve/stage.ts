@@ -10,6 +10,7 @@ import type {
   RecordCodecs,
 } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { intentRecord } from '../evaluate/outputs.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
@@ -38,9 +39,9 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
     async handle(records, state) {
       const outputs: NewRecord[] = [];
       let ruleErrors = 0;
-      const read = records.map((record) => ({ record, lookup: codecs.lookup.decode(record.value) }));
+      const read = await decodeRecords(codecs.lookup, records);
       const positionOf = (record: LogRecord): string => formatPosition({ ...record, logId: log.logId });
-      const readable = read.flatMap(({ record, lookup }) => (lookup.ok ? [{ record, lookup: lookup.value }] : []));
+      const readable = read.flatMap(({ record, decoded }) => (decoded.ok ? [{ record, lookup: decoded.value }] : []));
       const holders = await claims.claim(
         readable.map(({ record, lookup }) => ({
           triggerId: lookup.trigger.id,
@@ -68,9 +69,9 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
       }
 
       const fates: RecordFate[] = [];
-      for (const { record, lookup } of read) {
+      for (const { record, decoded } of read) {
         fates.push(
-          lookup.ok ? await resolve(record, lookup.value) : park(record, lookup.error.reason, lookup.error.detail),
+          decoded.ok ? await resolve(record, decoded.value) : park(record, decoded.error.reason, decoded.error.detail),
         );
       }
       return { fates, outputs, ruleErrors, state };

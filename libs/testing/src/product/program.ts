@@ -6,8 +6,8 @@ export const PROGRAM = fileURLToPath(new URL('../../../../apps/cli/src/main.ts',
 /** Settings of the one who runs the tests must not reach what is tested, nor may those of the test runner. */
 const FOREIGN = /^(CARILLON_|OTEL_|VITEST|NODE_OPTIONS$|NODE_ENV$)/;
 
-/** The environment for a program under test: this process's, without settings, and what the test gives. */
+/** The environment for a program under test: this process's, its settings undefined, and what the test gives. */
 export function environmentWith(given: Readonly<Record<string, string>> = {}): Record<string, string | undefined> {
-  const kept = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
-  return { ...Object.fromEntries(kept), NO_COLOR: '1', ...given };
+  const foreign = Object.keys(process.env).filter((name) => FOREIGN.test(name));
+  return { ...process.env, ...Object.fromEntries(foreign.map((name) => [name, undefined])), NO_COLOR: '1', ...given };
 }

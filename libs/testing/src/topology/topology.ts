@@ -89,7 +89,7 @@ export class Topology {
       clock: this.clock,
       partitions: this.#options.partitions ?? 2,
     });
-    const codecs = await createRecordCodecs(data.registry);
+    const codecs = await createRecordCodecs(data.registry, () => this.clock.now());
     const configuration = createConfigurationView(data.log, codecs.configuration, this.clock);
     await configuration.refresh();
     const templates = createTemplateRenderer();

@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { FIELDS_SCHEMA } from './fields.ts';
+import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
@@ -16,7 +18,9 @@ export const MIGRATIONS: readonly string[] = [
   STORES_SCHEMA,
   DELIVERIES_SCHEMA,
   READ_MODELS_SCHEMA,
+  KEY_USES_SCHEMA,
   LOOKUPS_SCHEMA,
+  FIELDS_SCHEMA,
   COHORTS_SCHEMA,
 ];
 

@@ -5,6 +5,7 @@ import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { inboxWrites } from '../stores/inbox.ts';
+import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { readModelWrites } from '../stores/read-models.ts';
 import { ruleStateWrites } from '../stores/rule-states.ts';
@@ -29,5 +30,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),
   ...inboxWrites(transaction),
+  ...keyUseWrites(transaction),
   ...retentionWrites(transaction),
 });

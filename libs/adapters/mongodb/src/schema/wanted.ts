@@ -73,7 +73,12 @@ export const WANTED = {
     { name: 'rule', key: { workspace: 1, rule: 1, hasFailures: 1, writtenAt: 1, partition: 1, from: 1 } },
     { name: 'written', key: { writtenAt: 1 } },
   ],
+  fields: [
+    { name: 'stream', key: { stream: 1, partition: 1 } },
+    { name: 'last', key: { lastAt: 1 } },
+  ],
   inbox: [{ name: 'newest', key: { at: 1, _id: 1 } }],
+  key_uses: [],
 } as const satisfies Record<string, readonly WantedIndex[]>;
 
 export type CollectionName = keyof typeof WANTED;

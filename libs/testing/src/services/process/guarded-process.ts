@@ -8,8 +8,8 @@ export type Launch = {
   /** Output and errors are appended to this file. */
   readonly log: string;
   readonly cwd?: string;
-  /** Added to our own environment. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Added to our own environment; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whom to run as, where we are root and the program refuses to be. */
   readonly user?: { readonly uid: number; readonly gid: number };
 };

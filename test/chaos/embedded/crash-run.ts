@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { openEmbedded } from '@carillon/adapter-embedded';
+import { systemClock } from '@carillon/adapter-system';
 import {
   launchProduct,
   startLedgerSmtp,
@@ -10,11 +12,11 @@ import {
   type LedgerSmtp,
   type Product,
 } from '@carillon/testing';
-import { between, createChance } from './chance.ts';
-import { readEvidence, type Evidence } from './evidence.ts';
-import { startPosters, type Acknowledged, type Posters } from './posters.ts';
-import { CONNECTIONS, countDeliveries, openShop } from './shop.ts';
-import { judge, type Course, type Finding } from './verdict.ts';
+import { between, createChance } from '../chance.ts';
+import { readEvidence, type Evidence } from '../evidence.ts';
+import { startPosters, type Acknowledged, type Posters } from '../posters.ts';
+import { CONNECTIONS, countDeliveries, openShop } from '../shop.ts';
+import { judge, type Course, type Finding } from '../verdict.ts';
 
 export type CrashOptions = {
   readonly seed: number;
@@ -142,8 +144,18 @@ async function comeToRest(
     await settle(product, posters.acknowledged);
     const { code, signal } = await life.kill('SIGTERM');
     if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
-    const evidence = await readEvidence(dataDir);
+    const evidence = await readEmbeddedEvidence(dataDir);
     if (evidence.unread.length === 0 || time === RESTS) return evidence;
+  }
+}
+
+/** Opens the data folder of a stopped product as its next start would, and reads what is there. */
+async function readEmbeddedEvidence(dataDir: string): Promise<Evidence> {
+  const stores = await openEmbedded({ dataDir, clock: systemClock, holder: 'crash test' });
+  try {
+    return await readEvidence(stores);
+  } finally {
+    await stores.close();
   }
 }
 

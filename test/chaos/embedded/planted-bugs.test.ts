@@ -12,7 +12,7 @@ import {
   POSITION_BEFORE_CUSTODY,
   TWO_DISPATCHERS,
   type Change,
-} from './planting.ts';
+} from '../planting.ts';
 
 /** Mail servers without whims, so that what goes wrong is the product's doing. The slow one is at work at each kill. */
 const CALM = { latency: 20, tempfail: 0, drop: 0 };

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePorts } from '../services/process/free-ports.ts';
+import type { ClusterServices } from './cluster-services.ts';
+import { createMember, type Member, type RoleName } from './member.ts';
+
+export type ClusterOptions = {
+  readonly services: ClusterServices;
+  /** Keys, owner token and logs; what all members share. `cli(…, { dataDir })` finds the cluster by it. */
+  readonly dataDir: string;
+  /** How many processes of each role; one of each unless told. */
+  readonly members?: Readonly<Partial<Record<RoleName, number>>>;
+  /** Further environment of every member. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** The product with its roles as processes. */
+export type Cluster = {
+  readonly dataDir: string;
+  /** In the order of their start: control, gateways, engines, deliveries. */
+  readonly members: readonly Member[];
+  of(role: RoleName): readonly Member[];
+  /** Of the first gateway; events go to `/events/…` of it. */
+  readonly gatewayUrl: string;
+  /** The management API and the portal. */
+  readonly controlUrl: string;
+  /** The owner's token for the management API. */
+  readonly token: string;
+  /** The environment that every member has: how a program finds the same services. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Starts one more process of a role and waits until it is ready. */
+  join(role: RoleName): Promise<Member>;
+  /** Ends the members in good order, those that were joined too. The services stay. */
+  stop(): Promise<void>;
+};
+
+const ROLES: readonly RoleName[] = ['control', 'gateway', 'engine', 'delivery'];
+
+/** Starts all roles as processes on the services and waits until each is ready. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { services, dataDir, members: counts = {} } = options;
+  const logs = join(dataDir, 'logs');
+  await mkdir(logs, { recursive: true });
+  const [gatewayPort = 0] = await freePorts(1);
+  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+  const env = { ...settingsFor(services), CARILLON_DATA_DIR: dataDir, ...options.env };
+
+  const all: Member[] = [];
+  const started = new Map<RoleName, number>();
+  async function prepare(role: RoleName): Promise<Member> {
+    const number = (started.get(role) ?? 0) + 1;
+    started.set(role, number);
+    const port = role === 'gateway' && number === 1 ? gatewayPort : ((await freePorts(1))[0] ?? 0);
+    const name = `${role} ${number}`;
+    // Control says where events go to, and cannot know by itself.
+    const own = role === 'control' ? { ...env, CARILLON_GATEWAY_PORT: String(gatewayPort) } : env;
+    const member = createMember({ role, name, port, env: own, log: join(logs, `${role}-${number}.log`) });
+    all.push(member);
+    return member;
+  }
+  const each = async (act: (member: Member) => Promise<void>): Promise<void> => {
+    const outcomes = await Promise.allSettled(all.map(act));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+  };
+  const stop = (): Promise<void> => each((member) => member.stop());
+
+  for (const role of ROLES) for (let count = counts[role] ?? 1; count > 0; count -= 1) await prepare(role);
+  try {
+    await each((member) => member.start());
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    dataDir,
+    members: all,
+    of: (role) => all.filter((member) => member.role === role),
+    gatewayUrl,
+    controlUrl: all.find(({ role }) => role === 'control')?.address ?? '',
+    token: readFileSync(join(dataDir, 'owner-token'), 'utf8').trim(),
+    env,
+    async join(role) {
+      const member = await prepare(role);
+      await member.start();
+      return member;
+    },
+    stop,
+  };
+}
+
+/** The settings by which a program finds these services. */
+export const settingsFor = ({ kafka, mongodb, registry }: ClusterServices): Readonly<Record<string, string>> => ({
+  CARILLON_BROKERS: kafka.brokers.join(','),
+  CARILLON_SINGLE_BROKER: String(kafka.nodes.length === 1),
+  CARILLON_MONGODB_URL: mongodb.url,
+  CARILLON_SCHEMA_REGISTRY_URL: registry.url,
+});

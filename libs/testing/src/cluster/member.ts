@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { environmentWith, PROGRAM } from '../product/program.ts';
+import { ServiceProcess } from '../services/process/service-process.ts';
+import type { ServicePart } from '../services/service.ts';
+
+export type RoleName = 'gateway' | 'engine' | 'delivery' | 'control';
+
+/** One process of a cluster: `carillon run ROLE`. Killed, it can be started again on the same port. */
+export type Member = ServicePart & {
+  readonly role: RoleName;
+  /** `http://127.0.0.1:…`: what the role serves, and `/readyz` and `/metrics`. */
+  readonly address: string;
+  /** Starts it and waits until it says that it is ready. One that ends before is started again, for a minute. */
+  start(): Promise<void>;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+  /** What it wrote so far, over all its lives. */
+  log(): string;
+};
+
+export type MemberOptions = {
+  readonly role: RoleName;
+  /** Names it in messages: `engine 2`. */
+  readonly name: string;
+  readonly port: number;
+  /** All the settings it has. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What it writes is appended to this file. */
+  readonly log: string;
+};
+
+const PORT_OPTIONS: Readonly<Record<RoleName, string>> = {
+  gateway: '--gateway-port',
+  engine: '--health-port',
+  delivery: '--health-port',
+  control: '--control-port',
+};
+/** As patient as a supervisor: a role that finds a broker away says so and ends. */
+const ATTEMPTS = 100;
+
+/** A member that is not started yet. */
+export function createMember({ role, name, port, env, log }: MemberOptions): Member {
+  const address = `http://127.0.0.1:${port}`;
+  const running = new ServiceProcess({
+    name: `carillon ${name}`,
+    launch: {
+      command: process.execPath,
+      args: [PROGRAM, 'run', role, PORT_OPTIONS[role], String(port), '--json'],
+      env: environmentWith(env),
+      log,
+    },
+    isReady: async () => (await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
+    attempts: ATTEMPTS,
+  });
+  return {
+    role,
+    name,
+    address,
+    get pid() {
+      return running.pid;
+    },
+    get running() {
+      return running.running;
+    },
+    start: () => running.start(),
+    stop: () => running.stop(),
+    kill: (signal) => running.kill(signal),
+    restart: () => running.restart(),
+    log: () => readFileSync(log, 'utf8'),
+  };
+}

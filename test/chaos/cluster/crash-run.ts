@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
+import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
+import { createChance } from '../chance.ts';
+import { readEvidence, readUnread, type Evidence } from '../evidence.ts';
+import { startPosters, type Posters } from '../posters.ts';
+import { CONNECTIONS, openShop } from '../shop.ts';
+import { judge, type Finding } from '../verdict.ts';
+import type { Site } from './faults.ts';
+import { openClusterStores, type ClusterStores } from './stores.ts';
+import { superviseCluster, type Fault, type Supervisor } from './supervisor.ts';
+
+export type ClusterCrashOptions = {
+  readonly services: ClusterServices;
+  /** A database of its own: the same services may serve several runs, each with a log of its own. */
+  readonly database: string;
+  readonly seed: number;
+  readonly events: number;
+  /** Events in a second, at most. */
+  readonly rate: number;
+  readonly members?: Readonly<Partial<Record<RoleName, number>>>;
+  readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
+  /** What befalls the product while events are posted; resolves when it is over and everything runs again. */
+  readonly faults: (site: Site) => Promise<void>;
+  /** Environment of the product: how bugs are planted. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type ClusterCrashReport = {
+  readonly findings: readonly Finding[];
+  /** Processes that ended though nobody had killed them. */
+  readonly deaths: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly figures: Readonly<Record<string, number>>;
+  /** From the last fault, or the last 202 where that came later, until every delivery had ended or was in doubt. */
+  readonly settledAfter: number;
+  /** What all members wrote. */
+  readonly logs: string;
+};
+
+const SMTP = { latency: 60, tempfail: 0.03, drop: 0.01 };
+const POSTERS = 16;
+/** Beyond it nobody waits any longer: what is open counts as stuck. */
+const SETTLES_WITHIN = 90_000;
+/** Longer than a lease, its sweep and a session of a consumer: nothing moves any more. */
+const QUIET = 40_000;
+
+/** Runs roles as processes under load and faults, lets them come to rest, stops them and judges what they left behind. */
+export async function runClusterCrashes(options: ClusterCrashOptions): Promise<ClusterCrashReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
+  const file = join(folder, 'mail.jsonl');
+  const smtp = await startLedgerSmtp({ file, seed: String(options.seed), ...(options.smtp ?? SMTP) });
+  const cluster = await startCluster({
+    services: options.services,
+    dataDir: join(folder, 'data'),
+    members: options.members ?? { gateway: 2, engine: 2, delivery: 2 },
+    env: { CARILLON_MONGODB_DATABASE: options.database, ...options.env },
+  });
+  try {
+    return await crash(options, folder, cluster, smtp);
+  } finally {
+    await Promise.all(cluster.members.map((member) => member.kill()));
+    await smtp.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function crash(
+  options: ClusterCrashOptions,
+  folder: string,
+  cluster: Cluster,
+  smtp: LedgerSmtp,
+): Promise<ClusterCrashReport> {
+  const { services, seed } = options;
+  const gateways = cluster.of('gateway').map(({ address }) => address);
+  let turn = 0;
+  const began = Date.now();
+  const posters = startPosters({
+    seed,
+    apiKey: await openShop(folder, cluster.dataDir, smtp.port),
+    // As a load balancer would, without looking who is well.
+    gateway: () => Promise.resolve(gateways[(turn += 1) % gateways.length] ?? ''),
+    posters: POSTERS,
+    rate: options.rate / POSTERS,
+    events: options.events,
+  });
+  const supervisor = superviseCluster(cluster);
+  const taken = (): number => posters.acknowledged.length;
+  await options.faults({ cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken });
+  const lastFault = Date.now();
+  await posters.finish();
+  const since = Date.now();
+  const stores = await openClusterStores(services, options.database);
+  try {
+    const settledAfter = await settle(stores, since);
+    await supervisor.end();
+    await cluster.stop();
+    const stopped = Date.now();
+    const evidence = await readEvidence(stores);
+    const mail = await smtp.entries();
+    const cutOff = supervisor.faults.filter(({ what }) => /^(?:kill|hold) delivery/.test(what)).length;
+    return {
+      findings: judge({ acknowledged: posters.acknowledged, mail, callsAtKills: cutOff * CONNECTIONS }, evidence),
+      deaths: supervisor.deaths,
+      faults: supervisor.faults,
+      settledAfter,
+      logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
+      figures: {
+        ...figuresOf(posters, supervisor, evidence),
+        messages: mail.length,
+        dropsPlanted: mail.filter(({ dropped }) => dropped).length,
+        postedMs: since - began,
+        faultsMs: lastFault - began,
+        stoppedMs: stopped - since - settledAfter,
+        judgedMs: Date.now() - stopped,
+      },
+    };
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Waits until nothing is unread and no delivery is open; answers how long that took. */
+async function settle(stores: ClusterStores, since: number): Promise<number> {
+  let last = '';
+  let changed = Date.now();
+  for (;;) {
+    const counts = await stores.ledger.countByState();
+    const unread = await readUnread(stores);
+    const open = (counts.WAITING ?? 0) + (counts.SENDING ?? 0);
+    const now = JSON.stringify([counts, unread]);
+    if (now !== last) changed = Date.now();
+    last = now;
+    const over = Date.now() - since > SETTLES_WITHIN || Date.now() - changed > QUIET;
+    if ((open === 0 && unread.length === 0) || over) return Date.now() - since;
+    await pause(250);
+  }
+}
+
+function figuresOf(posters: Posters, { faults }: Supervisor, evidence: Evidence): Readonly<Record<string, number>> {
+  const { deliveries, evaluations } = evidence;
+  const faultsLike = (pattern: RegExp): number => faults.filter(({ what }) => pattern.test(what)).length;
+  const inDoubt = (reason: string): number =>
+    deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
+  return {
+    kills: faultsLike(/^kill/),
+    held: faultsLike(/^hold/),
+    joinsAndLeaves: faultsLike(/joined$|left$/),
+    acknowledged: posters.acknowledged.length,
+    requestsCut: posters.cut(),
+    deliveries: deliveries.length,
+    duplicates: deliveries.reduce((sum, one) => sum + one.duplicates, 0),
+    failed: deliveries.filter((one) => one.state === 'FAILED').length,
+    attempts: deliveries.reduce((sum, one) => sum + one.attempts.length, 0),
+    doubtsByKill: inDoubt('lease_ran_out'),
+    doubtsByDrop: inDoubt('answer_unknown'),
+    evaluationsRepeated:
+      evaluations.length - new Set(evaluations.map(({ partition, from }) => `${partition}/${from}`)).size,
+  };
+}

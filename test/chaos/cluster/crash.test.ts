@@ -1,0 +1,82 @@
+import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { runClusterCrashes, type ClusterCrashReport } from './crash-run.ts';
+import { everything, killLeader } from './faults.ts';
+
+const events = Number(process.env['CRASH_EVENTS'] ?? 10_000);
+const kills = Number(process.env['CRASH_KILLS'] ?? 30);
+const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+
+const START_TIMEOUT = 120_000;
+const EACH_KILL = 6_000;
+const EACH_EVENT = 100;
+/** What is promised (design): everything has ended or is in doubt so long after the last fault. */
+const SETTLED_WITHIN = 60_000;
+
+function expectGreen(report: ClusterCrashReport): void {
+  const { findings, deaths, faults, settledAfter, logs } = report;
+  console.log(`crash test on a cluster, seed ${seed}:`, { ...report.figures, settledAfter });
+  const story = faults.map(({ at, what }) => `${new Date(at).toISOString()} ${what}`).join('\n');
+  expect(findings, `${story}\n${logs}`).toEqual([]);
+  expect(deaths, story).toEqual([]);
+  expect(settledAfter).toBeLessThan(SETTLED_WITHIN);
+}
+
+describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker', () => {
+  let services: ClusterServices;
+  beforeAll(async () => {
+    services = await startClusterServices();
+  }, START_TIMEOUT);
+  afterAll(() => services?.stop(), START_TIMEOUT);
+
+  it(
+    `lose nothing of ${events} events and tell nobody twice: ${kills} kills of everything, processes held still, a storm of rebalances (CRASH_SEED=${seed})`,
+    async () => {
+      const report = await runClusterCrashes({
+        services,
+        database: 'crash',
+        seed,
+        events,
+        // As the faults last, so that events come all the while.
+        rate: events / ((kills * EACH_KILL) / 2_400 + 60),
+        faults: (site) => everything(site, kills),
+      });
+      expectGreen(report);
+      // A run that interrupted nothing would show nothing.
+      const { figures } = report;
+      expect(figures['acknowledged']).toBe(events);
+      expect(figures['kills']).toBe(kills);
+      expect(figures['joinsAndLeaves']).toBe(40);
+      expect(figures['requestsCut']).toBeGreaterThan(0);
+      expect(figures['duplicates']).toBeGreaterThan(0);
+    },
+    300_000 + kills * EACH_KILL + events * EACH_EVENT,
+  );
+});
+
+describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brokers', () => {
+  let services: ClusterServices;
+  beforeAll(async () => {
+    services = await startClusterServices({ kafka: { nodes: 3 } });
+  }, START_TIMEOUT);
+  afterAll(() => services?.stop(), START_TIMEOUT);
+
+  it('lose nothing when a leader is killed while events are posted, and go on without it', async () => {
+    let takenWithout = 0;
+    const report = await runClusterCrashes({
+      services,
+      database: 'crash',
+      seed,
+      events: 1_500,
+      rate: 60,
+      members: {},
+      faults: async (site) => {
+        takenWithout = await killLeader(site, 'carillon.events', 10_000);
+      },
+    });
+    expectGreen(report);
+    expect(report.figures['acknowledged']).toBe(1_500);
+    expect(takenWithout).toBeGreaterThan(50);
+  }, 300_000);
+});

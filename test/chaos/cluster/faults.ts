@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TopicName } from '@carillon/ports';
+import { untilFound } from '@carillon/testing';
+import type { Cluster, ClusterServices, Member } from '@carillon/testing/cluster';
+import type { ServicePart } from '@carillon/testing/services';
+import { Kafka, logLevel } from 'kafkajs';
+import { between } from '../chance.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** Everything that can be made to fail. */
+export type Site = {
+  readonly cluster: Cluster;
+  readonly services: ClusterServices;
+  readonly supervisor: Supervisor;
+  readonly chance: () => number;
+  /** Events acknowledged so far. */
+  readonly taken: () => number;
+};
+
+/** Waits between two kills. */
+const CALM = { least: 500, most: 4_000 };
+/** Share of kills that hit a member while it starts, and so while it recovers. */
+const KILLED_AT_START = 0.3;
+/** How long a broker or a database stays away, beyond the time that it takes to start. */
+const AWAY = { least: 0, most: 2_000 };
+
+/** The same items in an order of chance. */
+function shuffled<Item>(items: readonly Item[], chance: () => number): readonly Item[] {
+  return items
+    .map((item) => ({ item, place: chance() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+/** Longer than a session of a consumer (10 s), and longer than the lease of a call (30 s). */
+const BEYOND_SESSION = 15_000;
+const BEYOND_LEASE = 40_000;
+
+/** All there is: kills, a worker of each kind held still until others have its work, and a storm of rebalances. */
+export async function everything(site: Site, kills: number): Promise<void> {
+  const { cluster, supervisor } = site;
+  const freeze = async (member: Member | undefined, span: number): Promise<void> => {
+    if (member) await supervisor.freeze(member, span);
+  };
+  await Promise.all([
+    freeze(cluster.of('engine').at(-1), BEYOND_SESSION),
+    freeze(cluster.of('delivery').at(-1), BEYOND_LEASE),
+    killAtRandom(site, kills),
+  ]);
+  await stormOfRebalances(site, 40, 60_000);
+}
+
+/** Kills every member, broker and part of the database in turn, in an order and at moments of chance. */
+export async function killAtRandom({ cluster, services, supervisor, chance }: Site, kills: number): Promise<void> {
+  const members = [...cluster.members];
+  const parts = [...services.kafka.nodes, ...Object.values(services.mongodb.parts)];
+  const outages = new Map<ServicePart, Promise<void>>();
+  const isMember = (part: ServicePart): part is Member => members.some((member) => member === part);
+  let turn: readonly ServicePart[] = [];
+  for (let done = 0; done < kills; done += 1) {
+    await pause(between(chance, CALM.least, CALM.most));
+    if (turn.length === 0) turn = shuffled([...members, ...parts], chance);
+    const next = turn.find((part) => !supervisor.isHeld(part)) ?? turn[0];
+    if (!next) return;
+    turn = turn.filter((part) => part !== next);
+    if (isMember(next)) {
+      // Those that do not look for a moment in which it starts wait until it is back.
+      const atStart = chance() < KILLED_AT_START;
+      while (!next.running || (!atStart && supervisor.isStarting(next))) await pause(50);
+      await supervisor.kill(next);
+    } else {
+      await outages.get(next);
+      outages.set(next, supervisor.outage(next, between(chance, AWAY.least, AWAY.most)));
+    }
+  }
+  await Promise.all(outages.values());
+}
+
+/** Members of the engine and delivery groups come and go, each change a rebalance. */
+export async function stormOfRebalances({ cluster, supervisor }: Site, changes: number, within: number): Promise<void> {
+  const visits: Promise<void>[] = [];
+  const pairs = changes / 2;
+  const every = within / (pairs + 1);
+  for (let pair = 0; pair < pairs; pair += 1) {
+    visits.push(visit(pair % 2 === 0 ? 'engine' : 'delivery'));
+    await pause(every);
+  }
+  await Promise.all(visits);
+
+  async function visit(role: 'engine' | 'delivery'): Promise<void> {
+    const guest = await cluster.join(role);
+    supervisor.note(`${guest.name} joined`);
+    await pause(every);
+    await guest.stop();
+    supervisor.note(`${guest.name} left`);
+  }
+}
+
+/**
+ * Kills the broker that leads the first partition of a topic, and starts it again after a while. Answers how many events
+ * were taken meanwhile.
+ */
+export async function killLeader(
+  { services, supervisor, taken }: Site,
+  topic: TopicName,
+  span: number,
+): Promise<number> {
+  const { brokers, nodes } = services.kafka;
+  const admin = new Kafka({ clientId: 'crash-test', brokers: [...brokers], logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  await admin.disconnect();
+  const leader = topics[0]?.partitions.find(({ partitionId }) => partitionId === 0)?.leader;
+  const node = nodes.find(({ id }) => id === leader);
+  if (!node) throw new Error(`nobody leads ${topic}/0`);
+  await untilFound('events before the fault', async () => taken() > 100 || undefined, 60_000);
+  const before = taken();
+  await supervisor.kill(node);
+  await pause(span);
+  const without = taken() - before;
+  await node.restart();
+  return without;
+}

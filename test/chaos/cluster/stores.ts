@@ -1,0 +1,30 @@
+import { openKafkaLog, type KafkaConnection } from '@carillon/adapter-kafka';
+import { openMongo } from '@carillon/adapter-mongodb';
+import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
+import { systemClock } from '@carillon/adapter-system';
+import type { ClusterServices } from '@carillon/testing/cluster';
+import type { Stores } from '../evidence.ts';
+
+/** Log, ledger and positions of a cluster, read as one of its processes would. */
+export type ClusterStores = Stores & { close(): Promise<void> };
+
+export async function openClusterStores(
+  { kafka, mongodb, registry }: Pick<ClusterServices, 'kafka' | 'mongodb' | 'registry'>,
+  database: string,
+): Promise<ClusterStores> {
+  const connection: KafkaConnection = { brokers: kafka.brokers, clientId: 'crash-test' };
+  const log = await openKafkaLog({ connection });
+  const mongo = await openMongo({ url: mongodb.url, database, clock: systemClock });
+  const schemas = createSchemaRegistry({ url: registry.url });
+  return {
+    log,
+    ledger: mongo.ledger,
+    checkpoints: mongo.checkpoints,
+    registry: schemas,
+    async close() {
+      schemas.close();
+      await mongo.close();
+      await log.close();
+    },
+  };
+}
