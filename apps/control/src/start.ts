@@ -9,6 +9,7 @@ import { mailRoute, servePages, sessionRoute } from './pages.ts';
 import type { ControlConfig, ControlContext, ControlPorts } from './ports.ts';
 import type { ApiServer } from './routes/app.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
+import { cohortRoutes } from './routes/cohorts.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
@@ -92,6 +93,7 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     streamRoutes(api, context);
     inboxRoutes(api, context);
     integrationRoutes(api, context);
+    cohortRoutes(api, context);
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   });

@@ -1,12 +1,11 @@
 import type { DeliveryBody, TraceBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { connect, seg, type Client, type CommonOptions } from '../client.ts';
+import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
 import { answer, command, follow } from './answering.ts';
 import { fieldsCommand } from './rule-sample.ts';
 
-type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 type ListOptions = CommonOptions & {
   readonly recipient?: string;
   readonly state?: string;

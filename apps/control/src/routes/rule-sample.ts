@@ -34,6 +34,11 @@ export function ruleSampleRoute(app: ApiServer, context: ControlContext): void {
       const [notification = '', name = ''] = params.name.split('.');
       const placed = findRule(ports.configuration.current(), params.workspace, notification, name);
       if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
+      if (placed.body.cohort) {
+        const { integration } = placed.body.cohort;
+        const hint = `nobody sends events to it: npx carillon integration check ${integration} says what to enter there`;
+        throw new CarillonError('invalid_request', `a cohort of ${integration} starts ${params.name}; ${hint}`);
+      }
       const compiled = ports.compileRule(placed);
       if (!compiled.ok) {
         throw new CarillonError('invalid_configuration', compiled.error.map((one) => one.message).join('; '));

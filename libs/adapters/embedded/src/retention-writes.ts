@@ -4,6 +4,13 @@ import type { Transaction } from './writing/protocol.ts';
 export const retentionWrites = ({ sql }: Transaction) => ({
   'retention.inbox': (olderThan: number, limit: number): number =>
     sql.run('DELETE FROM inbox WHERE rowid IN (SELECT rowid FROM inbox WHERE at < ? LIMIT ?)', olderThan, limit),
+  'retention.leftCohorts': (olderThan: number, limit: number): number =>
+    sql.run(
+      `DELETE FROM cohort_members WHERE (cohort_key, user_id) IN
+         (SELECT cohort_key, user_id FROM cohort_members WHERE inside = 0 AND newest_time < ? LIMIT ?)`,
+      olderThan,
+      limit,
+    ),
   'retention.events': (olderThan: number, limit: number): number =>
     sql.run(
       `DELETE FROM event_rows WHERE (partition, record_offset) IN

@@ -14,6 +14,8 @@ export type RetentionPolicy = {
   readonly readModels: Duration | null;
   /** Messages that the sandbox kept. */
   readonly inbox: Duration | null;
+  /** Users who left a cohort: what platforms may still repeat of them is not older. */
+  readonly leftCohorts: Duration | null;
 };
 
 /**
@@ -25,6 +27,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   topics: {
     'carillon.events': 30 * DAY,
     'carillon.config': null,
+    'carillon.cohorts': 30 * DAY,
     'carillon.triggers': 30 * DAY,
     'carillon.lookups': 30 * DAY,
     'carillon.intents': 30 * DAY,
@@ -36,6 +39,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   },
   readModels: 30 * DAY,
   inbox: 30 * DAY,
+  leftCohorts: 30 * DAY,
 };
 
 export type Removed = { readonly records: number; readonly rows: number };
@@ -59,6 +63,7 @@ export async function applyRetention(
     ['retention.evaluations', policy.readModels],
     ['retention.fields', policy.readModels],
     ['retention.inbox', policy.inbox],
+    ['retention.leftCohorts', policy.leftCohorts],
     // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.
     ['retention.tasks', policy.topics['carillon.triggers']],
     ['retention.claims', policy.topics['carillon.lookups']],

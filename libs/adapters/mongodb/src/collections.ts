@@ -1,6 +1,8 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  CohortDocument,
+  CohortMemberDocument,
   ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
@@ -29,6 +31,8 @@ export const collectionsOf = (db: Db) => {
     claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
+    cohorts: named<CohortDocument>('cohorts'),
+    cohortMembers: named<CohortMemberDocument>('cohort_members'),
     suppressions: named<SuppressionDocument>('suppressions'),
     secrets: named<SecretDocument>('secrets'),
     identity: named<IdentityDocument>('identity'),

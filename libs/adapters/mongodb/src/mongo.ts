@@ -6,6 +6,7 @@ import { connect, createClient, durableDatabase, type MongoCredentials, type Mon
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
+import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
@@ -81,6 +82,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   return {
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
+    cohorts: createCohortStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
     claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
+import { COHORTS_SCHEMA } from './cohorts.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
   KEY_USES_SCHEMA,
   LOOKUPS_SCHEMA,
   FIELDS_SCHEMA,
+  COHORTS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -41,6 +41,11 @@ export const WANTED = {
   lookup_claims: [{ name: 'at', key: { at: 1 } }],
   checkpoints: [],
   rule_states: [{ name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] }],
+  cohorts: [{ name: 'integration', key: { workspace: 1, integration: 1, cohort: 1 } }],
+  cohort_members: [
+    { name: 'inside', key: { cohortId: 1, insideSince: 1, newestOffset: 1 }, where: ['insideSince'] },
+    { name: 'outside', key: { outsideSince: 1 }, where: ['outsideSince'] },
+  ],
   suppressions: [
     { name: 'newest', key: { at: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
