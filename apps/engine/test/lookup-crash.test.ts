@@ -19,7 +19,7 @@ function stall<Args extends readonly unknown[], Answer>(
   return {
     reached: () => reached || undefined,
     release: released.resolve,
-    async run(...args: Args): Promise<Answer> {
+    run: async (...args: Args): Promise<Answer> => {
       if (!when(...args)) return work(...args);
       if (side === 'after') {
         const answer = await work(...args);
