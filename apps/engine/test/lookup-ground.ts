@@ -72,9 +72,10 @@ export function lookupGround() {
     });
   }
   const codecs = () => now(topology).ports.codecs;
-  const allIntents = (): Promise<Intent[]> => read('carillon.intents', codecs().intent.decode);
-  const allLookups = (): Promise<Lookup[]> => read('carillon.lookups', codecs().lookup.decode);
-  const allLetters = (): Promise<DeadLetter[]> => read('carillon.dead-letters', codecs().deadLetter.decode);
+  const allIntents = (): Promise<Intent[]> => read('carillon.intents', (bytes) => codecs().intent.decode(bytes));
+  const allLookups = (): Promise<Lookup[]> => read('carillon.lookups', (bytes) => codecs().lookup.decode(bytes));
+  const allLetters = (): Promise<DeadLetter[]> =>
+    read('carillon.dead-letters', (bytes) => codecs().deadLetter.decode(bytes));
   const until = <T>(what: string, count: number, all: () => Promise<T[]>, within = 15_000): Promise<T[]> =>
     untilFound(
       `${count} ${what}`,
