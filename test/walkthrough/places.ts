@@ -44,7 +44,8 @@ export function chapter(name: string, body: (newHome: () => Promise<Home>, place
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
 const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-async function embeddedHome(): Promise<Home> {
+/** For what is the same in each place. */
+export async function embeddedHome(): Promise<Home> {
   const folder = await newFolder();
   const files = ['carillon.db', 'carillon.db-wal'].map((file) => join(folder, 'carillon-data', file));
   return {

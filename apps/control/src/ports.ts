@@ -1,6 +1,8 @@
 import type {
   CheckpointStore,
   Clock,
+  CohortPages,
+  CohortStore,
   ConfigurationStore,
   DeliveryLedger,
   DueTasks,
@@ -42,6 +44,9 @@ export type ControlPorts = {
   readonly claims: LookupClaims;
   /** For `integration check` alone: what is asked for real is asked by the engine. */
   readonly partners: PartnerLookup;
+  /** For `integration check` alone, as `partners`. */
+  readonly cohortPages: CohortPages;
+  readonly cohorts: CohortStore;
   readonly suppressions: SuppressionList;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;

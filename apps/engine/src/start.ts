@@ -1,6 +1,8 @@
 import type {
   CheckpointStore,
   Clock,
+  CohortPages,
+  CohortStore,
   Consumption,
   DueTasks,
   EventLog,
@@ -15,7 +17,9 @@ import type {
 } from '@carillon/ports';
 import { startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
+  COHORT_BATCH_BYTES,
   createAskStage,
+  createCohortsStage,
   createEvaluateStage,
   createResolveStage,
   createRuleBook,
@@ -25,6 +29,7 @@ import {
   type FollowedConfiguration,
 } from '@carillon/stages';
 import { startCaller, type AskWatch } from './asking/caller.ts';
+import { startPoller } from './polling/poller.ts';
 
 export type EnginePorts = {
   readonly log: EventLog;
@@ -40,6 +45,8 @@ export type EnginePorts = {
   readonly claims: LookupClaims;
   readonly partners: PartnerLookup;
   readonly secrets: Secrets;
+  readonly cohorts: CohortStore;
+  readonly cohortPages: CohortPages;
   readonly watch: EngineWatch;
 };
 
@@ -57,12 +64,14 @@ const LEFT_BEHIND = 5_000;
 export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const { log, clock, configuration, watch } = ports;
   const book = createRuleBook(ports.compileRule, ports.templates);
-  const consume = (topic: TopicName, stage: BatchStage): Promise<Consumption> =>
-    startStageConsumer({ group: 'engine', topic, stage, log, checkpoints: ports.checkpoints, watch });
+  const consume = (topic: TopicName, stage: BatchStage, more: { handleBytes?: number } = {}): Promise<Consumption> =>
+    startStageConsumer({ group: 'engine', topic, stage, log, checkpoints: ports.checkpoints, watch, ...more });
   const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book }));
   const caller = startCaller(ports);
   const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }));
   const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }));
+  const following = await consume('carillon.cohorts', createCohortsStage(ports), { handleBytes: COHORT_BATCH_BYTES });
+  const poller = startPoller(ports);
   const holder = ports.ids.random('request');
   let repeatedNumber = -1;
   let repeatedAt = 0;
@@ -87,7 +96,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   return {
     async close() {
       await keeper.stop();
-      await Promise.all([evaluating.stop(), asking.stop()]);
+      await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop()]);
       await caller.stop();
       await resolving.stop();
       await ports.leases.release('clock', holder).catch((error: unknown) => watch.trouble('release the lease', error));

@@ -7,6 +7,8 @@ export type GatewayConfig = {
   /** 0: any free one. */
   readonly port: number;
   readonly maxBodyBytes?: number;
+  /** Of one request about cohorts: platforms send a thousand members and what they know of each. */
+  readonly maxCohortBytes?: number;
   /** Bytes of bodies held at once, from their arrival until the log answered; beyond it requests get 503. */
   readonly maxInFlightBytes?: number;
   /** How long an append may take before the client is told that its outcome is unknown. */
@@ -30,6 +32,7 @@ export const CONFIGURATION_FRESH_FOR: Duration = 2000;
 
 export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   maxBodyBytes: 256 * 1024,
+  maxCohortBytes: 4 * 1024 * 1024,
   maxInFlightBytes: 64 * 1024 * 1024,
   appendDeadline: 5000,
   freshFor: CONFIGURATION_FRESH_FOR,

@@ -50,7 +50,7 @@ export function serveEventIntake(
     const admission = admissions.get(request);
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
-    const span = telemetry?.startRequest(given);
+    const span = telemetry?.startRequest(given, EVENTS);
     reply.raw.once('close', () => span?.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
@@ -82,7 +82,7 @@ export function serveEventIntake(
       );
     }, share);
     const startedAt = clock.now();
-    await appendInTime(ports.log, prepared.record, settings.appendDeadline, () => share.release());
+    await appendInTime(ports.log, [prepared.record], settings.appendDeadline, () => share.release());
     telemetry?.appended(clock.now() - startedAt);
     return prepared.id;
   }

@@ -1,5 +1,6 @@
 import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
+import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
 import { createFreshness } from './freshness.ts';
 import { startKeyUses } from './key-uses.ts';
@@ -32,6 +33,7 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
   const failed = (error: unknown): void => telemetry?.trouble('keep when API keys were used', error);
   const keyUses = startKeyUses(ports.keyUses, settings.tellUsesEvery, failed);
   serveEventIntake(server.app, ports, settings, freshness, keyUses);
+  serveCohortIntake(server.app, ports, settings, freshness);
   try {
     const { address, port } = await server.listen();
     return {

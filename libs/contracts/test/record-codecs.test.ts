@@ -7,6 +7,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryRegistry } from './support/memory-registry.ts';
 import {
+  cohortMessages,
   configurationRecords,
   deadLetters,
   evaluations,
@@ -18,6 +19,7 @@ import {
 
 const examples = join(import.meta.dirname, '../../../schemas/examples');
 const kinds = [
+  ['cohort', 'cohort-message', cohortMessages],
   ['trigger', 'trigger', triggers],
   ['lookup', 'lookup', lookups],
   ['intent', 'intent', intents],
@@ -28,7 +30,7 @@ const kinds = [
 ] as const satisfies readonly (readonly [keyof AvroRecordCodecs, string, Arbitrary<unknown>])[];
 
 /** Not in any released version yet. */
-const NEW: readonly string[] = ['trigger', 'lookup'];
+const NEW: readonly string[] = ['cohort', 'trigger', 'lookup'];
 const REASONS = /^(not_framed|unknown_schema|not_avro|invalid_record)$/;
 const asText = (value: unknown): string => stringifyJson(value as Json);
 const avroOf = (schema: string): avro.Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });

@@ -1,3 +1,8 @@
+export * from './cohorts/cohort-message.ts';
+export * from './cohorts/cohort-rules.ts';
+export * from './cohorts/integration.ts';
+export * from './cohorts/membership.ts';
+export * from './cohorts/page-ranges.ts';
 export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
 export * from './configuration/jwt-settings.ts';
@@ -32,3 +37,5 @@ export * from './events/json-reader.ts';
 export * from './events/json-reader-fault.ts';
 export * from './events/json-reader-path.ts';
 export * from './events/partition.ts';
+export * from './events/field-path.ts';
+export * from './rules/requirement.ts';

@@ -1,4 +1,13 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Lookup, Outcome, Trigger } from '@carillon/domain';
+import type {
+  CohortMessage,
+  ConfigurationRecord,
+  DeadLetter,
+  Evaluation,
+  Intent,
+  Lookup,
+  Outcome,
+  Trigger,
+} from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 
 /** Turns one kind of derived record into log bytes and back. Decoding never throws: bytes from the log may be corrupt. */
@@ -17,6 +26,7 @@ export type DecodeError = { readonly reason: string; readonly detail: string };
 
 /** The codecs of all derived records, with every schema registered before the first use. */
 export type RecordCodecs = {
+  readonly cohort: RecordCodec<CohortMessage>;
   readonly trigger: RecordCodec<Trigger>;
   readonly lookup: RecordCodec<Lookup>;
   readonly intent: RecordCodec<Intent>;

@@ -1,4 +1,5 @@
 import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
+import type { CohortStore } from './cohort-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DueTasks } from './due-tasks.ts';
@@ -12,6 +13,7 @@ import type { SuppressionList } from './suppression-list.ts';
 export type Stores = {
   readonly checkpoints: CheckpointStore;
   readonly ruleStates: RuleStateStore;
+  readonly cohorts: CohortStore;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;

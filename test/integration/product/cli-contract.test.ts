@@ -56,14 +56,27 @@ describe('Every command', () => {
         'trace',
         'rule test',
         'account check',
+        'integration check',
         'jwt-provider list',
         'jwt-provider check',
         'doctor',
         'backup',
         'restore',
+        'move export',
+        'move import',
       ]),
     );
-    const groups = new Set(['', 'api-key', 'secret', 'suppressions', 'rule', 'account', 'jwt-provider']);
+    const groups = new Set([
+      '',
+      'api-key',
+      'secret',
+      'suppressions',
+      'rule',
+      'account',
+      'integration',
+      'jwt-provider',
+      'move',
+    ]);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
     expect(mute.map(([name]) => name)).toEqual([]);
   });

@@ -71,7 +71,9 @@ const ROUTES = [
   'GET /v1/workspaces/{workspace}/dead-letters',
   'GET /v1/workspaces/{workspace}/suppressions',
   'POST /v1/workspaces/{workspace}/suppressions/remove',
+  'GET /v1/workspaces/{workspace}/rules/{name}/sample',
   'POST /v1/workspaces/{workspace}/rules/{name}/test',
+  'GET /v1/workspaces/{workspace}/streams/{name}/fields',
   'POST /v1/workspaces/{workspace}/accounts/{name}/check',
 ];
 

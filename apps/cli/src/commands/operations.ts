@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { dataFolder, seg, type CommonOptions } from '../client.ts';
 import { clean, paint, say, sayJson } from '../output.ts';
 import { answer, command } from './answering.ts';
+import { integrationShowCommand } from './cohorts.ts';
 
 export const showChecks = (body: CheckBody): string =>
   body.steps
@@ -51,6 +52,8 @@ export function operationCommands(program: Command): void {
       );
       failIfAny(body);
     });
+
+  integrationShowCommand(integration);
 
   command(program, 'doctor', 'check configuration, stores, indexes, providers and clock').action(
     async (options: CommonOptions) => {

@@ -5,6 +5,7 @@ import { readAnswer, seg, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
 import { answer, command } from './answering.ts';
+import { sampleCommand } from './rule-sample.ts';
 import { environment } from '../config.ts';
 
 /** A file's text, or standard input for `-`. */
@@ -18,6 +19,7 @@ export function readText(file: string): string {
 
 export function ruleCommands(program: Command): void {
   const rule = program.command('rule').description('try rules out');
+  sampleCommand(rule);
   command(rule, 'test <rule>', 'what a rule (notification.rule) would do with an event; sends nothing')
     .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
     .option('--answer <file>', 'of a rule that asks a partner: file with its answer as JSON')

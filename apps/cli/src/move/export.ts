@@ -14,6 +14,8 @@ const PAGE = 200;
 /** What has to be finished before, because the log stays behind: what was accepted is judged, what is owed is in the ledger. */
 const FINISHED = [
   ['engine', 'carillon.events', 'events are not judged yet'],
+  ['engine', 'carillon.triggers', 'questions to partners are not in custody yet'],
+  ['engine', 'carillon.lookups', 'answers of partners are not read yet'],
   ['delivery', 'carillon.intents', 'messages are not in the ledger yet'],
 ] as const;
 
@@ -53,9 +55,11 @@ async function refuseUnfinished(backend: Backend): Promise<void> {
   }
   const { SENDING: sending = 0 } = await backend.ledger.countByState();
   if (sending > 0) open.push(`${sending} deliveries were under way when it was killed`);
+  const asked = await backend.tasks.dueKinds(Number.MAX_SAFE_INTEGER);
+  if (asked.length > 0) open.push(`questions to partners are open (${asked.join(', ')})`);
   if (open.length === 0) return;
   throw new CommandError(
-    `${open.join('; ')}. Start it once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind, stop it, then export`,
+    `${open.join('; ')}. Start it once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind and partners have answered, stop it, then export`,
   );
 }
 

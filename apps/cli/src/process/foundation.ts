@@ -3,6 +3,7 @@ import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
+import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
@@ -92,6 +93,8 @@ export async function openFoundation(
     templates,
     outboundHttp,
     partners: createPartnerLookup({ http: outboundHttp, clock }),
+    cohortPages: createPostHog(outboundHttp),
+    cohorts: backend.cohorts,
     tasks: backend.tasks,
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),

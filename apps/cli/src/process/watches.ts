@@ -158,11 +158,11 @@ function watchAsking({ metrics, spans }: Telemetry, logger: Logger): AskingWatch
 function watchGateway({ metrics, spans }: Telemetry, trouble: GatewayTelemetry['trouble']): GatewayTelemetry {
   return {
     trouble,
-    startRequest(traceparent) {
+    startRequest(traceparent, route) {
       const span = spans.start('http.request', {
         kind: 'server',
         traceparent,
-        attributes: { 'http.request.method': 'POST', 'http.route': '/events/*' },
+        attributes: { 'http.request.method': 'POST', 'http.route': route },
       });
       return {
         traceparent: span.traceparent(),

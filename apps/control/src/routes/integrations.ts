@@ -2,6 +2,7 @@ import { checkBody } from '@carillon/contracts';
 import {
   attribute,
   attributionOf,
+  findCohortIntegration,
   findPartner,
   headerSecrets,
   type LookupIntegration,
@@ -11,6 +12,7 @@ import type { PartnerAnswer } from '@carillon/ports';
 import { z } from 'zod';
 import type { Check, ControlContext } from '../ports.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
+import { checkPlatform } from './cohorts.ts';
 
 /** Asked about where nobody names an id: a partner that knows nobody of this name answers an empty array. */
 const MADE_UP = 'carillon-check';
@@ -30,9 +32,13 @@ export function integrationRoutes(app: ApiServer, context: ControlContext): void
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
     { schema: { params: withName, body: checkRequest, response: { 200: checkBody } } },
-    async ({ params, body }) => ({
-      steps: await checkPartner(params.workspace, params.name, body?.user_ids ?? [MADE_UP], context),
-    }),
+    async ({ params: { workspace, name }, body }) => {
+      const platform = findCohortIntegration(context.ports.configuration.current(), workspace, name);
+      const steps = platform
+        ? await checkPlatform(workspace, name, platform, context)
+        : await checkPartner(workspace, name, body?.user_ids ?? [MADE_UP], context);
+      return { steps };
+    },
   );
 }
 

@@ -15,8 +15,8 @@ import {
   triggerIdOf,
 } from '@carillon/domain';
 import type { CompiledRule, Dropped, PlacedRule, Recipient, RuleOutcome, SourceEvent } from '@carillon/domain';
-import { CarillonError, stringifyJson, type EventId, type Instant, type Json, type TriggerId } from '@carillon/kernel';
-import { causeOfEvent, composeEmail, deliveryIdOf, makeIntents, makeTriggers } from '@carillon/stages';
+import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
+import { causeOfEvent, composeEmail, deliveryIdOf, makeIntents, makeTriggers, triedEvent } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { ControlContext } from '../ports.ts';
@@ -50,23 +50,11 @@ export function ruleRoutes(app: ApiServer, context: ControlContext): void {
       }
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
-      const event = sampleEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
+      const event = triedEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
       return testRule(entry.value, event, body.answer, context);
     },
   );
 }
-
-const sampleEvent = (placed: PlacedRule, body: SourceEvent['body'], now: Instant, id: EventId): SourceEvent => ({
-  id,
-  workspace: placed.workspace,
-  stream: placed.stream,
-  key: null,
-  body,
-  position: { logId: '' as SourceEvent['position']['logId'], topic: 'test', partition: 0, offset: 0 },
-  appendedAt: now,
-  time: now,
-  traceparent: null,
-});
 
 async function testRule(
   rule: CompiledRule,

@@ -1,11 +1,13 @@
-import type {
-  CompiledRule,
-  EventRecipients,
-  Expression,
-  ExpressionFault,
-  ExpressionPlace,
-  LookupRecipients,
-  PlacedRule,
+import {
+  conditionOf,
+  userIdsOf,
+  type CompiledRule,
+  type EventRecipients,
+  type Expression,
+  type ExpressionFault,
+  type ExpressionPlace,
+  type LookupRecipients,
+  type PlacedRule,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import { err, ok } from '@carillon/kernel';
@@ -29,8 +31,8 @@ export function compileRule(
     faults.push(...compiled.error.map((fault) => ({ field, ...fault })));
     return null;
   };
-  const { when: condition, recipients } = placed.body;
-  const when = read('when', condition, 'when');
+  const { recipients } = placed.body;
+  const when = read('when', conditionOf(placed.body), 'when');
   const rule = recipients.from === 'lookup' ? readLookup(read, recipients) : readEventRecipients(read, recipients);
   return when === null || rule === null || faults.length > 0 ? err(faults) : ok({ placed, when, ...rule });
 }
@@ -56,7 +58,7 @@ function readEventRecipients(read: Read, recipients: EventRecipients): Recipient
 
 function readLookup(read: Read, recipients: LookupRecipients): RecipientParts | null {
   const { integration } = recipients;
-  const userIds = read('recipients.user_ids', recipients.user_ids, 'user_ids');
+  const userIds = read('recipients.user_ids', userIdsOf(recipients.user_ids), 'user_ids');
   const rest = {
     forEach: null,
     to: { email: null, phone: null, token: null },

@@ -10,6 +10,7 @@ import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
 import { openReader, type Reader } from './reader.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
+import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
@@ -124,6 +125,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     log,
     checkpoints: createCheckpointStore(reader, writer.writes()),
     ruleStates: createRuleStateStore(reader, writer.writes()),
+    cohorts: createCohortStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
     claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes()),

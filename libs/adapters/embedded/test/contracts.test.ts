@@ -1,5 +1,6 @@
 import {
   describeCheckpoints,
+  describeCohortStore,
   describeConfigurationStore,
   describeDeliveryLedger,
   describeDueTasks,
@@ -32,6 +33,10 @@ describeRuleStates(
 describeDueTasks(
   'the embedded store',
   embeddedWith(({ tasks }) => tasks),
+);
+describeCohortStore(
+  'the embedded store',
+  embeddedWith(({ cohorts }) => cohorts),
 );
 describeLookupClaims(
   'the embedded store',

@@ -1,5 +1,5 @@
 import { JWT_ALGORITHMS } from '@carillon/domain';
-import { inSeconds, makeSigningKey, signToken } from '@carillon/testing/tokens';
+import { forgeToken, inSeconds, makeSigningKey, signToken } from '@carillon/testing/tokens';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareGround, type Ground } from './ground.ts';
@@ -71,6 +71,31 @@ describe('a token that its provider signed', () => {
   ])('is refused as %s with %j and %j, and its holder may be told', async (fault, body, claims) => {
     const verdict = await verdictOf(await signToken(ground.key, { claims }), body);
     expect(verdict).toMatchObject({ kind: 'refused', fault, signed: true });
+  });
+});
+
+describe('what a stranger can make', () => {
+  const headed = (header: Readonly<Record<string, unknown>>) =>
+    forgeToken({ kid: 'first', ...header }, { exp: 9_999_999_999 });
+
+  test.each<[string, string | (() => Promise<string>)]>([
+    ['algorithm', headed({ alg: 'none' })],
+    ['algorithm', headed({ alg: 'HS256' })],
+    ['critical_header', headed({ alg: 'ES256', crit: ['exp'] })],
+    ['critical_header', headed({ alg: 'ES256', crit: [] })],
+    ['type', headed({ alg: 'ES256', typ: 'logout+jwt' })],
+    ['malformed', headed({ alg: 'ES256', kid: 7 })],
+    ['malformed', forgeToken('{"alg":"ES256","alg":"ES256"}', { exp: 9_999_999_999 })],
+    ['malformed', forgeToken({ alg: 'ES256' }, '{"exp":1,"exp":9999999999}')],
+    ['too_long', headed({ alg: 'ES256', pad: 'x'.repeat(20_000) })],
+    ['unknown_key', headed({ alg: 'ES256', kid: 'second' })],
+    ['unknown_key', headed({ alg: 'RS256' })],
+    ['signature', headed({ alg: 'ES256' })],
+    ['signature', async () => signToken(await makeSigningKey('first'))],
+  ])('is refused as %s, and nobody is told more', async (fault, token) => {
+    ground.server.publish(ground.key);
+    const text = typeof token === 'string' ? token : await token();
+    expect(await verdictOf(text)).toMatchObject({ kind: 'refused', fault, signed: false });
   });
 });
 

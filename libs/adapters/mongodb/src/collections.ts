@@ -1,12 +1,15 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  CohortDocument,
+  CohortMemberDocument,
   ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
   EvaluationDocument,
   EventDocument,
+  FieldDocument,
   IdentityDocument,
   InboxDocument,
   KeyUseDocument,
@@ -28,6 +31,8 @@ export const collectionsOf = (db: Db) => {
     claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
+    cohorts: named<CohortDocument>('cohorts'),
+    cohortMembers: named<CohortMemberDocument>('cohort_members'),
     suppressions: named<SuppressionDocument>('suppressions'),
     secrets: named<SecretDocument>('secrets'),
     identity: named<IdentityDocument>('identity'),
@@ -36,6 +41,7 @@ export const collectionsOf = (db: Db) => {
     duplicates: named<DuplicateDocument>('duplicates'),
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
+    fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
     keyUses: named<KeyUseDocument>('key_uses'),
   };

@@ -2,10 +2,11 @@ import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, Stores } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
-import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
+import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
+import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
@@ -70,6 +71,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const { attempt, end } = createAttempts(patience);
   const db = durableDatabase(client, options.database);
   try {
+    await connect(client, attempt);
     await establishSchema(db, attempt);
   } catch (error) {
     await client.close();
@@ -80,6 +82,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   return {
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
+    cohorts: createCohortStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
     claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),

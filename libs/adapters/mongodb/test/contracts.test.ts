@@ -1,5 +1,6 @@
 import {
   describeCheckpoints,
+  describeCohortStore,
   describeConfigurationStore,
   describeDeliveryLedger,
   describeDueTasks,
@@ -28,6 +29,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDueTasks(
     'the MongoDB store',
     mongoWith(({ tasks }) => tasks),
+  );
+  describeCohortStore(
+    'the MongoDB store',
+    mongoWith(({ cohorts }) => cohorts),
   );
   describeLookupClaims(
     'the MongoDB store',

@@ -19,6 +19,15 @@ test('says within its time that nobody answers', async () => {
   await expect(registry.schema(1)).rejects.toMatchObject({ code: 'log_unavailable' });
 });
 
+test('takes a refused connection for an absence, which passes, and not for a mistake of the configuration', async () => {
+  const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 20_000 });
+  const asked = registry.schema(1);
+  await expect(asked).rejects.toMatchObject({
+    code: 'log_unavailable',
+    detail: 'reading schema 1 (schema registry 127.0.0.1:9): connect ECONNREFUSED 127.0.0.1:9',
+  });
+});
+
 describeWith('registry', 'schemas in Apicurio', () => {
   let service: RegistryService;
   const open = (): KafkaSchemaRegistry => createSchemaRegistry({ url: `${service.url}/` });

@@ -32,7 +32,7 @@ export function checkExpressions(
 function checkRule(name: string, rule: RuleBody, source: YamlSource, language: ExpressionCheck, report: Report): void {
   const { recipients } = rule;
   const at = ['rules', name, 'recipients'] as const;
-  compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
+  if (rule.when !== undefined) compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, source, language, report);
     const each = recipients.from === 'event' && recipients.for_each !== undefined;

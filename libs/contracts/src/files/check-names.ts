@@ -1,4 +1,4 @@
-import { findResource, type Configuration, type ResourceKind } from '@carillon/domain';
+import { findResource, type Configuration, type IntegrationBody, type ResourceKind } from '@carillon/domain';
 import { whereOf } from './check-expressions.ts';
 import { fileOf } from './layout.ts';
 import type { FileFault, FileWarning, ValuePath } from './place.ts';
@@ -10,6 +10,8 @@ export type Surroundings = {
   readonly current: Configuration;
   /** Names in the folder by kind and workspace. */
   names(kind: ResourceKind, workspace: string): readonly string[];
+  /** What an integration is, as the folder or else the configuration has it. */
+  integration(workspace: string, name: string): IntegrationBody | undefined;
 };
 export type Report = { readonly faults: FileFault[]; readonly warnings: FileWarning[] };
 

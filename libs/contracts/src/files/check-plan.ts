@@ -71,6 +71,7 @@ function needsOf(body: NotificationBody): readonly Need[] {
     if (rule.stream !== undefined) needs.push([['rules', name, 'stream'], 'stream', rule.stream]);
     if (rule.recipients.from === 'lookup')
       needs.push([['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration]);
+    if (rule.cohort) needs.push([['rules', name, 'cohort', 'integration'], 'integration', rule.cohort.integration]);
   }
   return needs;
 }

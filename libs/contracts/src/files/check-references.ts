@@ -1,5 +1,6 @@
 import type { IntegrationBody, JwtProviderBody, NotificationBody, StreamBody } from '@carillon/domain';
 import { whereOf } from './check-expressions.ts';
+import { checkIntegration, checkIntegrationsOf } from './check-integrations.ts';
 import { checkName, type NamedKind, type Report, type Surroundings } from './check-names.ts';
 import { checkJwtProvider, checkNotificationSecurity, checkSecurity } from './check-security.ts';
 import type { DesiredResource } from './desired.ts';
@@ -39,36 +40,11 @@ export function checkReferences(
     if (rule.stream !== undefined) refer(['rules', name, 'stream'], 'stream', rule.stream);
     if (rule.recipients.from === 'lookup')
       refer(['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration);
+    if (rule.cohort) refer(['rules', name, 'cohort', 'integration'], 'integration', rule.cohort.integration);
+    checkIntegrationsOf(name, rule, source, (integration) => around.integration(workspace, integration), report);
   }
   checkRules(body, workspace, source, report);
   checkNotificationSecurity(body, workspace, source, around, report);
-}
-
-/** Two ways to say which item is about whom would be one too many; a key that goes in the clear is worth a word. */
-function checkIntegration(body: IntegrationBody, source: YamlSource, report: Report): void {
-  if (body.match !== undefined && body.in_order === true) {
-    report.faults.push({
-      ...whereOf(source, ['in_order'], 'key'),
-      message: 'match and in_order are two ways to say which item is about whom',
-      expected: 'match or in_order',
-      fix: 'remove in_order if the items of the answer carry the user id, else match',
-    });
-  }
-  if (body.authorization.base64 === true && body.authorization.scheme !== 'Basic') {
-    report.faults.push({
-      ...whereOf(source, ['authorization', 'base64'], 'key'),
-      message: 'base64 is for scheme Basic',
-      expected: 'scheme: Basic',
-      fix: 'write scheme: Basic, or remove base64',
-    });
-  }
-  if (/^http:/i.test(body.url)) {
-    report.warnings.push({
-      ...whereOf(source, ['url']),
-      message: 'the key goes over http in the clear, and only to addresses that the deployment lists',
-      fix: 'write https: unless the partner stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)',
-    });
-  }
 }
 
 function checkRules(body: NotificationBody, workspace: string, source: YamlSource, report: Report): void {

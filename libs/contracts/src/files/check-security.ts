@@ -1,4 +1,10 @@
-import { findResource, type JwtProviderBody, type NotificationBody, type Security } from '@carillon/domain';
+import {
+  findResource,
+  hasOwnStream,
+  type JwtProviderBody,
+  type NotificationBody,
+  type Security,
+} from '@carillon/domain';
 import { whereOf } from './check-expressions.ts';
 import { checkName, type Report, type Surroundings } from './check-names.ts';
 import { fileOf } from './layout.ts';
@@ -15,8 +21,17 @@ export function checkNotificationSecurity(
   const rules = Object.values(body.rules);
   const shared = rules.flatMap(({ stream }) => (stream === undefined ? [] : [stream]));
   const files = [...new Set(shared)].map((name) => fileOf('stream', workspace, name));
-  if (rules.length > 0 && shared.length === rules.length) {
+  if (rules.length > 0 && !rules.some(hasOwnStream)) {
     if (body.security === undefined) return;
+    if (files.length === 0) {
+      report.faults.push({
+        ...whereOf(source, ['security'], 'key'),
+        message: 'cohorts start all rules, and nobody sends events to those',
+        expected: 'no security',
+        fix: 'remove it',
+      });
+      return;
+    }
     report.faults.push({
       ...whereOf(source, ['security'], 'key'),
       message: 'all rules use shared streams, which carry their own security',

@@ -1,25 +1,6 @@
-import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
-import { duration, keys, said, secret } from './shape-parts.ts';
-
-const url = z
-  .string()
-  .max(2000, { error: 'at most 2000 characters' })
-  .regex(/^https?:\/\/[^\s#]+$/i, { error: 'an address such as https://crm.example.com/recipients' })
-  .refine((address) => URL.canParse(address), { error: 'an address such as https://crm.example.com/recipients' })
-  .refine((address) => !/^https?:\/\/[^/?#]*@/i.test(address), {
-    error: 'an address without user and password: the key belongs under authorization',
-  });
-
-const between = (least: string, most: string) => {
-  const span = (word: string): number => {
-    const read = parseDuration(word);
-    return read.ok ? read.value : Number.NaN;
-  };
-  return duration.refine((word) => !(span(word) < span(least) || span(word) > span(most)), {
-    error: `a duration from ${least} to ${most}`,
-  });
-};
+import { cohortShapes } from './cohort-shapes.ts';
+import { between, keys, said, secret, url } from './shape-parts.ts';
 
 /** Set by us, or about the connection: a header of the file never takes their place. */
 const OWN_HEADERS =
@@ -81,5 +62,5 @@ const lookupShape = keys({
   ),
 });
 
-/** By `kind`; a kind of its own for each analytics platform comes beside it. */
-export const integrationShape = z.discriminatedUnion('kind', [lookupShape]);
+/** By `kind`: a partner, or an analytics platform that has cohorts. */
+export const integrationShape = z.discriminatedUnion('kind', [lookupShape, ...cohortShapes]);

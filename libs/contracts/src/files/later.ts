@@ -30,14 +30,12 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ].map((key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const),
   ['notification', 'rules.*.rearm', 'rules with state and time'],
   ['notification', 'rules.*.max_staleness', 'rules with state and time'],
-  ['notification', 'rules.*.cohort', 'cohorts'],
   ['email-template', 'locale', 'templates by language'],
   ['email-template', 'locales', 'templates by language'],
 ];
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
   ['stream', 'format', ['debezium'], 'change streams of databases'],
-  ['integration', 'kind', ['mixpanel', 'amplitude', 'segment', 'posthog', 'generic'], 'cohorts'],
   ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],
 ];
 

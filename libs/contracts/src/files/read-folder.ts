@@ -1,4 +1,4 @@
-import { findResource, type ResourceKind } from '@carillon/domain';
+import { findResource, type IntegrationBody, type ResourceKind } from '@carillon/domain';
 import { checkExpressions } from './check-expressions.ts';
 import { checkReferences } from './check-references.ts';
 import { checkIdentities } from './check-identities.ts';
@@ -50,6 +50,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   const around = {
     current: context.current,
     names: (kind: ResourceKind, workspace: string) => work.names.get(`${kind}:${workspace}`) ?? [],
+    integration: (workspace: string, name: string) => integrationIn(work, context, workspace, name),
   };
   for (const { resource, source } of work.read) {
     checkExpressions(resource, source, context.language, work);
@@ -65,6 +66,14 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
     faults: inReadingOrder(work.faults),
     warnings: inReadingOrder(work.warnings),
   };
+}
+
+function integrationIn(work: Work, { current }: ReadingContext, workspace: string, name: string) {
+  const read = work.read.find(
+    ({ resource: { ref } }) => ref.kind === 'integration' && ref.workspace === workspace && ref.name === name,
+  );
+  if (read) return read.resource.body as IntegrationBody;
+  return findResource(current, 'integration', workspace, name)?.body;
 }
 
 function sortIn(path: string, text: string, work: Work): void {

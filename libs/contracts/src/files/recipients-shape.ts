@@ -58,8 +58,10 @@ const lookupRecipients = keys({
     description: 'Name of the partner (integrations/<name>.yaml, `kind: lookup`).',
     example: 'crm',
   }),
-  user_ids: said(expression(), {
-    description: 'Whom to ask about: a text, a number, or a list of these; sent as text.',
+  user_ids: said(expression().exactOptional(), {
+    description:
+      'Whom to ask about: a text, a number, or a list of these; sent as text. Left out only where a cohort starts the rule.',
+    otherwise: 'the member of the cohort',
     example: 'event.watchers',
   }),
   unique_id: said(expression().exactOptional(), {

@@ -106,7 +106,7 @@ audience: https://events.example.com
     kind: 'integration',
     file: 'workspaces/<workspace>/integrations/<integration>.yaml',
     title: 'Integration',
-    text: 'Another system that recipients come from. Rules name a partner under `recipients: { from: lookup, integration: … }`; [Give us your recipients](recipients.md) is the page for those who write its endpoint.',
+    text: 'Another system that recipients come from. Rules name a partner under `recipients: { from: lookup, integration: … }`; [Give us your recipients](recipients.md) is the page for those who write its endpoint. The other kinds are analytics platforms: rules name them under `cohort`, and [Connect a cohort](cohorts.md) says what to enter at each.',
     example: `kind: lookup
 url: https://crm.example.com/recipients
 authorization: { scheme: Bearer, key: { secret: CRM_KEY } }

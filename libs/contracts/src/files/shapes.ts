@@ -137,8 +137,31 @@ const rule = keys({
     description: 'Name of a shared stream (streams/<name>.yaml). Left out, the rule has a stream of its own.',
     example: 'orders',
   }),
-  when: said(expression(), {
-    description: 'Boolean on `event`, `event_id`, `time`: the rule fires when it is true.',
+  cohort: said(
+    keys({
+      integration: said(slug, {
+        description: 'Name of the analytics platform (integrations/<name>.yaml).',
+        example: 'mixpanel',
+      }),
+      id: said(text(512), {
+        description: 'Id of the cohort at the platform; its name may change.',
+        example: '1478097',
+      }),
+      on: said(z.enum(['entered', 'left']), { description: 'Which change fires the rule.' }),
+      first_sync: said(z.enum(['silent', 'notify']).exactOptional(), {
+        description:
+          'Whether those are told who were in the cohort when the platform first told of it. `silent`: only those who enter later.',
+        default: 'silent',
+      }),
+    }).exactOptional(),
+    {
+      description:
+        'In place of a stream: somebody enters or leaves a cohort. The recipients come from a lookup about the member.',
+    },
+  ),
+  when: said(expression().exactOptional(), {
+    description:
+      'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Left out only where a cohort starts the rule.',
     example: 'event.status == "paid" && event.total > 100',
   }),
   recipients: said(recipients, { description: 'Who is told.' }),

@@ -1,5 +1,14 @@
 // Written by `node schemas/generate.ts` from schemas/; do not edit.
 export const TOPIC_DEFINITIONS = {
+  'carillon.cohorts': {
+    owner: 'gateway',
+    description: 'What analytics platforms say of who is in a cohort; what changes because of it comes as events.',
+    key: 'integration and cohort',
+    value: 'records/cohort-message.avsc',
+    partitions: 8,
+    retention: '30d',
+    dead_letter: 'carillon.dead-letters',
+  },
   'carillon.config': {
     owner: 'control',
     description: 'Every change of configuration; the position of a record is the number of the configuration.',

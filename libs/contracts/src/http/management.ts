@@ -210,6 +210,28 @@ export const checkBody = z.object({
 });
 export type CheckBody = z.infer<typeof checkBody>;
 
+export const cohortBody = z.object({
+  id: z.string().describe('At the platform; names change'),
+  name: z.string().nullable(),
+  members: z.int().describe('Who is in now, by what has been applied so far'),
+  first_heard_at: time,
+  newest_at: time.describe('When the newest message came'),
+  synced_at: nullable(time).describe('Begin of the newest whole sync; null: none has been whole yet'),
+  sync: nullable(
+    z.object({
+      session: z.string(),
+      began_at: time,
+      pages_so_far: z.int(),
+      pages: z.int().nullable().describe('Null: the sender has not said yet'),
+      complete: z.boolean(),
+      leaving: z.boolean().describe('All pages have come, and those who were on none are leaving'),
+    }),
+  ).describe('The newest sync of the whole cohort; null: there were only differences'),
+  first_sync_until: nullable(time).describe('Until then who enters without a named sync belongs to the first sync'),
+  skipped: z.int().describe('Members that came without a usable user id'),
+});
+export type CohortBodyShown = z.infer<typeof cohortBody>;
+
 export const inboxMessageBody = z.object({
   id: z.string(),
   workspace: z.string(),

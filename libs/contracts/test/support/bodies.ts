@@ -11,7 +11,7 @@ import type {
   Security,
   StreamBody,
 } from '@carillon/domain';
-import { resourceKey } from '@carillon/domain';
+import { hasOwnStream, resourceKey } from '@carillon/domain';
 import fc, { type Arbitrary } from 'fast-check';
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
@@ -89,7 +89,23 @@ const account: Arbitrary<AccountBody> = fc.oneof(
 );
 
 const secret = fc.constantFrom({ secret: 'CRM_KEY' }, { secret: 'CRM_NEXT' });
-const integration: Arbitrary<IntegrationBody> = fc
+const cohortKinds = ['mixpanel', 'amplitude', 'segment', 'generic', 'posthog'] as const;
+const cohortIntegration: Arbitrary<IntegrationBody> = fc
+  .record({
+    kind: fc.constantFrom(...cohortKinds),
+    authorization: fc.record({ key: secret, second_key: secret }, { requiredKeys: ['key'] }),
+    user_id: fc.constantFrom('email', 'properties.$email', 'User ID'),
+    lasts: duration.map(() => '2h'),
+  })
+  .map(({ kind, authorization, user_id, lasts }): IntegrationBody => {
+    if (kind === 'generic') return { kind, authorization, first_sync_lasts: lasts };
+    if (kind === 'segment') return { kind, authorization, user_id, first_sync_lasts: lasts };
+    if (kind !== 'posthog') return { kind, authorization, user_id };
+    const url = 'https://eu.posthog.com';
+    return { kind, url, project: '12', authorization, cohorts: ['5', '21'], every: '2h', user_id };
+  });
+
+const partner: Arbitrary<IntegrationBody> = fc
   .record(
     {
       kind: fc.constant('lookup' as const),
@@ -133,36 +149,68 @@ const eventRecipients = fc.record(
   { requiredKeys: ['from', 'to'] },
 );
 
-const lookupRecipients = (integrations: readonly string[]) =>
+const lookupRecipients = (integrations: readonly string[], userIds: Arbitrary<string> | null) =>
   fc.record(
     {
       from: fc.constant('lookup' as const),
       integration: fc.constantFrom(...integrations),
-      user_ids: expression,
+      ...(userIds && { user_ids: userIds }),
       unique_id: expression,
       person: expression,
       where: expression,
     },
-    { requiredKeys: ['from', 'integration', 'user_ids'] },
+    { requiredKeys: ['from', 'integration', ...(userIds ? (['user_ids'] as const) : [])] },
   );
 
-const rule = (shared: readonly string[], integrations: readonly string[]): Arbitrary<RuleBody> =>
+type Around = {
+  readonly templates: readonly string[];
+  readonly streams: readonly string[];
+  readonly partners: readonly string[];
+  readonly platforms: readonly string[];
+};
+
+/** A rule that a cohort starts; PostHog is asked for the cohort `5`, so that one is there everywhere. */
+const cohortRule = ({ partners, platforms }: Around): Arbitrary<RuleBody> =>
   fc.record(
     {
       id: id('rul_'),
       enabled: fc.boolean(),
       when: expression,
-      recipients: integrations.length > 0 ? fc.oneof(eventRecipients, lookupRecipients(integrations)) : eventRecipients,
+      cohort: fc.record(
+        {
+          integration: fc.constantFrom(...platforms),
+          id: fc.constant('5'),
+          on: fc.constantFrom('entered', 'left'),
+          first_sync: fc.constantFrom('silent', 'notify'),
+        },
+        { requiredKeys: ['integration', 'id', 'on'] },
+      ),
+      recipients: lookupRecipients(partners, null),
+    },
+    { requiredKeys: ['cohort', 'recipients'] },
+  ) as Arbitrary<RuleBody>;
+
+const rule = (around: Around): Arbitrary<RuleBody> =>
+  around.partners.length > 0 && around.platforms.length > 0
+    ? fc.oneof({ arbitrary: streamRule(around), weight: 2 }, { arbitrary: cohortRule(around), weight: 1 })
+    : streamRule(around);
+
+const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitrary<RuleBody> =>
+  fc.record(
+    {
+      id: id('rul_'),
+      enabled: fc.boolean(),
+      when: expression,
+      recipients:
+        integrations.length > 0
+          ? fc.oneof(eventRecipients, lookupRecipients(integrations, expression))
+          : eventRecipients,
       ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
     },
     { requiredKeys: ['when', 'recipients'] },
   ) as Arbitrary<RuleBody>;
 
-const notification = (
-  templates: readonly string[],
-  streams: readonly string[],
-  integrations: readonly string[],
-): Arbitrary<NotificationBody> =>
+const notification = (around: Around): Arbitrary<NotificationBody> =>
   fc
     .record({
       basis: optional<NotificationBody>({
@@ -176,11 +224,11 @@ const notification = (
         in_doubt: fc.constantFrom('hold', 'resend', 'drop'),
       } as { [K in keyof NotificationBody]: Arbitrary<NotificationBody[K]> }),
       security,
-      template: fc.constantFrom(...templates),
-      rules: fc.dictionary(name, rule(streams, integrations), { maxKeys: 3 }),
+      template: fc.constantFrom(...around.templates),
+      rules: fc.dictionary(name, rule(around), { maxKeys: 3 }),
     })
     .map(({ basis, security: own, template, rules }) => {
-      const needed = Object.values(rules).some(({ stream: shared }) => shared === undefined);
+      const needed = Object.values(rules).some(hasOwnStream);
       return { ...basis, ...(needed && { security: own }), channels: { email: { template } }, rules };
     });
 
@@ -205,13 +253,23 @@ export const configurations: Arbitrary<Configuration> = fc
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, account, { maxKeys: 2 }),
     provider: jwtProvider,
-    integrations: fc.dictionary(name, integration, { maxKeys: 2 }),
+    partners: fc.dictionary(name, partner, { maxKeys: 2 }),
+    platforms: fc.dictionary(
+      name.map((text) => `p-${text}`),
+      cohortIntegration,
+      { maxKeys: 2 },
+    ),
   })
   .chain((around) =>
     fc
       .dictionary(
         name,
-        notification(Object.keys(around.templates), Object.keys(around.streams), Object.keys(around.integrations)),
+        notification({
+          templates: Object.keys(around.templates),
+          streams: Object.keys(around.streams),
+          partners: Object.keys(around.partners),
+          platforms: Object.keys(around.platforms),
+        }),
         { maxKeys: 2 },
       )
       .map((notifications) => {
@@ -234,7 +292,7 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('template', around.templates);
         addAll('account', around.accounts);
         add('jwt_provider', 'shop', PROVIDER, around.provider);
-        addAll('integration', around.integrations);
+        addAll('integration', { ...around.platforms, ...around.partners });
         addAll('notification', notifications);
         return { number: 1, resources };
       }),

@@ -1,4 +1,13 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Lookup, Outcome, Trigger } from '@carillon/domain';
+import type {
+  CohortMessage,
+  ConfigurationRecord,
+  DeadLetter,
+  Evaluation,
+  Intent,
+  Lookup,
+  Outcome,
+  Trigger,
+} from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
 import fc, { type Arbitrary } from 'fast-check';
 
@@ -93,6 +102,21 @@ export const lookups: Arbitrary<Lookup> = fc.record({
   problemCounts: fc.dictionary(problemKind, count),
 });
 
+export const cohortMessages: Arbitrary<CohortMessage> = fc.record({
+  id: id<CohortMessage['id']>(),
+  workspace: text,
+  integration: text,
+  cohort: text,
+  name: nullable(text),
+  action: fc.constantFrom('add', 'remove', 'replace', 'settle'),
+  session: nullable(text),
+  page: nullable(fc.record({ number: count, of: nullable(count) })),
+  skipped: count,
+  firstSync: instant,
+  userIds: fc.array(text, { maxLength: 5 }),
+  time: fc.oneof(nullable(instant), fc.array(instant, { maxLength: 5 })),
+});
+
 export const outcomes: Arbitrary<Outcome> = fc.record({
   id: text,
   deliveryId: id<Outcome['deliveryId']>(),
@@ -137,7 +161,7 @@ export const evaluations: Arbitrary<Evaluation> = fc.record({
 
 export const deadLetters: Arbitrary<DeadLetter> = fc.record({
   id: text,
-  stage: fc.constantFrom('evaluate', 'ask', 'resolve', 'deliver', 'project', 'configure'),
+  stage: fc.constantFrom('evaluate', 'cohorts', 'ask', 'resolve', 'deliver', 'project', 'configure'),
   workspace: nullable(text),
   topic: text,
   partition: count,

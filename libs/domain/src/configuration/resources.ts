@@ -50,8 +50,8 @@ export type LookupRecipients = {
   readonly from: 'lookup';
   /** Name of an integration of kind `lookup`. */
   readonly integration: string;
-  /** A string, a number or a list of these; sent as strings. */
-  readonly user_ids: string;
+  /** A string, a number or a list of these; sent as strings. Left out where a cohort starts the rule: then the member. */
+  readonly user_ids?: string;
   /** Counts where the partner's answer has no `unique_id` of its own. */
   readonly unique_id?: string;
   /** Counts where nobody knows which user id an answer is about. */
@@ -62,6 +62,17 @@ export type LookupRecipients = {
 
 export type Recipients = EventRecipients | LookupRecipients;
 
+/** What starts a rule in place of events of a stream: somebody enters or leaves a cohort. */
+export type CohortBody = {
+  /** Name of an integration of a kind that has cohorts. */
+  readonly integration: string;
+  /** Id of the cohort at the platform. */
+  readonly id: string;
+  readonly on: 'entered' | 'left';
+  /** Whether those are told who were in when the platform first told us of the cohort; `silent` unless set. */
+  readonly first_sync?: 'silent' | 'notify';
+};
+
 export type RuleBody = {
   /** Given at creation, written by export; triggers are counted by it. */
   readonly id?: string;
@@ -70,7 +81,10 @@ export type RuleBody = {
   readonly enabled?: boolean;
   /** Name of a shared stream; left out, the rule has a stream of its own. */
   readonly stream?: string;
-  readonly when: string;
+  /** In place of a stream. */
+  readonly cohort?: CohortBody;
+  /** Left out only where a cohort starts the rule: then always. */
+  readonly when?: string;
   readonly recipients: Recipients;
 };
 
@@ -141,8 +155,39 @@ export type LookupIntegration = {
   readonly in_order?: boolean;
   readonly timeouts?: { readonly connect?: string; readonly total?: string };
 };
+/** What a platform shows to prove that it is the platform, or what we show to it. */
+export type CohortAuthorization = {
+  readonly key: SecretReference;
+  /** The other key while rotating. */
+  readonly second_key?: SecretReference;
+};
+
+/** An analytics platform that tells us, by webhook, who is in its cohorts. */
+export type WebhookIntegration = {
+  readonly kind: 'mixpanel' | 'amplitude' | 'segment' | 'generic';
+  /** The secret that its requests carry; of Segment the one that signs them. */
+  readonly authorization: CohortAuthorization;
+  /** Field of a member that holds the user id, where it is not the platform's own. Not with `generic`. */
+  readonly user_id?: string;
+  /** How long a cohort's first messages count as the first sync. Only where messages name no export. */
+  readonly first_sync_lasts?: string;
+};
+
+/** PostHog tells nobody: it is asked who is in these cohorts. */
+export type PostHogIntegration = {
+  readonly kind: 'posthog';
+  readonly url: string;
+  readonly project: string;
+  readonly authorization: CohortAuthorization;
+  /** Ids of the cohorts that are asked for. */
+  readonly cohorts: readonly string[];
+  readonly every?: string;
+  readonly user_id?: string;
+};
+
+export type CohortIntegration = WebhookIntegration | PostHogIntegration;
 /** Another system that recipients come from; by `kind`. */
-export type IntegrationBody = LookupIntegration;
+export type IntegrationBody = LookupIntegration | CohortIntegration;
 
 export type ApiKeyBody = {
   /** The public 8 characters of `cln_<id>_<secret>_<checksum>`. */

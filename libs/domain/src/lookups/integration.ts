@@ -1,4 +1,4 @@
-import { parseDuration, type Duration } from '@carillon/kernel';
+import { durationOr, type Duration } from '@carillon/kernel';
 import type { Configuration } from '../configuration/configuration.ts';
 import { findResource } from '../configuration/configuration.ts';
 import type { LookupIntegration } from '../configuration/resources.ts';
@@ -7,14 +7,9 @@ import type { Attribution } from './answer.ts';
 const CONNECT: Duration = 3_000;
 const TOTAL: Duration = 10_000;
 
-const spanOr = (text: string | undefined, otherwise: Duration): Duration => {
-  const span = text === undefined ? undefined : parseDuration(text);
-  return span?.ok ? span.value : otherwise;
-};
-
 export const lookupTimeouts = ({ timeouts }: LookupIntegration): { connect: Duration; total: Duration } => ({
-  connect: spanOr(timeouts?.connect, CONNECT),
-  total: spanOr(timeouts?.total, TOTAL),
+  connect: durationOr(timeouts?.connect, CONNECT),
+  total: durationOr(timeouts?.total, TOTAL),
 });
 
 export function attributionOf({ match, in_order: inOrder }: LookupIntegration): Attribution {
@@ -27,7 +22,10 @@ export const findPartner = (
   configuration: Configuration,
   workspace: string,
   name: string,
-): LookupIntegration | undefined => findResource(configuration, 'integration', workspace, name)?.body;
+): LookupIntegration | undefined => {
+  const body = findResource(configuration, 'integration', workspace, name)?.body;
+  return body?.kind === 'lookup' ? body : undefined;
+};
 
 /** Names of the secrets that a call needs besides its key. */
 export const headerSecrets = ({ headers }: LookupIntegration): readonly string[] =>

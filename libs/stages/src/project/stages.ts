@@ -2,16 +2,19 @@ import type {
   DuplicateRow,
   EventRow,
   EvaluationRow,
+  FieldRow,
   Clock,
   EventLog,
   Ids,
   ReadModels,
   RecordCodecs,
 } from '@carillon/ports';
+import type { SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, RecordFate } from '../batch-stage.ts';
 import { type Decoded, decodeRecords } from '../decode-record.ts';
+import { tallyFields, type SeenEvent } from './fields.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 
 export type ProjectPorts = {
@@ -25,16 +28,14 @@ export type ProjectPorts = {
 const DONE: RecordFate = { kind: 'done' };
 const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 
-/** Events by id, with the configuration number that judged them. What the engine parks is not an event here. */
+/** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
 function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
   async function rowOf(
     record: LogRecord,
+    event: SourceEvent,
     configNumber: number,
     batch: readonly LogRecord[],
-  ): Promise<EventRow | undefined> {
-    const read = readSourceRecord(record, log.logId);
-    if (!read.ok || read.value.kind !== 'event') return undefined;
-    const { event } = read.value;
+  ): Promise<EventRow> {
     const { partition, offset } = record;
     return {
       id: event.id,
@@ -70,13 +71,22 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
     async handle(records, state) {
       let { configNumber } = state;
       const events: EventRow[] = [];
+      const seen: SeenEvent[] = [];
       for (const record of records) {
-        const read = record.headers['kind'] === 'marker' ? readSourceRecord(record, log.logId) : undefined;
-        if (read?.ok && read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
-        const row = await rowOf(record, configNumber, records);
-        if (row) events.push(row);
+        const read = readSourceRecord(record, log.logId);
+        if (!read.ok) continue;
+        if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
+        if (read.value.kind !== 'event') continue;
+        const { event } = read.value;
+        const row = await rowOf(record, event, configNumber, records);
+        events.push(row);
+        seen.push({ ...row, body: event.body });
       }
-      await readModels.put({ events });
+      const fields: FieldRow[] = [];
+      for (const [stream, ofStream] of Map.groupBy(seen, (one) => one.stream)) {
+        fields.push(...tallyFields(await readModels.fields(stream, state.partition), ofStream));
+      }
+      await readModels.put({ events, fields });
       return { fates: records.map(() => DONE), outputs: [], state: { ...state, configNumber } };
     },
   };

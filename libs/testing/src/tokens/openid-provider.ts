@@ -80,7 +80,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
 const listen = (server: Server, port: number): Promise<void> =>
   new Promise((listening) => server.listen(port, '127.0.0.1', listening));
 
-function createProvider(issuer: string, keys: readonly JWK[]): Provider {
+function createProvider(issuer: string, keys: JWK[]): Provider {
   return new Provider(issuer, {
     jwks: { keys },
     clients: CLIENTS.map((name) => ({

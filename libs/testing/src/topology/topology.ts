@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
+import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import { readEvent, streamTable } from '@carillon/domain';
+import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
 import type { Clock, Consumption, Ids, LogRecord, OutboundHttp, TemplateRenderer, TopicName } from '@carillon/ports';
 import { startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
+  cohortRecord,
+  createCohortsStage,
   createConfigurationView,
   createEvaluateStage,
   createRuleBook,
@@ -108,13 +111,14 @@ export class Topology {
   /** Every port that stages and roles ask for. */
   get ports() {
     const { data, codecs, configuration, templates, book, http } = this.#opened;
-    const { log, checkpoints, ledger, suppressions, leases, readModels, inbox, tasks, claims } = data;
+    const { log, checkpoints, cohorts, ledger, suppressions, leases, readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
     const silence = this.#options.smtpSilence ?? 2000;
     const timeouts = { connection: silence, greeting: silence, socket: silence };
     return {
       log,
       checkpoints,
+      cohorts,
       ledger,
       suppressions,
       leases,
@@ -123,6 +127,7 @@ export class Topology {
       tasks,
       claims,
       partners: createPartnerLookup({ http, clock }),
+      cohortPages: createPostHog(http),
       codecs,
       configuration,
       templates,
@@ -186,6 +191,16 @@ export class Topology {
   /** Starts what the engine consumes with: evaluate over the one interpreter. */
   async evaluates(): Promise<Consumption> {
     return this.#consume('engine', 'carillon.events', createEvaluateStage(this.ports));
+  }
+
+  /** Appends what a platform says, as the gateway does. */
+  async saysOfCohort(...messages: readonly CohortMessage[]): Promise<void> {
+    await this.#opened.data.log.append(messages.map((message) => cohortRecord(message, null, this.ports)));
+  }
+
+  /** Starts what turns messages about cohorts into events. */
+  async followsCohorts(): Promise<Consumption> {
+    return this.#consume('cohorts', 'carillon.cohorts', createCohortsStage(this.ports));
   }
 
   /** Starts the projections of control. */

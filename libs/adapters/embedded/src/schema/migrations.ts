@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
+import { COHORTS_SCHEMA } from './cohorts.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA } from './lookups.ts';
@@ -18,6 +20,8 @@ export const MIGRATIONS: readonly string[] = [
   READ_MODELS_SCHEMA,
   KEY_USES_SCHEMA,
   LOOKUPS_SCHEMA,
+  FIELDS_SCHEMA,
+  COHORTS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -1,4 +1,5 @@
 import { checkpointWrites } from '../stores/checkpoints.ts';
+import { cohortWrites } from '../stores/cohort-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
@@ -19,6 +20,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...logWrites(transaction),
   ...checkpointWrites(transaction),
   ...ruleStateWrites(transaction),
+  ...cohortWrites(transaction),
   ...taskWrites(transaction),
   ...claimWrites(transaction),
   ...deliveryWrites(transaction),
