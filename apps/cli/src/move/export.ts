@@ -16,6 +16,7 @@ const FINISHED = [
   ['engine', 'carillon.events', 'events are not judged yet'],
   ['engine', 'carillon.triggers', 'questions to partners are not in custody yet'],
   ['engine', 'carillon.lookups', 'answers of partners are not read yet'],
+  ['engine', 'carillon.cohorts', 'messages of analytics platforms are not read yet'],
   ['delivery', 'carillon.intents', 'messages are not in the ledger yet'],
 ] as const;
 
@@ -42,9 +43,14 @@ export async function exportMove(
     first_configuration: first.done ? null : first.value.id,
     deliveries,
   } as const;
-  const counts = await writeMoveFile(file, header, linesOf(backend, codecs, progress, deliveries));
-  markMoved(dataDir, `exported to ${file} on ${header.made_at}`);
-  return counts;
+  // Marked before there is a file that somebody could import: a whole file beside a folder that starts would tell twice.
+  const unmark = markMoved(dataDir, `exported to ${file} on ${header.made_at}`);
+  try {
+    return await writeMoveFile(file, header, linesOf(backend, codecs, progress, deliveries));
+  } catch (error) {
+    unmark();
+    throw error;
+  }
 }
 
 async function refuseUnfinished(backend: Backend): Promise<void> {

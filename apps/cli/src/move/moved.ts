@@ -1,12 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError } from '../failure.ts';
 
 const fileIn = (dataDir: string): string => join(dataDir, 'moved');
 
-/** Leaves word in a data folder that its deliveries go on elsewhere. */
-export const markMoved = (dataDir: string, words: string): void =>
+/** Leaves word in a data folder that its deliveries go on elsewhere; the answer takes it away again. */
+export function markMoved(dataDir: string, words: string): () => void {
   writeFileSync(fileIn(dataDir), `${words}\n`, { mode: 0o600 });
+  return () => rmSync(fileIn(dataDir), { force: true });
+}
 
 /** A folder whose deliveries were exported must not go on by itself: what waits would go out here and there. */
 export function refuseMoved(dataDir: string): void {

@@ -5,7 +5,7 @@ import type { Check } from '@carillon/control';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Clock, TopicName } from '@carillon/ports';
 import type { Backend } from './backend.ts';
-import { foreignKey, type Keys } from './deployment-keys.ts';
+import { fingerprintFor, foreignKey, type Keys } from './deployment-keys.ts';
 
 export async function backupTo(file: string, backend: Backend): Promise<{ bytes: number }> {
   // Over another file it would take away an older backup, or whatever the caller mistook for a free name.
@@ -26,7 +26,10 @@ export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Prom
   // Without its stores there is nothing more to ask, and each question would wait for its time to run out.
   if (checks.some(({ step, ok }) => step === 'database' && !ok)) return [...checks];
   const { configurationStore, log } = backend;
-  const identity = await configurationStore.identity({ logId: log.logId, keyFingerprint: '' });
+  const identity = await configurationStore.identity({
+    logId: log.logId,
+    keyFingerprint: fingerprintFor(backend, keys),
+  });
   const foreign = foreignKey(backend, keys, identity.keyFingerprint);
   const counts = await backend.ledger.countByState();
   const inDoubt = counts.IN_DOUBT ?? 0;
@@ -47,10 +50,42 @@ const GROUPS = [
   ['engine', 'carillon.events'],
   ['engine', 'carillon.triggers'],
   ['engine', 'carillon.lookups'],
+  ['engine', 'carillon.cohorts'],
   ['delivery', 'carillon.intents'],
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],
 ] as const;
+
+/**
+ * Positions of a log that is gone, or was cut short, mean other records: such a start would pass over events that were
+ * acknowledged. Rejects with `wrong_log`; any role does, because each of them would make it worse.
+ */
+export async function refuseShorterLog(backend: Pick<Backend, 'log' | 'checkpoints'>): Promise<void> {
+  for (const [group, topic] of GROUPS) {
+    const beyond = await positionBeyond(backend, group, topic);
+    if (beyond !== null) throw new CarillonError('wrong_log', beyond);
+  }
+}
+
+/** In words which position of the group is beyond the end of its partition, or null. */
+async function positionBeyond(
+  backend: Pick<Backend, 'log' | 'checkpoints'>,
+  group: string,
+  topic: TopicName,
+): Promise<string | null> {
+  const { log, checkpoints } = backend;
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
+    if (next === 0) continue;
+    const { end } = await log.bounds(topic, partition);
+    if (next <= end) continue;
+    return (
+      `${group} had read ${topic}/${partition} up to ${next}, and it ends at ${end}: was the topic made anew, or did a broker lose it? ` +
+      'Restore log and stores from one backup, or begin anew with empty ones'
+    );
+  }
+  return null;
+}
 
 /** Records of a topic that a group has not finished. */
 export async function lagOf({ log, checkpoints }: Backend, group: string, topic: TopicName): Promise<number> {
@@ -66,6 +101,11 @@ export async function lagOf({ log, checkpoints }: Backend, group: string, topic:
 async function lagChecks(backend: Backend): Promise<Check[]> {
   const steps: Check[] = [];
   for (const [group, topic] of GROUPS) {
+    const beyond = await positionBeyond(backend, group, topic);
+    if (beyond !== null) {
+      steps.push({ step: `${group} on ${topic}`, ok: false, detail: beyond });
+      continue;
+    }
     const lag = await lagOf(backend, group, topic);
     steps.push({ step: `${group} on ${topic}`, ok: lag <= MOST_LAG, detail: `${lag} records behind` });
   }

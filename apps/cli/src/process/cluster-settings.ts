@@ -47,13 +47,13 @@ function kafkaOf(source: Source, file: StartSettings): ClusterSettings['kafka'] 
   for (const broker of brokers) {
     if (!BROKER.test(broker)) faults.push(`CARILLON_BROKERS: expected host:port, found ${JSON.stringify(broker)}`);
   }
-  const wanted = flag(source, 'CARILLON_KAFKA_TLS', file.kafka?.tls !== undefined);
   const pem = pemTexts(source, 'CARILLON_KAFKA', file.kafka?.tls);
+  const wanted = flag(source, 'CARILLON_KAFKA_TLS', file.kafka?.tls !== undefined || pem !== undefined);
   const sasl = saslOf(source, file);
   return {
     brokers,
     singleBroker: flag(source, 'CARILLON_SINGLE_BROKER', file.single_broker ?? false),
-    ...(pem ? { tls: pem } : wanted ? { tls: true as const } : {}),
+    ...(!wanted ? {} : { tls: pem ?? (true as const) }),
     ...(sasl && { sasl }),
   };
 }
@@ -84,6 +84,7 @@ function storesOf(source: Source, file: StartSettings): ClusterSettings['stores'
   }
   const username = env['CARILLON_MONGODB_USERNAME'] || file.stores?.username;
   const password = secretOf(source, 'CARILLON_MONGODB_PASSWORD', file.stores?.password, 'stores.password');
+  halfPair(username, password, 'CARILLON_MONGODB', faults);
   const tls = pemTexts(source, 'CARILLON_MONGODB', file.stores?.tls);
   return {
     url,
@@ -106,6 +107,7 @@ function registryOf(source: Source, file: StartSettings): RegistryConnection {
     file.schema_registry?.password,
     'schema_registry.password',
   );
+  halfPair(username, password, 'CARILLON_SCHEMA_REGISTRY', faults);
   const tls = pemTexts(source, 'CARILLON_SCHEMA_REGISTRY', file.schema_registry?.tls);
   return {
     url,
@@ -113,6 +115,12 @@ function registryOf(source: Source, file: StartSettings): RegistryConnection {
     ...(password !== undefined && { password }),
     ...(tls && { tls }),
   };
+}
+
+/** One without the other would connect as nobody, or with an empty password. */
+function halfPair(username: string | undefined, password: string | undefined, prefix: string, faults: string[]): void {
+  if ((username === undefined) === (password === undefined)) return;
+  faults.push(`${prefix}_USERNAME and ${prefix}_PASSWORD: one is given without the other`);
 }
 
 function flag({ env, faults }: Source, variable: string, otherwise: boolean): boolean {

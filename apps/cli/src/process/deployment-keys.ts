@@ -22,7 +22,7 @@ export async function openKeys(settings: ProcessSettings, env: Environment, back
 }
 
 /** One folder has its keys beside its data; processes of a cluster bring theirs, and have to bring the same. */
-const fingerprintFor = ({ kind }: Backend, keys: Keys): string => {
+export const fingerprintFor = ({ kind }: Backend, keys: Keys): string => {
   const { ledger, pepper, master } = keys.fingerprints();
   return kind === 'embedded' ? ledger : [ledger, pepper, master].join('.');
 };

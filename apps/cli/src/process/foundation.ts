@@ -13,6 +13,7 @@ import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
 import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
+import { refuseShorterLog } from './care.ts';
 import { openClusterBackend } from './cluster-backend.ts';
 import { openKeys } from './deployment-keys.ts';
 import { openEmbeddedBackend } from './embedded-backend.ts';
@@ -56,6 +57,8 @@ export async function openFoundation(
     : await openEmbeddedBackend(options);
   closing.add(() => backend.close());
   const keys = await openKeys(settings, env, backend);
+  // One file cannot lose its log and keep its positions.
+  if (!backend.alone) await refuseShorterLog(backend);
   const codecs = await createRecordCodecs(backend.registry, () => clock.now());
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
   await configuration.refresh();

@@ -228,7 +228,9 @@ async function listen(app: FastifyInstance, options: HttpServerOptions): Promise
     throw await portInUse(options, error);
   }
   const bound = app.server.address() as AddressInfo;
-  return { address: `http://${isIPv6(host) ? `[${host}]` : host}:${bound.port}`, port: bound.port };
+  // Listening everywhere is no address to go to: whoever reads it here reaches it on this machine.
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return { address: `http://${isIPv6(reached) ? `[${reached}]` : reached}:${bound.port}`, port: bound.port };
 }
 
 async function portInUse({ host, port, portSetting }: HttpServerOptions, cause: unknown): Promise<CarillonError> {

@@ -2,6 +2,7 @@ import type { CohortMessage, CohortRecord } from '@carillon/domain';
 import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { readTraceparent } from '../append/traceparent.ts';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { openMembershipBatch } from './membership-batch.ts';
 import { membershipEvent } from './membership-event.ts';
@@ -38,7 +39,8 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
       });
 
       const outputs: NewRecord[] = [];
-      const read = records.map((record) => ({ record, message: codecs.cohort.decode(record.value) }));
+      const decoded = await decodeRecords(codecs.cohort, records);
+      const read = decoded.map(({ record, decoded: message }) => ({ record, message }));
       const readable = new Map(
         read.flatMap(({ record, message }) => (message.ok ? [[record, recordOf(record, message.value)] as const] : [])),
       );

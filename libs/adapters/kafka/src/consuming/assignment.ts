@@ -62,6 +62,7 @@ export function startAssignment(
   async function run(): Promise<void> {
     await Promise.race([before, aborted(ending.signal)]);
     let delay = FIRST_PAUSE;
+    let needsPerson = false;
     while (!ending.signal.aborted) {
       try {
         const worker = await options.assigned(partition);
@@ -69,9 +70,12 @@ export function startAssignment(
         await follow(worker, () => (delay = FIRST_PAUSE));
       } catch (error) {
         report(options, partition, error);
+        needsPerson = error instanceof CarillonError && error.code === 'wrong_log';
       }
       await lose();
       lose = () => Promise.resolve();
+      // It stays stopped: once the log has grown to the position again, other records would stand there.
+      if (needsPerson) return aborted(ending.signal);
       if (ending.signal.aborted) return;
       await pause(delay, undefined, { signal: ending.signal }).catch(() => undefined);
       delay = Math.min(delay * 2, LONGEST_PAUSE);

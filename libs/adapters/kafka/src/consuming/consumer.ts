@@ -51,6 +51,8 @@ export async function startConsumer(
   let stopping: Promise<void> | null = null;
 
   function begin(generation: Generation): void {
+    // A member that was expelled joins anew by itself, also while it is asked to end.
+    if (stopping) return;
     current = generation;
     copied = new Map();
     for (const partition of generation.partitions) {

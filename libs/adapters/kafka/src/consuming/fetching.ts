@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
-import { type Brokers, type Cluster, READ_UNCOMMITTED } from '../connection/cluster.ts';
-import { isOutOfRange, isUnreadable, partitionOf, staleError } from '../connection/faults.ts';
+import { type Brokers, type Cluster, READ_UNCOMMITTED, refused } from '../connection/cluster.ts';
+import { isOutOfRange, isRefusal, isUnreadable, partitionOf, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import type { Bounds } from '../reading/reader.ts';
 import { chunkOf } from '../reading/records.ts';
@@ -78,6 +78,11 @@ export function createFetching(
       const culprit = group.length === 1 ? group[0] : group.find(({ partition }) => partition === at);
       if (culprit && (isOutOfRange(error) || (isUnreadable(error) && group.length === 1))) {
         return await settle(culprit, error);
+      }
+      if (isRefusal(error)) {
+        // Whoever looks has to hear of it: nothing is read until somebody lets us.
+        for (const buffer of group) buffer.fail(refused(`reading ${topic}`, error));
+        return undefined;
       }
       if (!isUnreadable(error)) throw error;
       // One partition holds what cannot be read, and the answer does not say which: ask for each alone.
