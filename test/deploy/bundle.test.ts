@@ -35,7 +35,7 @@ beforeAll(async () => {
   otlp = await startOtlpReceiver();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint };
   product = await startProduct({ program, dataDir: join(place, 'data'), cwd: place, args: ['--demo'], env });
-});
+}, 120_000);
 afterAll(async () => {
   await product.kill('SIGKILL');
   await otlp.close();

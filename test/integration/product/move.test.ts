@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { openShop, order, shopFiles, shopOf, smtpDeployment, writeFiles, type Shop } from './shop.ts';
 
+/** Each command is a process of its own. */
+const SLOW = { timeout: 180_000 };
 const TEMPLATE = 'workspaces/shop/templates/order-paid/email.yaml';
 
 let smtp: ScriptedSmtp;
@@ -82,7 +84,13 @@ describe('move export', () => {
     const dataDir = join(old.folder, 'unfinished');
     const data = await openEmbedded({ dataDir, clock: systemClock });
     const record = { partition: 0, key: 'k', value: new Uint8Array(), headers: {} };
-    const topics = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
+    const topics = [
+      'carillon.events',
+      'carillon.cohorts',
+      'carillon.triggers',
+      'carillon.lookups',
+      'carillon.intents',
+    ] as const;
     await data.log.append(topics.map((topic) => ({ topic, ...record })));
     const idle = { workspace: 'shop', nextAt: 1, deadline: null, version: 1, leaseUntil: null, data: '' };
     await data.tasks.insert([
@@ -95,6 +103,7 @@ describe('move export', () => {
     expect(code).toBe(1);
     for (const words of [
       '1 events are not judged yet',
+      '1 messages about cohorts are not read yet',
       '1 questions to partners are not in custody yet',
       '1 answers of partners are not read yet',
       '1 messages are not in the ledger yet',
@@ -108,6 +117,35 @@ describe('move export', () => {
   });
 });
 
+describe('move export of a shop with a cohort', () => {
+  it('refuses a rule that tells everybody of a first sync: there will be another one', async () => {
+    const shop = await openShop({
+      files: {
+        ...shopFiles(),
+        'workspaces/shop/integrations/feed.yaml': 'kind: generic\nauthorization: { key: { secret: FEED_KEY } }\n',
+        'workspaces/shop/integrations/crm.yaml':
+          'kind: lookup\nurl: https://crm.example.com/recipients\nauthorization: { key: { secret: CRM_KEY } }\n',
+        'workspaces/shop/notifications/welcome.yaml': `channels:
+  email: { template: order-paid }
+rules:
+  joined:
+    cohort: { integration: feed, id: buyers, on: entered, first_sync: notify }
+    recipients: { from: lookup, integration: crm }
+`,
+      },
+    });
+    try {
+      expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+      const { code, stderr } = await run('move', 'export', join(shop.folder, 'f.move'), '--data-dir', shop.dataDir);
+      expect(code).toBe(1);
+      expect(stderr).toContain('shop/welcome.joined: with first_sync: notify');
+      expect(existsSync(join(shop.dataDir, 'moved'))).toBe(false);
+    } finally {
+      await shop.close();
+    }
+  });
+});
+
 /** Settings, beside the data folder, that say where log and stores are. */
 type Target = { readonly dataDir: string; readonly env: Readonly<Record<string, string>> };
 
@@ -118,9 +156,9 @@ function describeImport(open: () => Promise<Target>): void {
     cli(['move', 'import', from], { dataDir, env: target.env });
   beforeAll(async () => {
     target = await open();
-  });
+  }, SLOW.timeout);
 
-  it('refuses a file of other keys, a part of a file and what is none, before anything is made', async () => {
+  it('refuses a file of other keys, a part of a file and what is none, before anything is made', SLOW, async () => {
     const bare = join(old.folder, `bare-${Date.now()}`);
     expect(await into(file, bare)).toMatchObject({
       code: 2,
@@ -153,7 +191,7 @@ function describeImport(open: () => Promise<Target>): void {
     }
   });
 
-  it('takes everything in once, however often it is called', async () => {
+  it('takes everything in once, however often it is called', SLOW, async () => {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain('added 4 deliveries, 1 suppressed addresses, 1 secrets, 3 configurations');
@@ -166,7 +204,7 @@ function describeImport(open: () => Promise<Target>): void {
     });
   });
 
-  it('tells nobody twice: the same events again, with the keys of before', { timeout: 120_000 }, async () => {
+  it('tells nobody twice: the same events again, with the keys of before', SLOW, async () => {
     const accepted = recipients().length;
     const product = await startProduct({ dataDir: target.dataDir, env: target.env });
     try {

@@ -1,7 +1,8 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import { type ConfigurationRecord, TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
+import { type ConfigurationRecord, listResources, TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
+import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { CommandError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
 import { lagOf } from '../process/care.ts';
@@ -14,6 +15,7 @@ const PAGE = 200;
 /** What has to be finished before, because the log stays behind: what was accepted is judged, what is owed is in the ledger. */
 const FINISHED = [
   ['engine', 'carillon.events', 'events are not judged yet'],
+  ['engine', 'carillon.cohorts', 'messages about cohorts are not read yet'],
   ['engine', 'carillon.triggers', 'questions to partners are not in custody yet'],
   ['engine', 'carillon.lookups', 'answers of partners are not read yet'],
   ['engine', 'carillon.cohorts', 'messages of analytics platforms are not read yet'],
@@ -32,6 +34,7 @@ export async function exportMove(
 ): Promise<MoveCounts> {
   await refuseUnfinished(backend);
   const codecs = await createRecordCodecs(backend.registry, clock.now);
+  await refuseSecondSync(createConfigurationView(backend.log, codecs.configuration, clock));
   const deliveries = Object.values(await backend.ledger.countByState()).reduce((sum, count) => sum + count, 0);
   const first = await configurationRecords(backend.log, codecs).next();
   const header = {
@@ -66,6 +69,19 @@ async function refuseUnfinished(backend: Backend): Promise<void> {
   if (open.length === 0) return;
   throw new CommandError(
     `${open.join('; ')}. Start it once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind and partners have answered, stop it, then export`,
+  );
+}
+
+/** Who is in a cohort is learned anew from its platform, and that counts as a first sync. */
+async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
+  const telling = listResources(await view.refresh(), 'notification').flatMap(({ ref, body }) =>
+    Object.entries(body.rules)
+      .filter(([, rule]) => rule.cohort?.first_sync === 'notify')
+      .map(([name]) => `${ref.workspace}/${ref.name}.${name}`),
+  );
+  if (telling.length === 0) return;
+  throw new CommandError(
+    `${telling.join(', ')}: with first_sync: notify everybody in the cohort would be told again when it is first synchronised elsewhere. Write first_sync: silent and apply it here; change it back there, after that`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError } from '@carillon/kernel';
 import type { ConsumeOptions } from '@carillon/ports';
 import { expect, it, vi } from 'vitest';
@@ -13,7 +14,7 @@ async function triesAfter(error: unknown): Promise<number> {
   const assigned = vi.fn<ConsumeOptions['assigned']>().mockRejectedValue(error);
   const failed = vi.fn<ConsumeOptions['failed']>();
   const options = { group: 'engine', topic: 'carillon.events', maxRecords: 1, maxBytes: 1, assigned, failed } as const;
-  const nothingBefore = Promise.resolve();
+  const nothingBefore = pause(0);
   const assignment = startAssignment(options, 0, sources, nothingBefore);
   const first = Date.now();
   // The second try of what is tried again comes after 100 ms.
