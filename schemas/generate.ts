@@ -13,6 +13,9 @@ const banner = '// Written by `node schemas/generate.ts` from schemas/; do not e
 
 /** Names in code, files in schemas/records, and the topics that carry them (the subject is `<topic>-value`). */
 const RECORDS = {
+  cohort: { file: 'cohort-message.avsc', topic: 'carillon.cohorts' },
+  trigger: { file: 'trigger.avsc', topic: 'carillon.triggers' },
+  lookup: { file: 'lookup.avsc', topic: 'carillon.lookups' },
   intent: { file: 'intent.avsc', topic: 'carillon.intents' },
   outcome: { file: 'outcome.avsc', topic: 'carillon.outcomes' },
   evaluation: { file: 'evaluation.avsc', topic: 'carillon.evaluations' },

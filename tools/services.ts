@@ -17,7 +17,7 @@ import {
 } from '@carillon/testing/services/needs';
 import { findRunning, isAlive, memoryOf, stateFile, stateFolder, type RunningService } from './services-state.ts';
 
-const HELP = `npm run services -- start|stop|status|fetch [--nodes 3] [kafka|kafka39|mongodb|registry …]
+const HELP = `npm run services -- start|stop|status|env|fetch [--nodes 3] [kafka|kafka39|mongodb|registry …]
 
 Real servers on the loopback interface, without Docker, from Maven Central, Debian and the Go module proxy.
 
@@ -25,6 +25,7 @@ Real servers on the loopback interface, without Docker, from Maven Central, Debi
   start    fetches and starts them in the background (kafka, mongodb and registry unless named); ready when it returns
   stop     stops those that run (all unless named); their data is removed
   status   what is fetched, what runs and where, what is lacking
+  env      settings of Carillon for those that run: eval "$(npm run -s services -- env)" && npm start
 
   --nodes 3   Kafka with three nodes
 
@@ -47,6 +48,13 @@ const VARIABLES: Readonly<Record<ServiceName, string>> = {
   kafka39: 'KAFKA39_BROKERS',
   mongodb: 'MONGODB_URL',
   registry: 'SCHEMA_REGISTRY_URL',
+};
+
+/** Where `carillon up` and `carillon run` look for them. */
+const SETTINGS: Readonly<Partial<Record<ServiceName, string>>> = {
+  kafka: 'CARILLON_BROKERS',
+  mongodb: 'CARILLON_MONGODB_URL',
+  registry: 'CARILLON_SCHEMA_REGISTRY_URL',
 };
 
 const say = (line: string): void => console.log(line);
@@ -166,6 +174,20 @@ function status(names: readonly ServiceName[]): number {
   return 0;
 }
 
+/** Lines for a shell; one broker alone has to be accepted by name. */
+function env(): number {
+  const lines: string[] = [];
+  for (const [name, variable] of Object.entries(SETTINGS)) {
+    const address = isServiceName(name) ? findRunning(name)?.address : undefined;
+    if (address === undefined) continue;
+    lines.push(`export ${variable}=${address}`);
+    if (name === 'kafka' && !address.includes(',')) lines.push('export CARILLON_SINGLE_BROKER=true');
+  }
+  if (lines.length === 0) console.error('Nothing runs: npm run services -- start');
+  else say(lines.join('\n'));
+  return lines.length === 0 ? 1 : 0;
+}
+
 function refuse(message: string): number {
   console.error(`${message}\n\n${HELP}`);
   return 2;
@@ -199,6 +221,8 @@ async function main(args: readonly string[]): Promise<number> {
       return stop(orAll);
     case 'status':
       return status(orAll);
+    case 'env':
+      return env();
     default:
       return refuse(`There is no command ${command}.`);
   }

@@ -13,6 +13,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   runtime: ['ports', 'contracts', 'kernel'],
   testing: ['kernel', 'domain', 'contracts', 'ports', 'stages', 'adapter', 'runtime'],
   portal: ['kernel'],
+  example: [],
   app: ['kernel', 'domain', 'contracts', 'ports', 'stages', 'runtime'],
 };
 const CLI_TOO = ['adapter', 'app', 'portal'];
@@ -25,13 +26,21 @@ const TEST_TOOLS = [
   'smtp-server',
   'kafkajs',
   'mongodb',
+  'jose',
+  'oidc-provider',
   '@bufbuild/cel',
   'playwright-core',
   'axe-core',
+  'yaml',
+  'dclint',
+  'dockerfile-ast',
+  'dockerfile-utils',
+  '@prometheus-io/lezer-promql',
 ];
 const SERVER = ['fastify', '@fastify/cors', '@fastify/swagger'];
 const BY_TAG: Readonly<Record<string, readonly string[]>> = {
   contracts: ['zod', 'avsc', 'yaml'],
+  example: ['fastify', 'zod'],
   runtime: [...SERVER, 'pino', 'prom-client', '@opentelemetry/api', 'zod'],
   testing: TEST_TOOLS,
 };
@@ -40,7 +49,9 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/control': [...SERVER, 'fastify-type-provider-zod', 'yaml', 'zod'],
   'apps/gateway': SERVER,
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
+  'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],
+  'libs/adapters/jwks': ['jose'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],
   'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],

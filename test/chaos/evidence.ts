@@ -91,7 +91,7 @@ export const readUnread = async (stores: Stores): Promise<readonly string[]> => 
 
 /** Reads what a stopped product left behind. */
 export async function readEvidence(stores: Stores): Promise<Evidence> {
-  const codecs = await createRecordCodecs(stores.registry);
+  const codecs = await createRecordCodecs(stores.registry, Date.now);
   const events = await readTopic(stores, 'carillon.events');
   return {
     ...(await readProgress(stores)),

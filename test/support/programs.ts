@@ -1,10 +1,16 @@
 import { existsSync } from 'node:fs';
-import { canStart, lackingTools, TOOLS, type ServiceName } from '@carillon/testing/services/needs';
+import { canStart, findProgram, lackingTools, TOOLS, type ServiceName } from '@carillon/testing/services/needs';
 
-/** Programs that some tests need and npm cannot bring: where Debian puts each, and the package it comes from. */
+/** Where a command is: on the PATH, else where Debian puts it. */
+const commandPath = (name: string): string => findProgram(name) ?? `/usr/bin/${name}`;
+
+/** Programs that some tests need and npm cannot bring: where each is, and the Debian package it comes from. */
 export const PROGRAMS = {
   chromium: { path: '/usr/bin/chromium', debianPackage: 'chromium' },
   opensmtpd: { path: '/usr/sbin/smtpd', debianPackage: 'opensmtpd' },
+  curl: { path: commandPath('curl'), debianPackage: 'curl' },
+  python: { path: commandPath('python3'), debianPackage: 'python3' },
+  go: { path: commandPath('go'), debianPackage: 'golang-go' },
 } as const;
 
 /** Servers that `npm run services` fetches, and which of them each requirement means. */

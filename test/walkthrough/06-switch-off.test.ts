@@ -1,6 +1,7 @@
 import { startScriptedSmtp, type ScriptedSmtp } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, ORDER, ORDER_PAID, removeFolder, startCarillon, type Carillon } from './support.ts';
+import { chapter } from './places.ts';
+import { ORDER, ORDER_PAID, startCarillon, type Carillon } from './support.ts';
 
 /*
  * 6. Switch it off
@@ -9,59 +10,60 @@ import { newFolder, ORDER, ORDER_PAID, removeFolder, startCarillon, type Carillo
  * do not fire, and what already waits is not sent any more. Nothing is deleted, and who was told stays known.
  */
 
-let carillon: Carillon;
-let smtp: ScriptedSmtp;
-beforeAll(async () => {
-  // A mail server that has no time for anybody, so that messages wait to be tried again.
-  smtp = await startScriptedSmtp({
-    script: ({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined),
+chapter('6. Switch it off', (newHome) => {
+  let carillon: Carillon;
+  let smtp: ScriptedSmtp;
+  beforeAll(async () => {
+    // A mail server that has no time for anybody, so that messages wait to be tried again.
+    smtp = await startScriptedSmtp({
+      script: ({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined),
+    });
+    carillon = await startCarillon(await newHome());
+    await carillon.sendThrough(smtp.port);
+    await carillon.edit(ORDER_PAID, 'first: 30s, max: 4h', 'first: 5s, max: 5s');
+    await carillon.apply();
   });
-  carillon = await startCarillon(await newFolder());
-  await carillon.sendThrough(smtp.port);
-  await carillon.edit(ORDER_PAID, 'first: 30s, max: 4h', 'first: 5s, max: 5s');
-  await carillon.apply();
-});
-afterAll(async () => {
-  await carillon.stop();
-  await smtp.stop();
-  await removeFolder(carillon.folder);
-});
+  afterAll(async () => {
+    await carillon.leave();
+    await smtp.stop();
+  });
 
-let waiting = '';
+  let waiting = '';
 
-it('keeps a message WAITING that the mail server will not take yet, with what the server said', async () => {
-  waiting = await carillon.send(ORDER);
-  await carillon.delivery(waiting, 'WAITING');
-  await expect
-    .poll(async () => (await carillon.delivery(waiting, 'WAITING')).reason, { timeout: 10_000 })
-    .toBe('transient');
-});
+  it('keeps a message WAITING that the mail server will not take yet, with what the server said', async () => {
+    waiting = await carillon.send(ORDER);
+    await carillon.delivery(waiting, 'WAITING');
+    await expect
+      .poll(async () => (await carillon.delivery(waiting, 'WAITING')).reason, { timeout: 10_000 })
+      .toBe('transient');
+  });
 
-it('stops the notification by one line in its file', async () => {
-  await carillon.edit(ORDER_PAID, 'name: Order paid', 'name: Order paid\nenabled: false');
-  expect(await carillon.apply()).toContain('applied as configuration');
-});
+  it('stops the notification by one line in its file', async () => {
+    await carillon.edit(ORDER_PAID, 'name: Order paid', 'name: Order paid\nenabled: false');
+    expect(await carillon.apply()).toContain('applied as configuration');
+  });
 
-it('ends what waits as SUPPRESSED and says that the rule was withdrawn', async () => {
-  const ended = await carillon.delivery(waiting, 'SUPPRESSED');
-  expect(ended.reason).toBe('rule_withdrawn');
-  expect(await carillon.trace(waiting)).toMatch(
-    /SUPPRESSED \(rule_withdrawn\) notification order-paid is switched off/,
-  );
-  expect(smtp.accepted).toEqual([]);
-});
+  it('ends what waits as SUPPRESSED and says that the rule was withdrawn', async () => {
+    const ended = await carillon.delivery(waiting, 'SUPPRESSED');
+    expect(ended.reason).toBe('rule_withdrawn');
+    expect(await carillon.trace(waiting)).toMatch(
+      /SUPPRESSED \(rule_withdrawn\) notification order-paid is switched off/,
+    );
+    expect(smtp.accepted).toEqual([]);
+  });
 
-it('does not fire for later events, and their story says why', async () => {
-  const story = await carillon.trace(await carillon.send(ORDER));
-  expect(story).toMatch(/rule +.*switched off/);
-  expect(story).not.toContain('trigger');
-});
+  it('does not fire for later events, and their story says why', async () => {
+    const story = await carillon.trace(await carillon.send(ORDER));
+    expect(story).toMatch(/rule +.*switched off/);
+    expect(story).not.toContain('trigger');
+  });
 
-it('goes on from the next event when it is switched on again; what ended stays ended', async () => {
-  smtp.follow(() => undefined);
-  await carillon.edit(ORDER_PAID, 'enabled: false', 'enabled: true');
-  await carillon.apply();
-  const next = await carillon.send(ORDER);
-  await carillon.delivery(next, 'SENT');
-  expect(smtp.accepted).toHaveLength(1);
+  it('goes on from the next event when it is switched on again; what ended stays ended', async () => {
+    smtp.follow(() => undefined);
+    await carillon.edit(ORDER_PAID, 'enabled: false', 'enabled: true');
+    await carillon.apply();
+    const next = await carillon.send(ORDER);
+    await carillon.delivery(next, 'SENT');
+    expect(smtp.accepted).toHaveLength(1);
+  });
 });

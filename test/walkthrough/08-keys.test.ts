@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, ORDER, removeFolder, startCarillon, type Carillon } from './support.ts';
+import { chapter } from './places.ts';
+import { ORDER, startCarillon, type Carillon } from './support.ts';
 
 /*
  * 8. Keys and secrets
@@ -11,70 +10,73 @@ import { newFolder, ORDER, removeFolder, startCarillon, type Carillon } from './
  * digest of it is stored. A secret is the other way round: a password that Carillon needs, sealed, never shown again.
  */
 
-let carillon: Carillon;
-let mobile = '';
-beforeAll(async () => {
-  carillon = await startCarillon(await newFolder());
-});
-afterAll(async () => {
-  await carillon.stop();
-  await removeFolder(carillon.folder);
-});
+chapter('8. Keys and secrets', (newHome) => {
+  let carillon: Carillon;
+  let mobile = '';
+  beforeAll(async () => {
+    carillon = await startCarillon(await newHome());
+  });
+  afterAll(async () => {
+    await carillon.leave();
+  });
 
-const STREAM = 'carillon-demo/workspaces/shop/streams/orders.yaml';
-const body = JSON.stringify(ORDER);
-const as = (key: string) => ({ authorization: `Bearer ${key}` });
+  const STREAM = 'carillon-demo/workspaces/shop/streams/orders.yaml';
+  const body = JSON.stringify(ORDER);
+  const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
-it('makes a key, and shows it this once', async () => {
-  const made = await carillon.ask<{ name: string; key: string }>(['api-key', 'create', 'warehouse']);
-  mobile = made.key;
-  expect(mobile).toMatch(/^cln_\w{8}_\w{32}_\w{6}$/);
-  const { out } = await carillon.command(['api-key', 'list']);
-  expect(out).toContain('warehouse');
-  expect(out).not.toContain(mobile);
-});
+  it('makes a key, and shows it this once', async () => {
+    const made = await carillon.ask<{ name: string; key: string }>(['api-key', 'create', 'warehouse']);
+    mobile = made.key;
+    expect(mobile).toMatch(/^cln_\w{8}_\w{32}_\w{6}$/);
+    const { out } = await carillon.command(['api-key', 'list']);
+    expect(out).toContain('warehouse');
+    expect(out).not.toContain(mobile);
+  });
 
-it('answers 403 to a valid key on a stream that does not name it', async () => {
-  const answer = await carillon.post('shop/orders', body, as(mobile));
-  expect(answer).toMatchObject({ status: 403, body: { type: 'urn:carillon:problem:forbidden' } });
-});
+  it('answers 403 to a valid key on a stream that does not name it', async () => {
+    const answer = await carillon.post('shop/orders', body, as(mobile));
+    expect(answer).toMatchObject({ status: 403, body: { type: 'urn:carillon:problem:forbidden' } });
+  });
 
-it('takes the key once the stream names it; two names while you exchange one key for another', async () => {
-  await carillon.edit(STREAM, 'api_keys: [backend]', 'api_keys: [backend, warehouse]');
-  await carillon.apply();
-  expect((await carillon.post('shop/orders', body, as(mobile))).status).toBe(202);
-  expect((await carillon.post('shop/orders', body, as(carillon.key))).status).toBe(202);
-});
+  it('takes the key once the stream names it; two names while you exchange one key for another', async () => {
+    await carillon.edit(STREAM, 'api_keys: [backend]', 'api_keys: [backend, warehouse]');
+    await carillon.apply();
+    expect((await carillon.post('shop/orders', body, as(mobile))).status).toBe(202);
+    expect((await carillon.post('shop/orders', body, as(carillon.key))).status).toBe(202);
+  });
 
-it('answers 404 to a valid key on a path that is not there, and 401 to everybody else, so that nobody can look around', async () => {
-  expect((await carillon.post('shop/nowhere', body, as(mobile))).status).toBe(404);
-  expect((await carillon.post('shop/nowhere', body, {})).status).toBe(401);
-  expect((await carillon.post('shop/orders', body, {})).status).toBe(401);
-  expect((await carillon.post('shop/orders', body, as(`${mobile.slice(0, -1)}x`))).status).toBe(401);
-});
+  it('answers 404 to a valid key on a path that is not there, and 401 to everybody else, so that nobody can look around', async () => {
+    expect((await carillon.post('shop/nowhere', body, as(mobile))).status).toBe(404);
+    expect((await carillon.post('shop/nowhere', body, {})).status).toBe(401);
+    expect((await carillon.post('shop/orders', body, {})).status).toBe(401);
+    expect((await carillon.post('shop/orders', body, as(`${mobile.slice(0, -1)}x`))).status).toBe(401);
+  });
 
-it('refuses a revoked key everywhere within two seconds', async () => {
-  const { out } = await carillon.command(['api-key', 'revoke', 'warehouse']);
-  expect(out).toContain('warehouse is revoked');
-  const refused = async (): Promise<true | undefined> =>
-    (await carillon.post('shop/orders', body, as(mobile))).status === 401 || undefined;
-  await untilFound('the revoked key is refused', refused, 2_000);
-  // The other key goes on.
-  expect((await carillon.post('shop/orders', body, as(carillon.key))).status).toBe(202);
-});
+  it('refuses a revoked key everywhere within two seconds', async () => {
+    const { out } = await carillon.command(['api-key', 'revoke', 'warehouse']);
+    expect(out).toContain('warehouse is revoked');
+    const refused = async (): Promise<true | undefined> =>
+      (await carillon.post('shop/orders', body, as(mobile))).status === 401 || undefined;
+    await untilFound('the revoked key is refused', refused, 2_000);
+    // The other key goes on.
+    expect((await carillon.post('shop/orders', body, as(carillon.key))).status).toBe(202);
+  });
 
-it('sends from the command line as a client would', async () => {
-  const { out } = await carillon.command(['send', 'shop/orders', '--key', carillon.key], body);
-  expect(out).toMatch(/^evt_\w{26}\nnpx carillon trace evt_/);
-});
+  it('sends from the command line as a client would', async () => {
+    const { out } = await carillon.command(['send', 'shop/orders', '--key', carillon.key], body);
+    expect(out).toMatch(/^evt_\w{26}\nnpx carillon trace evt_/);
+  });
 
-it('takes a secret from standard input, seals it, and never shows it again', async () => {
-  const word = 'correct horse battery staple';
-  const { out } = await carillon.command(['secret', 'set', 'SMTP_PASSWORD', '--deployment'], word);
-  expect(out).toContain('SMTP_PASSWORD is stored, sealed');
-  expect((await carillon.command(['secret', 'list'])).out).toMatch(/\(deployment\) +SMTP_PASSWORD/);
-  for (const file of ['carillon.db', 'carillon.db-wal']) {
-    expect(readFileSync(join(carillon.folder, 'carillon-data', file)).includes(word), file).toBe(false);
-  }
-  expect((await carillon.command(['secret', 'remove', 'SMTP_PASSWORD', '--deployment'])).out).toContain('is forgotten');
+  it('takes a secret from standard input, seals it, and never shows it again', async () => {
+    const word = 'correct horse battery staple';
+    const { out } = await carillon.command(['secret', 'set', 'SMTP_PASSWORD', '--deployment'], word);
+    expect(out).toContain('SMTP_PASSWORD is stored, sealed');
+    expect((await carillon.command(['secret', 'list'])).out).toMatch(/\(deployment\) +SMTP_PASSWORD/);
+    const stored = await carillon.home.stored();
+    expect(stored).toContain('SMTP_PASSWORD');
+    expect(stored).not.toContain(word);
+    expect((await carillon.command(['secret', 'remove', 'SMTP_PASSWORD', '--deployment'])).out).toContain(
+      'is forgotten',
+    );
+  });
 });

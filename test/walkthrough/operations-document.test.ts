@@ -15,11 +15,16 @@ const OWN_PAGES = [
   'docs/README.md',
   'docs/getting-started.md',
   'docs/operations.md',
+  'docs/cluster.md',
+  'docs/recipients.md',
   'docs/rules.md',
+  'docs/send-every-change.md',
   'docs/errors.md',
+  'docs/securing-a-stream.md',
 ];
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const operations = read('docs/operations.md');
+const cluster = read('docs/cluster.md');
 
 const STATES = {
   WAITING: true,
@@ -75,15 +80,34 @@ it('explains every state of a delivery and every reason for it', () => {
   expect(new Set(rows)).toEqual(new Set(Object.keys(REASONS)));
 });
 
-it('names every variable of the environment that the program reads', () => {
-  const sources = ['apps/cli/src', 'libs/adapters/system/src'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => read(join(folder, file))),
-  );
-  const names = new Set(sources.join('\n').match(/\b(?:CARILLON|OTEL)_[A-Z_]*[A-Z]\b/g));
-  expect(names.size).toBeGreaterThan(5);
-  for (const name of names) expect(operations, name).toContain(`\`${name}\``);
+describe('variables of the environment', () => {
+  const sources = ['apps/cli/src', 'libs/adapters/system/src']
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => read(join(folder, file))),
+    )
+    .join('\n');
+  // Files of certificates are named by what they are for.
+  const prefixes = [...sources.matchAll(/pemTexts\(source, '(\w+)'/g)].map(([, prefix = '']) => prefix);
+  const names = new Set(sources.match(/\b(?:CARILLON|OTEL)_[A-Z_]*[A-Z]\b/g));
+  for (const prefix of prefixes) {
+    names.delete(prefix);
+    for (const what of ['CA', 'CERT', 'KEY']) names.add(`${prefix}_${what}_FILE`);
+  }
+
+  it('are found in the program', () => {
+    expect(prefixes).toHaveLength(3);
+    expect(names.size).toBeGreaterThan(20);
+  });
+
+  it.each([...names])('%s is on a page', (name) => expect(operations + cluster).toContain(`\`${name}\``));
+
+  it('are read by the program where a page names one', () => {
+    for (const [, name = ''] of (operations + cluster).matchAll(/`((?:CARILLON|OTEL)_[A-Z_]*[A-Z])`/g)) {
+      expect([...names], name).toContain(name);
+    }
+  });
 });
 
 describe('every command that a page tells you to type', () => {

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { cli, untilFound } from '@carillon/testing';
+import type { Home } from './places.ts';
 
 /*
- * What the chapters share: an empty folder, the product in it as a process of its own, and the `carillon` command as a
- * person would call it. Nothing in here knows the product from the inside.
+ * What the chapters share: the product as a process of its own, and the `carillon` command as a person would call it.
+ * Nothing in here knows the product from the inside.
  */
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
+
+/** On a cluster the first start makes ten topics and all collections; on a machine at its limit that takes a while. */
+const START_WITHIN = 90_000;
 
 /** What a command printed, and how it ended. */
 export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
@@ -41,7 +44,8 @@ export type Delivery = {
 };
 
 export type Carillon = {
-  /** The folder that it was started in. */
+  /** Where it was started. */
+  readonly home: Home;
   readonly folder: string;
   readonly control: string;
   readonly events: string;
@@ -74,34 +78,37 @@ export type Carillon = {
   apply(): Promise<string>;
   /** SIGTERM, as a service manager would; answers the exit code. */
   stop(): Promise<number | null>;
+  /** The same, and takes the place away. */
+  leave(): Promise<void>;
 };
 export type Answer = { readonly status: number; readonly body: Record<string, unknown> };
 
 export const ORDER_PAID = 'carillon-demo/workspaces/shop/notifications/order-paid.yaml';
 export const DEPLOYMENT = 'carillon-demo/carillon.yaml';
 
-/** An empty folder for one chapter. */
-export const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
-export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
-
 /** Settings of the person who runs the tests must not reach what they see here. */
-function environment(): NodeJS.ProcessEnv {
+function environment({ settings }: Home): NodeJS.ProcessEnv {
   const mine = Object.entries(process.env).filter(([name]) => !/^(CARILLON|OTEL|VITEST|NODE_OPTIONS)/.test(name));
-  return { ...Object.fromEntries(mine), NO_COLOR: '1' };
+  return { ...Object.fromEntries(mine), NO_COLOR: '1', ...settings };
 }
 
 /** Runs one command of `carillon` to its end. */
-export async function run(folder: string, args: readonly string[], input = ''): Promise<Ended> {
-  const { code, stdout, stderr } = await cli(args, { cwd: folder, input });
+export async function run(home: Home, args: readonly string[], input = ''): Promise<Ended> {
+  const { code, stdout, stderr } = await cli(args, { cwd: home.folder, env: home.settings, input });
   return { code, out: stdout, err: stderr };
 }
 
 /** `carillon up --demo`, which is `npm start`, on free ports. Answers when it has printed its screen. */
-export async function startCarillon(folder: string, args: readonly string[] = []): Promise<Carillon> {
+export async function startCarillon(
+  home: Home,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Carillon> {
+  const { folder } = home;
   const ports = ['--gateway-port', '0', '--control-port', '0'];
   const child = spawn(process.execPath, [PROGRAM, 'up', '--demo', ...ports, ...args], {
     cwd: folder,
-    env: environment(),
+    env: { ...environment(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const seen: { out: string; err: string; code: number | null | undefined } = { out: '', err: '', code: undefined };
@@ -120,7 +127,7 @@ export async function startCarillon(folder: string, args: readonly string[] = []
       if (seen.code !== undefined) throw new Error(`carillon up ended with ${seen.code}: ${seen.err}`);
       return seen.out.includes('  Events ') && seen.out.endsWith('\n\n') ? seen.out : undefined;
     },
-    20_000,
+    START_WITHIN,
   );
   const found = (pattern: RegExp): string => pattern.exec(screen)?.[1] ?? '';
   const control = found(/Portal +(\S+)/);
@@ -128,7 +135,7 @@ export async function startCarillon(folder: string, args: readonly string[] = []
   const key = found(/API key +(cln_\w+)/);
 
   const ask = async <T>(command: readonly string[]): Promise<T> => {
-    const { code, out, err } = await run(folder, [...command, '--json']);
+    const { code, out, err } = await run(home, [...command, '--json']);
     if (code !== 0) throw new Error(`carillon ${command.join(' ')} ended with ${code}: ${out}${err}`);
     return JSON.parse(out) as T;
   };
@@ -145,20 +152,25 @@ export async function startCarillon(folder: string, args: readonly string[] = []
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
 
+  const stop = (): Promise<number | null> => {
+    child.kill('SIGTERM');
+    return untilFound('the process ends', () => seen.code, 20_000);
+  };
   return {
+    home,
     folder,
     control,
     events,
     key,
     pid: child.pid ?? 0,
     screen,
-    command: (command, input) => run(folder, command, input),
+    command: (command, input) => run(home, command, input),
     ask,
     post,
     watch(watched) {
       const watcher = spawn(process.execPath, [PROGRAM, ...watched], {
         cwd: folder,
-        env: environment(),
+        env: environment(home),
         stdio: 'pipe',
       });
       let out = '';
@@ -180,7 +192,7 @@ export async function startCarillon(folder: string, args: readonly string[] = []
         const { steps = [] } = (await answer.json()) as { steps?: { step: string }[] };
         return steps.some((one) => one.step === 'evaluation') || undefined;
       });
-      return (await run(folder, ['trace', id])).out;
+      return (await run(home, ['trace', id])).out;
     },
     delivery: (eventId, state) =>
       untilFound(
@@ -203,7 +215,7 @@ export async function startCarillon(folder: string, args: readonly string[] = []
       );
     },
     async apply() {
-      const { code, out } = await run(folder, ['apply', '-f', 'carillon-demo']);
+      const { code, out } = await run(home, ['apply', '-f', 'carillon-demo']);
       if (code !== 0) throw new Error(out);
       return out;
     },
@@ -215,9 +227,10 @@ export async function startCarillon(folder: string, args: readonly string[] = []
         text.replace(from, () => to),
       );
     },
-    async stop() {
-      child.kill('SIGTERM');
-      return untilFound('the process ends', () => seen.code, 20_000);
+    stop,
+    async leave() {
+      await stop();
+      await home.leave();
     },
   };
 }

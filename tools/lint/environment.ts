@@ -2,12 +2,12 @@ import { freeNames } from './references.ts';
 import type { Rule } from './rule.ts';
 import { isConfig, isTest, pathOf, projectOf } from './workspace.ts';
 
-/** Where the environment may be read: configuration of an app, the runtime, tools and tests. */
+/** Where the environment may be read: configuration of an app or an example, the runtime, tools and tests. */
 const mayRead = (path: string): boolean =>
   isTest(path) ||
   isConfig(path) ||
   path.startsWith('tools/') ||
-  /^apps\/[^/]+\/src\/.*config[^/]*\.ts$/.test(path) ||
+  /^(?:apps|docs\/examples)\/[^/]+\/src\/.*config[^/]*\.ts$/.test(path) ||
   ['runtime', 'testing'].includes(projectOf(path)?.tag ?? '');
 
 const MESSAGE =

@@ -23,7 +23,7 @@ const ofRoot = {
  * configuration that stands there.
  */
 export const createNodes: CreateNodesV2 = [
-  '{package.json,{apps,libs}/**/package.json}',
+  '{package.json,{apps,libs,docs/examples}/**/package.json}',
   (files) =>
     files.map((file) => {
       const root = dirname(file);

@@ -17,6 +17,9 @@ export type CommonOptions = {
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The management API, as commands use it. Every failure is a CommandError with what to do. */
+/** A page of a collection. */
+export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | null };
+
 export type Client = {
   readonly url: string;
   get<T>(path: string, query?: Query): Promise<T>;

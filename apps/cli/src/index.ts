@@ -1,4 +1,5 @@
 export { buildProgram } from './program.ts';
 export { main } from './main.ts';
 export { startAll, type Running } from './up/start-all.ts';
-export type { ProcessSettings } from './process/settings.ts';
+export { ROLES, type RoleName } from './run/role-names.ts';
+export { readSettings, type ProcessSettings } from './process/settings.ts';

@@ -25,6 +25,9 @@ export const jsonText = (value: unknown, indent?: number): string =>
   );
 export const sayJson = (value: unknown): void => say(jsonText(value, 2));
 
+/** A time as people read it in a list: without milliseconds; UTC. */
+export const shortTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
+
 /** Columns as wide as their widest cell; the last one runs free. */
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
   const all = head ? [head, ...rows] : rows;

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { configurationCommands } from './commands/configuration.ts';
 import { deadLetterCommands, deliveryCommands, eventCommands, suppressionCommands } from './commands/deliveries.ts';
+import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands, secretCommands } from './commands/keys.ts';
+import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { runCommand } from './run/command.ts';
@@ -20,6 +22,7 @@ export function buildProgram(): Command {
   runCommand(program);
   configurationCommands(program);
   keyCommands(program);
+  jwtProviderCommands(program);
   secretCommands(program);
   sendCommand(program);
   eventCommands(program);
@@ -28,6 +31,7 @@ export function buildProgram(): Command {
   suppressionCommands(program);
   ruleCommands(program);
   operationCommands(program);
+  moveCommands(program);
   for (const one of everyCommand(program)) one.exitOverride();
   return program;
 }

@@ -4,10 +4,19 @@ import type {
   DeliveryBody,
   EventBody,
   InboxMessageBody,
+  JwtProviderBodyShown,
   SuppressionBody,
 } from '@carillon/contracts';
 import type { TraceBody } from '@carillon/contracts';
-import { listResources, type Configuration, type Delivery, type Resource } from '@carillon/domain';
+import {
+  hasExpired,
+  jwtSettings,
+  listResources,
+  type Configuration,
+  type Delivery,
+  type Resource,
+  type Security,
+} from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
 import type { Trace } from '@carillon/stages';
@@ -139,19 +148,45 @@ export const showMessage = (message: InboxMessage): InboxMessageBody => ({
   at: formatInstant(message.at),
 });
 
-export function showApiKey(key: Resource<'api_key'>, configuration: Configuration): ApiKeyBodyShown {
+export function showApiKey(
+  key: Resource<'api_key'>,
+  configuration: Configuration,
+  lastUse: Instant | null,
+  now: Instant,
+): ApiKeyBodyShown {
   const { workspace, name } = key.ref;
-  const streams = listResources(configuration, 'stream', workspace)
-    .filter((stream) => stream.body.security.api_keys.includes(name))
-    .map((stream) => `stream ${stream.ref.name}`);
-  const notifications = listResources(configuration, 'notification', workspace)
-    .filter((item) => item.body.security?.api_keys.includes(name) ?? false)
-    .map((item) => `notification ${item.ref.name}`);
   return {
     name,
     key_id: key.body.key_id,
     created_at: key.body.created_at,
     expires_at: key.body.expires_at ?? null,
-    used_by: [...streams, ...notifications],
+    expired: hasExpired(key.body, now),
+    last_used_at: timeOrNull(lastUse),
+    used_by: usersOf(configuration, workspace, (security) => security.api_keys?.includes(name) ?? false),
   };
+}
+
+export function showJwtProvider(
+  provider: Resource<'jwt_provider'>,
+  configuration: Configuration,
+): JwtProviderBodyShown {
+  const { workspace, name } = provider.ref;
+  const { jwksUrl, issuer, audiences, algorithms } = jwtSettings(provider.body);
+  return {
+    name,
+    jwks_url: jwksUrl,
+    issuer,
+    audiences: [...audiences],
+    algorithms: [...algorithms],
+    used_by: usersOf(configuration, workspace, (security) => security.jwt_provider === name),
+  };
+}
+
+/** What in a workspace is secured in this way, in words. */
+function usersOf(configuration: Configuration, workspace: string, uses: (security: Security) => boolean): string[] {
+  return (['stream', 'notification'] as const).flatMap((kind) =>
+    listResources<'stream' | 'notification'>(configuration, kind, workspace)
+      .filter(({ body }) => body.security !== undefined && uses(body.security))
+      .map(({ ref }) => `${kind} ${ref.name}`),
+  );
 }

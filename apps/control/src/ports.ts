@@ -1,18 +1,25 @@
 import type {
   CheckpointStore,
   Clock,
+  CohortPages,
+  CohortStore,
   ConfigurationStore,
   DeliveryLedger,
+  DueTasks,
   EventLog,
   ExpressionLanguage,
   Ids,
   Inbox,
+  KeyUseStore,
+  LookupClaims,
+  PartnerLookup,
   ReadModels,
   RecordCodecs,
   Secrets,
   SenderFactory,
   SuppressionList,
   TemplateRenderer,
+  TokenVerifier,
 } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
@@ -33,6 +40,13 @@ export type ControlPorts = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly ledger: DeliveryLedger;
+  readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
+  /** For `integration check` alone: what is asked for real is asked by the engine. */
+  readonly partners: PartnerLookup;
+  /** For `integration check` alone, as `partners`. */
+  readonly cohortPages: CohortPages;
+  readonly cohorts: CohortStore;
   readonly suppressions: SuppressionList;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
@@ -44,9 +58,11 @@ export type ControlPorts = {
   readonly secrets: Secrets;
   readonly sealer: SecretSealer;
   readonly apiKeys: ApiKeyMaker;
+  readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;
+  readonly tokens: Pick<TokenVerifier, 'inspect'>;
   readonly compileRule: CompileRule;
   /** Resolves when no gateway lets anybody in any more by configuration that it read before this time. */
   readonly readEverywhere: (since: Instant) => Promise<void>;

@@ -8,11 +8,17 @@ import { createAccess, guard } from './auth.ts';
 import { mailRoute, servePages, sessionRoute } from './pages.ts';
 import type { ControlConfig, ControlContext, ControlPorts } from './ports.ts';
 import type { ApiServer } from './routes/app.ts';
-import { apiKeyRoutes, configurationRoutes } from './routes/configuration.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
+import { cohortRoutes } from './routes/cohorts.ts';
+import { configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
+import { integrationRoutes } from './routes/integrations.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
+import { jwtProviderRoutes } from './routes/jwt-providers.ts';
+import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
+import { streamRoutes } from './routes/streams.ts';
 import { compileValidator } from './validation.ts';
 
 export type ControlRole = {
@@ -76,13 +82,18 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
     sessionRoute(api, access);
     configurationRoutes(api, context);
     apiKeyRoutes(api, context);
+    jwtProviderRoutes(api, context);
     secretRoutes(api, context);
     eventRoutes(api, context);
     deliveryRoutes(api, context);
     deadLetterRoutes(api, context);
     suppressionRoutes(api, context);
     ruleRoutes(api, context);
+    ruleSampleRoute(api, context);
+    streamRoutes(api, context);
     inboxRoutes(api, context);
+    integrationRoutes(api, context);
+    cohortRoutes(api, context);
     operationRoutes(api, context);
     api.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   });

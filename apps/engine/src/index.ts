@@ -1,1 +1,1 @@
-export { startEngine, type EnginePorts, type EngineRole } from './start.ts';
+export { startEngine, type EnginePorts, type EngineRole, type EngineWatch } from './start.ts';

@@ -1,20 +1,35 @@
 import type {
   CheckpointStore,
   Clock,
+  CohortPages,
+  CohortStore,
+  Consumption,
+  DueTasks,
   EventLog,
   Ids,
   LeaseStore,
+  LookupClaims,
+  PartnerLookup,
   RecordCodecs,
+  Secrets,
   TemplateRenderer,
+  TopicName,
 } from '@carillon/ports';
 import { startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
+  COHORT_BATCH_BYTES,
+  createAskStage,
+  createCohortsStage,
   createEvaluateStage,
+  createResolveStage,
   createRuleBook,
   repeatMarkers,
+  type BatchStage,
   type CompileRule,
   type FollowedConfiguration,
 } from '@carillon/stages';
+import { startCaller, type AskWatch } from './asking/caller.ts';
+import { startPoller } from './polling/poller.ts';
 
 export type EnginePorts = {
   readonly log: EventLog;
@@ -26,8 +41,16 @@ export type EnginePorts = {
   readonly clock: Clock;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
-  readonly watch: ConsumerWatch & { trouble(where: string, error: unknown): void };
+  readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
+  readonly partners: PartnerLookup;
+  readonly secrets: Secrets;
+  readonly cohorts: CohortStore;
+  readonly cohortPages: CohortPages;
+  readonly watch: EngineWatch;
 };
+
+export type EngineWatch = ConsumerWatch & AskWatch;
 
 export type EngineRole = { close(): Promise<void> };
 
@@ -37,19 +60,18 @@ const HOURLY = 3_600_000;
 /** A record this old whose markers are not everywhere was left behind by a publisher that died. */
 const LEFT_BEHIND = 5_000;
 
-/** The engine role: evaluates events, and while it holds the clock lease repeats configuration markers. */
+/** The engine role: evaluates events, asks partners, resolves what they answered; while it holds the clock lease it repeats configuration markers. */
 export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const { log, clock, configuration, watch } = ports;
   const book = createRuleBook(ports.compileRule, ports.templates);
-  const stage = createEvaluateStage({ ...ports, book });
-  const consumption = await startStageConsumer({
-    group: 'engine',
-    topic: 'carillon.events',
-    stage,
-    log,
-    checkpoints: ports.checkpoints,
-    watch,
-  });
+  const consume = (topic: TopicName, stage: BatchStage, more: { handleBytes?: number } = {}): Promise<Consumption> =>
+    startStageConsumer({ group: 'engine', topic, stage, log, checkpoints: ports.checkpoints, watch, ...more });
+  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book }));
+  const caller = startCaller(ports);
+  const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }));
+  const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }));
+  const following = await consume('carillon.cohorts', createCohortsStage(ports), { handleBytes: COHORT_BATCH_BYTES });
+  const poller = startPoller(ports);
   const holder = ports.ids.random('request');
   let repeatedNumber = -1;
   let repeatedAt = 0;
@@ -74,7 +96,9 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   return {
     async close() {
       await keeper.stop();
-      await consumption.stop();
+      await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop()]);
+      await caller.stop();
+      await resolving.stop();
       await ports.leases.release('clock', holder).catch((error: unknown) => watch.trouble('release the lease', error));
     },
   };

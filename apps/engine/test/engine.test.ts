@@ -3,23 +3,21 @@ import { EMPTY_CONFIGURATION } from '@carillon/domain';
 import { readSourceRecord } from '@carillon/stages';
 import { changesOf, orderShop, recordOf } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import { startEngine, type EngineRole } from '../src/index.ts';
+import type { EnginePorts } from '../src/index.ts';
+import { startEngineOn, type WatchedEngine } from './engine-role.ts';
 
 let topology: Topology;
-const engines: EngineRole[] = [];
-const troubles: unknown[] = [];
+const engines: WatchedEngine[] = [];
 beforeEach(async () => {
   topology = await openTopology({ partitions: 2 });
-  troubles.length = 0;
 });
 afterEach(async () => {
   for (const engine of engines.splice(0)) await engine.close();
   await topology.close();
 });
 
-async function start(more: Partial<Parameters<typeof startEngine>[0]> = {}): Promise<EngineRole> {
-  const watch = { ...topology.witness, trouble: (_: string, error: unknown) => void troubles.push(error) };
-  const engine = await startEngine({ ...topology.ports, watch, ...more });
+async function start(more: Partial<EnginePorts> = {}): Promise<WatchedEngine> {
+  const engine = await startEngineOn(topology, more);
   engines.push(engine);
   return engine;
 }
@@ -129,6 +127,6 @@ describe('the engine', () => {
     await start({ leases: away });
     await topology.event(paid('A-1'));
     await intents(1);
-    expect(troubles).toMatchObject([{ message: 'away' }]);
+    expect(engines[0]?.troubles).toMatchObject([{ message: 'away' }]);
   });
 });

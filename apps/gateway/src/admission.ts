@@ -1,81 +1,64 @@
-import {
-  listResources,
-  streamTable,
-  type ApiKeyBody,
-  type Configuration,
-  type EventStream,
-  type Resource,
-} from '@carillon/domain';
-import { CarillonError, parseInstant, type Instant } from '@carillon/kernel';
-import type { PresentedKeys } from './ports.ts';
+import { streamTable, type Configuration, type EventStream } from '@carillon/domain';
+import { CarillonError, type Instant, type JsonObject } from '@carillon/kernel';
+import { findApiKey } from './api-keys.ts';
+import type { GatewayPorts } from './ports.ts';
+import { unauthorized } from './unauthorized.ts';
+import { findToken, isToken } from './tokens.ts';
 
 /** Who may append to what: the outcome of the checks on credential, path and stream. */
 export type Admission = {
   readonly stream: EventStream;
   /** Kind and name of the credential, for the record's header. */
   readonly principal: string;
+  /** What the token says of its holder; null for an API key. */
+  readonly claims: JsonObject | null;
+  /** Public id of the API key; null for a token. */
+  readonly keyId: string | null;
 };
 
-const KEY_INDEX = new WeakMap<Configuration, ReadonlyMap<string, Resource<'api_key'>>>();
-
-/** Never the digest of any key; comparing with it costs what comparing with a real one costs. */
-const NO_DIGEST = '0'.repeat(64);
+/** What was asked for, and with what. */
+export type Asked = { readonly path: string; readonly authorization: string | undefined; readonly now: Instant };
 
 /**
  * Checks credential, then path and stream. Whatever is wrong with a credential, and also where it belongs to another
- * workspace than the path, the answer is the same, so that nobody without one learns which paths exist.
+ * workspace than the path, the answer is the same, so that nobody without one learns which paths exist. Only who holds
+ * a token that a provider of the workspace did sign is told what is wrong with it.
  */
-export function admit(
+export async function admit(
   configuration: Configuration,
-  path: string,
-  authorization: string | undefined,
-  keys: PresentedKeys,
-  now: Instant,
-): Admission {
-  const key = authenticate(configuration, authorization, keys, now);
-  const stream = streamTable(configuration).streams.get(path);
-  const [workspace] = path.split('/');
-  if (!key || key.ref.workspace !== (stream?.workspace ?? workspace)) throw unauthorized();
-  if (!stream) {
-    throw new CarillonError(
-      'not_found',
-      'This workspace has no stream at this path. The portal and `carillon export` show the paths.',
-    );
-  }
-  if (!stream.security.api_keys.includes(key.ref.name)) {
-    throw new CarillonError(
-      'forbidden',
-      'This stream does not take this API key. Name the key in its security, or send another.',
-    );
-  }
-  return { stream, principal: `api_key:${key.ref.name}/${key.body.key_id}` };
-}
-
-const unauthorized = (): CarillonError =>
-  new CarillonError('unauthorized', 'Send a valid API key of this workspace as Authorization: Bearer <key>.');
-
-function authenticate(
-  configuration: Configuration,
-  authorization: string | undefined,
-  keys: PresentedKeys,
-  now: Instant,
-): Resource<'api_key'> | null {
+  { path, authorization, now }: Asked,
+  ports: Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>,
+): Promise<Admission> {
   const presented = /^bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-  const keyId = presented === undefined ? null : keys.parse(presented);
-  const known = keyId === null ? undefined : keysById(configuration).get(keyId);
-  const right = keys.verify(presented ?? '', known?.body.digest ?? NO_DIGEST);
-  return known && right && !isExpired(known.body, now) ? known : null;
+  const stream = streamTable(configuration).streams.get(path);
+  const workspace = stream?.workspace ?? path.split('/')[0] ?? '';
+  if (presented !== undefined && isToken(presented)) {
+    const token = await findToken(configuration, workspace, stream, presented, ports.tokens);
+    if (!stream) throw notFound();
+    if (stream.security.jwt_provider !== token.provider) throw wrongKind(stream, 'a token of another provider');
+    const { sub } = token.claims;
+    // The name of a person does not stand in the log in clear.
+    const who = typeof sub === 'string' ? `/${ports.ids.keyed('subject', workspace, token.provider, sub)}` : '';
+    return { stream, principal: `jwt_provider:${token.provider}${who}`, claims: token.claims, keyId: null };
+  }
+  const key = findApiKey(configuration, presented, ports.apiKeys, now);
+  if (key?.ref.workspace !== workspace) throw unauthorized();
+  if (!stream) throw notFound();
+  if (!stream.security.api_keys?.includes(key.ref.name)) throw wrongKind(stream, 'another API key');
+  const keyId = key.body.key_id;
+  return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId };
 }
 
-/** A time that cannot be read counts as passed. */
-function isExpired({ expires_at: expiresAt }: ApiKeyBody, now: Instant): boolean {
-  return expiresAt !== undefined && (parseInstant(expiresAt) ?? Number.NEGATIVE_INFINITY) <= now;
-}
+const notFound = (): CarillonError =>
+  new CarillonError(
+    'not_found',
+    'This workspace has no stream at this path. The portal and `carillon export` show the paths.',
+  );
 
-function keysById(configuration: Configuration): ReadonlyMap<string, Resource<'api_key'>> {
-  const known = KEY_INDEX.get(configuration);
-  if (known) return known;
-  const index = new Map(listResources(configuration, 'api_key').map((key) => [key.body.key_id, key]));
-  KEY_INDEX.set(configuration, index);
-  return index;
+function wrongKind({ security }: EventStream, presented: string): CarillonError {
+  const takes = security.jwt_provider === undefined ? 'certain API keys' : 'tokens of a certain JWT provider';
+  return new CarillonError(
+    'forbidden',
+    `This stream takes ${takes}, and this is ${presented} or of another kind. Name it in the stream's security, or send another.`,
+  );
 }

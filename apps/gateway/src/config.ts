@@ -7,6 +7,8 @@ export type GatewayConfig = {
   /** 0: any free one. */
   readonly port: number;
   readonly maxBodyBytes?: number;
+  /** Of one request about cohorts: platforms send a thousand members and what they know of each. */
+  readonly maxCohortBytes?: number;
   /** Bytes of bodies held at once, from their arrival until the log answered; beyond it requests get 503. */
   readonly maxInFlightBytes?: number;
   /** How long an append may take before the client is told that its outcome is unknown. */
@@ -16,6 +18,8 @@ export type GatewayConfig = {
   /** How long a stale configuration is tried to be read while a request waits. */
   readonly refreshDeadline?: Duration;
   readonly closeDeadline?: Duration;
+  /** How often it is told when API keys were used. */
+  readonly tellUsesEvery?: Duration;
   readonly http?: Partial<HttpLimits>;
 };
 
@@ -28,11 +32,13 @@ export const CONFIGURATION_FRESH_FOR: Duration = 2000;
 
 export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   maxBodyBytes: 256 * 1024,
+  maxCohortBytes: 4 * 1024 * 1024,
   maxInFlightBytes: 64 * 1024 * 1024,
   appendDeadline: 5000,
   freshFor: CONFIGURATION_FRESH_FOR,
   refreshDeadline: 1000,
   closeDeadline: 10_000,
+  tellUsesEvery: 5000,
   http: {},
   ...config,
 });

@@ -7,10 +7,12 @@ import { createBodyBudget, type BodyShare } from './body-budget.ts';
 import type { GatewaySettings } from './config.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import type { Freshness } from './freshness.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
 import { createStreamRates } from './stream-rates.ts';
 import { appendInTime } from './timed-append.ts';
+import { checkClaims } from './tokens.ts';
 
 /** The address of a stream: the path may itself have slashes. */
 const EVENTS = '/events/*';
@@ -25,8 +27,9 @@ export function serveEventIntake(
   ports: GatewayPorts,
   settings: GatewaySettings,
   freshness: Freshness,
+  keyUses: Pick<KeyUses, 'note'>,
 ): void {
-  const { configuration, clock, apiKeys, telemetry } = ports;
+  const { configuration, clock, telemetry } = ports;
   const admissions = new WeakMap<FastifyRequest, Admission>();
   const rates = createStreamRates();
   const budget = createBodyBudget(settings.maxInFlightBytes);
@@ -36,9 +39,10 @@ export function serveEventIntake(
     const path = request.params['*'];
     allowOrigin(request, reply, streamAt(path));
     await freshness.ensure();
-    const now = clock.now();
-    const admission = admit(configuration.current(), path, request.headers.authorization, apiKeys, now);
-    rates.take(admission.stream, now);
+    const { authorization } = request.headers;
+    const admission = await admit(configuration.current(), { path, authorization, now: clock.now() }, ports);
+    if (admission.keyId !== null) keyUses.note(admission.keyId, clock.now());
+    rates.take(admission.stream, clock.now());
     admissions.set(request, admission);
   }
 
@@ -46,7 +50,7 @@ export function serveEventIntake(
     const admission = admissions.get(request);
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
-    const span = telemetry?.startRequest(given);
+    const span = telemetry?.startRequest(given, EVENTS);
     reply.raw.once('close', () => span?.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
@@ -59,7 +63,7 @@ export function serveEventIntake(
   /** Reads, checks and appends; the share of the budget is given back when nobody holds the bytes any more. */
   async function appendBody(
     request: EventRequest,
-    { stream, principal }: Admission,
+    { stream, principal, claims }: Admission,
     traceparent: string | null,
     share: BodyShare,
   ): Promise<string> {
@@ -70,6 +74,7 @@ export function serveEventIntake(
         const { code, detail, ...facts } = read.error;
         throw new CarillonError(code, detail, facts);
       }
+      checkClaims(stream, claims, read.value.body);
       const idempotencyKey = oneHeader(request, 'idempotency-key');
       return prepareAppend(
         { stream, principal, bytes, body: read.value.body, idempotencyKey, traceparent },
@@ -77,7 +82,7 @@ export function serveEventIntake(
       );
     }, share);
     const startedAt = clock.now();
-    await appendInTime(ports.log, prepared.record, settings.appendDeadline, () => share.release());
+    await appendInTime(ports.log, [prepared.record], settings.appendDeadline, () => share.release());
     telemetry?.appended(clock.now() - startedAt);
     return prepared.id;
   }

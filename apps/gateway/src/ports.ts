@@ -1,5 +1,14 @@
 import type { Duration } from '@carillon/kernel';
-import type { Clock, ConfigurationView, EventLog, Ids } from '@carillon/ports';
+import type {
+  Clock,
+  ConfigurationView,
+  EventLog,
+  Ids,
+  KeyUseStore,
+  RecordCodecs,
+  Secrets,
+  TokenVerifier,
+} from '@carillon/ports';
 import type { AnsweredRequest, HealthSources, HttpLog } from '@carillon/runtime';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
@@ -18,12 +27,14 @@ export type RequestSpan = {
 
 /** Where spans and counts go. Without it the client's traceparent is passed on as it came. */
 export type GatewayTelemetry = {
-  /** A request to a stream was let in; `traceparent` is the client's, if it is a valid one. */
-  startRequest(traceparent: string | null): RequestSpan;
+  /** A request was let in; `traceparent` is the client's, if it is a valid one, `route` the pattern of the address. */
+  startRequest(traceparent: string | null, route: string): RequestSpan;
   accepted(stream: string): void;
   /** The log acknowledged an append. */
   appended(span: Duration): void;
   answered(request: AnsweredRequest): void;
+  /** Work beside the requests failed and will be tried again. */
+  trouble(where: string, error: unknown): void;
 };
 
 export type GatewayPorts = HealthSources & {
@@ -32,6 +43,12 @@ export type GatewayPorts = HealthSources & {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly apiKeys: PresentedKeys;
+  /** What integrations sign their requests with. */
+  readonly secrets: Secrets;
+  readonly codecs: Pick<RecordCodecs, 'cohort'>;
+  readonly tokens: Pick<TokenVerifier, 'verify'>;
+  /** Where it is kept when API keys were used; may be away without anybody being refused. */
+  readonly keyUses: Pick<KeyUseStore, 'record'>;
   readonly telemetry?: GatewayTelemetry;
   readonly httpLog?: HttpLog;
 };

@@ -1,7 +1,9 @@
 import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
+import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
 import { createFreshness } from './freshness.ts';
+import { startKeyUses } from './key-uses.ts';
 import type { GatewayPorts } from './ports.ts';
 
 export type RunningGateway = {
@@ -28,9 +30,24 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     ...(httpLog && { log: httpLog }),
     ...(telemetry && { answered: (request) => telemetry.answered(request) }),
   });
-  serveEventIntake(server.app, ports, settings, freshness);
-  const { address, port } = await server.listen();
-  return { address, port, close: () => server.close(settings.closeDeadline) };
+  const failed = (error: unknown): void => telemetry?.trouble('keep when API keys were used', error);
+  const keyUses = startKeyUses(ports.keyUses, settings.tellUsesEvery, failed);
+  serveEventIntake(server.app, ports, settings, freshness, keyUses);
+  serveCohortIntake(server.app, ports, settings, freshness);
+  try {
+    const { address, port } = await server.listen();
+    return {
+      address,
+      port,
+      async close() {
+        await server.close(settings.closeDeadline);
+        await keyUses.close();
+      },
+    };
+  } catch (error) {
+    await keyUses.close();
+    throw error;
+  }
 }
 
 const configurationCheck = (ok: boolean): ReadinessCheck => ({

@@ -6,40 +6,41 @@ const UNKNOWN =
   'Without such a key a repeat is a new event.';
 
 /**
- * Appends and waits until the record is durable, at most for the deadline. Rejects with `log_unavailable` or
- * `overloaded`; the record may still be or come onto the log. `settled` is called when the log has let go of the record,
- * which may be after the deadline or never.
+ * Appends and waits until the records are durable, at most for the deadline. Rejects with `log_unavailable` or
+ * `overloaded`; they may still be or come onto the log, and `unknown` tells the client what to do. `settled` is called
+ * when the log has let go of them, which may be after the deadline or never.
  */
 export async function appendInTime(
   log: Pick<EventLog, 'append'>,
-  record: NewRecord,
+  records: readonly NewRecord[],
   deadline: Duration,
   settled: () => void,
+  unknown: string = UNKNOWN,
 ): Promise<void> {
-  const appended = start(log, record).finally(settled);
+  const appended = start(log, records).finally(settled);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new CarillonError('log_unavailable', UNKNOWN)), deadline);
+    timer = setTimeout(() => reject(new CarillonError('log_unavailable', unknown)), deadline);
   });
   try {
     await Promise.race([appended, late]);
   } catch (error) {
     // What comes after the deadline has nobody left to tell.
     appended.catch(() => undefined);
-    throw unknownOutcome(error);
+    throw unknownOutcome(error, unknown);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** As a promise also where the log throws at once. */
-async function start(log: Pick<EventLog, 'append'>, record: NewRecord): Promise<void> {
-  await log.append([record]);
+async function start(log: Pick<EventLog, 'append'>, records: readonly NewRecord[]): Promise<void> {
+  await log.append(records);
 }
 
-function unknownOutcome(error: unknown): CarillonError {
-  if (!isCarillonError(error)) return new CarillonError('log_unavailable', UNKNOWN, {}, { cause: error });
+function unknownOutcome(error: unknown, unknown: string): CarillonError {
+  if (!isCarillonError(error)) return new CarillonError('log_unavailable', unknown, {}, { cause: error });
   const code = error.code === 'overloaded' ? 'overloaded' : 'log_unavailable';
   const { retryAfter } = error.facts;
-  return new CarillonError(code, UNKNOWN, retryAfter === undefined ? {} : { retryAfter }, { cause: error });
+  return new CarillonError(code, unknown, retryAfter === undefined ? {} : { retryAfter }, { cause: error });
 }

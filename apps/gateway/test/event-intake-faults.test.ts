@@ -282,6 +282,7 @@ test('telemetry continues the trace and counts; what it started ends', async () 
         },
         accepted: (stream) => void seen.push(`accepted ${stream}`),
         appended: () => void seen.push('appended'),
+        trouble: (where) => void seen.push(`trouble ${where}`),
         answered: ({ route, status, problem }) => void seen.push(`answered ${route} ${status} ${problem}`),
       },
     },

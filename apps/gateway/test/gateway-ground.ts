@@ -4,10 +4,11 @@ import {
   foldConfiguration,
   type ApiKeyBody,
   type Configuration,
+  type IntegrationBody,
   type ResourceChange,
   type StreamBody,
 } from '@carillon/domain';
-import type { LogRecord } from '@carillon/ports';
+import type { LogRecord, TopicName } from '@carillon/ports';
 import type { HttpLogFacts } from '@carillon/runtime';
 import { openRealBackend, type RealBackend } from '../../../test/support/real-backend.ts';
 import { startGateway, type GatewayConfig, type GatewayPorts, type RunningGateway } from '../src/index.ts';
@@ -22,8 +23,8 @@ export type Ground = {
   /** What was logged, as text. */
   readonly logged: string[];
   start(config?: Partial<GatewayConfig>, ports?: Partial<GatewayPorts>): Promise<RunningGateway>;
-  /** All records of the event log. */
-  records(): Promise<readonly LogRecord[]>;
+  /** All records of the event log, or of another topic. */
+  records(topic?: TopicName): Promise<readonly LogRecord[]>;
   /** Ends the gateways that were started since the last time. */
   stopGateways(): Promise<void>;
   close(): Promise<void>;
@@ -34,6 +35,24 @@ const stream = (name: string, body: StreamBody): ResourceChange => ({
   based_on: null,
   body,
 });
+
+/** What `{ secret: NAME }` stands for. */
+const secrets: Readonly<Record<string, string>> = { FIRST: 'first-secret', SECOND: 'second-secret' };
+
+const authorization = { key: { secret: 'FIRST' }, second_key: { secret: 'SECOND' } };
+const integration = (name: string, body: IntegrationBody): ResourceChange => ({
+  ref: { kind: 'integration', workspace: 'shop', name },
+  based_on: null,
+  body,
+});
+const INTEGRATIONS: readonly ResourceChange[] = [
+  integration('mixpanel', { kind: 'mixpanel', authorization }),
+  integration('amplitude', { kind: 'amplitude', authorization }),
+  integration('segment', { kind: 'segment', authorization, first_sync_lasts: '2h' }),
+  integration('generic', { kind: 'generic', authorization }),
+  integration('unset', { kind: 'mixpanel', authorization: { key: { secret: 'UNSET' } } }),
+  integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'FIRST' } } }),
+];
 
 const STREAMS: readonly ResourceChange[] = [
   stream('orders', { security: { api_keys: ['backend', 'expired', 'future'] } }),
@@ -46,10 +65,10 @@ const STREAMS: readonly ResourceChange[] = [
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
   const backend = await openRealBackend();
-  const { apiKeys, log, clock, ids } = backend;
+  const { apiKeys, codecs, tokens, keyUses, log, clock, ids } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
-  const changes: ResourceChange[] = [...STREAMS];
+  const changes: ResourceChange[] = [...STREAMS, ...INTEGRATIONS];
   const addKey = (workspace: string, name: string, more: Partial<ApiKeyBody> = {}): string => {
     const { key, keyId, digest } = apiKeys.make();
     const body = { key_id: keyId, digest, created_at: '2026-01-01T00:00:00.000Z', ...more };
@@ -85,6 +104,10 @@ export async function prepareGround(): Promise<Ground> {
           clock,
           ids,
           apiKeys,
+          codecs,
+          secrets: { resolve: async (_workspace, name) => secrets[name] ?? null },
+          tokens,
+          keyUses,
           httpLog: { warn: httpLog, error: httpLog },
           configuration: {
             current: () => configuration.current,
@@ -100,9 +123,9 @@ export async function prepareGround(): Promise<Ground> {
       running.push(gateway);
       return gateway;
     },
-    async records() {
-      const all = Array.from({ length: log.partitions('carillon.events') }, (_, partition) =>
-        log.read('carillon.events', partition, 0, 10_000),
+    async records(topic = 'carillon.events') {
+      const all = Array.from({ length: log.partitions(topic) }, (_, partition) =>
+        log.read(topic, partition, 0, 10_000),
       );
       return (await Promise.all(all)).flat();
     },

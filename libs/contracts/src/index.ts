@@ -1,10 +1,15 @@
 export * from './generated/record-schemas.generated.ts';
 export * from './generated/topics.generated.ts';
+export * from './cohorts/credentials.ts';
+export * from './cohorts/platforms.ts';
+export { readPostHogPage, type PostHogPage } from './cohorts/posthog.ts';
+export { readCohortBody } from './cohorts/reading.ts';
 export * from './http/problem.ts';
 export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';
 export type { DecodeFault } from './records/framing.ts';
 export * from './records/record-codecs.ts';
 export * from './http/management.ts';
+export * from './http/samples.ts';
 export * from './files/desired.ts';
 export type { Difference } from './files/differences.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';

@@ -109,11 +109,41 @@ describe('a plan', () => {
     expect(applied(current, [], true).resources.size).toBe(0);
   });
 
+  test('does not take away a partner that a rule asks', () => {
+    const partner = resource('integration', 'crm', {
+      kind: 'lookup',
+      url: 'https://crm.example.com/',
+      authorization: { key: { secret: 'CRM_KEY' } },
+    });
+    const asking = rule({ recipients: { from: 'lookup', integration: 'crm', user_ids: 'event.id' } });
+    const desired = [template, resource('notification', 'paid', notification({ r: asking }))];
+    const current = applied(EMPTY_CONFIGURATION, [partner, ...desired]);
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { path: 'rules.r.recipients.integration', message: 'integration crm is not in the folder and would go' },
+    ]);
+  });
+
   test('does not take away what something that stays needs', () => {
     const desired = [resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);
     expect(plan(current, desired, true).faults).toMatchObject([
       { path: 'channels.email.template', message: 'template mail is not in the folder and would go' },
+    ]);
+  });
+
+  test('keeps the JWT provider that a stream or a notification names', () => {
+    const security = { jwt_provider: 'auth' };
+    const desired = [
+      template,
+      resource('stream', 'orders', { security }),
+      resource('notification', 'paid', notification({ r: rule() }, { security })),
+    ];
+    const provider = resource('jwt_provider', 'auth', { jwks_url: 'https://auth.example.com/jwks' });
+    const current = applied(EMPTY_CONFIGURATION, [...desired, provider]);
+    const message = 'JWT provider auth is not in the folder and would go';
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { file: 'paid.yaml', path: 'security.jwt_provider', message },
+      { file: 'orders.yaml', path: 'security.jwt_provider', message },
     ]);
   });
 

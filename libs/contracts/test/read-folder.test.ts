@@ -208,14 +208,12 @@ describe('what comes in a later version is refused by its name', () => {
       ),
     ],
     ['cadence', notificationWith('channels:', 'cadence: { limits: [] }\nchannels:')],
-    ['from: lookup', notificationWith('      from: event', '      from: lookup')],
     ['unless', notificationWith(WHEN, `${WHEN}\n    unless: { within: 1h }`)],
     ['aggregates', notificationWith(WHEN, `${WHEN}\n    aggregates: {}`)],
     ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],
     ['format: debezium', { 'workspaces/shop/streams/orders.yaml': 'format: debezium\nsecurity: { api_keys: [a] }\n' }],
     ['source', { 'workspaces/shop/streams/orders.yaml': 'source: { topic: x }\nsecurity: { api_keys: [a] }\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
-    ['this file', { 'workspaces/shop/integrations/crm.yaml': 'kind: lookup\n' }],
     ['this file', { 'workspaces/shop/templates/order-paid/email.de.html': 'x' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));

@@ -6,10 +6,22 @@ import avro from 'avsc';
 import fc, { type Arbitrary } from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryRegistry } from './support/memory-registry.ts';
-import { configurationRecords, deadLetters, evaluations, intents, outcomes } from './support/records.ts';
+import {
+  cohortMessages,
+  configurationRecords,
+  deadLetters,
+  evaluations,
+  intents,
+  lookups,
+  outcomes,
+  triggers,
+} from './support/records.ts';
 
 const examples = join(import.meta.dirname, '../../../schemas/examples');
 const kinds = [
+  ['cohort', 'cohort-message', cohortMessages],
+  ['trigger', 'trigger', triggers],
+  ['lookup', 'lookup', lookups],
   ['intent', 'intent', intents],
   ['outcome', 'outcome', outcomes],
   ['evaluation', 'evaluation', evaluations],
@@ -17,6 +29,8 @@ const kinds = [
   ['configuration', 'configuration-record', configurationRecords],
 ] as const satisfies readonly (readonly [keyof AvroRecordCodecs, string, Arbitrary<unknown>])[];
 
+/** Not in any released version yet. */
+const NEW: readonly string[] = ['cohort', 'trigger', 'lookup'];
 const REASONS = /^(not_framed|unknown_schema|not_avro|invalid_record)$/;
 const asText = (value: unknown): string => stringifyJson(value as Json);
 const avroOf = (schema: string): avro.Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });
@@ -29,7 +43,7 @@ const framed = (id: number, body: Uint8Array): Uint8Array => {
 
 let codecs: AvroRecordCodecs;
 beforeAll(async () => {
-  codecs = await createRecordCodecs(memoryRegistry());
+  codecs = await createRecordCodecs(memoryRegistry(), Date.now);
 });
 
 describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
@@ -106,7 +120,7 @@ describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
   });
 
   test('written by every released version can be read today', () => {
-    expect(RECORD_SCHEMAS[kind].released.length).toBeGreaterThan(0);
+    expect(RECORD_SCHEMAS[kind].released.length > 0 || NEW.includes(kind)).toBe(true);
     const faults = RECORD_SCHEMAS[kind].released.map(({ schema }) =>
       incompatibility(RECORD_SCHEMAS[kind].current, schema),
     );
@@ -117,7 +131,7 @@ describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
 describe('the codecs', () => {
   test('frame a record as a zero byte, the id big-endian, then Avro', async () => {
     const registry = memoryRegistry(0x01020304);
-    const { outcome } = await createRecordCodecs(registry);
+    const { outcome } = await createRecordCodecs(registry, Date.now);
     const bytes = outcome.encode(fc.sample(outcomes, 1)[0]!);
     const id = 0x01020304 + registry.texts.indexOf(RECORD_SCHEMAS.outcome.current);
     expect(Array.from(bytes.slice(0, 5))).toEqual([0, 1, 2, 3, id & 0xff]);
@@ -137,9 +151,24 @@ describe('the codecs', () => {
     expect(JSON.stringify({ ...wire, personal: null })).not.toContain(secret);
   });
 
+  test('keep whom a partner is asked about, and what it says, out of everything but the personal part', () => {
+    const secret = 'ada@example.com';
+    const [sample] = fc.sample(lookups, 1);
+    const trigger = { ...sample!.trigger, userIds: [secret], event: { to: secret } };
+    const item = { userId: secret, to: { email: secret, phone: null, token: null }, variables: { name: secret } };
+    const problem = { kind: 'extra' as const, index: 0, userId: secret, detail: secret };
+    for (const [kind, bytes] of [
+      ['trigger', codecs.trigger.encode(trigger)],
+      ['lookup', codecs.lookup.encode({ ...sample!, trigger, items: [item], problems: [problem] })],
+    ] as const) {
+      const wire = avroOf(RECORD_SCHEMAS[kind].current).fromBuffer(Buffer.from(bytes.subarray(5))) as object;
+      expect(JSON.stringify({ ...wire, personal: null })).not.toContain(secret);
+    }
+  });
+
   test('do not know a schema of the future until they are told to learn it', async () => {
     const registry = memoryRegistry();
-    const { intent } = await createRecordCodecs(registry);
+    const { intent } = await createRecordCodecs(registry, Date.now);
     const schema = JSON.parse(RECORD_SCHEMAS.intent.current) as { fields: object[] };
     schema.fields.unshift({ name: 'added_later', type: 'string', default: '' });
     const text = JSON.stringify(schema);
@@ -157,6 +186,52 @@ describe('the codecs', () => {
 
   test('say so when nobody knows the schema', async () => {
     expect(await codecs.intent.learn(framed(999_999, new Uint8Array(3)))).toBe(false);
+  });
+
+  test('ask the registry once for a schema that nobody knows, and again after a minute', async () => {
+    const registry = memoryRegistry();
+    const asked: number[] = [];
+    const counting = {
+      ...registry,
+      schema: (id: number) => {
+        asked.push(id);
+        return registry.schema(id);
+      },
+    };
+    let now = 0;
+    const { intent } = await createRecordCodecs(counting, () => now);
+    const bytes = framed(999_999, new Uint8Array(3));
+    for (let again = 0; again < 5; again += 1) expect(await intent.learn(bytes)).toBe(false);
+    expect(asked).toEqual([999_999]);
+    now += 60_000;
+    expect(await intent.learn(bytes)).toBe(false);
+    expect(asked).toEqual([999_999, 999_999]);
+  });
+
+  test('remember a bounded number of schemas that nobody knows', async () => {
+    let asked = 0;
+    const registry = memoryRegistry();
+    const counting = { ...registry, schema: async () => ((asked += 1), null) };
+    const { intent } = await createRecordCodecs(counting, () => 0);
+    for (let id = 0; id < 1_500; id += 1) await intent.learn(framed(1_000_000 + id, new Uint8Array(3)));
+    expect(asked).toBe(1_500);
+    await intent.learn(framed(1_001_499, new Uint8Array(3)));
+    expect(asked).toBe(1_500);
+    await intent.learn(framed(1_000_000, new Uint8Array(3)));
+    expect(asked).toBe(1_501);
+  });
+
+  test('do not call a record unknown while the registry cannot be asked', async () => {
+    const registry = memoryRegistry();
+    let away = true;
+    const leaving = {
+      ...registry,
+      schema: (id: number) => (away ? Promise.reject(new Error('away')) : registry.schema(id)),
+    };
+    const { intent } = await createRecordCodecs(leaving, () => 0);
+    await expect(intent.learn(framed(999_999, new Uint8Array(3)))).rejects.toThrow('away');
+    away = false;
+    expect(await intent.learn(framed(999_999, new Uint8Array(3)))).toBe(false);
   });
 
   test('refuse a list that claims more items than there are bytes instead of looping over it', () => {

@@ -14,6 +14,7 @@ const language = {
           usesItem: false,
           evaluate: () => ({ ok: true, value: true }) as const,
           explain: () => [],
+          requirement: () => ({ kind: 'unknown' }) as const,
         }),
 };
 

@@ -19,6 +19,7 @@ export const ERRORS = {
   invalid_configuration: { status: 400, title: 'The configuration is not valid' },
   unauthorized: { status: 401, title: 'No valid credential' },
   forbidden: { status: 403, title: 'This credential may not be used here' },
+  claim_mismatch: { status: 403, title: 'The token does not speak for this event' },
   not_found: { status: 404, title: 'There is no such thing' },
   method_not_allowed: { status: 405, title: 'This address does not take that method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
@@ -32,7 +33,9 @@ export const ERRORS = {
   log_unavailable: { status: 503, title: 'The log cannot take the event now' },
   store_unavailable: { status: 503, title: 'The database cannot do it now' },
   overloaded: { status: 503, title: 'Too much is under way' },
+  keys_unavailable: { status: 503, title: 'The keys that verify this token cannot be fetched' },
   configuration_stale: { status: 503, title: 'The configuration could not be read to its end' },
+  secret_missing: { status: 503, title: 'A secret that this needs is not set' },
   stopping: { status: 503, title: 'The server is stopping' },
   wrong_usage: { status: 400, title: 'The command was called wrongly' },
   port_in_use: { status: 500, title: 'The port is in use' },
@@ -50,6 +53,8 @@ export type ErrorFacts = {
   readonly column?: number;
   /** The limit that was passed, with its unit. */ readonly limit?: string;
   /** When it makes sense to come again. */ readonly retryAfter?: Duration;
+  /** What is wrong with a token that was presented, for the header that a client reads; no quotes or backslashes. */
+  readonly tokenFault?: string;
 };
 
 /** A failure with a code of the table. `detail` says what happened and what to do; it never holds a secret or an address. */

@@ -29,6 +29,12 @@ export function parseDuration(text: string): Result<Duration, string> {
   return span > 3650 * UNITS.d ? err(`a duration is at most 3650d, found ${text}`) : ok(span);
 }
 
+/** The duration that a text says, or the other one where there is no text that says one. */
+export function durationOr(text: string | undefined, otherwise: Duration): Duration {
+  const span = text === undefined ? undefined : parseDuration(text);
+  return span?.ok ? span.value : otherwise;
+}
+
 /** The shortest exact form that `parseDuration` reads, for whole seconds. */
 export function formatDuration(span: Duration): string {
   for (const unit of ['w', 'd', 'h', 'm'] as const) {

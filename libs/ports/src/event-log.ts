@@ -3,6 +3,7 @@ import type { Instant, LogId } from '@carillon/kernel';
 export const TOPICS = [
   'carillon.events',
   'carillon.config',
+  'carillon.cohorts',
   'carillon.triggers',
   'carillon.lookups',
   'carillon.intents',

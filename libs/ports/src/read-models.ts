@@ -1,3 +1,4 @@
+import type { JsonType } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
 /** What people look up; derived from log and ledger, written by record id, so projecting twice changes nothing. */
@@ -55,6 +56,27 @@ export type EvaluationRow = {
   readonly sampleError: string | null;
 };
 
+/**
+ * What events of a stream held at one path, in one partition, up to an offset. A row says what the log says up to there,
+ * so of two rows for the same path the one of the higher offset is right, whoever wrote it and how often.
+ */
+export type FieldRow = {
+  readonly workspace: string;
+  readonly stream: string;
+  readonly partition: number;
+  /** `customer.email`, `items[].qty`. */
+  readonly path: string;
+  /** Of the newest event that is counted. */
+  readonly offset: number;
+  /** Events that had the field. */
+  readonly count: number;
+  readonly types: readonly JsonType[];
+  /** Beginning of the newest value as JSON text; null where only objects, lists and null were seen. */
+  readonly sample: string | null;
+  readonly firstAt: Instant;
+  readonly lastAt: Instant;
+};
+
 export type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
 export type ReadModels = {
@@ -64,7 +86,11 @@ export type ReadModels = {
     readonly duplicates?: readonly DuplicateRow[];
     readonly deadLetters?: readonly DeadLetterRow[];
     readonly evaluations?: readonly EvaluationRow[];
+    /** A row whose offset is not higher than that of the stored one changes nothing. */
+    readonly fields?: readonly FieldRow[];
   }): Promise<void>;
+  /** Fields of a stream, of one partition where it is named, by path and partition. */
+  fields(stream: string, partition?: number): Promise<readonly FieldRow[]>;
   /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
   event(id: string): Promise<readonly EventRow[]>;
   events(

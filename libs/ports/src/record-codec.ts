@@ -1,15 +1,34 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type {
+  CohortMessage,
+  ConfigurationRecord,
+  DeadLetter,
+  Evaluation,
+  Intent,
+  Lookup,
+  Outcome,
+  Trigger,
+} from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 
 /** Turns one kind of derived record into log bytes and back. Decoding never throws: bytes from the log may be corrupt. */
 export type RecordCodec<T> = {
   encode(record: T): Uint8Array;
   /** The error is a class (`not_framed`, `unknown_schema`, `not_avro`, `invalid_record`) and a sentence. */
-  decode(bytes: Uint8Array): Result<T, { readonly reason: string; readonly detail: string }>;
+  decode(bytes: Uint8Array): Result<T, DecodeError>;
+  /**
+   * For bytes whose schema is unknown here: asks the registry for it, since a newer program may have written them. True:
+   * they can be decoded now. That nobody knows a schema is remembered for a while, so that broken records cost no calls.
+   * Rejects where the registry cannot be asked: then nobody can say yet whether the record is broken.
+   */
+  learn(bytes: Uint8Array): Promise<boolean>;
 };
+export type DecodeError = { readonly reason: string; readonly detail: string };
 
 /** The codecs of all derived records, with every schema registered before the first use. */
 export type RecordCodecs = {
+  readonly cohort: RecordCodec<CohortMessage>;
+  readonly trigger: RecordCodec<Trigger>;
+  readonly lookup: RecordCodec<Lookup>;
   readonly intent: RecordCodec<Intent>;
   readonly outcome: RecordCodec<Outcome>;
   readonly evaluation: RecordCodec<Evaluation>;

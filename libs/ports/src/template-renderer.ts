@@ -1,8 +1,15 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { EmailTemplate, FieldStep, JsonType } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 
 /** Top-level names that a template refers to. `all`: it uses the context itself, so everything has to be there. */
 export type TemplateNames = { readonly names: readonly string[]; readonly all: boolean };
+
+/** A value that a template looks up, as a path below its context. */
+export type TemplateField = {
+  readonly steps: readonly FieldStep[];
+  /** What a helper needs it to be; null where any value does. */
+  readonly type: JsonType | 'time' | null;
+};
 
 export type TemplateFault = {
   /** `subject`, `html`, `text` or `from`. */
@@ -33,6 +40,8 @@ export type TemplateRenderer = {
   /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */
   check(template: EmailTemplate): readonly TemplateFault[];
   names(template: EmailTemplate): TemplateNames;
+  /** Every path that rendering may look up, those in branches not taken among them; a template with faults has none. */
+  fields(template: EmailTemplate): readonly TemplateField[];
   render(key: string, template: EmailTemplate, context: JsonObject): Promise<Rendered>;
   close(): Promise<void>;
 };

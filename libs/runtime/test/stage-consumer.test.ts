@@ -146,6 +146,28 @@ describe('the interpreter of stages', () => {
     expect(await outputs()).toEqual(['out a', 'out a']);
   });
 
+  it('saves what a stage keeps after its outputs and before the position, and comes again where that is refused', async () => {
+    await append('a');
+    const saved: [outputs: number, position: number | undefined][] = [];
+    const keeping = passingOn([]);
+    await start({
+      ...keeping,
+      handle: async (records, state) => ({
+        ...(await keeping.handle(records, state)),
+        save: async () => {
+          saved.push([(await outputs()).length, (await stored())?.next]);
+          return saved.length === 1 ? 'refused' : 'done';
+        },
+      }),
+    });
+    await reached(1);
+    expect(saved).toEqual([
+      [1, undefined],
+      [2, undefined],
+    ]);
+    expect(failures).toEqual([expect.stringContaining('another worker of g is further on')]);
+  });
+
   it('of a partition that went elsewhere is refused by the fence, and begins again from what is stored', async () => {
     await append('a', 'b', 'c', 'd');
     const seen: string[] = [];

@@ -1,5 +1,5 @@
 import type { Instant } from '@carillon/kernel';
-import type { LogRecord, NewRecord } from '@carillon/ports';
+import type { FencedWrite, LogRecord, NewRecord } from '@carillon/ports';
 
 /** What a stage knows of its partition when a batch begins: from the checkpoint, then from the batches before. */
 export type PartitionState = {
@@ -17,12 +17,14 @@ export type RecordFate =
   | { readonly kind: 'dropped'; readonly reason: string }
   | { readonly kind: 'parked'; readonly reason: string };
 
-/** What a batch came to. Nothing has been appended yet: the interpreter appends `outputs`, then saves the state. */
+/** What a batch came to. Nothing has been appended yet: the interpreter appends `outputs`, then saves the state, then the position. */
 export type BatchResult = {
   readonly fates: readonly RecordFate[];
   readonly outputs: readonly NewRecord[];
   /** Evaluations of a rule that ended in an error. */
   readonly ruleErrors?: number;
+  /** Saves what the stage itself keeps; `refused` where another worker is further on. */
+  readonly save?: () => Promise<FencedWrite>;
   readonly state: PartitionState;
 };
 

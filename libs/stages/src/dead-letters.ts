@@ -9,7 +9,19 @@ type Ports = {
   readonly clock: Clock;
 };
 
-/** A record that can never be processed, with the reason. Its id comes from its position: parking twice changes nothing. */
+/** The most of a record that a dead letter holds: as text and framed, more would be too large for a topic itself. */
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/** Value, key and headers, counted as four bytes a character. */
+function sizeOf({ value, key, headers }: LogRecord): number {
+  const texts = [key, ...Object.entries(headers).flat()];
+  return texts.reduce((sum, text) => sum + 4 * text.length, value.length);
+}
+
+/**
+ * A record that can never be processed, with the reason. Its id comes from its position: parking twice changes nothing.
+ * Of a record that is too large to be held once more it holds only where it stands (`isLeftOut`).
+ */
 export function deadLetterOf(
   stage: DeadLetter['stage'],
   record: LogRecord,
@@ -18,21 +30,28 @@ export function deadLetterOf(
   { log, ids, clock }: Ports,
 ): DeadLetter {
   const at = [log.logId, record.topic, String(record.partition), String(record.offset)];
+  const { topic, partition, offset } = record;
+  const bytes = sizeOf(record);
+  const fits = bytes <= MOST_BYTES;
   return {
     id: ids.derive('deadLetter', stage, ...at),
     stage,
-    workspace: record.headers['workspace'] ?? null,
-    topic: record.topic,
-    partition: record.partition,
-    offset: record.offset,
-    key: record.key,
-    headers: record.headers,
-    value: record.value,
+    workspace: fits ? (record.headers['workspace'] ?? null) : null,
+    topic,
+    partition,
+    offset,
+    key: fits ? record.key : '',
+    headers: fits ? record.headers : {},
+    value: fits ? record.value : new Uint8Array(),
     reason,
-    detail,
+    detail: fits ? detail : `${detail} (with ${bytes} bytes too large to be kept here: it is at its place on the log)`,
     at: clock.now(),
   };
 }
+
+/** Whether the record itself has to be read from the log: the letter holds nothing of it. */
+export const isLeftOut = ({ value, key, headers }: DeadLetter): boolean =>
+  value.length === 0 && key === '' && Object.keys(headers).length === 0;
 
 export const deadLetterRecord = (letter: DeadLetter, { log, codecs }: Pick<Ports, 'log' | 'codecs'>): NewRecord => ({
   topic: 'carillon.dead-letters',

@@ -56,12 +56,27 @@ describe('Every command', () => {
         'trace',
         'rule test',
         'account check',
+        'integration check',
+        'jwt-provider list',
+        'jwt-provider check',
         'doctor',
         'backup',
         'restore',
+        'move export',
+        'move import',
       ]),
     );
-    const groups = new Set(['', 'api-key', 'secret', 'suppressions', 'rule', 'account']);
+    const groups = new Set([
+      '',
+      'api-key',
+      'secret',
+      'suppressions',
+      'rule',
+      'account',
+      'integration',
+      'jwt-provider',
+      'move',
+    ]);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
     expect(mute.map(([name]) => name)).toEqual([]);
   });
@@ -87,6 +102,7 @@ describe('Every command', () => {
       ['rule', 'test', 'order-paid.paid', '--event', sample],
       ['send', 'shop/orders', '--file', sample, '--key', shop.key],
       ['account', 'check', 'default'],
+      ['jwt-provider', 'list'],
       ['backup', join(shop.folder, 'json.backup')],
       ['restore', join(shop.folder, 'json.backup')],
     ];
@@ -118,7 +134,9 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
     [['trace', 'A-1001'], /evt_….*dlv_…/],
     [['send', 'shop/orders'], /--key.*CARILLON_API_KEY/],
     [['api-key', 'create', 'Not A Name'], /name: /],
-    [['api-key', 'create', 'late', '--expires', 'tomorrow'], /expires_at: .*RFC 3339/],
+    [['api-key', 'create', 'late', '--expires', 'tomorrow'], /expires_at: .*RFC 3339.*90d/],
+    [['api-key', 'create', 'late', '--expires', '2020-01-01T00:00:00Z'], /expires_at: .*passed/],
+    [['jwt-provider', 'check', 'auth', '--token-file', 'none.jwt'], /cannot read none\.jwt/],
     [['secret', 'set', 'lower_case'], /name: .*SMTP_PASSWORD/],
     [['events', '--url', 'example'], /--url .*http:\/\//],
   ])('%j', async (line, says) => {
@@ -155,6 +173,7 @@ describe.concurrent('What cannot be done ends with code 1 and why', () => {
     [['secret', 'remove', 'NOT_THERE'], /no stored secret/],
     [['suppressions', 'remove', 'nobody@example.com'], /no such suppressed address/],
     [['account', 'check', 'nope'], /no account nope/],
+    [['jwt-provider', 'check', 'nope'], /no JWT provider nope/],
     [['rule', 'test', 'order-paid.nope', '--event', '-'], /no rule order-paid\.nope/],
     [
       ['events', '--url', 'http://127.0.0.1:9', '--data-dir', '.'],

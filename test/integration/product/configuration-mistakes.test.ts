@@ -77,11 +77,11 @@ describe('A folder with mistakes', () => {
   it('a file that a later version reads is refused by its name, and so is a path that is none', async () => {
     const { body } = await plan({
       ...shopFiles(),
-      'workspaces/shop/jwt-providers/auth.yaml': 'x: 1\n',
+      'workspaces/shop/integrations/crm.yaml': 'x: 1\n',
       'workspaces/shop/notification/typo.yaml': 'name: x\n',
     });
     expect(body.faults.map((fault) => fault.file).toSorted()).toEqual([
-      'workspaces/shop/jwt-providers/auth.yaml',
+      'workspaces/shop/integrations/crm.yaml',
       'workspaces/shop/notification/typo.yaml',
     ]);
   });

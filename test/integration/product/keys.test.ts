@@ -87,4 +87,38 @@ describe('A key ends', () => {
     const past = await shop.run(['api-key', 'list', '--json', '--workspace', 'shop']);
     expect(past.stdout).toContain(new Date(at).toISOString());
   });
+
+  it('after a duration, where it was made with one; the list and doctor say which ones have ended', async () => {
+    const made = await shop.run(['api-key', 'create', 'quarter', '--expires', '90d', '--workspace', 'shop', '--json']);
+    const { expires_at: end } = JSON.parse(made.stdout) as { expires_at: string };
+    expect(Math.abs(Date.parse(end) - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000);
+    const { stdout } = await shop.run(['api-key', 'list', '--workspace', 'shop']);
+    expect(stdout).toMatch(/^next +cln_\w{8}_… +\S+ +expired /m);
+    expect(stdout).toMatch(new RegExp(`^quarter +cln_\\w{8}_… +\\S+ +${end.replaceAll('.', '\\.')} +never *$`, 'm'));
+    expect((await shop.run(['doctor'])).stdout).toMatch(/FAIL {2}stream orders: API key next expired at/);
+  });
+});
+
+describe('While two keys are exchanged', () => {
+  it('both are live, each says when it was last used, and the one that nobody uses any more can go', async () => {
+    await shop.run(['api-key', 'revoke', 'next', '--workspace', 'shop']);
+    const next = await make('shop', { name: 'next' });
+    const lastUse = async (name: string): Promise<string | null> => {
+      const { body } = await shop.api<{ items: { name: string; last_used_at: string | null; used_by: string[] }[] }>(
+        'GET',
+        '/v1/workspaces/shop/api-keys',
+      );
+      const found = body.items.find((one) => one.name === name);
+      expect(found?.used_by).toEqual(['stream orders']);
+      return found?.last_used_at ?? null;
+    };
+    expect(await lastUse('next')).toBeNull();
+    const before = Date.now();
+    expect((await post('shop/orders', next)).status).toBe(202);
+    const at = await untilFound('the use is told', async () => (await lastUse('next')) ?? undefined, 15_000);
+    expect(Date.parse(at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(at)).toBeLessThanOrEqual(Date.now());
+    await shop.run(['api-key', 'revoke', 'backend', '--workspace', 'shop']);
+    expect((await post('shop/orders', next)).status).toBe(202);
+  });
 });

@@ -58,6 +58,8 @@ const ROUTES = [
   'GET /v1/workspaces/{workspace}/api-keys',
   'POST /v1/workspaces/{workspace}/api-keys',
   'DELETE /v1/workspaces/{workspace}/api-keys/{name}',
+  'GET /v1/workspaces/{workspace}/jwt-providers',
+  'POST /v1/workspaces/{workspace}/jwt-providers/{name}/check',
   'GET /v1/workspaces/{workspace}/events',
   'GET /v1/workspaces/{workspace}/events/{id}/trace',
   'GET /v1/workspaces/{workspace}/deliveries',
@@ -69,7 +71,9 @@ const ROUTES = [
   'GET /v1/workspaces/{workspace}/dead-letters',
   'GET /v1/workspaces/{workspace}/suppressions',
   'POST /v1/workspaces/{workspace}/suppressions/remove',
+  'GET /v1/workspaces/{workspace}/rules/{name}/sample',
   'POST /v1/workspaces/{workspace}/rules/{name}/test',
+  'GET /v1/workspaces/{workspace}/streams/{name}/fields',
   'POST /v1/workspaces/{workspace}/accounts/{name}/check',
 ];
 
@@ -165,6 +169,8 @@ describe('Every route', () => {
       '/v1/doctor': {},
       '/v1/dead-letters/{id}/redrive': {},
       '/v1/workspaces/{workspace}/accounts/{name}/check': {},
+      '/v1/workspaces/{workspace}/integrations/{name}/check': { user_ids: ['ada'] },
+      '/v1/workspaces/{workspace}/jwt-providers/{name}/check': { token: 'a.b.c' },
       '/v1/workspaces/{workspace}/deliveries/{id}/cancel': {},
       '/v1/workspaces/{workspace}/deliveries/{id}/resend': {},
     };

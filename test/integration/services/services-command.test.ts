@@ -65,9 +65,11 @@ describeWith('mongodb', 'npm run services with a service', () => {
       const client = new MongoClient(addresses[0] ?? '');
       expect(await client.db('admin').command({ ping: 1 })).toMatchObject({ ok: 1 });
       await client.close();
+      expect((await run(['env'])).stdout).toBe(`export CARILLON_MONGODB_URL=${addresses[0]}\n`);
       expect((await run(['status', 'mongodb'])).stdout).toMatch(/mongodb +runs at mongodb:\S+, \d+ MB/);
       expect((await run(['stop'])).stdout).toMatch(/mongodb: stopped in/);
       expect((await run(['status', 'mongodb'])).stdout).toContain('does not run');
+      expect(await run(['env'])).toMatchObject({ code: 1, stderr: 'Nothing runs: npm run services -- start\n' });
     },
     TIMEOUT,
   );

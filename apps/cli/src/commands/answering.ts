@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { connect, type Client, type CommonOptions } from '../client.ts';
+import { connect, type Client, type CommonOptions, type Page } from '../client.ts';
 import { say, sayJson } from '../output.ts';
 
 /** A command with the options that all of them take. */
@@ -29,8 +29,6 @@ export async function answer<T>(
   if (typeof text === 'string') say(text);
   return value;
 }
-
-type Page<Item> = { readonly items: readonly Item[]; readonly next: string | null };
 
 const FOLLOW_EVERY = 500;
 /** Pages that one look goes back at most: beyond that somebody who reads along has lost track anyway. */

@@ -1,11 +1,11 @@
 import type { DeliveryBody, TraceBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { connect, seg, type Client, type CommonOptions } from '../client.ts';
+import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { clean, jsonText, paint, paintState, say, table } from '../output.ts';
+import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
 import { answer, command, follow } from './answering.ts';
+import { fieldsCommand } from './rule-sample.ts';
 
-type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 type ListOptions = CommonOptions & {
   readonly recipient?: string;
   readonly state?: string;
@@ -18,8 +18,6 @@ type ListOptions = CommonOptions & {
   readonly cursor?: string;
   readonly follow?: boolean;
 };
-
-const shortTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
 
 const deliveryRow = (one: DeliveryBody): string[] => [
   shortTime(one.updated_at),
@@ -124,7 +122,7 @@ export function eventCommands(program: Command): void {
     });
   const row = (one: EventBody): string[] => [shortTime(one.at), one.id, one.stream, `${one.bytes} B`, one.position];
 
-  command(program, 'events', 'list events received, newest first')
+  const events = command(program, 'events', 'list events received, newest first')
     .option('--stream <path>', 'only of this EVENT_PATH')
     .option('--since <time>', 'only since: 2h, or an RFC 3339 time')
     .option('--limit <n>', 'at most so many', '50')
@@ -150,6 +148,8 @@ export function eventCommands(program: Command): void {
       );
       return undefined;
     });
+
+  fieldsCommand(events);
 
   command(program, 'trace <id>', 'the whole story of an event or a delivery').action(
     async (id: string, options: CommonOptions) => {

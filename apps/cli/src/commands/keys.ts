@@ -1,4 +1,5 @@
 import type { ApiKeyBodyShown, SecretBody } from '@carillon/contracts';
+import { parseDuration } from '@carillon/kernel';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
@@ -12,17 +13,20 @@ export function keyCommands(program: Command): void {
   const keys = program.command('api-key').description('API keys of event streams: create, list, revoke');
 
   command(keys, 'create <name>', 'make a key; it is shown this once')
-    .option('--expires <time>', 'RFC 3339 time after which it is refused')
+    .option('--expires <when>', 'refused after this duration (90d) or RFC 3339 time; left out: never')
     .action(async (name: string, options: CommonOptions & { expires?: string }) => {
       await answer(
         options,
         async (client) =>
-          client.post<{ name: string; key: string }>(`/v1/workspaces/${seg(await client.workspace())}/api-keys`, {
-            name,
-            ...(options.expires !== undefined && { expires_at: options.expires }),
-          }),
-        (body) =>
-          `${body.key}\n${paint('dim', `shown this once; streams take it once they name it: security: { api_keys: [${clean(body.name)}] }`)}`,
+          client.post<{ name: string; key: string; expires_at: string | null }>(
+            `/v1/workspaces/${seg(await client.workspace())}/api-keys`,
+            { name, ...expiry(options.expires) },
+          ),
+        (body) => {
+          const until = body.expires_at === null ? '' : `; it expires ${clean(body.expires_at)}`;
+          const hint = `shown this once; streams take it once they name it: security: { api_keys: [${clean(body.name)}] }${until}`;
+          return `${body.key}\n${paint('dim', hint)}`;
+        },
       );
     });
 
@@ -38,10 +42,11 @@ export function keyCommands(program: Command): void {
                 one.name,
                 `cln_${one.key_id}_…`,
                 one.created_at,
-                one.expires_at ?? 'never',
+                one.expired ? 'expired' : (one.expires_at ?? 'never'),
+                one.last_used_at ?? 'never',
                 one.used_by.join(', '),
               ]),
-              ['name', 'key', 'created', 'expires', 'used by'],
+              ['name', 'key', 'created', 'expires', 'last used', 'used by'],
             ),
     );
   });
@@ -56,6 +61,9 @@ export function keyCommands(program: Command): void {
     },
   );
 }
+
+const expiry = (when: string | undefined): Readonly<Record<string, string>> =>
+  when === undefined ? {} : parseDuration(when).ok ? { expires_in: when } : { expires_at: when };
 
 export function secretCommands(program: Command): void {
   const secrets = program

@@ -4,13 +4,14 @@ import type { Command } from 'commander';
 import { dataFolder, seg, type CommonOptions } from '../client.ts';
 import { clean, paint, say, sayJson } from '../output.ts';
 import { answer, command } from './answering.ts';
+import { integrationShowCommand } from './cohorts.ts';
 
-const showChecks = (body: CheckBody): string =>
+export const showChecks = (body: CheckBody): string =>
   body.steps
     .map((one) => `${one.ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(one.step)}: ${clean(one.detail)}`)
     .join('\n');
 
-const failIfAny = (body: CheckBody): void => {
+export const failIfAny = (body: CheckBody): void => {
   if (body.steps.some((one) => !one.ok)) process.exitCode = 1;
 };
 
@@ -29,6 +30,30 @@ export function operationCommands(program: Command): void {
     );
     failIfAny(body);
   });
+
+  const integration = program
+    .command('integration')
+    .description('partners and other systems that recipients come from');
+  command(
+    integration,
+    'check <name>',
+    'call a partner with both schemes, and explain what it answers; nothing is sent to anybody',
+  )
+    .option('--user-id <id...>', 'ids to ask about (default: one that nobody has)')
+    .action(async (name: string, options: CommonOptions & { userId?: string[] }) => {
+      const body = await answer(
+        options,
+        async (client) =>
+          client.post<CheckBody>(
+            `/v1/workspaces/${seg(await client.workspace())}/integrations/${seg(name)}/check`,
+            options.userId ? { user_ids: options.userId } : {},
+          ),
+        showChecks,
+      );
+      failIfAny(body);
+    });
+
+  integrationShowCommand(integration);
 
   command(program, 'doctor', 'check configuration, stores, indexes, providers and clock').action(
     async (options: CommonOptions) => {

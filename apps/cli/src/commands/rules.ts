@@ -5,6 +5,7 @@ import { readAnswer, seg, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
 import { answer, command } from './answering.ts';
+import { sampleCommand } from './rule-sample.ts';
 import { environment } from '../config.ts';
 
 /** A file's text, or standard input for `-`. */
@@ -18,16 +19,20 @@ export function readText(file: string): string {
 
 export function ruleCommands(program: Command): void {
   const rule = program.command('rule').description('try rules out');
+  sampleCommand(rule);
   command(rule, 'test <rule>', 'what a rule (notification.rule) would do with an event; sends nothing')
     .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
+    .option('--answer <file>', 'of a rule that asks a partner: file with its answer as JSON')
     .option('--html', 'print HTML bodies too')
-    .action(async (name: string, options: CommonOptions & { event: string; html?: boolean }) => {
+    .action(async (name: string, options: CommonOptions & { event: string; answer?: string; html?: boolean }) => {
       const event = readText(options.event);
+      const pasted = options.answer === undefined ? {} : { answer: readText(options.answer) };
       await answer(
         options,
         async (client) =>
           client.post<RuleTestBody>(`/v1/workspaces/${seg(await client.workspace())}/rules/${seg(name)}/test`, {
             event,
+            ...pasted,
           }),
         (body) => showTest(body, options.html ?? false),
       );
@@ -43,6 +48,15 @@ function showTest(body: RuleTestBody, withHtml: boolean): string {
   }
   const why = body.error === null ? '' : `: ${clean(body.error)}`;
   lines.push('', body.fired ? paint('green', body.outcome) : paint('yellow', `does not fire (${body.outcome}${why})`));
+  if (body.asks !== null) {
+    const { integration, user_ids: ids } = body.asks;
+    const some = ids.slice(0, 20).map(clean).join(', ');
+    lines.push('', `asks       ${clean(integration)} about ${ids.length}: ${some}${ids.length > 20 ? ', …' : ''}`);
+    if (body.recipients.length === 0 && body.problems.length === 0) {
+      lines.push(paint('dim', 'give it an answer with --answer FILE: [{"to": {"email": "…"}, "variables": {…}}]'));
+    }
+  }
+  for (const problem of body.problems) lines.push(paint('yellow', `answer: ${clean(problem)}`));
   for (const who of body.recipients) {
     const addresses = Object.entries(who.to).filter(([, address]) => address !== null);
     lines.push(

@@ -1,39 +1,17 @@
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
 import type { CarillonError, Instant } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  Clock,
-  ConfigurationStore,
-  DeliveryLedger,
-  DueTasks,
-  EventLog,
-  Inbox,
-  LeaseStore,
-  ReadModels,
-  RuleStateStore,
-  SchemaRegistry,
-  SuppressionList,
-} from '@carillon/ports';
+import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
 import type { ReadinessCheck } from '@carillon/runtime';
 import type { ProcessSettings } from './settings.ts';
 
 /** Log, stores and schemas: all that the roles know of where they are. */
-export type Backend = {
+export type Backend = Stores & {
   readonly kind: 'embedded' | 'cluster';
   /** For the first line of the screen: `embedded, data in ./carillon-data`. */
   readonly place: string;
   readonly log: EventLog;
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: RuleStateStore;
-  readonly tasks: DueTasks;
-  readonly ledger: DeliveryLedger;
-  readonly suppressions: SuppressionList;
-  readonly configurationStore: ConfigurationStore;
-  readonly leases: LeaseStore;
-  readonly readModels: ReadModels;
   readonly registry: SchemaRegistry;
-  readonly inbox: Inbox;
   /** No other process has this data open: whatever a predecessor left under way is over. */
   readonly alone: boolean;
   /** What this process depends on, for `/readyz`. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Check } from '@carillon/control';
 import { CarillonError, formatInstant } from '@carillon/kernel';
-import type { Clock } from '@carillon/ports';
+import type { Clock, TopicName } from '@carillon/ports';
 import type { Backend } from './backend.ts';
 import { foreignKey, type Keys } from './deployment-keys.ts';
 
@@ -45,20 +45,28 @@ export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Prom
 
 const GROUPS = [
   ['engine', 'carillon.events'],
+  ['engine', 'carillon.triggers'],
+  ['engine', 'carillon.lookups'],
   ['delivery', 'carillon.intents'],
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],
 ] as const;
 
-async function lagChecks({ log, checkpoints }: Backend): Promise<Check[]> {
+/** Records of a topic that a group has not finished. */
+export async function lagOf({ log, checkpoints }: Backend, group: string, topic: TopicName): Promise<number> {
+  let lag = 0;
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    const { start, end } = await log.bounds(topic, partition);
+    const next = (await checkpoints.load(group, topic, partition))?.next ?? start;
+    lag += Math.max(0, end - Math.max(next, start));
+  }
+  return lag;
+}
+
+async function lagChecks(backend: Backend): Promise<Check[]> {
   const steps: Check[] = [];
   for (const [group, topic] of GROUPS) {
-    let lag = 0;
-    for (let partition = 0; partition < log.partitions(topic); partition += 1) {
-      const { start, end } = await log.bounds(topic, partition);
-      const next = (await checkpoints.load(group, topic, partition))?.next ?? start;
-      lag += Math.max(0, end - Math.max(next, start));
-    }
+    const lag = await lagOf(backend, group, topic);
     steps.push({ step: `${group} on ${topic}`, ok: lag <= MOST_LAG, detail: `${lag} records behind` });
   }
   return steps;

@@ -1,5 +1,9 @@
 import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
+import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createTokenVerifier } from '@carillon/adapter-jwks';
+import { createPartnerLookup } from '@carillon/adapter-partner-http';
+import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
@@ -7,6 +11,7 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
+import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
 import { openClusterBackend } from './cluster-backend.ts';
 import { openKeys } from './deployment-keys.ts';
@@ -41,15 +46,17 @@ export async function openFoundation(
   }: { readonly name: string; readonly closing: Closing; readonly fatal: (error: CarillonError) => void },
 ) {
   const clock = systemClock;
-  const watches = createWatches(settings, name.replace(' ', '-'));
+  const guard = createAddressGuard({ allowed: settings.allowedPrivateAddresses });
+  const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
+  if (!settings.cluster) refuseMoved(settings.dataDir);
   const backend = settings.cluster
     ? await openClusterBackend(settings.cluster, options)
     : await openEmbeddedBackend(options);
   closing.add(() => backend.close());
   const keys = await openKeys(settings, env, backend);
-  const codecs = await createRecordCodecs(backend.registry);
+  const codecs = await createRecordCodecs(backend.registry, () => clock.now());
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
   await configuration.refresh();
   const follower = startLoop(
@@ -63,6 +70,8 @@ export async function openFoundation(
   const expressions = createExpressionLanguage();
   const templates = createTemplateRenderer();
   closing.add(() => templates.close());
+  const outboundHttp = createGuardedHttp({ guard });
+  closing.add(() => outboundHttp.close());
   const sealer = createSealer(keys.masterKey);
   return {
     settings,
@@ -76,11 +85,19 @@ export async function openFoundation(
     checkpoints: backend.checkpoints,
     ledger: backend.ledger,
     suppressions: backend.suppressions,
+    keyUses: backend.keyUses,
     configuration,
     codecs,
     ids: createIds(keys.ledgerKey),
     clock,
     templates,
+    outboundHttp,
+    partners: createPartnerLookup({ http: outboundHttp, clock }),
+    cohortPages: createPostHog(outboundHttp),
+    cohorts: backend.cohorts,
+    tasks: backend.tasks,
+    claims: backend.claims,
+    tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
     secrets: createSecrets(backend.configurationStore, sealer, env),
     senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),

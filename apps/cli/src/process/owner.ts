@@ -23,9 +23,10 @@ export function ownerToken(
   }
   const file = join(dataDir, OWNER_TOKEN_FILE);
   const token = `own_${randomBytes(32).toString('base64url')}`;
-  const whole = `${file}.${process.pid}.new`;
+  // Of its own name: processes in containers share the folder, and each of them is number 1.
+  const whole = `${file}.${randomBytes(6).toString('hex')}.new`;
   if (existsSync(file)) return { token: readFileSync(file, 'utf8').trim(), fresh: false };
-  writeFileSync(whole, `${token}\n`, { mode: 0o600, flag: 'w' });
+  writeFileSync(whole, `${token}\n`, { mode: 0o600, flag: 'wx' });
   try {
     linkSync(whole, file);
     return { token, fresh: true };

@@ -1,16 +1,15 @@
-import { fileURLToPath } from 'node:url';
 import { startControl, type ControlPorts } from '@carillon/control';
 import { startDelivery, type DeliveryRole } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
 import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
+import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { VERSION } from '../version.ts';
 import { backupTo, diagnose } from './care.ts';
 import type { Closing, Foundation } from './foundation.ts';
 
 /** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
 
-const PORTAL = fileURLToPath(new URL('../../../portal/public', import.meta.url));
 const RETENTION_EVERY = 3_600_000;
 const CLOSE_DEADLINE = 3_000;
 
@@ -76,7 +75,7 @@ export async function startControlRole(
       backend: backend.kind,
       host: settings.host,
       port: settings.controlPort,
-      portalFolder: PORTAL,
+      portalFolder: PORTAL_FOLDER,
       ...facts,
     },
     ports,

@@ -17,6 +17,8 @@ export type ProcessSettings = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly otlpEndpoint: string | null;
   readonly traceRatio: number;
+  /** Ranges of private addresses that tenants may name: partners and key sets inside our own network. */
+  readonly allowedPrivateAddresses: readonly string[];
   /** Null: the embedded backend. */
   readonly cluster: ClusterSettings | null;
 };
@@ -57,6 +59,10 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
     logLevel: logLevel(flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn', faults),
     otlpEndpoint: otlpEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null, faults),
     traceRatio: traceRatio(env['CARILLON_TRACE_RATIO'] || '1', faults),
+    allowedPrivateAddresses:
+      env['CARILLON_ALLOWED_PRIVATE_ADDRESSES']?.split(/[\s,]+/).filter(Boolean) ??
+      file.allowed_private_addresses ??
+      [],
     cluster: backend(env, file, faults) === 'cluster' ? clusterSettings(env, file, faults) : null,
   };
   if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('\n'));

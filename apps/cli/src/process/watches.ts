@@ -1,8 +1,10 @@
+import type { TokenVerifierOptions } from '@carillon/adapter-jwks';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
+import type { EngineWatch } from '@carillon/engine';
 import type { GatewayTelemetry } from '@carillon/gateway';
-import { isCarillonError } from '@carillon/kernel';
+import { formatInstant, isCarillonError } from '@carillon/kernel';
 import {
   createLogger,
   createTelemetry,
@@ -34,23 +36,25 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   });
   const trouble = (where: string, error: unknown): void =>
     logger.error({ component: where, error }, 'work failed and will be tried again');
-  // The client repeats what failed, and who waits for it hears of it: a line for whoever looks for a cause.
+  // The client repeats what failed, and whoever waited for it says so: these lines are for somebody who looks for a cause.
   const kafkaSaid = ({ level, message }: KafkaLogLine): void => {
-    const log = level === 'error' ? logger.warn : logger.debug;
+    const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
   const consumer = watchConsumer(telemetry, logger);
   const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
   const control: ControlPorts['watch'] = { ...consumer, trouble };
+  const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry, logger), trouble };
   return {
     logger,
     telemetry,
     trouble,
     kafkaSaid,
     delivery,
-    engine: control,
+    engine,
     control,
-    gateway: watchGateway(telemetry),
+    gateway: watchGateway(telemetry, trouble),
+    tokens: watchTokens(telemetry, logger),
     httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
     close: () => telemetry.close(),
   };
@@ -125,13 +129,40 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
   };
 }
 
-function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
+type AskingWatch = Pick<EngineWatch, 'call' | 'asking' | 'partnerAlert'>;
+
+function watchAsking({ metrics, spans }: Telemetry, logger: Logger): AskingWatch {
   return {
-    startRequest(traceparent) {
+    call({ partner, workspace, traceparent }) {
+      const span = spans.start('partner.call', {
+        kind: 'client',
+        traceparent,
+        attributes: { 'carillon.workspace': workspace },
+      });
+      return ({ outcome, status, seconds }) => {
+        span.setAttribute('carillon.result', outcome);
+        if (status !== null) span.setAttribute('http.response.status_code', status);
+        span.end();
+        metrics.lookupCalls.with({ partner, outcome }).inc();
+        metrics.lookupSeconds.with({ partner }).observe(seconds);
+      };
+    },
+    asking(bytes, openCalls) {
+      metrics.lookupQueueBytes.set(bytes);
+      metrics.lookupOpenCalls.set(openCalls);
+    },
+    partnerAlert: (partner, detail) => logger.error({ partner, detail }, 'a partner needs attention'),
+  };
+}
+
+function watchGateway({ metrics, spans }: Telemetry, trouble: GatewayTelemetry['trouble']): GatewayTelemetry {
+  return {
+    trouble,
+    startRequest(traceparent, route) {
       const span = spans.start('http.request', {
         kind: 'server',
         traceparent,
-        attributes: { 'http.request.method': 'POST', 'http.route': '/events/*' },
+        attributes: { 'http.request.method': 'POST', 'http.route': route },
       });
       return {
         traceparent: span.traceparent(),
@@ -145,6 +176,30 @@ function watchGateway({ metrics, spans }: Telemetry): GatewayTelemetry {
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
     answered({ route, problem }) {
       if (problem !== null && route.startsWith('/events/')) metrics.eventsRefused.with({ code: problem }).inc();
+    },
+  };
+}
+
+function watchTokens({ metrics }: Telemetry, logger: Logger): NonNullable<TokenVerifierOptions['watch']> {
+  return {
+    judged({ workspace, provider, result, stale }) {
+      const label = `${workspace}/${provider}`;
+      metrics.tokens.with({ provider: label, result }).inc();
+      if (stale) metrics.tokensByStaleKeys.with({ provider: label }).inc();
+    },
+    fetched({ workspace, provider, failure, turned, servesUntil, span }) {
+      metrics.keySetFetches
+        .with({ provider: `${workspace}/${provider}`, result: failure === null ? 'ok' : 'failed' })
+        .inc();
+      // An outage is told at its begin and at its end; in between the counters tell.
+      if (!turned) return;
+      const facts = { workspace, resource: `jwt_provider ${provider}`, duration_ms: span };
+      if (failure === null) return logger.info(facts, 'the key set is fetched again');
+      const until =
+        servesUntil === null
+          ? 'there are none to go on with'
+          : `the old ones serve until ${formatInstant(servesUntil)}`;
+      logger.warn({ ...facts, detail: `${failure}; ${until}` }, 'the keys of a JWT provider cannot be fetched');
     },
   };
 }

@@ -1,10 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { applyFolder, createApiKey, planFolder, type ControlPorts } from '@carillon/control';
 import { readFolder, showFault, writeFolder } from '../commands/configuration.ts';
 import { UsageError } from '../failure.ts';
-
-const DEMO = fileURLToPath(new URL('../../../../docs/examples/demo', import.meta.url));
+import { DEMO_FOLDER } from '../shipped-files.ts';
 
 /**
  * Fills an empty deployment with the demo workspace: writes its files to a folder for editing (what is there already
@@ -12,7 +10,7 @@ const DEMO = fileURLToPath(new URL('../../../../docs/examples/demo', import.meta
  */
 export async function startDemo(folder: string, ports: ControlPorts): Promise<{ key: string; folder: string }> {
   const there = existsSync(folder) && readdirSync(folder).length > 0;
-  if (!there) writeFolder(folder, readFolder(DEMO));
+  if (!there) writeFolder(folder, readFolder(DEMO_FOLDER));
   const request = { files: readFolder(folder), prune: false };
   const { body } = await planFolder(request, ports);
   if (body.faults.length > 0) {
@@ -20,7 +18,7 @@ export async function startDemo(folder: string, ports: ControlPorts): Promise<{ 
     const mistakes = body.faults.map((fault) => showFault(fault, folder, 'red'));
     throw new UsageError(`mend ${folder}, or take it away, then start again\n${mistakes.join('\n')}`);
   }
-  const key = await createApiKey('shop', { name: 'backend' }, ports);
+  const { key } = await createApiKey('shop', { name: 'backend' }, ports);
   await applyFolder(request, 'demo', ports);
   return { key, folder };
 }

@@ -1,6 +1,6 @@
 import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
 import { CarillonError, parseInstant } from '@carillon/kernel';
-import { traceEvent } from '@carillon/stages';
+import { isLeftOut, REDRIVE_HEADER, traceEvent } from '@carillon/stages';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
@@ -49,8 +49,12 @@ export function eventRoutes(app: ApiServer, context: ControlContext): void {
   );
 }
 
+/** Topics whose records are appended again as they are. */
+const REDRIVEN = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
+const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
+
 export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): void {
-  const { readModels, log, codecs, clock } = ports;
+  const { readModels, log, codecs, clock, ids } = ports;
 
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
@@ -80,12 +84,18 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
       const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
-      const { topic, partition, key, value, headers } = letter.value;
-      if (topic !== 'carillon.events' && topic !== 'carillon.intents') {
+      const { topic, partition, offset } = letter.value;
+      if (!isRedriven(topic)) {
         throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
       }
-      // The same bytes, key and event id: what was already made of it stays one.
-      await log.append([{ topic, partition, key, value, headers }]);
+      const [standing] = isLeftOut(letter.value) ? await log.read(topic, partition, offset, 1) : [];
+      if (isLeftOut(letter.value) && standing?.offset !== offset) {
+        throw new CarillonError('wrong_state', 'the record has left the log (retention)');
+      }
+      const { key, value, headers } = standing ?? letter.value;
+      // The same bytes, key and ids: what was already made of it stays one. A trigger that was given up is asked again.
+      const asks = topic === 'carillon.triggers' ? { [REDRIVE_HEADER]: ids.random('request') } : {};
+      await log.append([{ topic, partition, key, value, headers: { ...headers, ...asks } }]);
       await readModels.markRedriven(params.id, clock.now());
       return showDeadLetter({ ...row, redrivenAt: clock.now() });
     },

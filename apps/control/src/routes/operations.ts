@@ -1,5 +1,15 @@
 import { checkBody, inboxMessageBody, pageOf, secretBody, statusBody } from '@carillon/contracts';
-import { deploymentRef, findResource, listResources, SANDBOX, type AccountBody } from '@carillon/domain';
+import {
+  deploymentRef,
+  findResource,
+  hasExpired,
+  jwtSettings,
+  listResources,
+  SANDBOX,
+  type AccountBody,
+  type Resource,
+  type ResourceRef,
+} from '@carillon/domain';
 import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
@@ -49,22 +59,40 @@ async function configurationChecks({ ports }: ControlContext): Promise<Check[]> 
   const steps: Check[] = [
     { step: 'configuration', ok: configuration.number >= 0, detail: `number ${configuration.number}, read to its end` },
   ];
-  for (const notification of listResources(configuration, 'notification')) {
-    const { workspace, name } = notification.ref;
-    for (const key of notification.body.security?.api_keys ?? []) {
-      if (findResource(configuration, 'api_key', workspace, key)) continue;
-      const detail = `there is no API key ${key}: npx carillon api-key create ${key} --workspace ${workspace}`;
-      steps.push({ step: `notification ${name}`, ok: false, detail });
+  for (const kind of ['notification', 'stream'] as const) {
+    for (const { ref, body } of listResources<'notification' | 'stream'>(configuration, kind)) {
+      for (const name of body.security?.api_keys ?? []) {
+        const detail = keyTrouble(findResource(configuration, 'api_key', ref.workspace, name), name, ref, ports);
+        if (detail !== null) steps.push({ step: `${kind} ${ref.name}`, ok: false, detail });
+      }
     }
   }
-  for (const stream of listResources(configuration, 'stream')) {
-    for (const key of stream.body.security.api_keys) {
-      if (findResource(configuration, 'api_key', stream.ref.workspace, key)) continue;
-      const detail = `there is no API key ${key}: npx carillon api-key create ${key} --workspace ${stream.ref.workspace}`;
-      steps.push({ step: `stream ${stream.ref.name}`, ok: false, detail });
-    }
-  }
-  return steps;
+  return [
+    ...steps,
+    ...(await Promise.all(listResources(configuration, 'jwt_provider').map((one) => keySetCheck(one, ports)))),
+  ];
+}
+
+/** Why nobody can send with a key that is named; null where somebody can. */
+function keyTrouble(
+  key: Resource<'api_key'> | undefined,
+  name: string,
+  { workspace }: ResourceRef,
+  { clock }: ControlContext['ports'],
+): string | null {
+  if (!key) return `there is no API key ${name}: npx carillon api-key create ${name} --workspace ${workspace}`;
+  if (!hasExpired(key.body, clock.now())) return null;
+  return `API key ${name} expired at ${key.body.expires_at}: create another one and name it here`;
+}
+
+async function keySetCheck(
+  { ref, body, number }: Resource<'jwt_provider'>,
+  { tokens }: ControlContext['ports'],
+): Promise<Check> {
+  const { workspace, name } = ref;
+  const { steps } = await tokens.inspect({ workspace, name, number, settings: jwtSettings(body) }, null);
+  const failed = steps.find(({ ok }) => !ok);
+  return { step: `JWT provider ${name}`, ok: !failed, detail: (failed ?? steps[0])?.detail ?? '' };
 }
 
 async function checkAccount(workspace: string, name: string, { ports }: ControlContext): Promise<Check[]> {

@@ -1,8 +1,22 @@
 import { ruleTestBody, type RuleTestBody } from '@carillon/contracts';
-import { accountsOf, evaluateRule, findResource, findRule, readEvent, ruleIdOf, ruleTitle } from '@carillon/domain';
-import type { CompiledRule, PlacedRule, Recipient, SourceEvent } from '@carillon/domain';
-import { CarillonError, stringifyJson, type EventId, type Instant, type TriggerId } from '@carillon/kernel';
-import { composeEmail, deliveryIdOf, makeIntents } from '@carillon/stages';
+import {
+  accountsOf,
+  attribute,
+  attributionOf,
+  evaluateRule,
+  findPartner,
+  findResource,
+  findRule,
+  readEvent,
+  readJson,
+  recipientsOf,
+  ruleIdOf,
+  ruleTitle,
+  triggerIdOf,
+} from '@carillon/domain';
+import type { CompiledRule, Dropped, PlacedRule, Recipient, RuleOutcome, SourceEvent } from '@carillon/domain';
+import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
+import { causeOfEvent, composeEmail, deliveryIdOf, makeIntents, makeTriggers, triedEvent } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { ControlContext } from '../ports.ts';
@@ -10,6 +24,11 @@ import { notFound, withName, type ApiServer } from './app.ts';
 
 const testRequest = z.strictObject({
   event: z.string().max(262_144).describe('The event as JSON text, read as the intake would'),
+  answer: z
+    .string()
+    .max(1_048_576)
+    .optional()
+    .describe('Of a rule that asks a partner: its answer as JSON text, [{"to": …, "variables": …}]'),
 });
 
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
@@ -31,32 +50,21 @@ export function ruleRoutes(app: ApiServer, context: ControlContext): void {
       }
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
-      const event = sampleEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
-      return testRule(placed, entry.value, event, context);
+      const event = triedEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
+      return testRule(entry.value, event, body.answer, context);
     },
   );
 }
 
-const sampleEvent = (placed: PlacedRule, body: SourceEvent['body'], now: Instant, id: EventId): SourceEvent => ({
-  id,
-  workspace: placed.workspace,
-  stream: placed.stream,
-  key: null,
-  body,
-  position: { logId: '' as SourceEvent['position']['logId'], topic: 'test', partition: 0, offset: 0 },
-  appendedAt: now,
-  time: now,
-  traceparent: null,
-});
-
 async function testRule(
-  placed: PlacedRule,
   rule: CompiledRule,
   event: SourceEvent,
+  answer: string | undefined,
   context: ControlContext,
 ): Promise<RuleTestBody> {
   const { ids } = context.ports;
-  const triggerId = ids.derive('trigger', ruleIdOf(placed), event.id, '') as TriggerId;
+  const { placed } = rule;
+  const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
   // What is switched off can still be tried out.
   const outcome = evaluateRule({ ...rule, placed: { ...placed, enabled: true } }, event, triggerId);
   const bindings = { event: event.body, event_id: event.id, time: event.time };
@@ -71,10 +79,13 @@ async function testRule(
     stream: placed.stream,
     explained,
     error: null,
+    asks: null,
+    problems: [],
     recipients: [],
     dropped: [],
   };
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
+  if (outcome.kind === 'asks') return { ...shown, ...(await testLookup(rule, event, outcome, answer, context)) };
   if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
   const recipients = [];
   for (const recipient of outcome.recipients)
@@ -82,9 +93,60 @@ async function testRule(
   return {
     ...shown,
     fired: true,
-    outcome: placed.enabled ? 'fired' : 'would fire, but it is switched off',
+    outcome: firedWords(placed),
     recipients,
-    dropped: outcome.dropped.map((drop) => `recipient ${drop.index + 1}: ${drop.reason} (${drop.detail})`),
+    dropped: outcome.dropped.map((drop) => dropWords('recipient', drop)),
+  };
+}
+
+const firedWords = ({ enabled }: PlacedRule): string => (enabled ? 'fired' : 'would fire, but it is switched off');
+const dropWords = (what: string, { index, reason, detail }: Dropped): string =>
+  `${what} ${index + 1}: ${reason} (${detail})`;
+
+/** As many fields as the call itself would read. */
+const ANSWER_LIMITS = { depth: 32, keys: 50_000 };
+
+/** Whom it would ask about, and with a pasted answer who would be told. */
+async function testLookup(
+  rule: CompiledRule,
+  event: SourceEvent,
+  { userIds, dropped }: Extract<RuleOutcome, { kind: 'asks' }>,
+  answer: string | undefined,
+  context: ControlContext,
+): Promise<Partial<RuleTestBody> & Pick<RuleTestBody, 'fired' | 'outcome'>> {
+  const { placed, lookup } = rule;
+  const { ports, book } = context;
+  const configuration = ports.configuration.current();
+  const integration = lookup?.integration ?? '';
+  const shown = {
+    fired: true,
+    outcome: firedWords(placed),
+    asks: { integration, user_ids: [...userIds] },
+    dropped: dropped.map((drop) => dropWords('user id', drop)),
+  };
+  const [trigger] = makeTriggers(rule, event, userIds, configuration, book, ports.ids.derive);
+  if (answer === undefined || !trigger) return shown;
+  const read = readJson(new TextEncoder().encode(answer), ANSWER_LIMITS);
+  if (!read.ok) throw new CarillonError('invalid_request', `answer: ${read.error.detail}`, read.error);
+  if (!Array.isArray(read.value)) {
+    throw new CarillonError('invalid_request', 'answer: expected an array: [{"to": {…}, "variables": {…}}]');
+  }
+  const partner = findPartner(configuration, placed.workspace, integration);
+  const own = attribute(read.value as Json[], [trigger.userIds], partner ? attributionOf(partner) : { kind: 'none' });
+  if (!own.ok || !own.value[0]) return shown;
+  const { items, problems } = own.value[0];
+  const found = recipientsOf(rule, { trigger, items });
+  const recipients = [];
+  for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, context));
+  return {
+    ...shown,
+    recipients,
+    problems: problems.map(({ kind, index, userId, detail }) =>
+      [kind, index === null ? '' : `item ${index}`, userId === null ? '' : `user id ${userId}`, detail]
+        .filter((part) => part !== '')
+        .join(', '),
+    ),
+    dropped: [...shown.dropped, ...found.dropped.map((drop) => dropWords('recipient', drop))],
   };
 }
 
@@ -97,7 +159,15 @@ async function preview(
   { ports, book }: ControlContext,
 ): Promise<RuleTestBody['recipients'][number]> {
   const configuration = ports.configuration.current();
-  const intents = makeIntents(placed, event, recipient, triggerId, configuration, book, ports.ids.derive);
+  const intents = makeIntents(
+    placed,
+    causeOfEvent(event, placed),
+    recipient,
+    triggerId,
+    configuration,
+    book,
+    ports.ids.derive,
+  );
   const messages = [];
   let told: string | null = null;
   for (const intent of intents) {

@@ -1,4 +1,4 @@
-import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace } from '@carillon/domain';
+import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace, JsonType } from '@carillon/domain';
 
 import { err, ok } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
@@ -12,6 +12,7 @@ import type { Plan } from './compiler/plan.ts';
 import { compilePlan, prepare } from './compiler/preparation.ts';
 import type { Frame, Run } from './compiler/program.ts';
 import { fieldReferences, isFieldPath, mentions } from './compiler/references.ts';
+import { requirementOf } from './compiler/requirements.ts';
 import { Meter, TOO_COMPLEX } from './runtime/meter.ts';
 import { toJson } from './runtime/output.ts';
 import { instantToTimestamp } from './runtime/time.ts';
@@ -23,13 +24,16 @@ const EVENT = [
   ['time', 'google.protobuf.Timestamp'],
 ] as const;
 const ITEM = ['item', 'dyn'] as const;
+const VARIABLES = ['variables', 'map<string, dyn>'] as const;
 
 const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
   when: new Map(EVENT),
   for_each: new Map(EVENT),
   recipient: new Map<string, string>([...EVENT, ITEM]),
-  where: new Map<string, string>([...EVENT, ITEM, ['variables', 'map<string, dyn>']]),
+  where: new Map<string, string>([...EVENT, ITEM, VARIABLES]),
   path: new Map([EVENT[0]]),
+  user_ids: new Map(EVENT),
+  answer: new Map<string, string>([...EVENT, VARIABLES]),
 };
 
 /** What the place takes, and what to do about anything else. */
@@ -40,6 +44,11 @@ const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly 
       type: /^(bool|dyn)$/,
       what: 'true or false',
       fix: 'compare it with something, as in `variables.wants == true`',
+    },
+    user_ids: {
+      type: /^(string|int|uint|double|list|dyn)\b/,
+      what: 'a text, a number or a list of these',
+      fix: 'name ids of the event, as in `event.user_id` or `event.watchers`',
     },
     for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
   };
@@ -67,7 +76,7 @@ export function createExpressionLanguage(options: LanguageOptions = {}): Express
         if (!prepared.ok) return prepared;
         const { plan, type } = prepared.value;
         const misplaced = checkPlace(source, place, plan, type);
-        return misplaced ? err([misplaced]) : ok(makeExpression(source, plan, generate));
+        return misplaced ? err([misplaced]) : ok(makeExpression(source, place, plan, generate));
       } catch {
         return err([faultAt(source, 0, 'the expression is too complex', 'split it into several rules or variables')]);
       }
@@ -91,7 +100,10 @@ function checkPlace(source: string, place: ExpressionPlace, plan: Plan, type: st
 
 const shown = (type: string): string => type.replaceAll('google.protobuf.', '').toLowerCase();
 
-function makeExpression(source: string, plan: Plan, generate: boolean): Expression {
+/** What a field is that is the whole expression. */
+const WHOLE: Partial<Record<ExpressionPlace, JsonType>> = { when: 'boolean', where: 'boolean', for_each: 'array' };
+
+function makeExpression(source: string, place: ExpressionPlace, plan: Plan, generate: boolean): Expression {
   const run = compilePlan(plan, generate);
   const meter = new Meter();
   const usesTime = mentions(plan, 'time');
@@ -100,7 +112,7 @@ function makeExpression(source: string, plan: Plan, generate: boolean): Expressi
   let parts: readonly Part[] | null = null;
   return {
     source,
-    fields: fieldReferences(plan),
+    fields: fieldReferences(plan, WHOLE[place] ?? null),
     usesItem: mentions(plan, 'item'),
     evaluate: (bindings) => {
       meter.reset();
@@ -116,6 +128,7 @@ function makeExpression(source: string, plan: Plan, generate: boolean): Expressi
         return { source: part.source, depth: part.depth, result: evaluateRun(part.run, frame, meter) };
       });
     },
+    requirement: () => requirementOf(plan),
   };
 }
 

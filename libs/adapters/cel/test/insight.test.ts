@@ -1,3 +1,4 @@
+import { pathText, type Requirement } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
 import { bindingsOf, compiled } from './evaluation.ts';
 
@@ -31,6 +32,61 @@ describe('field references', () => {
   it('knows whether it mentions the item', () => {
     expect(compiled('event.a + string(item.id)').usesItem).toBe(true);
     expect(compiled('event.items.exists(item, item.qty > 1)').usesItem).toBe(false);
+  });
+});
+
+describe('what a field has to be', () => {
+  it.each([
+    ['event.total > 100 && event.status == "paid" && event.open', ['total number', 'status string', 'open boolean']],
+    ['event.items.exists(i, i.qty * 2 > 4)', ['items array', 'items[].qty number']],
+    ['event.name.startsWith("A") && timestamp(event.at) < time', ['name string', 'at string']],
+    ['event.kind in ["a"] && "vip" in event.tags', ['kind string', 'tags array']],
+    ['has(event.a) && event.b != null && event.c == event.d', ['a', 'b', 'c', 'd']],
+    ['event.?n.orValue(0) > 1', ['n number']],
+  ])('in %s is %j', (source, expected) => {
+    const found = compiled(source, 'when').fields;
+    expect(found.map(({ path, type }) => (type === null ? path : `${path} ${type}`))).toEqual(expected);
+  });
+});
+
+describe('what a condition requires', () => {
+  const shown = (one: Requirement): string => {
+    if (one.kind === 'unknown') return '?';
+    if (one.kind === 'all' || one.kind === 'any') return `${one.kind}(${one.of.map(shown).join(', ')})`;
+    const field = `${one.field.root}.${pathText(one.field.steps)}`;
+    const not = 'holds' in one && !one.holds ? 'not ' : '';
+    switch (one.kind) {
+      case 'one_of':
+        return `${field} ${not}in ${JSON.stringify(one.values)}`;
+      case 'order':
+        return `${field} ${one.is} ${JSON.stringify(one.than)}`;
+      case 'text':
+        return `${field} ${not}${one.is} ${one.text}`;
+      case 'includes':
+        return `${field} ${not}holds ${JSON.stringify(one.value)}`;
+      case 'present':
+        return `${field} ${not}there`;
+    }
+  };
+
+  it.each([
+    ['event.status == "paid" && event.total > 100', 'all(event.status in ["paid"], event.total > 100)'],
+    ['100 < event.total || !(event.a == 1)', 'any(event.total > 100, event.a not in [1])'],
+    ['!(event.a > 1 && event.b)', 'any(event.a <= 1, event.b in [false])'],
+    ['event.kind in ["a", "b"] && !has(event.gone)', 'all(event.kind in ["a","b"], event.gone not there)'],
+    ['"vip" in event.tags', 'any(event.tags holds "vip", event.tags.vip there)'],
+    ['event.name.startsWith("A") && "x" in event', 'all(event.name startsWith A, event.x there)'],
+    ['event.items.exists(i, i.qty >= 2)', 'event.items[].qty >= 2'],
+    ['cel.bind(o, event.order, o.total == -1.5)', 'event.order.total in [-1.5]'],
+    [
+      'event.ok ? event.a == 1 : event.b == null',
+      'any(all(event.ok in [true], event.a in [1]), all(event.ok in [false], event.b in [null]))',
+    ],
+    ['event.a == event.b && size(event.c) > 1', 'all(?, ?)'],
+    ['event.list[event.at] == 1', '?'],
+    ['true && !false', 'all(all(), all())'],
+  ])('of %s is %s', (source, expected) => {
+    expect(shown(compiled(source, 'when').requirement())).toBe(expected);
   });
 });
 

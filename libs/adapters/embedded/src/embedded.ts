@@ -2,19 +2,7 @@ import { statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { ID_PREFIXES, type Duration, type Instant } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  Clock,
-  ConfigurationStore,
-  DeliveryLedger,
-  DueTasks,
-  Inbox,
-  LeaseStore,
-  ReadModels,
-  RuleStateStore,
-  SchemaRegistry,
-  SuppressionList,
-} from '@carillon/ports';
+import type { Clock, SchemaRegistry, Stores } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -22,11 +10,14 @@ import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
 import { openReader, type Reader } from './reader.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
+import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
@@ -56,18 +47,9 @@ export type EmbeddedStats = WriterStats & {
 };
 
 /** The backend of a single machine: log and stores in one file, for one process at a time. */
-export type Embedded = {
+export type Embedded = Stores & {
   readonly log: EmbeddedLog;
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: RuleStateStore;
-  readonly tasks: DueTasks;
-  readonly ledger: DeliveryLedger;
-  readonly suppressions: SuppressionList;
-  readonly configurationStore: ConfigurationStore;
-  readonly leases: LeaseStore;
-  readonly readModels: ReadModels;
   readonly registry: SchemaRegistry;
-  readonly inbox: Inbox;
   /** Removes what is past its time. */
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
@@ -82,11 +64,11 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const freshLogId = (): string =>
   ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('');
 
-/** Beside this file, as the source that it is in a checkout or as what a bundle made of it. */
+/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
 const threadEntry = (): URL =>
   import.meta.url.endsWith('.ts')
     ? new URL('./writing/thread.ts', import.meta.url)
-    : new URL('./writing/thread.js', import.meta.url);
+    : new URL('./embedded-writer.js', import.meta.url);
 
 /**
  * Opens the data folder, making it if it is not there. Rejects with CarillonError `data_locked` where another process has
@@ -143,7 +125,9 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     log,
     checkpoints: createCheckpointStore(reader, writer.writes()),
     ruleStates: createRuleStateStore(reader, writer.writes()),
+    cohorts: createCohortStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
+    claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
@@ -151,6 +135,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
+    keyUses: createKeyUseStore(reader, writer.writes()),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     backup: (file) => writeBackup(database, keys, file),
     stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),

@@ -4,10 +4,29 @@ import type { Transaction } from './writing/protocol.ts';
 export const retentionWrites = ({ sql }: Transaction) => ({
   'retention.inbox': (olderThan: number, limit: number): number =>
     sql.run('DELETE FROM inbox WHERE rowid IN (SELECT rowid FROM inbox WHERE at < ? LIMIT ?)', olderThan, limit),
+  'retention.leftCohorts': (olderThan: number, limit: number): number =>
+    sql.run(
+      `DELETE FROM cohort_members WHERE (cohort_key, user_id) IN
+         (SELECT cohort_key, user_id FROM cohort_members WHERE inside = 0 AND newest_time < ? LIMIT ?)`,
+      olderThan,
+      limit,
+    ),
   'retention.events': (olderThan: number, limit: number): number =>
     sql.run(
       `DELETE FROM event_rows WHERE (partition, record_offset) IN
          (SELECT partition, record_offset FROM event_rows WHERE at < ? LIMIT ?)`,
+      olderThan,
+      limit,
+    ),
+  'retention.tasks': (olderThan: number, limit: number): number =>
+    sql.run(
+      'DELETE FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE done = 1 AND next_at < ? LIMIT ?)',
+      olderThan,
+      limit,
+    ),
+  'retention.claims': (olderThan: number, limit: number): number =>
+    sql.run(
+      'DELETE FROM lookup_claims WHERE sequence IN (SELECT sequence FROM lookup_claims WHERE at < ? LIMIT ?)',
       olderThan,
       limit,
     ),
@@ -20,6 +39,13 @@ export const retentionWrites = ({ sql }: Transaction) => ({
   'retention.evaluations': (olderThan: number, limit: number): number =>
     sql.run(
       'DELETE FROM evaluation_rows WHERE sequence IN (SELECT sequence FROM evaluation_rows WHERE written_at < ? LIMIT ?)',
+      olderThan,
+      limit,
+    ),
+  'retention.fields': (olderThan: number, limit: number): number =>
+    sql.run(
+      `DELETE FROM field_rows WHERE (stream, partition, path) IN
+         (SELECT stream, partition, path FROM field_rows WHERE last_at < ? LIMIT ?)`,
       olderThan,
       limit,
     ),

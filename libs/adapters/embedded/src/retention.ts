@@ -10,10 +10,12 @@ const ROWS_AT_ONCE = 1000;
 /** How long records and rows are kept. Null: for ever. */
 export type RetentionPolicy = {
   readonly topics: Readonly<Record<TopicName, Duration | null>>;
-  /** Rows that describe events, duplicates and evaluations. */
+  /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
   readonly readModels: Duration | null;
   /** Messages that the sandbox kept. */
   readonly inbox: Duration | null;
+  /** Users who left a cohort: what platforms may still repeat of them is not older. */
+  readonly leftCohorts: Duration | null;
 };
 
 /**
@@ -25,6 +27,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   topics: {
     'carillon.events': 30 * DAY,
     'carillon.config': null,
+    'carillon.cohorts': 30 * DAY,
     'carillon.triggers': 30 * DAY,
     'carillon.lookups': 30 * DAY,
     'carillon.intents': 30 * DAY,
@@ -36,6 +39,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   },
   readModels: 30 * DAY,
   inbox: 30 * DAY,
+  leftCohorts: 30 * DAY,
 };
 
 export type Removed = { readonly records: number; readonly rows: number };
@@ -57,7 +61,12 @@ export async function applyRetention(
     ['retention.events', policy.readModels],
     ['retention.duplicates', policy.readModels],
     ['retention.evaluations', policy.readModels],
+    ['retention.fields', policy.readModels],
     ['retention.inbox', policy.inbox],
+    ['retention.leftCohorts', policy.leftCohorts],
+    // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.
+    ['retention.tasks', policy.topics['carillon.triggers']],
+    ['retention.claims', policy.topics['carillon.lookups']],
   ] as const;
   for (const [name, kept] of tables) {
     let last = kept === null ? 0 : ROWS_AT_ONCE;

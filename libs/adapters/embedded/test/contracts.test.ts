@@ -1,11 +1,14 @@
 import {
   describeCheckpoints,
+  describeCohortStore,
   describeConfigurationStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeKeyUses,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -30,6 +33,14 @@ describeRuleStates(
 describeDueTasks(
   'the embedded store',
   embeddedWith(({ tasks }) => tasks),
+);
+describeCohortStore(
+  'the embedded store',
+  embeddedWith(({ cohorts }) => cohorts),
+);
+describeLookupClaims(
+  'the embedded store',
+  embeddedWith(({ claims }) => claims),
 );
 describeDeliveryLedger(
   'the embedded ledger',
@@ -58,4 +69,8 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
+);
+describeKeyUses(
+  'the embedded store',
+  embeddedWith(({ keyUses }) => keyUses),
 );

@@ -84,18 +84,49 @@ describe('retention', () => {
     };
     const message = { id: 'old', workspace: 'shop', deliveryId: 'd', channel: 'email', from: '', to: '' } as const;
     await embedded.log.append(topics.map((topic) => logRecord('old', { topic })));
-    await embedded.readModels.put({ events: [{ ...row, at: now, reused: false }] });
+    const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: '"x"' };
+    const field = { ...seen, types: ['string'], firstAt: now - 90 * DAY } as const;
+    await embedded.readModels.put({
+      events: [{ ...row, at: now, reused: false }],
+      fields: [
+        { ...field, path: 'gone', lastAt: now },
+        { ...field, path: 'still', lastAt: now + 1 },
+      ],
+    });
     await embedded.inbox.put({ ...message, subject: '', html: null, text: '', at: now });
+    const buyers = { workspace: 'shop', integration: 'crm', cohort: 'buyers' };
+    const said = { newest: { time: now, offset: 1 }, offset: 1 };
+    await embedded.cohorts.saveMembers(buyers, [
+      { user: 'ada', inside: true, since: now, ...said },
+      { user: 'bob', inside: false, since: null, ...said },
+    ]);
     now += 30 * DAY;
     expect(await embedded.applyRetention(now)).toEqual({ records: 0, rows: 0 });
     now += 1;
     await embedded.log.append(topics.map((topic) => logRecord('new', { topic })));
-    expect(await embedded.applyRetention(now)).toEqual({ records: 3, rows: 2 });
+    expect(await embedded.applyRetention(now)).toEqual({ records: 3, rows: 3 });
+    expect((await embedded.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
+    expect((await embedded.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
     const held = await Promise.all(topics.map(async (topic) => (await embedded.log.bounds(topic, 0)).start));
     expect(held).toEqual([1, 1, 1, 0, 0]);
     expect(await embedded.readModels.event('evt_1')).toEqual([]);
     const forEver = { ...DEFAULT_RETENTION, topics: { ...DEFAULT_RETENTION.topics, 'carillon.events': null } };
     await embedded.applyRetention(now + 1000 * DAY, forEver);
     expect((await bounds()).start).toBe(1);
+  });
+
+  it('keeps a task that is done, and which answer counted, as long as the records that they speak of', async () => {
+    const task = { kind: 'ask', workspace: 'shop', deadline: null, version: 1, leaseUntil: null, data: '{}' };
+    await embedded.tasks.insert([
+      { ...task, id: 'done', nextAt: now, done: true },
+      { ...task, id: 'open', nextAt: now, done: false },
+    ]);
+    await embedded.claims.claim([{ triggerId: 'trg_1', position: 'p', at: now }]);
+    now += 30 * DAY;
+    expect((await embedded.applyRetention(now)).rows).toBe(0);
+    now += 1;
+    expect((await embedded.applyRetention(now)).rows).toBe(2);
+    expect([await embedded.tasks.get('done'), await embedded.claims.get('trg_1')]).toEqual([null, null]);
+    expect(await embedded.tasks.get('open')).not.toBeNull();
   });
 });

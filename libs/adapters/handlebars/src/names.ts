@@ -1,9 +1,9 @@
-import type { EmailTemplate } from '@carillon/domain';
-import type { TemplateNames } from '@carillon/ports';
+import { pathText, type EmailTemplate } from '@carillon/domain';
+import type { TemplateField, TemplateNames } from '@carillon/ports';
 
 import { inspect } from './check.ts';
 import { PARTS } from './limits.ts';
-import { walk, type Target } from './scope.ts';
+import { placeIn, walk, type Scope, type Target } from './scope.ts';
 
 /**
  * The top-level names that rendering may look up, found without rendering: those in branches not taken are among them.
@@ -31,4 +31,37 @@ export function namesOf(template: EmailTemplate): TemplateNames {
     });
   }
   return { names: [...names].toSorted(), all };
+}
+
+/** What the first argument of a helper has to be. */
+const FIRST_ARGUMENT: Readonly<Record<string, TemplateField['type']>> = {
+  each: 'array',
+  with: 'object',
+  date: 'time',
+  number: 'number',
+  currency: 'number',
+  plural: 'number',
+};
+
+/** Every path that rendering may look up, in the order of first mention. */
+export function fieldsOf(template: EmailTemplate): readonly TemplateField[] {
+  const { programs, faults } = inspect(template);
+  if (faults.length > 0) return [];
+  const found = new Map<string, TemplateField>();
+  for (const part of PARTS) {
+    const program = programs[part];
+    if (!program) continue;
+    const add = (target: Target, scopes: readonly Scope[], helper?: string): void => {
+      const steps = placeIn(target, scopes);
+      if (steps === null || steps.length === 0) return;
+      const key = pathText(steps);
+      const type = helper === undefined ? null : (FIRST_ARGUMENT[helper] ?? null);
+      found.set(key, { steps, type: found.get(key)?.type ?? type });
+    };
+    walk(program, {
+      reference: ({ target, scopes, helper }) => add(target, scopes, helper),
+      variable: (_statement, _path, target, scopes) => add(target, scopes),
+    });
+  }
+  return [...found.values()];
 }

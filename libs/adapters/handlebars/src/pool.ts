@@ -42,6 +42,12 @@ const START_MS = 30_000;
 /** Heap for compiled templates (LIMITS.cache), the context and what is being made. */
 const RESOURCES = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const;
 
+/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
+const workerEntry = (): URL =>
+  import.meta.url.endsWith('.ts')
+    ? new URL('./worker.ts', import.meta.url)
+    : new URL('./template-worker.js', import.meta.url);
+
 /**
  * Worker threads that render. An order that hangs or eats the memory ends with its worker; orders that wait behind it go
  * to the next one. Workers start at need and do not keep the process alive while nothing is asked of them.
@@ -115,7 +121,7 @@ export class Pool {
   #start(): Seat {
     const progress = newProgress();
     const workerData: WorkerData = { progress, locality: this.#options.locality };
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    const worker = new Worker(workerEntry(), {
       workerData,
       resourceLimits: RESOURCES,
       // A template that broke out would find no secrets in the environment.

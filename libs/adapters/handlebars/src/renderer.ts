@@ -4,7 +4,7 @@ import type { Rendered, TemplateRenderer } from '@carillon/ports';
 import { inspect } from './check.ts';
 import { tooSlow } from './engine.ts';
 import { LIMITS } from './limits.ts';
-import { namesOf } from './names.ts';
+import { fieldsOf, namesOf } from './names.ts';
 import { Pool } from './pool.ts';
 import { sameTemplate } from './protocol.ts';
 
@@ -34,6 +34,7 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
   return {
     check: (template) => inspect(template).faults,
     names: namesOf,
+    fields: fieldsOf,
     async render(key, template, context) {
       const known = hopeless.get(key);
       if (known && sameTemplate(known.template, template)) return known.rendered;

@@ -1,3 +1,4 @@
+import type { FieldStep } from '@carillon/domain';
 import { helperNamed, type Use } from './vocabulary.ts';
 import {
   calledName,
@@ -17,6 +18,8 @@ export type Scope = {
   readonly params: readonly string[];
   /** How the item is called in lists of missing names: `items[]`, `customer`. */
   readonly label: string;
+  /** Where the item stands in the context; null where nobody can say. */
+  readonly steps: readonly FieldStep[] | null;
 };
 
 /** What a path means at its place. `level` counts the scopes from the outside; `rest` is what is looked up in it. */
@@ -70,11 +73,23 @@ export function labelOf(path: PathExpression, target: Target, scopes: readonly S
   return path.original;
 }
 
+/** Where a target stands in the context; null where nobody can say, or where it is no part of it. */
+export function placeIn(target: Target, scopes: readonly Scope[]): readonly FieldStep[] | null {
+  if (target.kind === 'root') return target.rest.map(stepOf);
+  const around = target.kind === 'item' ? (scopes[target.level]?.steps ?? null) : null;
+  return target.kind === 'item' && around ? [...around, ...target.rest.map(stepOf)] : null;
+}
+
+/** `{{items.0.name}}` looks into a list. */
+const stepOf = (part: string): FieldStep => (/^\d{1,4}$/.test(part) ? Number(part) : part);
+
 export type Reference = {
   readonly path: PathExpression;
   readonly target: Target;
   readonly scopes: readonly Scope[];
   readonly use: Use;
+  /** The helper whose first argument it is. */
+  readonly helper: string | undefined;
   /** Puts something else in the place of this path. */
   readonly replace: (expression: Expression) => void;
 };
@@ -117,31 +132,42 @@ function scopeOf(block: Block, scopes: readonly Scope[]): Scope | undefined {
   const helper = calledName(block);
   if (helper !== 'each' && helper !== 'with') return undefined;
   const subject = block.params[0];
-  const label = subject?.type === 'PathExpression' ? labelOf(subject, resolve(subject, scopes), scopes) : helper;
-  return { helper, params: block.program?.blockParams ?? [], label: helper === 'each' ? `${label}[]` : label };
+  const params = block.program?.blockParams ?? [];
+  if (subject?.type !== 'PathExpression') return { helper, params, label: helper, steps: null };
+  const target = resolve(subject, scopes);
+  const label = labelOf(subject, target, scopes);
+  const steps = placeIn(target, scopes);
+  if (helper === 'with') return { helper, params, label, steps };
+  return { helper, params, label: `${label}[]`, steps: steps && [...steps, null] };
 }
 
 /** Inside a question everything is a question: `{{default (date x) "soon"}}` does not miss `x`. */
 function walkCall(call: Call, visitor: Visitor, scopes: readonly Scope[], use: Use): void {
-  const uses = helperNamed(calledName(call))?.params ?? [];
+  const name = calledName(call);
+  const uses = helperNamed(name)?.params ?? [];
   call.params.forEach((param, i) => {
     const inner = use === 'question' ? 'question' : (uses[i] ?? 'value');
-    walkExpression(param, inner, (other) => (call.params[i] = other), visitor, scopes);
+    const put = {
+      use: inner,
+      helper: i === 0 ? name : undefined,
+      replace: (other: Expression) => (call.params[i] = other),
+    };
+    walkExpression(param, put, visitor, scopes);
   });
   for (const pair of call.hash?.pairs ?? []) {
-    walkExpression(pair.value, use, (other) => (pair.value = other), visitor, scopes);
+    const put = { use, helper: undefined, replace: (other: Expression) => (pair.value = other) };
+    walkExpression(pair.value, put, visitor, scopes);
   }
 }
 
 function walkExpression(
   node: Expression,
-  use: Use,
-  replace: Reference['replace'],
+  put: Pick<Reference, 'use' | 'helper' | 'replace'>,
   visitor: Visitor,
   scopes: readonly Scope[],
 ): void {
-  if (node.type === 'SubExpression') walkCall(node, visitor, scopes, use);
+  if (node.type === 'SubExpression') walkCall(node, visitor, scopes, put.use);
   else if (node.type === 'PathExpression') {
-    visitor.reference?.({ path: node, target: resolve(node, scopes), scopes, use, replace });
+    visitor.reference?.({ path: node, target: resolve(node, scopes), scopes, ...put });
   }
 }

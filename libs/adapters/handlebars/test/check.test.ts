@@ -1,4 +1,4 @@
-import type { EmailTemplate } from '@carillon/domain';
+import { pathText, type EmailTemplate } from '@carillon/domain';
 import type { TemplateFault, TemplateNames } from '@carillon/ports';
 import { describe, expect, test } from 'vitest';
 
@@ -99,5 +99,29 @@ describe('names', () => {
   test('of a template that cannot be read may be all', () => {
     expect(namesIn('{{#if')).toEqual({ names: [], all: true });
     expect(names({ subject: 1, text: '' } as unknown as EmailTemplate).all).toBe(true);
+  });
+});
+
+describe('fields', () => {
+  const fieldsIn = (text: string): readonly string[] =>
+    renderer.fields({ subject: '', text }).map(({ steps, type }) => `${pathText(steps)}${type ? ` ${type}` : ''}`);
+
+  test.each([
+    ['{{total}} {{customer.name}} {{total}}', ['total', 'customer.name']],
+    ['{{#each items}}{{sku}} {{@index}} {{../currency}}{{/each}}', ['items array', 'items[].sku', 'currency']],
+    ['{{#each lines as |line at|}}{{line.price}} {{at}}{{/each}}', ['lines array', 'lines[].price']],
+    [
+      '{{#with customer}}{{#each tags}}{{this}}{{/each}}{{/with}}',
+      ['customer object', 'customer.tags array', 'customer.tags[]'],
+    ],
+    [
+      '{{date paid_at}} {{currency total code}} {{number weight}}',
+      ['paid_at time', 'total number', 'code', 'weight number'],
+    ],
+    ['{{#if (gt total 100)}}{{default name "friend"}}{{/if}} {{items.0.sku}}', ['total', 'name', 'items[0].sku']],
+    ['{{@root.a}} {{this}}', ['a']],
+    ['{{#if', []],
+  ])('of %j are %j', (text, expected) => {
+    expect(fieldsIn(text)).toEqual(expected);
   });
 });

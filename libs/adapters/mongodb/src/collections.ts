@@ -1,13 +1,18 @@
 import type { Collection, Db } from 'mongodb';
 import type {
   CheckpointDocument,
+  CohortDocument,
+  CohortMemberDocument,
+  ClaimDocument,
   DeadLetterDocument,
   DeliveryDocument,
   DuplicateDocument,
   EvaluationDocument,
   EventDocument,
+  FieldDocument,
   IdentityDocument,
   InboxDocument,
+  KeyUseDocument,
   LeaseDocument,
   RuleStateDocument,
   SecretDocument,
@@ -23,8 +28,11 @@ export const collectionsOf = (db: Db) => {
   return {
     deliveries: named<DeliveryDocument>('deliveries'),
     tasks: named<TaskDocument>('tasks'),
+    claims: named<ClaimDocument>('lookup_claims'),
     checkpoints: named<CheckpointDocument>('checkpoints'),
     ruleStates: named<RuleStateDocument>('rule_states'),
+    cohorts: named<CohortDocument>('cohorts'),
+    cohortMembers: named<CohortMemberDocument>('cohort_members'),
     suppressions: named<SuppressionDocument>('suppressions'),
     secrets: named<SecretDocument>('secrets'),
     identity: named<IdentityDocument>('identity'),
@@ -33,7 +41,9 @@ export const collectionsOf = (db: Db) => {
     duplicates: named<DuplicateDocument>('duplicates'),
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
+    fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
+    keyUses: named<KeyUseDocument>('key_uses'),
   };
 };
 export type Collections = ReturnType<typeof collectionsOf>;

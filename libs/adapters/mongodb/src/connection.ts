@@ -1,4 +1,4 @@
-import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
+import { CarillonError, isCarillonError, messageOf, type Duration } from '@carillon/kernel';
 import {
   MongoClient,
   ReadConcern,
@@ -8,6 +8,7 @@ import {
   type DbOptions,
   type MongoClientOptions,
 } from 'mongodb';
+import type { Attempt } from './attempts.ts';
 
 /** PEM text, as the secrets of a deployment hold it. */
 export type MongoTls = {
@@ -75,5 +76,20 @@ export function createClient(settings: ConnectionSettings): MongoClient {
   } catch (error) {
     const words = messageOf(error).replaceAll(settings.url, 'it');
     throw new CarillonError('invalid_configuration', `the URL of the database cannot be used: ${words}`);
+  }
+}
+
+/**
+ * Connects, before anything is asked: after a first connection that failed, operations only hear that the client is
+ * closed. What it rejects with names the servers, and nothing else of the URL.
+ */
+export async function connect(client: MongoClient, attempt: Attempt): Promise<void> {
+  try {
+    await attempt(() => client.connect());
+  } catch (error) {
+    if (!isCarillonError(error)) throw error;
+    const { hosts, srvHost } = client.options;
+    const where = srvHost ?? hosts.map(String).join(', ');
+    throw new CarillonError(error.code, `${where}: ${error.detail}`, error.facts, { cause: error.cause });
   }
 }

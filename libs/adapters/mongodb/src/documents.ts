@@ -1,5 +1,13 @@
 import type { DeliveryState } from '@carillon/domain';
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, SealedSecret, Suppression } from '@carillon/ports';
+import type {
+  DeadLetterRow,
+  DuplicateRow,
+  EvaluationRow,
+  EventRow,
+  FieldRow,
+  SealedSecret,
+  Suppression,
+} from '@carillon/ports';
 
 /**
  * Documents as the database holds them: the fields that are searched by, and beside them the thing itself as JSON text,
@@ -38,9 +46,20 @@ export type TaskDocument = {
   readonly leaseUntil: number | null;
   readonly done: boolean;
   readonly dueAt?: number;
+  readonly deadline?: number;
+  /** Only while it is not done. */
+  readonly overdueAt?: number;
+  readonly endedAt?: number;
   readonly data: string;
   readonly inserted: string;
   readonly written: string;
+};
+
+export type ClaimDocument = {
+  readonly _id: string;
+  readonly position: string;
+  readonly superseded: readonly string[];
+  readonly at: number;
 };
 
 export type CheckpointDocument = {
@@ -64,10 +83,36 @@ export type RuleStateDocument = {
   readonly data: string;
 };
 
+export type CohortDocument = {
+  /** Digest of workspace, integration and cohort: names that others chose may be longer than an index takes. */
+  readonly _id: string;
+  readonly workspace: string;
+  readonly integration: string;
+  readonly cohort: string;
+  readonly logId: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly body: string;
+};
+
+export type CohortMemberDocument = {
+  /** Digest of the cohort and the user. */
+  readonly _id: string;
+  readonly cohortId: string;
+  readonly user: string;
+  readonly since: number | null;
+  /** Of the newest word about them: one of the two is there, so that each queue's index holds the queue. */
+  readonly insideSince?: number;
+  readonly outsideSince?: number;
+  readonly newestOffset: number;
+  readonly offset: number;
+};
+
 export type SuppressionDocument = Suppression & { readonly _id: string };
 export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
+export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
 export type EventDocument = EventRow & { readonly _id: string };
 export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
 export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };
@@ -76,6 +121,7 @@ export type EvaluationDocument = EvaluationRow & {
   readonly hasFailures: boolean;
   readonly writtenAt: number;
 };
+export type FieldDocument = FieldRow & { readonly _id: string };
 export type InboxDocument = { readonly _id: string; readonly at: number; readonly message: string };
 
 /** One key of several parts, in which no two different lists of parts look the same. */

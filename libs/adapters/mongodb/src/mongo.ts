@@ -1,27 +1,19 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  Clock,
-  ConfigurationStore,
-  DeliveryLedger,
-  DueTasks,
-  Inbox,
-  LeaseStore,
-  ReadModels,
-  RuleStateStore,
-  SuppressionList,
-} from '@carillon/ports';
+import type { Clock, Stores } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
-import { createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
+import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
+import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
@@ -44,16 +36,7 @@ export type MongoOptions = {
 };
 
 /** The stores of the cluster backend: any number of processes share one database. */
-export type MongoStores = {
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: RuleStateStore;
-  readonly tasks: DueTasks;
-  readonly ledger: DeliveryLedger;
-  readonly suppressions: SuppressionList;
-  readonly configurationStore: ConfigurationStore;
-  readonly leases: LeaseStore;
-  readonly readModels: ReadModels;
-  readonly inbox: Inbox;
+export type MongoStores = Stores & {
   /** Removes rows that are past their time; answers how many. */
   applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
   /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
@@ -88,6 +71,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const { attempt, end } = createAttempts(patience);
   const db = durableDatabase(client, options.database);
   try {
+    await connect(client, attempt);
     await establishSchema(db, attempt);
   } catch (error) {
     await client.close();
@@ -98,13 +82,16 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   return {
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
+    cohorts: createCohortStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
+    claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
+    keyUses: createKeyUseStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));

@@ -8,14 +8,23 @@ const AT_ONCE = 1000;
 
 /** How long rows are kept that describe what is elsewhere. Null: for ever. */
 export type RowRetention = {
-  /** Rows that describe events, duplicates and evaluations. */
+  /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
   readonly readModels: Duration | null;
   /** Messages that the sandbox kept. */
   readonly inbox: Duration | null;
+  /** Users who left a cohort: what platforms may still repeat of them is not older. */
+  readonly leftCohorts: Duration | null;
+  /** Tasks that are done, and which answer counts: as long as the log keeps triggers and lookups. */
+  readonly lookups: Duration | null;
 };
 
 /** The ledger is not in here at all: who was told what outlives the log. */
-export const DEFAULT_ROW_RETENTION: RowRetention = { readModels: 30 * DAY, inbox: 30 * DAY };
+export const DEFAULT_ROW_RETENTION: RowRetention = {
+  readModels: 30 * DAY,
+  inbox: 30 * DAY,
+  leftCohorts: 30 * DAY,
+  lookups: 30 * DAY,
+};
 
 /**
  * Removes what is past its time, in small writes between which everybody else has their turn; answers how many. Several
@@ -46,11 +55,15 @@ export async function applyRowRetention(
       if (ids.length < AT_ONCE) return removed;
     }
   }
-  const { events, duplicates, evaluations, inbox } = collections;
+  const { events, duplicates, evaluations, fields, inbox, cohortMembers, tasks, claims } = collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
     (await sweep(duplicates, 'at', policy.readModels)) +
     (await sweep(evaluations, 'writtenAt', policy.readModels)) +
-    (await sweep(inbox, 'at', policy.inbox))
+    (await sweep(fields, 'lastAt', policy.readModels)) +
+    (await sweep(inbox, 'at', policy.inbox)) +
+    (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
+    (await sweep(tasks, 'endedAt', policy.lookups)) +
+    (await sweep(claims, 'at', policy.lookups))
   );
 }

@@ -1,10 +1,13 @@
 import {
   describeCheckpoints,
+  describeCohortStore,
   describeConfigurationStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
+  describeKeyUses,
   describeLeases,
+  describeLookupClaims,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -26,6 +29,14 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDueTasks(
     'the MongoDB store',
     mongoWith(({ tasks }) => tasks),
+  );
+  describeCohortStore(
+    'the MongoDB store',
+    mongoWith(({ cohorts }) => cohorts),
+  );
+  describeLookupClaims(
+    'the MongoDB store',
+    mongoWith(({ claims }) => claims),
   );
   describeDeliveryLedger(
     'the MongoDB ledger',
@@ -50,5 +61,9 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeInbox(
     'the MongoDB inbox',
     mongoWith(({ inbox }) => inbox),
+  );
+  describeKeyUses(
+    'the MongoDB store',
+    mongoWith(({ keyUses }) => keyUses),
   );
 });

@@ -16,6 +16,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
     kind: 'ask',
     workspace: 'shop',
     nextAt: 1,
+    deadline: null,
     version: 1,
     leaseUntil: null,
     done: false,

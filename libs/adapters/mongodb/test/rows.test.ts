@@ -23,10 +23,50 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     await stores.readModels.put({
       evaluations: [{ ...evaluation, failed: 0, sampleEventId: null, sampleError: null }],
     });
-    expect(await stores.applyRetention(200, { readModels: 100, inbox: null })).toBe(2100);
+    const buyers = { workspace: 'shop', integration: 'crm', cohort: 'buyers' };
+    const newest = { time: 10, offset: 1 };
+    await stores.cohorts.saveMembers(buyers, [
+      { user: 'ada', inside: true, since: 10, newest, offset: 1 },
+      { user: 'bob', inside: false, since: null, newest, offset: 1 },
+    ]);
+    const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: null };
+    const field = { ...seen, types: ['null'], firstAt: 1 } as const;
+    await stores.readModels.put({
+      fields: [
+        { ...field, path: 'gone', lastAt: 10 },
+        { ...field, path: 'still', lastAt: 100 },
+      ],
+    });
+    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, leftCohorts: 100, lookups: null })).toBe(
+      2102,
+    );
+    expect((await stores.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
+    expect((await stores.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
     expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
     expect(await stores.applyRetention(200)).toBe(0);
+  });
+
+  it('of asking partners go with the records that they speak of: what is done, and which answer counted', async () => {
+    const stores = await playground.open();
+    const task = { kind: 'ask', workspace: 'shop', deadline: null, version: 1, leaseUntil: null, data: '{}' };
+    await stores.tasks.insert([
+      { ...task, id: 'done', nextAt: 10, done: true },
+      { ...task, id: 'done-later', nextAt: 100, done: true },
+      { ...task, id: 'open', nextAt: 10, done: false },
+    ]);
+    await stores.claims.claim([
+      { triggerId: 'old', position: 'p', at: 10 },
+      { triggerId: 'new', position: 'p', at: 100 },
+    ]);
+    expect(await stores.applyRetention(150, { readModels: null, inbox: null, leftCohorts: null, lookups: 100 })).toBe(
+      2,
+    );
+    expect(
+      await Promise.all(['done', 'done-later', 'open'].map(async (id) => (await stores.tasks.get(id)) !== null)),
+    ).toEqual([false, true, true]);
+    expect(await stores.claims.get('old')).toBeNull();
+    expect(await stores.claims.get('new')).not.toBeNull();
   });
 
   it('are not listed from a cursor that no list gave out', async () => {
@@ -48,5 +88,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect((await ledger.list({ uniqueId: operator }, 1)).items).toEqual([]);
     expect((await readModels.events({ workspace: operator }, 1)).items).toEqual([]);
     expect(await readModels.event(operator)).toEqual([]);
+    expect(await readModels.fields(operator)).toEqual([]);
   });
 });

@@ -120,6 +120,16 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect(performance.now() - begun).toBeLessThan(3000);
     });
 
+    it('says so too where patience lasts for several tries, and starts when the server comes within it', async () => {
+      const away = openMongo({ url: 'mongodb://127.0.0.1:9/', database: 'x', clock: wallClock });
+      await expect(away).rejects.toMatchObject({ detail: expect.stringContaining('ECONNREFUSED') as string });
+      const proxy = await playground.proxy();
+      await proxy.goAway();
+      const late = playground.open({ url: proxyUrl(proxy), patience: 20_000 });
+      setTimeout(() => void proxy.comeBack(), 3_000);
+      await expect(late).resolves.toBeDefined();
+    });
+
     it('never repeats a URL that cannot be used: it may hold a password', async () => {
       const bad = openMongo({ url: 'mongodb://me:secret-word@', database: 'x', clock: wallClock });
       await expect(bad).rejects.toMatchObject({ code: 'invalid_configuration' });

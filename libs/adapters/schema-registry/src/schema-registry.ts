@@ -157,11 +157,15 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
+/** What the library says where it got no answer at all. A registry says 422 to what it does not understand. */
+const NOBODY_ANSWERED: ReadonlySet<number> = new Set([400, 408]);
+const LIBRARY_WORDS = /^carillon - (?:Error, status 40[08]: )?/;
+
 /** An incompatible schema or a refused credential needs a person; anything else may pass. */
 function faultOf(what: string, error: unknown): CarillonError {
   if (error instanceof CarillonError) return error;
   const status = statusOf(error);
-  const detail = `${what}: ${messageOf(error)}`;
+  const detail = `${what}: ${messageOf(error).replace(LIBRARY_WORDS, '')}`;
   if (status === 409) {
     return new CarillonError(
       'invalid_configuration',
@@ -170,6 +174,7 @@ function faultOf(what: string, error: unknown): CarillonError {
       { cause: error },
     );
   }
-  const code = status !== null && status >= 400 && status < 500 ? 'invalid_configuration' : 'log_unavailable';
+  const refused = status !== null && status >= 400 && status < 500 && !NOBODY_ANSWERED.has(status);
+  const code = refused ? 'invalid_configuration' : 'log_unavailable';
   return new CarillonError(code, detail, {}, { cause: error });
 }

@@ -19,6 +19,15 @@ test('says within its time that nobody answers', async () => {
   await expect(registry.schema(1)).rejects.toMatchObject({ code: 'log_unavailable' });
 });
 
+test('takes a refused connection for an absence, which passes, and not for a mistake of the configuration', async () => {
+  const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 20_000 });
+  const asked = registry.schema(1);
+  await expect(asked).rejects.toMatchObject({
+    code: 'log_unavailable',
+    detail: 'reading schema 1 (schema registry 127.0.0.1:9): connect ECONNREFUSED 127.0.0.1:9',
+  });
+});
+
 describeWith('registry', 'schemas in Apicurio', () => {
   let service: RegistryService;
   const open = (): KafkaSchemaRegistry => createSchemaRegistry({ url: `${service.url}/` });
@@ -83,7 +92,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
 
   test('two programs that start at once get the same ids', async () => {
     const [one, two] = [open(), open()];
-    const [first, second] = await Promise.all([createRecordCodecs(one), createRecordCodecs(two)]);
+    const [first, second] = await Promise.all([createRecordCodecs(one, Date.now), createRecordCodecs(two, Date.now)]);
     expect(Object.keys(first)).toEqual(Object.keys(RECORD_SCHEMAS));
     expect(second).toBeDefined();
     for (const { subject, current } of Object.values(RECORD_SCHEMAS)) {

@@ -1,4 +1,4 @@
-import type { Expression, ExpressionPlace, Recipients, RuleBody } from '@carillon/domain';
+import type { Expression, ExpressionPlace, Recipients, RuleBody, StreamBody } from '@carillon/domain';
 import type { DesiredResource, ExpressionCheck } from './desired.ts';
 import { type FileFault, type FileWarning, pathText, type ValuePath } from './place.ts';
 import type { YamlSource } from './yaml-source.ts';
@@ -16,10 +16,13 @@ export function checkExpressions(
   language: ExpressionCheck,
   report: Report,
 ): void {
-  if (resource.ref.kind === 'stream') {
-    const { key, time } = resource.body as { readonly key?: string; readonly time?: string };
+  if (resource.ref.kind === 'stream' || resource.ref.kind === 'notification') {
+    const { key, time, security } = resource.body as Partial<StreamBody>;
     if (key !== undefined) compile([['key'], 'path', key], source, language, report);
     if (time !== undefined) compile([['time'], 'path', time], source, language, report);
+    for (const [claim, path] of Object.entries(security?.claims ?? {})) {
+      compile([['security', 'claims', claim], 'path', path], source, language, report);
+    }
   }
   if (resource.ref.kind !== 'notification') return;
   const { rules } = resource.body as { readonly rules: Readonly<Record<string, RuleBody>> };
@@ -29,10 +32,11 @@ export function checkExpressions(
 function checkRule(name: string, rule: RuleBody, source: YamlSource, language: ExpressionCheck, report: Report): void {
   const { recipients } = rule;
   const at = ['rules', name, 'recipients'] as const;
-  compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
+  if (rule.when !== undefined) compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, source, language, report);
-    if (expression?.usesItem && recipients.for_each === undefined && placed[1] !== 'for_each') {
+    const each = recipients.from === 'event' && recipients.for_each !== undefined;
+    if (expression?.usesItem && !each && placed[1] !== 'for_each') {
       report.faults.push({
         ...whereOf(source, placed[0]),
         message: 'item is only there under for_each',
@@ -46,7 +50,7 @@ function checkRule(name: string, rule: RuleBody, source: YamlSource, language: E
   if (recipients.unique_id === undefined) {
     report.warnings.push({
       ...whereOf(source, at, 'key'),
-      message: 'unique_id is left out, so each address gets this notification once, ever',
+      message: `unique_id is left out, so ${recipients.from === 'lookup' ? 'unless the partner names one, ' : ''}each address gets this notification once, ever`,
       fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant',
     });
   }
@@ -57,6 +61,13 @@ function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[]
   const add = (path: ValuePath, place: ExpressionPlace, text: string | undefined): void => {
     if (text !== undefined) placed.push([[...at, ...path], place, text]);
   };
+  if (recipients.from === 'lookup') {
+    add(['user_ids'], 'user_ids', recipients.user_ids);
+    add(['unique_id'], 'answer', recipients.unique_id);
+    add(['person'], 'answer', recipients.person);
+    add(['where'], 'where', recipients.where);
+    return placed;
+  }
   add(['for_each'], 'for_each', recipients.for_each);
   for (const [channel, text] of Object.entries(recipients.to)) add(['to', channel], 'recipient', text);
   add(['unique_id'], 'recipient', recipients.unique_id);
@@ -74,13 +85,16 @@ function warnOfRepeats(
   at: ValuePath,
   report: Report,
 ): void {
-  const { for_each: list, unique_id: unique } = recipients;
+  const several = recipients.from === 'lookup' ? 'variables' : 'item';
+  const list = recipients.from === 'lookup' ? recipients.user_ids : recipients.for_each;
+  const { unique_id: unique } = recipients;
   if (list === undefined || unique === undefined || RESERVED.has(unique)) return;
   if (expression === null || expression.usesItem) return;
+  if (expression.fields.some(({ root }) => root === several)) return;
   report.warnings.push({
     ...whereOf(source, [...at, 'unique_id']),
-    message: 'unique_id does not mention item, so of all recipients of one event only the first is told',
-    fix: 'mention item, for instance event.order_id + ":" + item.email, or write event_id',
+    message: `unique_id does not mention ${several}, so of all recipients of one event only the first is told`,
+    fix: `mention ${several}, for instance event.order_id + ":" + ${several}.${several === 'item' ? 'email' : 'user_id'}, or write event_id`,
   });
 }
 

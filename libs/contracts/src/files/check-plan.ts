@@ -1,4 +1,10 @@
-import { type NotificationBody, resourceKey, type ResourceKind } from '@carillon/domain';
+import {
+  type NotificationBody,
+  resourceKey,
+  type ResourceKind,
+  type Security,
+  type StreamBody,
+} from '@carillon/domain';
 import type { FileFault, ValuePath } from './place.ts';
 import type { PlannedChange, WantedResource } from './plan.ts';
 
@@ -11,7 +17,7 @@ export function checkPlan(
   const going = new Set(changes.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref)));
   const paths = new Map<string, string>();
   return staying
-    .filter(({ ref }) => ref.kind === 'notification')
+    .filter(({ ref }) => ref.kind === 'notification' || ref.kind === 'stream')
     .flatMap((change) => {
       const item = wanted.get(resourceKey(change.ref));
       const fault = (path: ValuePath, message: string, expected: string, fix: string): FileFault => ({
@@ -22,8 +28,11 @@ export function checkPlan(
         expected,
         fix,
       });
+      if (change.ref.kind === 'stream') {
+        return goneFaults(change, securityNeeds((change.body as StreamBody).security), going, fault);
+      }
       const body = change.body as NotificationBody;
-      return [...pathFaults(change, body, paths, fault), ...goneFaults(change, body, going, fault)];
+      return [...pathFaults(change, body, paths, fault), ...goneFaults(change, needsOf(body), going, fault)];
     });
 }
 
@@ -46,13 +55,13 @@ function pathFaults(
   });
 }
 
-function goneFaults(
-  { ref }: PlannedChange,
-  body: NotificationBody,
-  going: ReadonlySet<string>,
-  fault: MakeFault,
-): readonly FileFault[] {
-  const needs: (readonly [ValuePath, ResourceKind, string])[] = [];
+type Need = readonly [at: ValuePath, kind: ResourceKind, name: string];
+
+const securityNeeds = (security: Security | undefined): readonly Need[] =>
+  security?.jwt_provider === undefined ? [] : [[['security', 'jwt_provider'], 'jwt_provider', security.jwt_provider]];
+
+function needsOf(body: NotificationBody): readonly Need[] {
+  const needs: Need[] = [...securityNeeds(body.security)];
   if (body.channels.email) {
     needs.push([['channels', 'email', 'template'], 'template', body.channels.email.template]);
     for (const name of body.channels.email.accounts ?? [])
@@ -60,15 +69,24 @@ function goneFaults(
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) needs.push([['rules', name, 'stream'], 'stream', rule.stream]);
+    if (rule.recipients.from === 'lookup')
+      needs.push([['rules', name, 'recipients', 'integration'], 'integration', rule.recipients.integration]);
+    if (rule.cohort) needs.push([['rules', name, 'cohort', 'integration'], 'integration', rule.cohort.integration]);
   }
+  return needs;
+}
+
+function goneFaults(
+  { ref }: PlannedChange,
+  needs: readonly Need[],
+  going: ReadonlySet<string>,
+  fault: MakeFault,
+): readonly FileFault[] {
   return needs
     .filter(([, kind, name]) => going.has(resourceKey({ kind, workspace: ref.workspace, name })))
-    .map(([path, kind, name]) =>
-      fault(
-        path,
-        `${kind} ${name} is not in the folder and would go`,
-        `a ${kind} that stays`,
-        `put ${name} back, or name another`,
-      ),
-    );
+    .map(([path, kind, name]) => {
+      const words = kind === 'jwt_provider' ? 'JWT provider' : kind;
+      const message = `${words} ${name} is not in the folder and would go`;
+      return fault(path, message, `a ${words} that stays`, `put ${name} back, or name another`);
+    });
 }

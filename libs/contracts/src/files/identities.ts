@@ -1,6 +1,7 @@
 import {
   type Configuration,
   findResource,
+  hasOwnStream,
   listResources,
   type NotificationBody,
   type Resource,
@@ -33,7 +34,7 @@ export function identified(
     Object.entries(body.rules).map(([ruleName, rule]) => {
       const own = identifiedRule(rule, rule.id === undefined ? known[ruleName] : ruleWithId(known, rule.id), newId);
       const path = own.path ?? `${workspace}/${name}.${ruleName}`;
-      return [ruleName, own.stream === undefined ? { ...own, path } : own];
+      return [ruleName, hasOwnStream(own) ? { ...own, path } : own];
     }),
   );
   return {
@@ -50,7 +51,7 @@ const ruleWithId = (rules: Readonly<Record<string, RuleBody>>, id: string): Rule
 
 function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: PlanOptions['newId']): RuleBody {
   const id = rule.id ?? (before ? before.id : newId('rule'));
-  const path = rule.path ?? (rule.stream === undefined ? before?.path : undefined);
+  const path = rule.path ?? (hasOwnStream(rule) ? before?.path : undefined);
   return { ...rule, ...(id !== undefined && { id }), ...(path !== undefined && { path }) };
 }
 

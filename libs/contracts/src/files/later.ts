@@ -11,14 +11,10 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
   ['stream', 'collapse', 'change streams of databases'],
-  ['stream', 'security.jwt_provider', 'JWT providers'],
-  ['notification', 'security.jwt_provider', 'JWT providers'],
   ['notification', 'channels.sms', 'SMS'],
   ['notification', 'channels.push', 'push messages'],
   ['notification', 'cadence', 'cadence: limits, quiet hours, digests and delays'],
   ['notification', 'max_staleness', 'timers'],
-  ['notification', 'rules.*.recipients.integration', 'recipients by lookup'],
-  ['notification', 'rules.*.recipients.user_ids', 'recipients by lookup'],
   ...[
     'changed',
     'changedTo',
@@ -34,21 +30,17 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ].map((key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const),
   ['notification', 'rules.*.rearm', 'rules with state and time'],
   ['notification', 'rules.*.max_staleness', 'rules with state and time'],
-  ['notification', 'rules.*.cohort', 'cohorts'],
   ['email-template', 'locale', 'templates by language'],
   ['email-template', 'locales', 'templates by language'],
 ];
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
   ['stream', 'format', ['debezium'], 'change streams of databases'],
-  ['notification', 'rules.*.recipients.from', ['lookup'], 'recipients by lookup'],
   ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],
 ];
 
 /** Files of the layout that this version does not read. */
 const LATER_FILES: readonly (readonly [RegExp, string])[] = [
-  [/^workspaces\/[^/]+\/integrations\/[^/]+$/, 'integrations'],
-  [/^workspaces\/[^/]+\/jwt-providers\/[^/]+$/, 'JWT providers'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/sms(?:\.[a-zA-Z-]+)?\.txt$/, 'SMS'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/push(?:\.[a-zA-Z-]+)?\.yaml$/, 'push messages'],
   [/^workspaces\/[^/]+\/templates\/[^/]+\/email\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],

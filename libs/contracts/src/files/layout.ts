@@ -18,6 +18,8 @@ const FOLDERS: Readonly<Record<string, FileKind>> = {
   streams: 'stream',
   notifications: 'notification',
   accounts: 'account',
+  'jwt-providers': 'jwt-provider',
+  integrations: 'integration',
 };
 
 /** Notes, editor schemas and hidden files may lie in the folder; everything else has to be something that we read. */
@@ -68,6 +70,10 @@ export function fileOf(kind: FileKind, workspace: string, name: string): string 
       return `${root}/notifications/${name}.yaml`;
     case 'account':
       return `${root}/accounts/${name}.yaml`;
+    case 'jwt-provider':
+      return `${root}/jwt-providers/${name}.yaml`;
+    case 'integration':
+      return `${root}/integrations/${name}.yaml`;
     case 'email-template':
       return `${root}/templates/${name}/email.yaml`;
   }

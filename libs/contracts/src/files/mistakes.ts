@@ -94,10 +94,17 @@ function optionsOf(issue: Issue): readonly string[] {
   return issue.options.map(String);
 }
 
+/** An example of a name, where the path is one of a secret. */
+function secretAt(path: ValuePath): string | null {
+  if (path.at(-1) === 'password') return 'SMTP_PASSWORD';
+  return path.at(-2) === 'authorization' && /(?:^|_)key$/.test(nameOf(path)) ? 'CRM_KEY' : null;
+}
+
 function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: YamlSource): FileFault {
-  if (path.at(-1) === 'password') {
-    const fix =
-      'write password: { secret: SMTP_PASSWORD } and run: npx carillon secret set SMTP_PASSWORD (with --deployment for an account of carillon.yaml)';
+  const secret = secretAt(path);
+  if (secret !== null) {
+    // What stands there may be the secret itself, so it is not shown.
+    const fix = `write ${nameOf(path)}: { secret: ${secret} } and run: npx carillon secret set ${secret} (with --deployment for an account of carillon.yaml)`;
     return fault(source, path, 'value', 'a secret does not stand in a file', 'a reference to a secret', fix);
   }
   return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, found));

@@ -1,4 +1,4 @@
-import { findResource, type ResourceKind } from '@carillon/domain';
+import { findResource, type IntegrationBody, type ResourceKind } from '@carillon/domain';
 import { checkExpressions } from './check-expressions.ts';
 import { checkReferences } from './check-references.ts';
 import { checkIdentities } from './check-identities.ts';
@@ -30,6 +30,8 @@ const KINDS = {
   stream: 'stream',
   notification: 'notification',
   account: 'account',
+  'jwt-provider': 'jwt_provider',
+  integration: 'integration',
 } as const satisfies Partial<Record<FileKind, FileResourceKind>>;
 
 /**
@@ -48,6 +50,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   const around = {
     current: context.current,
     names: (kind: ResourceKind, workspace: string) => work.names.get(`${kind}:${workspace}`) ?? [],
+    integration: (workspace: string, name: string) => integrationIn(work, context, workspace, name),
   };
   for (const { resource, source } of work.read) {
     checkExpressions(resource, source, context.language, work);
@@ -63,6 +66,14 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
     faults: inReadingOrder(work.faults),
     warnings: inReadingOrder(work.warnings),
   };
+}
+
+function integrationIn(work: Work, { current }: ReadingContext, workspace: string, name: string) {
+  const read = work.read.find(
+    ({ resource: { ref } }) => ref.kind === 'integration' && ref.workspace === workspace && ref.name === name,
+  );
+  if (read) return read.resource.body as IntegrationBody;
+  return findResource(current, 'integration', workspace, name)?.body;
 }
 
 function sortIn(path: string, text: string, work: Work): void {
@@ -86,7 +97,7 @@ function sortIn(path: string, text: string, work: Work): void {
         work,
         path,
         'this is no file of a configuration folder',
-        'carillon.yaml, workspaces/<name>/workspace.yaml, streams/, notifications/, accounts/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
+        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
         path.endsWith('.yml') ? 'call it .yaml' : 'move or rename it',
       );
       return;
@@ -98,7 +109,7 @@ function sortIn(path: string, text: string, work: Work): void {
       return;
     case 'yaml':
       if (role.kind === 'email-template') templateAt(work, role.workspace, role.name).yaml = text;
-      else readResource(KINDS[role.kind], path, text, role.workspace, role.name, work);
+      else readResource(role.kind, path, text, role.workspace, role.name, work);
   }
 }
 
@@ -120,15 +131,16 @@ function remember(work: Work, kind: ResourceKind, workspace: string, name: strin
 }
 
 function readResource(
-  kind: keyof typeof KINDS,
+  fileKind: keyof typeof KINDS,
   path: string,
   text: string,
   workspace: string,
   name: string,
   work: Work,
 ): void {
+  const kind = KINDS[fileKind];
   remember(work, kind, workspace, name);
-  const { source, body, salvaged, faults } = readFile(kind, path, text);
+  const { source, body, salvaged, faults } = readFile(fileKind, path, text);
   work.faults.push(...faults);
   if (salvaged !== undefined) work.salvaged.push(resourceOf(kind, workspace, name, salvaged, source));
   if (body === undefined) return;

@@ -49,7 +49,7 @@ security: { api_keys: [backend] }
     kind: 'notification',
     file: 'workspaces/<workspace>/notifications/<notification>.yaml',
     title: 'Notification',
-    text: 'What is sent, when, and to whom. `cadence`, the channels `sms` and `push`, recipients by `lookup` and rules with state and time come in later versions and are refused by name until then.',
+    text: 'What is sent, when, and to whom. `cadence`, the channels `sms` and `push`, and rules with state and time come in later versions and are refused by name until then.',
     example: `name: Order paid
 category: orders
 security: { api_keys: [backend] }
@@ -90,6 +90,27 @@ port: 465
 user: shop
 password: { secret: SHOP_SMTP_PASSWORD }
 from: Shop <shop@example.com>
+`,
+  },
+  {
+    kind: 'jwt-provider',
+    file: 'workspaces/<workspace>/jwt-providers/<provider>.yaml',
+    title: 'JWT provider',
+    text: 'An identity provider whose signed tokens may send events, where a stream or notification says `security: { jwt_provider: <provider> }`. `exp` is required in every token. `npx carillon jwt-provider check <provider>` fetches the keys and tries a token. See [Securing a stream](securing-a-stream.md).',
+    example: `jwks_url: https://auth.example.com/.well-known/jwks.json
+issuer: https://auth.example.com/
+audience: https://events.example.com
+`,
+  },
+  {
+    kind: 'integration',
+    file: 'workspaces/<workspace>/integrations/<integration>.yaml',
+    title: 'Integration',
+    text: 'Another system that recipients come from. Rules name a partner under `recipients: { from: lookup, integration: … }`; [Give us your recipients](recipients.md) is the page for those who write its endpoint. The other kinds are analytics platforms: rules name them under `cohort`, and [Connect a cohort](cohorts.md) says what to enter at each.',
+    example: `kind: lookup
+url: https://crm.example.com/recipients
+authorization: { scheme: Bearer, key: { secret: CRM_KEY } }
+match: variables.user_id
 `,
   },
 ];

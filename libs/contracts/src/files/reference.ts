@@ -21,7 +21,7 @@ ${FILE_SECTIONS.map(({ file, title }) => `| \`${file}\` | [${title}](#${anchor(t
 
 Rules for every file:
 
-- Names of workspaces, streams, notifications, rules, templates and accounts are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
+- Names of workspaces, streams, notifications, rules, templates, accounts, integrations and JWT providers are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
 - An **expression** is CEL. It stands unquoted on a line of its own, or after \`|\` on the next line. YAML reads \`when: !event.x\`
   as a tag and \`{ when: f(a, b) }\` as two keys; both are refused with that advice, as are unknown keys and empty values.
 - A **duration** is a number and a unit: \`90s 30m 2h 1d 1w\`. A day is 24 hours.
@@ -69,7 +69,19 @@ function rowsOf(shape: JsonSchema, prefix: string): readonly Row[] {
     const row = { path, required: shape.required?.includes(name) ?? false, schema };
     const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : null;
     const inner = values?.properties ? rowsOf(values, `${path}.<name>.`) : rowsOf(schema, `${path}.`);
-    return [row, ...inner];
+    return [row, ...inner, ...choiceRows(schema, `${path}.`)];
+  });
+}
+
+/** The rows of a group that is one of several, told apart by `from`: each key with the word that it goes with. */
+function choiceRows(schema: JsonSchema, prefix: string): readonly Row[] {
+  return (schema.oneOf ?? []).flatMap((option) => {
+    const from = option.properties?.['from']?.const;
+    if (typeof from !== 'string') return [];
+    return rowsOf(option, prefix).map((row) => {
+      const { description = '' } = row.schema;
+      return { ...row, schema: { ...row.schema, description: `With \`from: ${from}\`: ${description}` } };
+    });
   });
 }
 
@@ -77,7 +89,8 @@ function typeOf(schema: JsonSchema): string {
   if (schema.kind) return schema.kind;
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``.replaceAll('"', '');
   if (schema.enum) return schema.enum.map((word) => `\`${String(word)}\``).join(', ');
-  if (schema.oneOf) return 'an account';
+  if (schema.oneOf) return schema.oneOf[0]?.properties?.['from']?.const === undefined ? 'an account' : 'keys';
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
   if (schema.items) return `list of ${typeOf(schema.items)}`;
   if (typeof schema.additionalProperties === 'object') {
     const { additionalProperties: values } = schema;

@@ -58,3 +58,23 @@ export const secret = keys({
     example: 'SMTP_PASSWORD',
   }),
 });
+
+/** An address that we connect to, without a credential in it. */
+export const url = z
+  .string()
+  .max(2000, { error: 'at most 2000 characters' })
+  .regex(/^https?:\/\/[^\s#]+$/i, { error: 'an address such as https://crm.example.com/recipients' })
+  .refine((address) => URL.canParse(address), { error: 'an address such as https://crm.example.com/recipients' })
+  .refine((address) => !/^https?:\/\/[^/?#]*@/i.test(address), {
+    error: 'an address without user and password: the key belongs under authorization',
+  });
+
+export const between = (least: string, most: string) => {
+  const span = (word: string): number => {
+    const read = parseDuration(word);
+    return read.ok ? read.value : Number.NaN;
+  };
+  return duration.refine((word) => !(span(word) < span(least) || span(word) > span(most)), {
+    error: `a duration from ${least} to ${most}`,
+  });
+};

@@ -1,5 +1,8 @@
 import { isId } from '@carillon/kernel';
 import { z } from 'zod';
+import { jwtProviderShape, security } from './security-shapes.ts';
+import { integrationShape } from './integration-shape.ts';
+import { recipients } from './recipients-shape.ts';
 import { duration, expression, keys, said, secret, sender, slug, text } from './shape-parts.ts';
 import { startKeys } from './start-shape.ts';
 
@@ -7,19 +10,6 @@ import { startKeys } from './start-shape.ts';
  * The shape of every configuration file, with the words that the reference and the editors' schemas are made from.
  * Messages of formats say what is expected; `mistakes.ts` puts them into sentences.
  */
-
-const security = keys({
-  api_keys: said(
-    z
-      .array(slug)
-      .min(1, { error: 'one API key, or two while rotating' })
-      .max(2, { error: 'one API key, or two while rotating' }),
-    {
-      description: 'Names of API keys of the workspace that may send here: one, or two while rotating.',
-      example: ['backend'],
-    },
-  ),
-});
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
 const streamSettings = {
@@ -42,8 +32,6 @@ const streamSettings = {
     { description: 'Limit of events; what is over it is answered with 429. No limit unless set.' },
   ),
 };
-
-const VARIABLE_NAME = /^(?!__proto__$|constructor$|prototype$)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 const smtpAccount = keys({
   kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
@@ -127,55 +115,6 @@ export const streamShape = keys({
   ...streamSettings,
 });
 
-const address = (description: string, example: string) => said(expression().exactOptional(), { description, example });
-
-const recipients = keys({
-  from: said(z.literal('event'), { description: 'Where recipients come from: the event itself.' }),
-  for_each: said(expression().exactOptional(), {
-    description: 'A list in the event; each of its values is one recipient, called `item` in the other expressions.',
-    example: 'event.watchers',
-  }),
-  to: said(
-    keys({
-      email: address('Email address.', 'event.customer.email'),
-      phone: address(
-        'Phone number in international form (kept; the channel comes in a later version).',
-        'event.customer.phone',
-      ),
-      token: address('Device token (kept; the channel comes in a later version).', 'event.customer.token'),
-    }),
-    { description: 'Addresses, one expression for each channel. A missing field means no address.' },
-  ),
-  unique_id: said(expression().exactOptional(), {
-    description:
-      'Nobody is sent the same notification twice for one value. `event_id`: every event counts. Left out: each address gets the notification once, ever.',
-    otherwise: 'the address',
-    example: 'event.order_id',
-  }),
-  person: said(expression().exactOptional(), {
-    description: 'Who is told, when one person has several addresses.',
-    otherwise: 'the address',
-    example: 'event.customer.id',
-  }),
-  variables: said(
-    z
-      .record(
-        z.string().regex(VARIABLE_NAME, { error: 'a name of letters, digits and _ that a template can use' }),
-        expression(),
-      )
-      .exactOptional(),
-    {
-      description:
-        'More values for the templates, each an expression; a variable wins over an event field of the same name.',
-      example: { greeting: '"Hello " + event.customer.name' },
-    },
-  ),
-  where: said(expression().exactOptional(), {
-    description: 'Boolean on `variables`, `event`, `item`: a recipient for whom it is not true is dropped.',
-    example: 'variables.wants_mail',
-  }),
-});
-
 const EVENT_PATH = /^[a-z0-9-]+\/[a-z0-9-]+\.[a-z0-9-]+$/;
 
 const rule = keys({
@@ -198,8 +137,31 @@ const rule = keys({
     description: 'Name of a shared stream (streams/<name>.yaml). Left out, the rule has a stream of its own.',
     example: 'orders',
   }),
-  when: said(expression(), {
-    description: 'Boolean on `event`, `event_id`, `time`: the rule fires when it is true.',
+  cohort: said(
+    keys({
+      integration: said(slug, {
+        description: 'Name of the analytics platform (integrations/<name>.yaml).',
+        example: 'mixpanel',
+      }),
+      id: said(text(512), {
+        description: 'Id of the cohort at the platform; its name may change.',
+        example: '1478097',
+      }),
+      on: said(z.enum(['entered', 'left']), { description: 'Which change fires the rule.' }),
+      first_sync: said(z.enum(['silent', 'notify']).exactOptional(), {
+        description:
+          'Whether those are told who were in the cohort when the platform first told of it. `silent`: only those who enter later.',
+        default: 'silent',
+      }),
+    }).exactOptional(),
+    {
+      description:
+        'In place of a stream: somebody enters or leaves a cohort. The recipients come from a lookup about the member.',
+    },
+  ),
+  when: said(expression().exactOptional(), {
+    description:
+      'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Left out only where a cohort starts the rule.',
     example: 'event.status == "paid" && event.total > 100',
   }),
   recipients: said(recipients, { description: 'Who is told.' }),
@@ -310,5 +272,7 @@ export const FILE_SHAPES = {
   notification: notificationShape,
   'email-template': emailTemplateShape,
   account: accountShape,
+  'jwt-provider': jwtProviderShape,
+  integration: integrationShape,
 } as const;
 export type FileKind = keyof typeof FILE_SHAPES;

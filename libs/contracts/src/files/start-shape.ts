@@ -85,6 +85,17 @@ export const startKeys = {
     }).exactOptional(),
     { description: 'Where the stores are.' },
   ),
+  allowed_private_addresses: said(
+    z
+      .array(z.string().regex(/^[0-9a-fA-F.:]+(?:\/\d{1,3})?$/, { error: 'a range such as 10.0.0.0/8' }))
+      .exactOptional(),
+    {
+      description:
+        'Ranges of private addresses that configuration may name as partners and key sets. Listed addresses may also be reached by `http` and on any port.',
+      default: [],
+      example: ['10.0.0.0/8', 'fd00::/8'],
+    },
+  ),
   schema_registry: said(
     keys({
       url: said(urlOf(/^https?:\/\/\S+$/, 'http://registry:8081'), {

@@ -23,11 +23,15 @@ export function writeConfigurationFolder(configuration: Configuration): Map<stri
       case 'template':
         writeTemplate(files, workspace, name, body as TemplateBody);
         break;
+      case 'jwt_provider':
+        files.set(fileOf('jwt-provider', workspace, name), yamlOf('jwt-provider', body));
+        break;
       case 'deployment':
       case 'workspace':
       case 'stream':
       case 'notification':
       case 'account':
+      case 'integration':
         files.set(fileOf(kind, workspace, name), yamlOf(kind, body));
     }
   }

@@ -1,5 +1,23 @@
 // Written by `node schemas/generate.ts` from schemas/; do not edit.
 export const RECORD_SCHEMAS = {
+  cohort: {
+    subject: 'carillon.cohorts-value',
+    current: '{"type":"record","name":"CohortMessage","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"workspace","type":"string"},{"name":"integration","type":"string"},{"name":"cohort","type":"string"},{"name":"name","type":["null","string"],"default":null},{"name":"action","type":"string"},{"name":"session","type":["null","string"],"default":null},{"name":"page","type":["null","long"],"default":null},{"name":"pages","type":["null","long"],"default":null},{"name":"skipped","type":"long"},{"name":"first_sync","type":"long"},{"name":"personal","type":"bytes"}]}',
+    released: [
+    ],
+  },
+  trigger: {
+    subject: 'carillon.triggers-value',
+    current: '{"type":"record","name":"Trigger","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"workspace","type":"string"},{"name":"notification","type":"string"},{"name":"rule","type":"string"},{"name":"rule_id","type":"string"},{"name":"rule_version","type":"long"},{"name":"config_number","type":"long"},{"name":"integration","type":"string"},{"name":"event_id","type":"string"},{"name":"event_position","type":"string"},{"name":"part","type":"int"},{"name":"parts","type":"int"},{"name":"time","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"caused_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"not_after","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"traceparent","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}',
+    released: [
+    ],
+  },
+  lookup: {
+    subject: 'carillon.lookups-value',
+    current: '{"type":"record","name":"Lookup","namespace":"carillon","fields":[{"name":"trigger","type":{"type":"record","name":"LookupTrigger","fields":[{"name":"id","type":"string"},{"name":"workspace","type":"string"},{"name":"notification","type":"string"},{"name":"rule","type":"string"},{"name":"rule_id","type":"string"},{"name":"rule_version","type":"long"},{"name":"config_number","type":"long"},{"name":"integration","type":"string"},{"name":"event_id","type":"string"},{"name":"event_position","type":"string"},{"name":"part","type":"int"},{"name":"parts","type":"int"},{"name":"time","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"caused_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"not_after","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"traceparent","type":["null","string"],"default":null}]}},{"name":"call_id","type":"string"},{"name":"asked_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"answered_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"status","type":"int"},{"name":"calls","type":"int"},{"name":"shared_by","type":"int"},{"name":"personal","type":"bytes"}]}',
+    released: [
+    ],
+  },
   intent: {
     subject: 'carillon.intents-value',
     current: '{"type":"record","name":"Intent","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"workspace","type":"string"},{"name":"notification_id","type":"string"},{"name":"channel","type":"string"},{"name":"notification","type":"string"},{"name":"rule","type":"string"},{"name":"rule_id","type":"string"},{"name":"rule_version","type":"long"},{"name":"config_number","type":"long"},{"name":"event_id","type":"string"},{"name":"event_position","type":"string"},{"name":"trigger_id","type":"string"},{"name":"template","type":"string"},{"name":"template_version","type":"long"},{"name":"caused_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"not_after","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"traceparent","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}',

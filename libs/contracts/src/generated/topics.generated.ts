@@ -1,5 +1,14 @@
 // Written by `node schemas/generate.ts` from schemas/; do not edit.
 export const TOPIC_DEFINITIONS = {
+  'carillon.cohorts': {
+    owner: 'gateway',
+    description: 'What analytics platforms say of who is in a cohort; what changes because of it comes as events.',
+    key: 'integration and cohort',
+    value: 'records/cohort-message.avsc',
+    partitions: 8,
+    retention: '30d',
+    dead_letter: 'carillon.dead-letters',
+  },
   'carillon.config': {
     owner: 'control',
     description: 'Every change of configuration; the position of a record is the number of the configuration.',
@@ -58,7 +67,7 @@ export const TOPIC_DEFINITIONS = {
     owner: 'engine',
     description: 'One recorded answer of a partner for each trigger; the first one wins.',
     key: 'trigger id',
-    value: null,
+    value: 'records/lookup.avsc',
     partitions: 8,
     retention: '30d',
     dead_letter: 'carillon.dead-letters',
@@ -85,7 +94,7 @@ export const TOPIC_DEFINITIONS = {
     owner: 'engine',
     description: 'Rules that fired and whose recipients a partner has to name.',
     key: 'trigger id',
-    value: null,
+    value: 'records/trigger.avsc',
     partitions: 8,
     retention: '30d',
     dead_letter: 'carillon.dead-letters',

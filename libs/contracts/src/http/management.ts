@@ -107,11 +107,27 @@ export const apiKeyBody = z.object({
   key_id: z.string(),
   created_at: time,
   expires_at: nullable(time),
+  expired: z.boolean(),
+  last_used_at: nullable(time).describe('To the minute; null: never, or not since this version was installed'),
   used_by: z.array(z.string()).describe('Notifications and streams that name it'),
 });
 export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
 /** The only answer that ever holds a whole key. */
-export const newApiKeyBody = z.object({ name: z.string(), key: z.string().describe('Shown this once') });
+export const newApiKeyBody = z.object({
+  name: z.string(),
+  key: z.string().describe('Shown this once'),
+  expires_at: nullable(time),
+});
+
+export const jwtProviderBody = z.object({
+  name: z.string(),
+  jwks_url: z.string(),
+  issuer: nullable(z.string()).describe('Null: any'),
+  audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
+  algorithms: z.array(z.string()),
+  used_by: z.array(z.string()).describe('Notifications and streams that name it'),
+});
+export type JwtProviderBodyShown = z.infer<typeof jwtProviderBody>;
 
 export const secretBody = z.object({
   workspace: z.string(),
@@ -159,6 +175,11 @@ export const ruleTestBody = z.object({
   outcome: z.string(),
   error: z.string().nullable(),
   explained: z.array(z.object({ source: z.string(), depth: z.int(), value: z.string() })),
+  asks: z
+    .object({ integration: z.string(), user_ids: z.array(z.string()) })
+    .nullable()
+    .describe('Whom the rule would ask about whom; null where the event names the recipients'),
+  problems: z.array(z.string()).describe('What was not as it should be in the answer'),
   recipients: z.array(
     z.object({
       to: z.record(z.string(), z.string().nullable()),
@@ -188,6 +209,28 @@ export const checkBody = z.object({
   steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
 });
 export type CheckBody = z.infer<typeof checkBody>;
+
+export const cohortBody = z.object({
+  id: z.string().describe('At the platform; names change'),
+  name: z.string().nullable(),
+  members: z.int().describe('Who is in now, by what has been applied so far'),
+  first_heard_at: time,
+  newest_at: time.describe('When the newest message came'),
+  synced_at: nullable(time).describe('Begin of the newest whole sync; null: none has been whole yet'),
+  sync: nullable(
+    z.object({
+      session: z.string(),
+      began_at: time,
+      pages_so_far: z.int(),
+      pages: z.int().nullable().describe('Null: the sender has not said yet'),
+      complete: z.boolean(),
+      leaving: z.boolean().describe('All pages have come, and those who were on none are leaving'),
+    }),
+  ).describe('The newest sync of the whole cohort; null: there were only differences'),
+  first_sync_until: nullable(time).describe('Until then who enters without a named sync belongs to the first sync'),
+  skipped: z.int().describe('Members that came without a usable user id'),
+});
+export type CohortBodyShown = z.infer<typeof cohortBody>;
 
 export const inboxMessageBody = z.object({
   id: z.string(),

@@ -40,7 +40,7 @@ export function problemOf(error: CarillonError, requestId: string): ProblemAnswe
     headers: {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
-      ...(status === 401 && { 'www-authenticate': 'Bearer realm="carillon"' }),
+      ...(status === 401 && { 'www-authenticate': challengeOf(error) }),
       ...retryAfterOf(error, status),
     },
     body: {
@@ -56,6 +56,14 @@ export function problemOf(error: CarillonError, requestId: string): ProblemAnswe
       ...(limit !== undefined && { limit }),
     },
   };
+}
+
+/** Only whoever holds a token that was really signed is told more (RFC 6750); for all others every 401 is the same. */
+function challengeOf({ facts: { tokenFault } }: CarillonError): string {
+  const challenge = 'Bearer realm="carillon"';
+  return tokenFault === undefined
+    ? challenge
+    : `${challenge}, error="invalid_token", error_description="${tokenFault}"`;
 }
 
 /** Whole seconds, rounded up: a client that obeys must not come too early. */

@@ -1,4 +1,4 @@
-import { err, messageOf, ok, type Result } from '@carillon/kernel';
+import { err, messageOf, ok, type Duration, type Instant, type Result } from '@carillon/kernel';
 import avro, { type Type } from 'avsc';
 import { boundedLists } from './bounded-lists.ts';
 import { type DecodeFault, frame, unframe } from './framing.ts';
@@ -28,7 +28,10 @@ export class InvalidRecord extends Error {}
 export type Codec<Record> = {
   encode(record: Record): Uint8Array;
   decode(bytes: Uint8Array): Result<Record, DecodeFault>;
-  /** Makes the schema of these bytes known, where the registry has it: a newer program may have written them. */
+  /**
+   * Makes the schema of these bytes known, where the registry has it: a newer program may have written them. Rejects
+   * where the registry cannot be asked.
+   */
   learn(bytes: Uint8Array): Promise<boolean>;
 };
 
@@ -55,11 +58,33 @@ export function incompatibility(current: string, older: string): string | null {
   }
 }
 
+/** How long nobody is asked again for a schema that could not be learned, and how many such are remembered. */
+const UNKNOWN_FOR: Duration = 60_000;
+const MOST_UNKNOWN = 1_000;
+
+/** Ids of schemas that could not be learned. Broken records may name any of four thousand million. */
+function createUnknowns(now: () => Instant) {
+  const since = new Map<number, Instant>();
+  return {
+    has(id: number): boolean {
+      const at = since.get(id);
+      return at !== undefined && now() - at < UNKNOWN_FOR;
+    },
+    add(id: number): void {
+      since.delete(id);
+      since.set(id, now());
+      const [oldest] = since.keys();
+      if (since.size > MOST_UNKNOWN && oldest !== undefined) since.delete(oldest);
+    },
+  };
+}
+
 /** Registers the schema and every released one, oldest first, and makes a codec that reads what any of them wrote. */
 export async function createCodec<Record, Wire>(
   registry: SchemaIds,
   schema: RecordSchema,
   shape: RecordShape<Record, Wire>,
+  now: () => Instant,
 ): Promise<Codec<Record>> {
   const type = parseSchema(schema.current);
   const readers = new Map<number, Reader>();
@@ -89,13 +114,18 @@ export async function createCodec<Record, Wire>(
     }
   };
 
+  const unknowns = createUnknowns(now);
   const learn = async (bytes: Uint8Array): Promise<boolean> => {
     const framed = unframe(bytes);
     if (!framed.ok) return false;
     const { id } = framed.value;
     if (readers.has(id)) return true;
+    if (unknowns.has(id)) return false;
     const found = await registry.schema(id);
-    if (found === null || incompatibility(schema.current, found) !== null) return false;
+    if (found === null || incompatibility(schema.current, found) !== null) {
+      unknowns.add(id);
+      return false;
+    }
     readers.set(id, readerOf(type, parseSchema(found)));
     return true;
   };

@@ -10,7 +10,9 @@ const KINDS: Readonly<Record<ResourceKind, true>> = {
   notification: true,
   template: true,
   account: true,
+  integration: true,
   api_key: true,
+  jwt_provider: true,
 };
 
 type WireChange = {

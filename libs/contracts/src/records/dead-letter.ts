@@ -5,6 +5,9 @@ import { listOf, readPersonal, textOf, wordOf, writePersonal } from './personal.
 
 const STAGES: Readonly<Record<DeadLetter['stage'], true>> = {
   evaluate: true,
+  cohorts: true,
+  ask: true,
+  resolve: true,
   deliver: true,
   project: true,
   configure: true,

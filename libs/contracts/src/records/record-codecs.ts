@@ -1,14 +1,30 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type {
+  CohortMessage,
+  ConfigurationRecord,
+  DeadLetter,
+  Evaluation,
+  Intent,
+  Lookup,
+  Outcome,
+  Trigger,
+} from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
 import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
 import { type Codec, createCodec, type SchemaIds } from './codec.ts';
+import { cohortMessageShape } from './cohort-message.ts';
 import { configurationShape } from './configuration-record.ts';
 import { deadLetterShape } from './dead-letter.ts';
 import { evaluationShape } from './evaluation.ts';
 import { intentShape } from './intent.ts';
+import { lookupShape } from './lookup.ts';
 import { outcomeShape } from './outcome.ts';
+import { triggerShape } from './trigger.ts';
 
 /** The port's RecordCodecs, each with `learn` for records that a newer program wrote. */
 export type AvroRecordCodecs = {
+  readonly cohort: Codec<CohortMessage>;
+  readonly trigger: Codec<Trigger>;
+  readonly lookup: Codec<Lookup>;
   readonly intent: Codec<Intent>;
   readonly outcome: Codec<Outcome>;
   readonly evaluation: Codec<Evaluation>;
@@ -17,12 +33,15 @@ export type AvroRecordCodecs = {
 };
 
 /** Registers every schema, today's and all released ones, and answers with the codecs: from here on all is synchronous. */
-export async function createRecordCodecs(registry: SchemaIds): Promise<AvroRecordCodecs> {
+export async function createRecordCodecs(registry: SchemaIds, now: () => Instant): Promise<AvroRecordCodecs> {
   return {
-    intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape),
-    outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape),
-    evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape),
-    deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape),
-    configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape),
+    cohort: await createCodec(registry, RECORD_SCHEMAS.cohort, cohortMessageShape, now),
+    trigger: await createCodec(registry, RECORD_SCHEMAS.trigger, triggerShape, now),
+    lookup: await createCodec(registry, RECORD_SCHEMAS.lookup, lookupShape, now),
+    intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape, now),
+    outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape, now),
+    evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape, now),
+    deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape, now),
+    configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape, now),
   };
 }

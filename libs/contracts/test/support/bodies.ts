@@ -1,14 +1,17 @@
 import type {
   AccountBody,
   Configuration,
+  JwtProviderBody,
+  IntegrationBody,
   NotificationBody,
   Resource,
   ResourceBodies,
   ResourceKind,
   RuleBody,
+  Security,
   StreamBody,
 } from '@carillon/domain';
-import { resourceKey } from '@carillon/domain';
+import { hasOwnStream, resourceKey } from '@carillon/domain';
 import fc, { type Arbitrary } from 'fast-check';
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
@@ -43,7 +46,28 @@ const id = (prefix: string) => fc.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/).map
 const optional = <T extends object>(model: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<Partial<T>> =>
   fc.record(model, { requiredKeys: [] }) as Arbitrary<Partial<T>>;
 
-const security = fc.record({ api_keys: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }) });
+/** A JWT provider of this name is in every configuration. */
+const PROVIDER = 'auth';
+const claim = fc.constantFrom('sub', 'email', 'https://example.com/user_id', 'null', '1', '~');
+const security: Arbitrary<Security> = fc.oneof(
+  fc.record({ api_keys: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }) }),
+  fc.record(
+    { jwt_provider: fc.constant(PROVIDER), claims: fc.dictionary(claim, expression, { minKeys: 1, maxKeys: 3 }) },
+    { requiredKeys: ['jwt_provider'] },
+  ),
+);
+const jwtProvider = fc.record(
+  {
+    jwks_url: fc.webUrl(),
+    issuer: words,
+    audience: fc.oneof(words, fc.array(words, { minLength: 1, maxLength: 3 })),
+    algorithms: fc.uniqueArray(fc.constantFrom('RS256', 'ES512', 'EdDSA'), { minLength: 1 }),
+    token_type: words,
+    clock_tolerance: fc.constantFrom('0s', '5m', '600s'),
+    max_token_age: duration,
+  },
+  { requiredKeys: ['jwks_url'] },
+) as Arbitrary<JwtProviderBody>;
 const sender = fc.constantFrom('a@b.example', 'Shop <shop@b.example>', '"Shop: the one" <shop@b.example>');
 const rate = fc.record({ per_second: fc.integer({ min: 1, max: 1000 }), burst: fc.integer({ min: 1, max: 1000 }) });
 
@@ -64,6 +88,42 @@ const account: Arbitrary<AccountBody> = fc.oneof(
   ),
 );
 
+const secret = fc.constantFrom({ secret: 'CRM_KEY' }, { secret: 'CRM_NEXT' });
+const cohortKinds = ['mixpanel', 'amplitude', 'segment', 'generic', 'posthog'] as const;
+const cohortIntegration: Arbitrary<IntegrationBody> = fc
+  .record({
+    kind: fc.constantFrom(...cohortKinds),
+    authorization: fc.record({ key: secret, second_key: secret }, { requiredKeys: ['key'] }),
+    user_id: fc.constantFrom('email', 'properties.$email', 'User ID'),
+    lasts: duration.map(() => '2h'),
+  })
+  .map(({ kind, authorization, user_id, lasts }): IntegrationBody => {
+    if (kind === 'generic') return { kind, authorization, first_sync_lasts: lasts };
+    if (kind === 'segment') return { kind, authorization, user_id, first_sync_lasts: lasts };
+    if (kind !== 'posthog') return { kind, authorization, user_id };
+    const url = 'https://eu.posthog.com';
+    return { kind, url, project: '12', authorization, cohorts: ['5', '21'], every: '2h', user_id };
+  });
+
+const partner: Arbitrary<IntegrationBody> = fc
+  .record(
+    {
+      kind: fc.constant('lookup' as const),
+      url: fc.constantFrom('https://crm.example.com/recipients', 'http://10.0.0.1:8080/a?b=c%20d'),
+      authorization: fc.record(
+        { scheme: fc.constant('Basic' as const), key: secret, second_key: secret, base64: fc.boolean() },
+        { requiredKeys: ['key', 'scheme'] },
+      ),
+      headers: fc.dictionary(fc.stringMatching(/^X-[A-Z]{1,5}$/), fc.oneof(fc.constant('a: b'), secret), {
+        maxKeys: 2,
+      }),
+      match: fc.constantFrom('variables.user_id', 'user_id'),
+      timeouts: fc.record({ connect: fc.constant('2s'), total: fc.constant('20s') }, { requiredKeys: [] }),
+    },
+    { requiredKeys: ['kind', 'url', 'authorization'] },
+  )
+  .map((body) => body as IntegrationBody);
+
 const stream = fc.record(
   {
     key: expression,
@@ -76,7 +136,7 @@ const stream = fc.record(
   { requiredKeys: ['security'] },
 ) as Arbitrary<StreamBody>;
 
-const recipients = fc.record(
+const eventRecipients = fc.record(
   {
     from: fc.constant('event' as const),
     for_each: expression,
@@ -89,19 +149,68 @@ const recipients = fc.record(
   { requiredKeys: ['from', 'to'] },
 );
 
-const rule = (shared: readonly string[]): Arbitrary<RuleBody> =>
+const lookupRecipients = (integrations: readonly string[], userIds: Arbitrary<string> | null) =>
+  fc.record(
+    {
+      from: fc.constant('lookup' as const),
+      integration: fc.constantFrom(...integrations),
+      ...(userIds && { user_ids: userIds }),
+      unique_id: expression,
+      person: expression,
+      where: expression,
+    },
+    { requiredKeys: ['from', 'integration', ...(userIds ? (['user_ids'] as const) : [])] },
+  );
+
+type Around = {
+  readonly templates: readonly string[];
+  readonly streams: readonly string[];
+  readonly partners: readonly string[];
+  readonly platforms: readonly string[];
+};
+
+/** A rule that a cohort starts; PostHog is asked for the cohort `5`, so that one is there everywhere. */
+const cohortRule = ({ partners, platforms }: Around): Arbitrary<RuleBody> =>
   fc.record(
     {
       id: id('rul_'),
       enabled: fc.boolean(),
       when: expression,
-      recipients,
+      cohort: fc.record(
+        {
+          integration: fc.constantFrom(...platforms),
+          id: fc.constant('5'),
+          on: fc.constantFrom('entered', 'left'),
+          first_sync: fc.constantFrom('silent', 'notify'),
+        },
+        { requiredKeys: ['integration', 'id', 'on'] },
+      ),
+      recipients: lookupRecipients(partners, null),
+    },
+    { requiredKeys: ['cohort', 'recipients'] },
+  ) as Arbitrary<RuleBody>;
+
+const rule = (around: Around): Arbitrary<RuleBody> =>
+  around.partners.length > 0 && around.platforms.length > 0
+    ? fc.oneof({ arbitrary: streamRule(around), weight: 2 }, { arbitrary: cohortRule(around), weight: 1 })
+    : streamRule(around);
+
+const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitrary<RuleBody> =>
+  fc.record(
+    {
+      id: id('rul_'),
+      enabled: fc.boolean(),
+      when: expression,
+      recipients:
+        integrations.length > 0
+          ? fc.oneof(eventRecipients, lookupRecipients(integrations, expression))
+          : eventRecipients,
       ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
     },
     { requiredKeys: ['when', 'recipients'] },
   ) as Arbitrary<RuleBody>;
 
-const notification = (templates: readonly string[], streams: readonly string[]): Arbitrary<NotificationBody> =>
+const notification = (around: Around): Arbitrary<NotificationBody> =>
   fc
     .record({
       basis: optional<NotificationBody>({
@@ -115,11 +224,11 @@ const notification = (templates: readonly string[], streams: readonly string[]):
         in_doubt: fc.constantFrom('hold', 'resend', 'drop'),
       } as { [K in keyof NotificationBody]: Arbitrary<NotificationBody[K]> }),
       security,
-      template: fc.constantFrom(...templates),
-      rules: fc.dictionary(name, rule(streams), { maxKeys: 3 }),
+      template: fc.constantFrom(...around.templates),
+      rules: fc.dictionary(name, rule(around), { maxKeys: 3 }),
     })
     .map(({ basis, security: own, template, rules }) => {
-      const needed = Object.values(rules).some(({ stream: shared }) => shared === undefined);
+      const needed = Object.values(rules).some(hasOwnStream);
       return { ...basis, ...(needed && { security: own }), channels: { email: { template } }, rules };
     });
 
@@ -143,10 +252,26 @@ export const configurations: Arbitrary<Configuration> = fc
     streams: fc.dictionary(name, stream, { maxKeys: 2 }),
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, account, { maxKeys: 2 }),
+    provider: jwtProvider,
+    partners: fc.dictionary(name, partner, { maxKeys: 2 }),
+    platforms: fc.dictionary(
+      name.map((text) => `p-${text}`),
+      cohortIntegration,
+      { maxKeys: 2 },
+    ),
   })
   .chain((around) =>
     fc
-      .dictionary(name, notification(Object.keys(around.templates), Object.keys(around.streams)), { maxKeys: 2 })
+      .dictionary(
+        name,
+        notification({
+          templates: Object.keys(around.templates),
+          streams: Object.keys(around.streams),
+          partners: Object.keys(around.partners),
+          platforms: Object.keys(around.platforms),
+        }),
+        { maxKeys: 2 },
+      )
       .map((notifications) => {
         const resources = new Map<string, Resource>();
         const add = (
@@ -166,6 +291,8 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('stream', around.streams);
         addAll('template', around.templates);
         addAll('account', around.accounts);
+        add('jwt_provider', 'shop', PROVIDER, around.provider);
+        addAll('integration', { ...around.platforms, ...around.partners });
         addAll('notification', notifications);
         return { number: 1, resources };
       }),

@@ -1,4 +1,13 @@
-import type { ConfigurationRecord, DeadLetter, Evaluation, Intent, Outcome } from '@carillon/domain';
+import type {
+  CohortMessage,
+  ConfigurationRecord,
+  DeadLetter,
+  Evaluation,
+  Intent,
+  Lookup,
+  Outcome,
+  Trigger,
+} from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
 import fc, { type Arbitrary } from 'fast-check';
 
@@ -49,6 +58,65 @@ export const intents: Arbitrary<Intent> = fc.record({
   traceparent: nullable(text),
 });
 
+export const triggers: Arbitrary<Trigger> = fc.record({
+  id: id<Trigger['id']>(),
+  workspace: text,
+  notification: text,
+  rule: text,
+  ruleId: text,
+  ruleVersion: count,
+  configNumber: count,
+  integration: text,
+  eventId: id<Trigger['eventId']>(),
+  eventPosition: text,
+  part: count,
+  parts: count,
+  userIds: fc.array(text, { maxLength: 5 }),
+  event: fc.dictionary(text, json),
+  time: instant,
+  causedAt: instant,
+  notAfter: instant,
+  traceparent: nullable(text),
+});
+
+const problemKind = fc.constantFrom('missing', 'extra', 'duplicate', 'invalid', 'invalid_address', 'not_in_order');
+export const lookups: Arbitrary<Lookup> = fc.record({
+  trigger: triggers,
+  callId: text,
+  askedAt: instant,
+  answeredAt: instant,
+  status: count,
+  calls: count,
+  sharedBy: count,
+  items: fc.array(
+    fc.record({
+      userId: nullable(text),
+      to: fc.record({ email: nullable(text), phone: nullable(text), token: nullable(text) }),
+      variables: fc.dictionary(text, json),
+    }),
+    { maxLength: 4 },
+  ),
+  problems: fc.array(fc.record({ kind: problemKind, index: nullable(count), userId: nullable(text), detail: text }), {
+    maxLength: 4,
+  }),
+  problemCounts: fc.dictionary(problemKind, count),
+});
+
+export const cohortMessages: Arbitrary<CohortMessage> = fc.record({
+  id: id<CohortMessage['id']>(),
+  workspace: text,
+  integration: text,
+  cohort: text,
+  name: nullable(text),
+  action: fc.constantFrom('add', 'remove', 'replace', 'settle'),
+  session: nullable(text),
+  page: nullable(fc.record({ number: count, of: nullable(count) })),
+  skipped: count,
+  firstSync: instant,
+  userIds: fc.array(text, { maxLength: 5 }),
+  time: fc.oneof(nullable(instant), fc.array(instant, { maxLength: 5 })),
+});
+
 export const outcomes: Arbitrary<Outcome> = fc.record({
   id: text,
   deliveryId: id<Outcome['deliveryId']>(),
@@ -93,7 +161,7 @@ export const evaluations: Arbitrary<Evaluation> = fc.record({
 
 export const deadLetters: Arbitrary<DeadLetter> = fc.record({
   id: text,
-  stage: fc.constantFrom('evaluate', 'deliver', 'project', 'configure'),
+  stage: fc.constantFrom('evaluate', 'cohorts', 'ask', 'resolve', 'deliver', 'project', 'configure'),
   workspace: nullable(text),
   topic: text,
   partition: count,

@@ -21,6 +21,7 @@ export const smallLanguage: ExpressionCheck = {
       usesItem: /\bitem\b/.test(source),
       evaluate: () => ({ ok: false, error: 'not evaluated here' }),
       explain: () => [],
+      requirement: () => ({ kind: 'unknown' }),
     };
     return faults.length > 0 ? err(faults) : ok(expression);
   },

@@ -4,9 +4,14 @@
  */
 export type SecretReference = { readonly secret: string };
 
+/** Who may send: holders of API keys, or of tokens of a JWT provider. `apply` takes one of the two and refuses both. */
 export type Security = {
   /** Names of API keys of the workspace: one, or two while rotating. */
-  readonly api_keys: readonly string[];
+  readonly api_keys?: readonly string[];
+  /** Name of a JWT provider of the workspace. */
+  readonly jwt_provider?: string;
+  /** Path in the event by name of a claim of the token; both have to hold the same. Only with `jwt_provider`. */
+  readonly claims?: Readonly<Record<string, string>>;
 };
 
 /** What both kinds of event stream may set. */
@@ -27,7 +32,8 @@ export type StreamBody = StreamSettings & {
   readonly security: Security;
 };
 
-export type Recipients = {
+/** The event itself names who is told. */
+export type EventRecipients = {
   readonly from: 'event';
   /** A list in the event; each of its values is `item`. */
   readonly for_each?: string;
@@ -39,6 +45,34 @@ export type Recipients = {
   readonly where?: string;
 };
 
+/** The event names user ids, and a partner answers who they are. */
+export type LookupRecipients = {
+  readonly from: 'lookup';
+  /** Name of an integration of kind `lookup`. */
+  readonly integration: string;
+  /** A string, a number or a list of these; sent as strings. Left out where a cohort starts the rule: then the member. */
+  readonly user_ids?: string;
+  /** Counts where the partner's answer has no `unique_id` of its own. */
+  readonly unique_id?: string;
+  /** Counts where nobody knows which user id an answer is about. */
+  readonly person?: string;
+  /** Boolean on `variables` and `event`: drops the recipient where it is not true. */
+  readonly where?: string;
+};
+
+export type Recipients = EventRecipients | LookupRecipients;
+
+/** What starts a rule in place of events of a stream: somebody enters or leaves a cohort. */
+export type CohortBody = {
+  /** Name of an integration of a kind that has cohorts. */
+  readonly integration: string;
+  /** Id of the cohort at the platform. */
+  readonly id: string;
+  readonly on: 'entered' | 'left';
+  /** Whether those are told who were in when the platform first told us of the cohort; `silent` unless set. */
+  readonly first_sync?: 'silent' | 'notify';
+};
+
 export type RuleBody = {
   /** Given at creation, written by export; triggers are counted by it. */
   readonly id?: string;
@@ -47,7 +81,10 @@ export type RuleBody = {
   readonly enabled?: boolean;
   /** Name of a shared stream; left out, the rule has a stream of its own. */
   readonly stream?: string;
-  readonly when: string;
+  /** In place of a stream. */
+  readonly cohort?: CohortBody;
+  /** Left out only where a cohort starts the rule: then always. */
+  readonly when?: string;
   readonly recipients: Recipients;
 };
 
@@ -97,6 +134,61 @@ export type SmtpAccount = {
 export type SandboxAccount = { readonly kind: 'sandbox'; readonly from?: string };
 export type AccountBody = SmtpAccount | SandboxAccount;
 
+/** A partner that knows addresses: the endpoint of specification 4.2. */
+export type LookupIntegration = {
+  readonly kind: 'lookup';
+  readonly url: string;
+  readonly authorization: {
+    /** `Bearer` unless set. */
+    readonly scheme?: 'Bearer' | 'Basic';
+    readonly key: SecretReference;
+    /** The other key while rotating: used where the first is refused. */
+    readonly second_key?: SecretReference;
+    /** With `Basic`: the key goes base64-encoded instead of word for word. */
+    readonly base64?: boolean;
+  };
+  /** Further headers of each call. */
+  readonly headers?: Readonly<Record<string, string | SecretReference>>;
+  /** Path in an item of the answer that holds the user id asked for, such as `variables.user_id`. */
+  readonly match?: string;
+  /** The answer has one item for each id, in the order of the ids. */
+  readonly in_order?: boolean;
+  readonly timeouts?: { readonly connect?: string; readonly total?: string };
+};
+/** What a platform shows to prove that it is the platform, or what we show to it. */
+export type CohortAuthorization = {
+  readonly key: SecretReference;
+  /** The other key while rotating. */
+  readonly second_key?: SecretReference;
+};
+
+/** An analytics platform that tells us, by webhook, who is in its cohorts. */
+export type WebhookIntegration = {
+  readonly kind: 'mixpanel' | 'amplitude' | 'segment' | 'generic';
+  /** The secret that its requests carry; of Segment the one that signs them. */
+  readonly authorization: CohortAuthorization;
+  /** Field of a member that holds the user id, where it is not the platform's own. Not with `generic`. */
+  readonly user_id?: string;
+  /** How long a cohort's first messages count as the first sync. Only where messages name no export. */
+  readonly first_sync_lasts?: string;
+};
+
+/** PostHog tells nobody: it is asked who is in these cohorts. */
+export type PostHogIntegration = {
+  readonly kind: 'posthog';
+  readonly url: string;
+  readonly project: string;
+  readonly authorization: CohortAuthorization;
+  /** Ids of the cohorts that are asked for. */
+  readonly cohorts: readonly string[];
+  readonly every?: string;
+  readonly user_id?: string;
+};
+
+export type CohortIntegration = WebhookIntegration | PostHogIntegration;
+/** Another system that recipients come from; by `kind`. */
+export type IntegrationBody = LookupIntegration | CohortIntegration;
+
 export type ApiKeyBody = {
   /** The public 8 characters of `cln_<id>_<secret>_<checksum>`. */
   readonly key_id: string;
@@ -104,6 +196,18 @@ export type ApiKeyBody = {
   readonly digest: string;
   readonly created_at: string;
   readonly expires_at?: string;
+};
+
+/** A trusted issuer of signed tokens; what is left out has the default of `jwtSettings`. */
+export type JwtProviderBody = {
+  readonly jwks_url: string;
+  readonly issuer?: string;
+  /** One of them has to be the token's. Left out, tokens that were issued for somebody else are taken too. */
+  readonly audience?: string | readonly string[];
+  readonly algorithms?: readonly string[];
+  readonly token_type?: string;
+  readonly clock_tolerance?: string;
+  readonly max_token_age?: string;
 };
 
 export type DeploymentBody = {
@@ -118,7 +222,9 @@ export type ResourceBodies = {
   notification: NotificationBody;
   template: TemplateBody;
   account: AccountBody;
+  integration: IntegrationBody;
   api_key: ApiKeyBody;
+  jwt_provider: JwtProviderBody;
 };
 export type ResourceKind = keyof ResourceBodies;
 

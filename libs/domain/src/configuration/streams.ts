@@ -1,3 +1,4 @@
+import { cohortStream } from '../cohorts/cohort-message.ts';
 import type { Configuration, Resource } from './configuration.ts';
 import { listResources } from './configuration.ts';
 import type { RuleBody, Security, StreamSettings } from './resources.ts';
@@ -34,6 +35,15 @@ export const ruleIdOf = (rule: PlacedRule): string =>
 export const notificationIdOf = (item: Resource<'notification'>): string =>
   item.body.id ?? `${item.ref.workspace}/${item.ref.name}`;
 
+/** Whether a rule has an address of its own: those on shared streams and those of cohorts have none. */
+export const hasOwnStream = ({ stream, cohort }: RuleBody): boolean => stream === undefined && cohort === undefined;
+
+function pathOf(workspace: string, notification: string, name: string, rule: RuleBody): string {
+  const { stream, cohort } = rule;
+  if (cohort) return cohortStream({ workspace, integration: cohort.integration, cohort: cohort.id });
+  return stream === undefined ? ownPath(workspace, notification, name, rule) : `${workspace}/${stream}`;
+}
+
 const ownPath = (workspace: string, notification: string, name: string, rule: RuleBody): string =>
   rule.path ?? `${workspace}/${notification}.${name}`;
 
@@ -65,8 +75,8 @@ function buildTable(configuration: Configuration): StreamTable {
   for (const notification of listResources(configuration, 'notification')) {
     const { workspace, name: title } = notification.ref;
     for (const [name, body] of Object.entries(notification.body.rules)) {
-      const own = body.stream === undefined;
-      const path = own ? ownPath(workspace, title, name, body) : `${workspace}/${body.stream}`;
+      const own = hasOwnStream(body);
+      const path = pathOf(workspace, title, name, body);
       if (own) streams.set(path, ownStream(notification, path));
       const placed: PlacedRule = {
         workspace,
@@ -90,7 +100,7 @@ function ownStream(notification: Resource<'notification'>, path: string): EventS
     workspace: notification.ref.workspace,
     key: null,
     time: null,
-    security: security ?? { api_keys: [] },
+    security: security ?? {},
     ...(cors_origins && { cors_origins }),
     ...(rate && { rate }),
   };

@@ -1,4 +1,4 @@
-import { err, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
+import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { EVENT_LIMITS, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
 import { knownName } from './json-reader-names.ts';
 import { pointerTo } from './json-reader-path.ts';
@@ -38,6 +38,15 @@ export function readEvent(
   bytes: Uint8Array,
   limits: JsonLimits = EVENT_LIMITS,
 ): Result<{ readonly body: JsonObject }, JsonFault> {
+  const read = readWith(bytes, limits, (reader) => reader.readObject());
+  return read.ok ? ok({ body: read.value }) : read;
+}
+
+/** Reads any JSON text with the same strictness: what partners answer. */
+export const readJson = (bytes: Uint8Array, limits: JsonLimits): Result<Json, JsonFault> =>
+  readWith(bytes, limits, (reader) => reader.readDocument());
+
+function readWith<T>(bytes: Uint8Array, limits: JsonLimits, read: (reader: Reader) => T): Result<T, JsonFault> {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -46,7 +55,7 @@ export function readEvent(
   }
   const reader = new Reader(text, limits);
   try {
-    return ok({ body: reader.readDocument() });
+    return ok(read(reader));
   } catch (stop) {
     if (stop === reader && reader.fault) return err(reader.fault);
     throw stop;
@@ -74,16 +83,20 @@ class Reader {
     this.#limits = limits;
   }
 
-  readDocument(): JsonObject {
+  readDocument(): Json {
     if (this.#text.charCodeAt(0) === 0xfeff)
       this.#fail('invalid_json', 'The body begins with a byte order mark. Send it without.');
-    const first = this.#skipSpace();
-    const start = this.#at;
-    const value = this.#value(first);
+    const value = this.#value(this.#skipSpace());
     if (!Number.isNaN(this.#skipSpace()))
       this.#fail('invalid_json', 'There is more after the end of the object. Send one object in each request.');
-    if (first === OPEN_OBJECT) return value as JsonObject;
-    this.#at = start;
+    return value;
+  }
+
+  readObject(): JsonObject {
+    const value = this.readDocument();
+    if (isJsonObject(value)) return value;
+    this.#at = 0;
+    this.#skipSpace();
     return this.#fail(
       'not_an_object',
       'The body is valid JSON but not an object. Send one object, such as {"status":"paid"}.',

@@ -9,3 +9,9 @@ export type Position = {
 };
 
 export const formatPosition = (at: Position): string => `${at.topic}/${at.partition}@${at.offset}`;
+
+/** Reads what `formatPosition` wrote; undefined for other text. */
+export function readPosition(text: string): Omit<Position, 'logId'> | undefined {
+  const [, topic = '', partition, offset] = /^([^/]+)\/(\d+)@(\d+)$/.exec(text) ?? [];
+  return topic === '' ? undefined : { topic, partition: Number(partition), offset: Number(offset) };
+}

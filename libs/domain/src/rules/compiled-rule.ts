@@ -15,4 +15,6 @@ export type CompiledRule = {
   readonly person: Expression | null;
   readonly variables: readonly (readonly [name: string, value: Expression])[];
   readonly where: Expression | null;
+  /** Whom the rule asks about whom; null where the event names the recipients. */
+  readonly lookup: { readonly integration: string; readonly userIds: Expression } | null;
 };

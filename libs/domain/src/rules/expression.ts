@@ -1,9 +1,11 @@
 import type { Instant, Json } from '@carillon/kernel';
+import type { FieldStep, JsonType } from '../events/field-path.ts';
+import type { Requirement } from './requirement.ts';
 
 /** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
-export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path';
+export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path' | 'user_ids' | 'answer';
 
-/** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where`. */
+/** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup. */
 export type Bindings = {
   readonly event: Json;
   readonly event_id: string;
@@ -23,6 +25,9 @@ export type FieldReference = {
   readonly root: 'event' | 'item' | 'variables';
   /** `customer.email`, `items[].qty`; empty where the root itself is used whole. */
   readonly path: string;
+  readonly steps: readonly FieldStep[];
+  /** What its place in the expression needs it to be; null where any value does. */
+  readonly type: JsonType | null;
   /** True where an index is computed, so that the path is only a beginning. */
   readonly dynamic: boolean;
 };
@@ -35,6 +40,8 @@ export type Expression = {
   readonly usesItem: boolean;
   evaluate(bindings: Bindings): Evaluated;
   explain(bindings: Bindings): readonly Explained[];
+  /** What fields have to hold for it to be true, as far as that can be read off. */
+  requirement(): Requirement;
 };
 
 /** Why an expression cannot be published. Lines and columns begin at 1, within the expression's own text. */

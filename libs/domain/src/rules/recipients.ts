@@ -1,30 +1,17 @@
-import type { Json, JsonObject } from '@carillon/kernel';
+import type { Json } from '@carillon/kernel';
 import type { SourceEvent } from '../events/source-event.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Bindings, Expression } from './expression.ts';
-
-export type Addresses = { readonly email: string | null; readonly phone: string | null; readonly token: string | null };
-
-/** Somebody whom a fired rule tells. */
-export type Recipient = {
-  readonly to: Addresses;
-  readonly uniqueId: string;
-  /** Who is told, for limits, opt-outs and why-not: `recipients.person`, else the address. */
-  readonly person: string;
-  readonly variables: JsonObject;
-};
-
-export type DropReason = 'rule_error' | 'where_false' | 'no_unique_id' | 'too_many_recipients';
+import type { Addresses, Dropped, Recipient } from './recipient.ts';
+import { CONTROL, identifier, madeOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from './recipient-parts.ts';
 
 export type RuleOutcome =
   | { readonly kind: 'not_fired' }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'failed'; readonly error: string }
-  | {
-      readonly kind: 'fired';
-      readonly recipients: readonly Recipient[];
-      readonly dropped: readonly { readonly index: number; readonly reason: DropReason; readonly detail: string }[];
-    };
+  | { readonly kind: 'fired'; readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] }
+  /** Fired, and a partner has to say who is told: each id once. */
+  | { readonly kind: 'asks'; readonly userIds: readonly string[]; readonly dropped: readonly Dropped[] };
 
 /** One event tells at most this many people by `for_each`; the rest are dropped with a reason, never silently. */
 export const MAX_RECIPIENTS = 500;
@@ -39,14 +26,41 @@ export function evaluateRule(rule: CompiledRule, event: SourceEvent, triggerId: 
     if (fired.value === false) return { kind: 'not_fired' };
     return { kind: 'failed', error: 'when is not true or false' };
   }
-  return findRecipients(rule, event, triggerId, bindings);
+  return rule.lookup ? findUserIds(rule.lookup.userIds, bindings) : findRecipients(rule, event, triggerId, bindings);
+}
+
+/** One event asks about at most this many ids; the rest are dropped with a reason, never silently. */
+export const MAX_USER_IDS = 50_000;
+const MAX_ID_LENGTH = 255;
+
+function findUserIds(expression: Expression, bindings: Bindings): RuleOutcome {
+  const found = expression.evaluate(bindings);
+  if (!found.ok) return { kind: 'failed', error: `user_ids: ${found.error}` };
+  const values = Array.isArray(found.value) ? (found.value as readonly Json[]) : [found.value];
+  const userIds = new Set<string>();
+  const dropped: Dropped[] = [];
+  let beyond = 0;
+  for (const [index, value] of values.entries()) {
+    const id = identifier(value);
+    if (id === null) dropped.push({ index, reason: 'invalid_user_id', detail: 'neither text nor number, or empty' });
+    else if (id.length > MAX_ID_LENGTH) {
+      dropped.push({ index, reason: 'invalid_user_id', detail: `longer than ${MAX_ID_LENGTH} characters` });
+    } else if (userIds.size < MAX_USER_IDS) userIds.add(id);
+    else beyond += 1;
+  }
+  if (beyond > 0) {
+    const detail = `${beyond} beyond the ${MAX_USER_IDS} of one event`;
+    dropped.push({ index: values.length - beyond, reason: 'too_many_user_ids', detail });
+  }
+  if (values.length === 0) dropped.push({ index: 0, reason: 'no_user_ids', detail: 'the list of user ids is empty' });
+  return { kind: 'asks', userIds: [...userIds], dropped };
 }
 
 function findRecipients(rule: CompiledRule, event: SourceEvent, triggerId: string, bindings: Bindings): RuleOutcome {
   const items = listItems(rule.forEach, bindings);
   if (!items.ok) return { kind: 'failed', error: `for_each: ${items.error}` };
   const recipients: Recipient[] = [];
-  const dropped: { index: number; reason: DropReason; detail: string }[] = [];
+  const dropped: Dropped[] = [];
   for (const [index, item] of items.value.entries()) {
     if (index >= MAX_RECIPIENTS) {
       const rest = items.value.length - MAX_RECIPIENTS;
@@ -76,18 +90,12 @@ function listItems(forEach: Expression | null, bindings: Bindings): Items {
     : { ok: false, error: 'expected a list' };
 }
 
-type Made = { ok: true; recipient: Recipient } | { ok: false; reason: DropReason; detail: string };
-
 function makeRecipient(rule: CompiledRule, bindings: Bindings, eventId: string, triggerId: string): Made {
   const variables = Object.fromEntries(
     rule.variables.map(([name, expression]) => [name, valueOrNull(expression, bindings)]),
   );
-  if (rule.where) {
-    const kept = rule.where.evaluate({ ...bindings, variables });
-    if (!kept.ok) return { ok: false, reason: 'rule_error', detail: `where: ${kept.error}` };
-    if (kept.value === false) return { ok: false, reason: 'where_false', detail: rule.where.source };
-    if (kept.value !== true) return { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
-  }
+  const refused = refusedBy(rule.where, { ...bindings, variables });
+  if (refused) return refused;
   const to: Addresses = {
     email: addressOf(rule.to.email, bindings),
     phone: addressOf(rule.to.phone, bindings),
@@ -97,48 +105,12 @@ function makeRecipient(rule: CompiledRule, bindings: Bindings, eventId: string, 
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings)) : null;
   const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
-  return { ok: true, recipient: { to, uniqueId: unique.value, person, variables } };
+  return madeOf({ to, uniqueId: unique.value, person, variables });
 }
-
-/** In `to` and `variables` a missing field is null (rules.md section 1). */
-function valueOrNull(expression: Expression, bindings: Bindings): Json {
-  const result = expression.evaluate(bindings);
-  return result.ok ? result.value : null;
-}
-
-/** No address has control characters. One is never repaired: what is suppressed, told and sent to must be one text. */
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 function addressOf(expression: Expression | null, bindings: Bindings): string | null {
   const value = expression ? valueOrNull(expression, bindings) : null;
   if (typeof value !== 'string') return null;
   const address = value.trim();
   return address === '' || CONTROL.test(address) ? null : address;
-}
-
-/** Text as it is; numbers as their decimal text; anything else is no identifier. */
-function identifier(value: Json): string | null {
-  if (typeof value === 'string') return value === '' ? null : value;
-  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null;
-}
-
-type Unique = { ok: true; value: string } | { ok: false; reason: DropReason; detail: string };
-
-/**
- * rules.md section 3. The fallback to the first address is only for rules without an expression; `event_id` and
- * `trigger_id` get the recipient's first address added, so that each recipient of each event counts.
- */
-function uniqueIdOf(rule: CompiledRule, bindings: Bindings, to: Addresses, eventId: string, triggerId: string): Unique {
-  const first = to.email ?? to.phone ?? to.token;
-  if (rule.uniqueId === 'event_id') return { ok: true, value: `${eventId}:${first ?? ''}` };
-  if (rule.uniqueId === 'trigger_id') return { ok: true, value: `${triggerId}:${first ?? ''}` };
-  if (rule.uniqueId === null) {
-    if (first !== null) return { ok: true, value: first };
-    return { ok: false, reason: 'no_unique_id', detail: 'neither an address nor a unique_id' };
-  }
-  const result = rule.uniqueId.evaluate(bindings);
-  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `unique_id: ${result.error}` };
-  const value = identifier(result.value);
-  if (value !== null) return { ok: true, value };
-  return { ok: false, reason: 'rule_error', detail: 'unique_id is null, empty, or neither text nor number' };
 }

@@ -86,7 +86,8 @@ describe('folding a configuration record', () => {
   it('counts the version of a rule by changes to that rule alone, whatever the order of its names', () => {
     const other = { ...rule, when: 'event.status == "late"' };
     const first = [notification('order-paid', withRules({ paid: rule, late: other }))];
-    const reordered = { recipients: rule.recipients, when: rule.when, stream: 'orders' };
+    const { recipients, ...rest } = rule;
+    const reordered = { recipients, ...rest, stream: 'orders' };
     const second = [notification('order-paid', { ...withRules({ late: other, paid: reordered }), name: 'Renamed' })];
     const third = [notification('order-paid', withRules({ paid: rule, late: { ...other, enabled: false } }))];
     expect(versionsOf(configurationOf(first))).toEqual({ paid: 1, late: 1 });

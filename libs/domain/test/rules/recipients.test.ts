@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { givenEvent, givenRule } from '@carillon/testing/given';
-import { evaluateRule, MAX_RECIPIENTS, type CompiledRule, type RuleOutcome } from '@carillon/domain';
+import {
+  evaluateRule,
+  MAX_RECIPIENT_CHARACTERS,
+  MAX_RECIPIENTS,
+  type CompiledRule,
+  type RuleOutcome,
+} from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
 
 const evaluate = (rule: CompiledRule, body: { readonly [name: string]: Json } = {}): RuleOutcome =>
@@ -89,6 +95,22 @@ describe('for_each', () => {
     expect(fired(rule, { watchers: [] })).toEqual({ kind: 'fired', recipients: [], dropped: [] });
     expect(evaluate(rule, { watchers: 'all' })).toEqual({ kind: 'failed', error: 'for_each: expected a list' });
     expect(evaluate(rule, {}).kind).toBe('failed');
+  });
+
+  it('drops a recipient for whom a rule makes more than a topic takes, and tells the others', () => {
+    const grown = givenRule({
+      for_each: 'event.to',
+      to: { email: 'item' },
+      variables: { text: 'event.text', who: 'item' },
+    });
+    const text = 'x'.repeat(MAX_RECIPIENT_CHARACTERS - 1000);
+    const outcome = fired(grown, { to: ['ada@example.com', `${'b'.repeat(300)}@example.com`], text });
+    expect(outcome.recipients.map(({ to }) => to.email)).toEqual(['ada@example.com']);
+    expect(outcome.dropped).toMatchObject([{ index: 1, reason: 'too_large' }]);
+    const lists = givenRule({ variables: { a: 'event.list', b: 'event.list' } });
+    const list = Array.from({ length: MAX_RECIPIENT_CHARACTERS / 40 }, (_, index) => index);
+    expect(drops(lists, { ...ADA, list })).toEqual([[0, 'too_large']]);
+    expect(drops(lists, { ...ADA, list: list.slice(0, 100) })).toEqual([]);
   });
 
   it(`tells ${MAX_RECIPIENTS} at most, and says how many were left out`, () => {

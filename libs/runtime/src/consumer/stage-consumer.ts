@@ -5,6 +5,7 @@ import type {
   CheckpointStore,
   Consumption,
   EventLog,
+  FencedWrite,
   LogRecord,
   NewRecord,
   PartitionWorker,
@@ -28,6 +29,7 @@ export type InterpretedStage = {
     readonly fates: readonly { readonly kind: string }[];
     readonly outputs: readonly NewRecord[];
     readonly ruleErrors?: number;
+    readonly save?: () => Promise<FencedWrite>;
     readonly state: CarriedState;
   }>;
 };
@@ -66,6 +68,8 @@ export type StageConsumerOptions = {
   readonly held?: Set<number>;
   readonly maxRecords?: number;
   readonly maxBytes?: number;
+  /** Bytes of input that the stage is handed at once: small where a little input asks for much. */
+  readonly handleBytes?: number;
 };
 
 /**
@@ -100,16 +104,18 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
   };
   let assigned = true;
 
+  const furtherOn = (): CarillonError =>
+    new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
+
   /** Outputs, then state, then position: in this order, whatever happens in between. */
   async function handleBatch(records: readonly LogRecord[], next: number): Promise<Omit<BatchEnded, 'lag'>> {
     const result = await options.stage.handle(records, state);
     if (!assigned) return { fates: {}, ruleErrors: 0 };
     for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);
+    if (result.save && (await result.save()) === 'refused') throw furtherOn();
     const { clocks, configNumber } = result.state;
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
-    if (saved === 'refused') {
-      throw new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
-    }
+    if (saved === 'refused') throw furtherOn();
     state = result.state;
     return { fates: countFates(result.fates), ruleErrors: result.ruleErrors ?? 0 };
   }
@@ -124,7 +130,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
       try {
         let done: Omit<BatchEnded, 'lag'> = { fates: {}, ruleErrors: 0 };
         // One large event can ask for many outputs: a few of them at a time keep what is held in memory bounded.
-        for (const slice of slicesOf(records, HANDLE_BYTES)) {
+        for (const slice of slicesOf(records, options.handleBytes ?? HANDLE_BYTES)) {
           done = sumOf(done, await handleBatch(slice, (slice.at(-1)?.offset ?? last.offset) + 1));
         }
         const { end } = await log.bounds(topic, partition);

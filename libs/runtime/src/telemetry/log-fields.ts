@@ -18,6 +18,7 @@ export const LOG_FIELDS = {
   rule: 'Rule.',
   resource: 'Kind and name of a configured resource.',
   account: 'Name of a provider account.',
+  partner: 'Name of a partner, with its workspace.',
   integration: 'Name of an integration.',
   template: 'Name of a template.',
   config_number: 'Number of a configuration.',

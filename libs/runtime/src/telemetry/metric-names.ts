@@ -15,6 +15,24 @@ export const METRICS = {
     help: 'Events answered with a problem, by its code.',
     labels: ['code'],
   },
+  tokens: {
+    name: 'carillon_tokens_total',
+    type: 'counter',
+    help: 'Tokens judged, by JWT provider and result: valid, unavailable, or what was wrong.',
+    labels: ['provider', 'result'],
+  },
+  tokensByStaleKeys: {
+    name: 'carillon_tokens_by_stale_keys_total',
+    type: 'counter',
+    help: 'Tokens judged by keys that should have been fetched again and could not be.',
+    labels: ['provider'],
+  },
+  keySetFetches: {
+    name: 'carillon_key_set_fetches_total',
+    type: 'counter',
+    help: 'Fetches of the key set of a JWT provider, by result: ok or failed.',
+    labels: ['provider', 'result'],
+  },
   appendSeconds: {
     name: 'carillon_append_seconds',
     type: 'histogram',
@@ -57,6 +75,31 @@ export const METRICS = {
     name: 'carillon_rule_errors_total',
     type: 'counter',
     help: 'Evaluations of a rule that ended in an error.',
+    labels: [],
+  },
+  lookupCalls: {
+    name: 'carillon_lookup_calls_total',
+    type: 'counter',
+    help: 'Calls to a partner, by partner and what came of them.',
+    labels: ['partner', 'outcome'],
+  },
+  lookupSeconds: {
+    name: 'carillon_lookup_seconds',
+    type: 'histogram',
+    help: 'Time a call to a partner took.',
+    labels: ['partner'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  lookupOpenCalls: {
+    name: 'carillon_lookup_open_calls',
+    type: 'gauge',
+    help: 'Calls to partners that are open.',
+    labels: [],
+  },
+  lookupQueueBytes: {
+    name: 'carillon_lookup_queue_bytes',
+    type: 'gauge',
+    help: 'Bytes of triggers that wait in memory for a call; all others wait in the store.',
     labels: [],
   },
   deliveries: {

@@ -24,6 +24,9 @@ export type SourceRecordFault = { readonly reason: string; readonly detail: stri
 
 const fault = (reason: string, detail: string): Result<never, SourceRecordFault> => err({ reason, detail });
 
+/** Far more than the intake takes. Only another program's record has more, and its messages would be too large for a topic. */
+const MAX_EVENT_BYTES = 512 * 1024;
+
 /**
  * Reads a record of `carillon.events`: what `prepareAppend` and `markerRecord` wrote. Never throws, because the log may
  * hold what another program wrote. The caller has made sure that `logId` is the log that the record comes from.
@@ -52,6 +55,12 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
   const entity = key === null ? null : decodeText(key);
   if (at === undefined) return fault('invalid_header', 'The header time is not a number of milliseconds.');
   if (entity === undefined) return fault('invalid_header', 'The header key is not percent-encoded text.');
+  if (record.value.length > MAX_EVENT_BYTES) {
+    return fault(
+      'body_too_large',
+      `The event has ${record.value.length} bytes, at most ${MAX_EVENT_BYTES} are judged.`,
+    );
+  }
   const body = readEvent(record.value);
   if (!body.ok) return fault(body.error.code, body.error.detail);
   const event: SourceEvent = {

@@ -1,6 +1,7 @@
 import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration, type ResourceRef } from '@carillon/domain';
 import { CarillonError, type Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, EventLog, RecordCodecs } from '@carillon/ports';
+import { decodeRecord } from '../decode-record.ts';
 
 const PAGE = 200;
 
@@ -33,7 +34,7 @@ export function createConfigurationView(
       const askedAt = clock.now();
       const records = await log.read('carillon.config', 0, next, PAGE);
       for (const record of records) {
-        const decoded = codec.decode(record.value);
+        const decoded = await decodeRecord(codec, record.value);
         const folded = decoded.ok
           ? foldConfiguration(current, decoded.value, record.offset)
           : { configuration: { ...current, number: record.offset }, voided: [] };

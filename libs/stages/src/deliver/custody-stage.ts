@@ -10,6 +10,7 @@ import {
 import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecord } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { publishOutcomes } from './outcomes.ts';
 
@@ -63,7 +64,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       const fates: RecordFate[] = [];
       const intents: Placed[] = [];
       for (const record of records) {
-        const decoded = codecs.intent.decode(record.value);
+        const decoded = await decodeRecord(codecs.intent, record.value);
         if (decoded.ok) {
           const position = formatPosition({ ...record, logId: ports.log.logId });
           intents.push({ intent: decoded.value, position });

@@ -2,30 +2,30 @@ import {
   deliverySettings,
   evaluateRule,
   formatPosition,
-  notificationIdOf,
+  partsOf,
   ruleIdOf,
   ruleTitle,
+  triggerIdOf,
+  type CompiledRule,
   type Configuration,
   type Intent,
   type PlacedRule,
-  type Recipient,
   type RuleOutcome,
   type SourceEvent,
+  type Trigger,
 } from '@carillon/domain';
-import type { DeriveId, IntentId, Json, JsonObject, TriggerId } from '@carillon/kernel';
-import type { TemplateNames } from '@carillon/ports';
+import type { DeriveId, JsonObject, TriggerId } from '@carillon/kernel';
+import { causeOfEvent, makeIntents, namesAfterLookup, templateContext } from './make-intents.ts';
 import type { RuleBook } from './rule-book.ts';
 
-/** What one rule made of one event. */
+/** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
 export type Judgement = {
   readonly placed: PlacedRule;
   readonly triggerId: TriggerId;
   readonly outcome: RuleOutcome;
   readonly intents: readonly Intent[];
+  readonly triggers: readonly Trigger[];
 };
-
-/** Reserved variables: the recipient's own, read by the helpers of templates (rules.md section 3). */
-const RESERVED = ['time_zone', 'locale'] as const;
 
 /**
  * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
@@ -39,65 +39,54 @@ export function judgeEvent(
 ): readonly Judgement[] {
   return book.rulesOf(configuration, event.stream).map((entry): Judgement => {
     const { placed } = entry;
-    const triggerId = derive('trigger', ruleIdOf(placed), event.id, '') as TriggerId;
-    if (!entry.ok) return { placed, triggerId, outcome: { kind: 'failed', error: entry.error }, intents: [] };
+    const triggerId = triggerIdOf(derive, ruleIdOf(placed), event.id);
+    const nothing = { placed, triggerId, intents: [], triggers: [] };
+    if (!entry.ok) return { ...nothing, outcome: { kind: 'failed', error: entry.error } };
     const outcome = evaluateRule(entry.rule, event, triggerId);
-    const intents =
-      outcome.kind === 'fired'
-        ? outcome.recipients.flatMap((who) => makeIntents(placed, event, who, triggerId, configuration, book, derive))
-        : [];
-    return { placed, triggerId, outcome, intents };
+    if (outcome.kind === 'fired') {
+      const cause = causeOfEvent(event, placed);
+      const intents = outcome.recipients.flatMap((who) =>
+        makeIntents(placed, cause, who, triggerId, configuration, book, derive),
+      );
+      return { ...nothing, outcome, intents };
+    }
+    if (outcome.kind !== 'asks') return { ...nothing, outcome };
+    const triggers = makeTriggers(entry.rule, event, outcome.userIds, configuration, book, derive);
+    return { ...nothing, outcome, triggers };
   });
 }
 
-/** The intents of one recipient of a fired rule: one for each channel of its notification. */
-export function makeIntents(
-  placed: PlacedRule,
+/** The triggers of a fired rule: as many as its list of ids takes, each with what is needed once the answer is there. */
+export function makeTriggers(
+  rule: CompiledRule,
   event: SourceEvent,
-  recipient: Recipient,
-  triggerId: TriggerId,
+  userIds: readonly string[],
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
-): Intent[] {
+): readonly Trigger[] {
+  const { placed, lookup } = rule;
   const { notification, workspace } = placed;
-  const email = notification.body.channels.email;
-  if (!email) return [];
-  const template = book.template(configuration, workspace, email.template);
-  const notificationId = notificationIdOf(notification);
-  const to = recipient.to.email;
-  return [
-    {
-      id: derive('intent', triggerId, 'email', recipient.uniqueId, to ?? '') as IntentId,
-      slot: { workspace, notificationId, channel: 'email', uniqueId: recipient.uniqueId },
-      notification: notification.ref.name,
-      rule: ruleTitle(placed),
-      ruleId: ruleIdOf(placed),
-      ruleVersion: placed.version,
-      configNumber: configuration.number,
-      eventId: event.id,
-      eventPosition: formatPosition(event.position),
-      triggerId,
-      to,
-      person: recipient.person,
-      variables: templateContext(event.body, recipient.variables, template.names),
-      template: email.template,
-      templateVersion: template.version,
-      causedAt: event.appendedAt,
-      notAfter: event.appendedAt + deliverySettings(notification.body).expires,
-      traceparent: event.traceparent,
-    },
-  ];
-}
-
-/** The fields and variables that the template refers to, a variable before a field of the same name; nothing else. */
-export function templateContext(event: JsonObject, variables: JsonObject, names: TemplateNames): JsonObject {
-  if (names.all) return { ...event, ...variables };
-  return Object.fromEntries(
-    [...names.names, ...RESERVED].flatMap((name): [string, Json][] => {
-      const holder = [variables, event].find((one) => Object.hasOwn(one, name));
-      const value = holder?.[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  const carried: JsonObject = templateContext(event.body, {}, namesAfterLookup(rule, configuration, book));
+  const parts = partsOf(userIds);
+  return parts.map((ids, part) => ({
+    id: triggerIdOf(derive, ruleIdOf(placed), event.id, part),
+    workspace,
+    notification: notification.ref.name,
+    rule: ruleTitle(placed),
+    ruleId: ruleIdOf(placed),
+    ruleVersion: placed.version,
+    configNumber: configuration.number,
+    integration: lookup?.integration ?? '',
+    eventId: event.id,
+    eventPosition: formatPosition(event.position),
+    part,
+    parts: parts.length,
+    userIds: ids,
+    event: carried,
+    time: event.time,
+    causedAt: event.appendedAt,
+    notAfter: event.appendedAt + deliverySettings(notification.body).expires,
+    traceparent: event.traceparent,
+  }));
 }

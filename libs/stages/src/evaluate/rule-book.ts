@@ -1,4 +1,11 @@
-import { findResource, streamTable, type CompiledRule, type Configuration, type PlacedRule } from '@carillon/domain';
+import {
+  findResource,
+  findRule,
+  streamTable,
+  type CompiledRule,
+  type Configuration,
+  type PlacedRule,
+} from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import type { TemplateNames, TemplateRenderer } from '@carillon/ports';
 
@@ -12,6 +19,8 @@ export type CompileRule = (placed: PlacedRule) => Result<CompiledRule, readonly 
 export type RuleBook = {
   /** The rules that a stream feeds under this configuration, compiled once per version. */
   rulesOf(configuration: Configuration, stream: string): readonly BookRule[];
+  /** A rule by its names under this configuration, whatever feeds it; undefined where there is none. */
+  ruleNamed(configuration: Configuration, workspace: string, notification: string, rule: string): BookRule | undefined;
   /** The names that a template refers to, and its version; version 0 where there is none of this name. */
   template(
     configuration: Configuration,
@@ -52,6 +61,10 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
         book.set(stream, rules);
       }
       return rules;
+    },
+    ruleNamed(configuration, workspace, notification, rule) {
+      const placed = findRule(configuration, workspace, notification, rule);
+      return placed && compileOnce(placed);
     },
     template(configuration, workspace, name) {
       const found = findResource(configuration, 'template', workspace, name);

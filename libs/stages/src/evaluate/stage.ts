@@ -1,24 +1,17 @@
-import {
-  ruleTitle,
-  type DeadLetter,
-  type Evaluation,
-  type Intent,
-  type RuleTally,
-  type SourceEvent,
-} from '@carillon/domain';
+import { ruleTitle, type DeadLetter, type Evaluation, type RuleTally, type SourceEvent } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
-import { partitionOf } from '@carillon/domain';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, PartitionState, RecordFate } from '../batch-stage.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { judgeEvent, type Judgement } from './judge-event.ts';
+import { intentRecord, triggerRecord } from './outputs.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions'>;
   readonly configuration: Pick<ConfigurationView, 'at'>;
-  readonly codecs: Pick<RecordCodecs, 'intent' | 'evaluation' | 'deadLetter'>;
+  readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'evaluation' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly book: RuleBook;
@@ -26,7 +19,7 @@ export type EvaluatePorts = {
 
 /**
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
- * the intents, dead letters of records that cannot be read, and one evaluation record for each run of one configuration
+ * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one evaluation record for each run of one configuration
  * number; the ranges of a partition follow each other without gaps.
  */
 export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
@@ -41,9 +34,9 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
 }
 
 type Run = { from: number; to: number; configNumber: number; tally: Tally };
-type Tally = { events: number; intents: number; deadLetters: number; rules: Map<string, RuleTally> };
+type Tally = { events: number; intents: number; triggers: number; deadLetters: number; rules: Map<string, RuleTally> };
 
-const emptyTally = (): Tally => ({ events: 0, intents: 0, deadLetters: 0, rules: new Map() });
+const emptyTally = (): Tally => ({ events: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
 
 function startBatch(ports: EvaluatePorts, before: PartitionState) {
   const { ids, codecs, log } = ports;
@@ -79,22 +72,11 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
     run.tally.events += 1;
     for (const judgement of judgements) {
       count(run.tally, event, judgement);
-      for (const intent of judgement.intents) outputs.push(intentRecord(intent));
+      for (const intent of judgement.intents) outputs.push(intentRecord(intent, ports));
+      for (const trigger of judgement.triggers) outputs.push(triggerRecord(trigger, ports));
     }
-    const fired = judgements.some((judgement) => judgement.outcome.kind === 'fired');
+    const fired = judgements.some(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks');
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
-  }
-
-  function intentRecord(intent: Intent): NewRecord {
-    const { workspace, notificationId, channel, uniqueId } = intent.slot;
-    const key = ids.keyed('slot', workspace, notificationId, channel, uniqueId);
-    return {
-      topic: 'carillon.intents',
-      partition: partitionOf(key, log.partitions('carillon.intents')),
-      key,
-      value: codecs.intent.encode(intent),
-      headers: { ...(intent.traceparent !== null && { traceparent: intent.traceparent }) },
-    };
   }
 
   return {
@@ -127,15 +109,17 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
   };
 }
 
-function count(tally: Tally, event: SourceEvent, { placed, outcome, intents }: Judgement): void {
+function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, triggers }: Judgement): void {
   if (outcome.kind === 'disabled' || outcome.kind === 'not_fired') return;
   const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
   const before = tally.rules.get(key);
   const failed = outcome.kind === 'failed';
-  const dropped = outcome.kind === 'fired' ? outcome.dropped.length : 0;
-  const dropError = outcome.kind === 'fired' ? outcome.dropped.find((drop) => drop.reason === 'rule_error') : undefined;
+  const drops = failed ? [] : outcome.dropped;
+  const dropped = drops.length;
+  const dropError = drops.find((drop) => drop.reason === 'rule_error');
   const error = failed ? outcome.error : (dropError?.detail ?? null);
   tally.intents += intents.length;
+  tally.triggers += triggers.length;
   tally.rules.set(key, {
     workspace: placed.workspace,
     rule: ruleTitle(placed),
@@ -161,7 +145,7 @@ function evaluationRecord(
     configNumber: run.configNumber,
     events: run.tally.events,
     intents: run.tally.intents,
-    triggers: 0,
+    triggers: run.tally.triggers,
     late: 0,
     duplicates: 0,
     deadLetters: run.tally.deadLetters,

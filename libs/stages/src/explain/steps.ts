@@ -9,6 +9,7 @@ export type TraceStep = {
     | 'evaluation'
     | 'rule'
     | 'trigger'
+    | 'lookup'
     | 'intent'
     | 'delivery'
     | 'attempt'

@@ -1,28 +1,18 @@
 import { formatPosition, ruleTitle, type Delivery, type Intent } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  ConfigurationView,
-  DeliveryLedger,
-  EventLog,
-  EventRow,
-  Ids,
-  ReadModels,
-} from '@carillon/ports';
+import type { CheckpointStore, ConfigurationView, DeliveryLedger, EventRow, Ids, ReadModels } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deliveryIdOf } from '../deliver/custody-stage.ts';
 import { judgeEvent, type Judgement } from '../evaluate/judge-event.ts';
-import type { RuleBook } from '../evaluate/rule-book.ts';
+import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import { byTime, deliverySteps, step, type TraceStep } from './steps.ts';
 
-export type TracePorts = {
-  readonly log: EventLog;
+export type TracePorts = LookupTracePorts & {
   readonly readModels: ReadModels;
   readonly ledger: DeliveryLedger;
   readonly checkpoints: CheckpointStore;
   readonly configuration: ConfigurationView;
   readonly ids: Ids;
-  readonly book: RuleBook;
 };
 
 export type Trace = { readonly kind: 'event' | 'delivery'; readonly id: string; readonly steps: readonly TraceStep[] };
@@ -52,11 +42,14 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
       reason: 'duplicate',
     }),
   );
-  const steps = [...originSteps(delivery), ...deliverySteps(delivery), ...duplicates].toSorted(byTime);
+  const asked = await traceAnswer(delivery.intent.triggerId, ports);
+  const told = [...deliverySteps(delivery), ...duplicates].toSorted(byTime);
+  const [event, trigger, intent] = originSteps(delivery);
+  const steps = [event, trigger, ...asked, intent, ...told];
   return { kind: 'delivery', id, steps };
 }
 
-function originSteps({ intent, intentPosition }: Delivery): TraceStep[] {
+function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep, TraceStep, TraceStep] {
   const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt } = intent;
   const named = { configNumber, rule, ruleVersion };
   return [
@@ -112,8 +105,16 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
       const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
       return `${'  '.repeat(depth)}${source}  →  ${value}`;
     });
-    steps.push(ruleStep(judgement, row, judgement.outcome.kind === 'fired' ? [] : lines));
-    for (const intent of judgement.intents) steps.push(...(await intentSteps(intent, ports)));
+    steps.push(
+      ruleStep(judgement, row, judgement.outcome.kind === 'fired' || judgement.outcome.kind === 'asks' ? [] : lines),
+    );
+    const intents = [...judgement.intents];
+    for (const trigger of judgement.triggers) {
+      const traced = await traceTrigger(trigger, configuration, ports);
+      steps.push(...traced.steps);
+      intents.push(...traced.intents);
+    }
+    for (const intent of intents) steps.push(...(await intentSteps(intent, ports)));
   }
   return steps;
 }
@@ -122,7 +123,7 @@ const bigintText = (_name: string, value: unknown): unknown => (typeof value ===
 
 function countWords(judgements: readonly Judgement[]): string {
   if (judgements.length === 0) return 'no rule listens on this stream';
-  const fired = judgements.filter((one) => one.outcome.kind === 'fired').length;
+  const fired = judgements.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
   return `${judgements.length} ${judgements.length === 1 ? 'rule' : 'rules'} saw it, ${fired} fired`;
 }
 
@@ -136,6 +137,13 @@ function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, line
       return step('rule', row.at, 'did not fire: `when` is false', { ...more, reason: 'when_false' });
     case 'failed':
       return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: 'rule_error' });
+    case 'asks': {
+      const { userIds, dropped } = outcome;
+      const drops = dropped.map((drop) => `user id ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);
+      const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
+      const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
+      return step('rule', row.at, text, { ...more, lines: drops });
+    }
     case 'fired': {
       const { recipients, dropped } = outcome;
       const drops = dropped.map((drop) => `recipient ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);

@@ -2,15 +2,19 @@ import type {
   DuplicateRow,
   EventRow,
   EvaluationRow,
+  FieldRow,
   Clock,
   EventLog,
   Ids,
   ReadModels,
   RecordCodecs,
 } from '@carillon/ports';
+import type { SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import type { BatchResult, BatchStage, RecordFate } from '../batch-stage.ts';
+import { type Decoded, decodeRecords } from '../decode-record.ts';
+import { tallyFields, type SeenEvent } from './fields.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 
 export type ProjectPorts = {
@@ -24,16 +28,14 @@ export type ProjectPorts = {
 const DONE: RecordFate = { kind: 'done' };
 const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 
-/** Events by id, with the configuration number that judged them. What the engine parks is not an event here. */
+/** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
 function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
   async function rowOf(
     record: LogRecord,
+    event: SourceEvent,
     configNumber: number,
     batch: readonly LogRecord[],
-  ): Promise<EventRow | undefined> {
-    const read = readSourceRecord(record, log.logId);
-    if (!read.ok || read.value.kind !== 'event') return undefined;
-    const { event } = read.value;
+  ): Promise<EventRow> {
     const { partition, offset } = record;
     return {
       id: event.id,
@@ -69,13 +71,22 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
     async handle(records, state) {
       let { configNumber } = state;
       const events: EventRow[] = [];
+      const seen: SeenEvent[] = [];
       for (const record of records) {
-        const read = record.headers['kind'] === 'marker' ? readSourceRecord(record, log.logId) : undefined;
-        if (read?.ok && read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
-        const row = await rowOf(record, configNumber, records);
-        if (row) events.push(row);
+        const read = readSourceRecord(record, log.logId);
+        if (!read.ok) continue;
+        if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
+        if (read.value.kind !== 'event') continue;
+        const { event } = read.value;
+        const row = await rowOf(record, event, configNumber, records);
+        events.push(row);
+        seen.push({ ...row, body: event.body });
       }
-      await readModels.put({ events });
+      const fields: FieldRow[] = [];
+      for (const [stream, ofStream] of Map.groupBy(seen, (one) => one.stream)) {
+        fields.push(...tallyFields(await readModels.fields(stream, state.partition), ofStream));
+      }
+      await readModels.put({ events, fields });
       return { fates: records.map(() => DONE), outputs: [], state: { ...state, configNumber } };
     },
   };
@@ -90,31 +101,36 @@ function createOutcomesProjection(ports: ProjectPorts): BatchStage {
     name: 'project-outcomes',
     async handle(records, state) {
       const duplicates: DuplicateRow[] = [];
-      const read = records.map((record) => ({ record, outcome: ports.codecs.outcome.decode(record.value) }));
-      for (const { outcome } of read) {
-        if (!outcome.ok || outcome.value.reason !== 'duplicate') continue;
-        const { id, workspace, notification, intentId, eventId, deliveryId, at, detail } = outcome.value;
+      const read = await decodeRecords(ports.codecs.outcome, records);
+      for (const { decoded } of read) {
+        if (!decoded.ok || decoded.value.reason !== 'duplicate') continue;
+        const { id, workspace, notification, intentId, eventId, deliveryId, at, detail } = decoded.value;
         duplicates.push({ id, workspace, notification, intentId, eventId, deliveryId, at, detail });
       }
       await ports.readModels.put({ duplicates });
-      const parked = read.flatMap(({ record, outcome }) => (outcome.ok ? [] : [park(record, outcome.error, ports)]));
-      return { fates: read.map(({ outcome }) => (outcome.ok ? DONE : UNREADABLE)), outputs: parked, state };
+      return { ...parkUnread(read, ports), state };
     },
   };
 }
 
-const park = (record: LogRecord, fault: { reason: string; detail: string }, ports: ProjectPorts) =>
-  deadLetterRecord(deadLetterOf('project', record, fault.reason, fault.detail, ports), ports);
+function parkUnread(read: readonly Decoded<unknown>[], ports: ProjectPorts): Pick<BatchResult, 'fates' | 'outputs'> {
+  const outputs = read.flatMap(({ record, decoded }) => {
+    if (decoded.ok) return [];
+    const { reason, detail } = decoded.error;
+    return [deadLetterRecord(deadLetterOf('project', record, reason, detail, ports), ports)];
+  });
+  return { fates: read.map(({ decoded }) => (decoded.ok ? DONE : UNREADABLE)), outputs };
+}
 
 function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
   return {
     name: 'project-evaluations',
     async handle(records, state) {
       const evaluations: EvaluationRow[] = [];
-      const read = records.map((record) => ({ record, evaluation: ports.codecs.evaluation.decode(record.value) }));
-      for (const { evaluation } of read) {
-        if (!evaluation.ok) continue;
-        const { partition, from, to, configNumber, rules } = evaluation.value;
+      const read = await decodeRecords(ports.codecs.evaluation, records);
+      for (const { decoded } of read) {
+        if (!decoded.ok) continue;
+        const { partition, from, to, configNumber, rules } = decoded.value;
         for (const { workspace, rule, fired, failed, sampleEventId, sampleError } of rules) {
           evaluations.push({
             partition,
@@ -131,10 +147,7 @@ function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
         }
       }
       await ports.readModels.put({ evaluations });
-      const parked = read.flatMap(({ record, evaluation }) =>
-        evaluation.ok ? [] : [park(record, evaluation.error, ports)],
-      );
-      return { fates: read.map(({ evaluation }) => (evaluation.ok ? DONE : UNREADABLE)), outputs: parked, state };
+      return { ...parkUnread(read, ports), state };
     },
   };
 }
@@ -144,10 +157,9 @@ function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): Batc
   return {
     name: 'project-dead-letters',
     async handle(records, state) {
-      const deadLetters = records.flatMap((record) => {
-        const letter = codecs.deadLetter.decode(record.value);
-        if (!letter.ok) return [];
-        const { id, workspace, stage, topic, partition, offset, reason, detail, at } = letter.value;
+      const deadLetters = (await decodeRecords(codecs.deadLetter, records)).flatMap(({ record, decoded }) => {
+        if (!decoded.ok) return [];
+        const { id, workspace, stage, topic, partition, offset, reason, detail, at } = decoded.value;
         return [
           {
             id,

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, Intent, Outcome } from '@carillon/domain';
 import { endUnsent } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
-import type { LogRecord } from '@carillon/ports';
+import { err, type DeliveryId } from '@carillon/kernel';
+import type { LogRecord, RecordCodec } from '@carillon/ports';
 import { givenIntent } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { createCustodyStage, deliveryIdOf, publishOutcomes, sweep } from '../../src/index.ts';
+import { createCustodyStage, deliveryIdOf, isLeftOut, publishOutcomes, sweep } from '../../src/index.ts';
 
 let topology: Topology;
 const hinted: Delivery[] = [];
@@ -139,6 +139,49 @@ describe('taking intents into custody', () => {
     const letter = topology.ports.codecs.deadLetter.decode(result.outputs[0]?.value ?? new Uint8Array());
     expect(letter).toMatchObject({ ok: true, value: { stage: 'deliver', value: new Uint8Array([0, 1, 2]) } });
     expect((await held(intent)).state).toBe('WAITING');
+  });
+
+  it('parks what is too large to be kept twice with its place only', async () => {
+    const large = new Uint8Array(4_000_000);
+    const { outputs } = await take(large);
+    const letter = topology.ports.codecs.deadLetter.decode(outputs[0]?.value ?? new Uint8Array());
+    if (!letter.ok) throw new Error(letter.error.detail);
+    expect(isLeftOut(letter.value)).toBe(true);
+    expect(letter.value).toMatchObject({ topic: 'carillon.intents', offset, reason: 'unknown_schema' });
+    expect(letter.value.detail).toMatch(
+      /with 40000\d\d bytes too large to be kept here: it is at its place on the log/,
+    );
+    expect(outputs[0]?.value.length).toBeLessThan(1_000);
+  });
+});
+
+describe('an intent of a schema that is unknown here', () => {
+  /** The codec of a program that has not met the schema of any intent yet. */
+  const takeWith = (learn: (codec: RecordCodec<Intent>) => Promise<boolean>, record: LogRecord) => {
+    const { intent } = topology.ports.codecs;
+    let known = false;
+    const unlearned: RecordCodec<Intent> = {
+      ...intent,
+      decode: (bytes) => (known ? intent.decode(bytes) : err({ reason: 'unknown_schema', detail: 'schema 7' })),
+      learn: async () => (known = await learn(intent)),
+    };
+    const codecs = { ...topology.ports.codecs, intent: unlearned };
+    return createCustodyStage({ ...topology.ports, codecs, due: () => undefined }).handle([record], STATE);
+  };
+
+  it('is taken where the registry knows the schema', async () => {
+    const intent = givenIntent('newer');
+    expect(kinds(await takeWith(async () => true, recordOf(intent)))).toEqual(['done']);
+    expect((await held(intent)).intent).toEqual(intent);
+  });
+
+  it('is parked where nobody knows it', async () => {
+    expect(kinds(await takeWith(async () => false, recordOf(givenIntent('a'))))).toEqual(['unknown_schema']);
+  });
+
+  it('waits while the registry is away: nothing is parked, and the batch comes again', async () => {
+    const away = takeWith(() => Promise.reject(new Error('the registry is away')), recordOf(givenIntent('a')));
+    await expect(away).rejects.toThrow('the registry is away');
   });
 });
 

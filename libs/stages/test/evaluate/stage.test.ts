@@ -105,6 +105,15 @@ describe('a record that can never be read', () => {
     expect(evaluations).toMatchObject([{ from: marker?.offset, to: 5, events: 1, deadLetters: 3, intents: 1 }]);
   });
 
+  it('of another program, larger than any that the intake takes, becomes a dead letter', async () => {
+    await topology.publish(...orderShop());
+    await topology.event(paid('A-1'));
+    const event = (await events()).at(-1);
+    const value = new TextEncoder().encode(JSON.stringify({ text: 'x'.repeat(512 * 1024) }));
+    const result = await judge(event ? [{ ...event, value }] : []);
+    expect(readOutputs(result).letters).toMatchObject([{ reason: 'body_too_large' }]);
+  });
+
   it('has the same dead letter when the batch comes again', async () => {
     const bad = { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() } as const;
     await topology.data.log.append([bad]);

@@ -44,7 +44,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await mkdir(logs, { recursive: true });
   const [gatewayPort = 0] = await freePorts(1);
   const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
-  const env = { ...environmentOf(services), CARILLON_DATA_DIR: dataDir, ...options.env };
+  const env = { ...settingsFor(services), CARILLON_DATA_DIR: dataDir, ...options.env };
 
   const all: Member[] = [];
   const started = new Map<RoleName, number>();
@@ -90,7 +90,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   };
 }
 
-const environmentOf = ({ kafka, mongodb, registry }: ClusterServices): Readonly<Record<string, string>> => ({
+/** The settings by which a program finds these services. */
+export const settingsFor = ({ kafka, mongodb, registry }: ClusterServices): Readonly<Record<string, string>> => ({
   CARILLON_BROKERS: kafka.brokers.join(','),
   CARILLON_SINGLE_BROKER: String(kafka.nodes.length === 1),
   CARILLON_MONGODB_URL: mongodb.url,

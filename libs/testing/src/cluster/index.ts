@@ -1,3 +1,3 @@
 export { startClusterServices, type ClusterServices } from './cluster-services.ts';
-export { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
+export { settingsFor, startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
 export type { Member, RoleName } from './member.ts';

@@ -7,6 +7,7 @@ const task = (kind: string, more: Partial<DueTask> = {}): DueTask => ({
   kind,
   workspace: 'shop',
   nextAt: 100,
+  deadline: null,
   version: 1,
   leaseUntil: null,
   done: false,
@@ -52,6 +53,47 @@ export function describeDueTasks(name: string, make: () => Promise<UnderTest<Due
       ]);
       expect(await dueIds(kind, 100)).toEqual([early.id, late.id, leaseOver.id]);
       expect(await dueIds(kind, 100, 1)).toEqual([early.id]);
+    });
+
+    it('names the kinds of which something is due, leased or not', async () => {
+      const [due, leased, later, done] = ['due', 'leased', 'later', 'done'].map(freshName) as [
+        string,
+        string,
+        string,
+        string,
+      ];
+      await tasks().insert([
+        task(due),
+        task(due),
+        task(leased, { leaseUntil: 500 }),
+        task(later, { nextAt: 101 }),
+        task(done, { done: true }),
+      ]);
+      const kinds = (await tasks().dueKinds(100)).filter((kind) => [due, leased, later, done].includes(kind));
+      expect(kinds.toSorted()).toEqual([due, leased].toSorted());
+      expect(await tasks().dueKinds(101)).toContain(later);
+    });
+
+    it('finds what is too late, earliest deadline first, due or not: not the leased, the done, or another kind', async () => {
+      const kind = freshName('overdue');
+      const [second, first] = [task(kind, { nextAt: 900, deadline: 90 }), task(kind, { deadline: 50 })];
+      const moved = task(kind, { deadline: 100 });
+      await tasks().insert([
+        second,
+        first,
+        moved,
+        task(kind),
+        task(kind, { deadline: 101 }),
+        task(kind, { deadline: 50, leaseUntil: 101 }),
+        task(kind, { deadline: 50, done: true }),
+        task(freshName('other'), { deadline: 50 }),
+      ]);
+      const found = await tasks().overdue(kind, 100, 10);
+      expect(found).toEqual([first, second, moved]);
+      expect(await tasks().overdue(kind, 100, 1)).toEqual([first]);
+      await tasks().replace(1, { ...first, version: 2, deadline: 500 });
+      await tasks().replace(1, { ...second, version: 2, deadline: null });
+      expect(await tasks().overdue(kind, 100, 10)).toEqual([moved]);
     });
 
     it('moves a task of the version that was read, and no other', async () => {

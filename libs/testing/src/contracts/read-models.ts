@@ -1,4 +1,4 @@
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, ReadModels } from '@carillon/ports';
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow, ReadModels } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -57,6 +57,19 @@ const evaluation = (workspace: string, more: Partial<EvaluationRow> = {}): Evalu
   failed: 0,
   sampleEventId: null,
   sampleError: null,
+  ...more,
+});
+const field = (workspace: string, more: Partial<FieldRow> = {}): FieldRow => ({
+  workspace,
+  stream: `${workspace}/orders`,
+  partition: 0,
+  path: 'customer.email',
+  offset: 5,
+  count: 3,
+  types: ['string'],
+  sample: '"ada@example.com"',
+  firstAt: 10,
+  lastAt: 20,
   ...more,
 });
 
@@ -143,6 +156,35 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       const shown = await models().evaluations(workspace, 'order-paid.paid', 10);
       expect(shown).toEqual([failing, newest, quiet]);
       expect(await models().evaluations(workspace, 'order-paid.paid', 1)).toEqual([failing]);
+    });
+
+    it('keeps of the rows of one field that of the highest offset, in whichever order and however often they come', async () => {
+      const workspace = freshName('shop');
+      const [old, middle, newest] = [1, 2, 3].map((count) =>
+        field(workspace, { count, offset: count * 10, lastAt: count }),
+      );
+      if (!old || !middle || !newest) throw new Error('three rows');
+      await models().put({ fields: [middle] });
+      await models().put({ fields: [old, field(workspace, { path: 'b' })] });
+      expect(await models().fields(old.stream)).toEqual([field(workspace, { path: 'b' }), middle]);
+      await Promise.all([models().put({ fields: [newest] }), models().put({ fields: [middle] })]);
+      await models().put({ fields: [old] });
+      await models().put({ fields: [{ ...newest, count: 99 }] });
+      expect(await models().fields(old.stream)).toEqual([field(workspace, { path: 'b' }), newest]);
+    });
+
+    it('lists fields of a stream by path and partition, or those of one partition', async () => {
+      const workspace = freshName('shop');
+      const rows = [
+        field(workspace, { path: 'a', partition: 1, types: ['null', 'number'], sample: null }),
+        field(workspace, { path: '["odd $name."][].x', partition: 0 }),
+        field(workspace, { path: 'a', partition: 0 }),
+      ];
+      await models().put({ fields: [...rows, field(workspace, { stream: `${workspace}/other` })] });
+      const stream = `${workspace}/orders`;
+      expect(await models().fields(stream)).toEqual([rows[1], rows[2], rows[0]]);
+      expect(await models().fields(stream, 1)).toEqual([rows[0]]);
+      expect(await models().fields(`${workspace}/unknown`)).toEqual([]);
     });
   });
 }

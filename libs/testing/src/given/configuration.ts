@@ -7,6 +7,7 @@ import {
   type ApiKeyBody,
   type Configuration,
   type DeploymentBody,
+  type IntegrationBody,
   type NotificationBody,
   type ResourceChange,
   type StreamBody,
@@ -36,6 +37,10 @@ export const stream = (name: string, body: StreamBody | null, workspace = WORKSP
 });
 export const account = (name: string, body: AccountBody | null, workspace = WORKSPACE): Wish => ({
   ref: { kind: 'account', workspace, name },
+  body,
+});
+export const integration = (name: string, body: IntegrationBody | null, workspace = WORKSPACE): Wish => ({
+  ref: { kind: 'integration', workspace, name },
   body,
 });
 export const apiKey = (name: string, body: ApiKeyBody | null, workspace = WORKSPACE): Wish => ({

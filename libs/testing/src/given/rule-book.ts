@@ -1,9 +1,16 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import { createRuleBook, type RuleBook } from '@carillon/stages';
+import { createRuleBook, type RuleBook, type TemplateNeeds } from '@carillon/stages';
 import { compileGiven } from './rules.ts';
 
 /** A rule book over the product's expression language and template names; rendering is not part of it. */
 export function givenRuleBook(): RuleBook {
   const templates = createTemplateRenderer();
   return createRuleBook(compileGiven, templates);
+}
+
+/** What a template with this text asks of an event, as the product's renderer lists it. */
+export function givenTemplateNeeds(text: string): TemplateNeeds {
+  const templates = createTemplateRenderer();
+  const email = { subject: '', text };
+  return { fields: templates.fields(email), all: templates.names(email).all };
 }

@@ -3,8 +3,9 @@ import {
   readEvent,
   streamTable,
   type CompiledRule,
+  type EventRecipients,
+  type LookupRecipients,
   type PlacedRule,
-  type Recipients,
   type RuleBody,
   type SourceEvent,
 } from '@carillon/domain';
@@ -18,15 +19,26 @@ export const compileGiven = (placed: PlacedRule) => compileRule(placed, language
 
 /** A rule on `shop/orders`, compiled by the expression language of the product; it fires unless told otherwise. */
 export function givenRule(
-  recipients: Omit<Recipients, 'from' | 'to'> & { readonly to?: Recipients['to'] } = {},
+  recipients: Omit<EventRecipients, 'from' | 'to'> & { readonly to?: EventRecipients['to'] } = {},
   rule: Partial<Omit<RuleBody, 'recipients'>> = {},
 ): CompiledRule {
-  const body: RuleBody = {
+  return compiledRule({
     stream: 'orders',
     when: 'true',
     ...rule,
     recipients: { from: 'event', to: { email: 'event.email' }, ...recipients },
-  };
+  });
+}
+
+/** A rule on `shop/orders` that asks the partner `crm` about `event.user_ids`. */
+export const givenLookupRule = (recipients: Partial<LookupRecipients> = {}): CompiledRule =>
+  compiledRule({
+    stream: 'orders',
+    when: 'true',
+    recipients: { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids', ...recipients },
+  });
+
+function compiledRule(body: RuleBody): CompiledRule {
   const configuration = configurationOf([
     stream('orders', ORDERS),
     notification('order-paid', { ...ORDER_PAID, rules: { paid: body } }),

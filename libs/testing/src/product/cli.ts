@@ -4,6 +4,8 @@ import { environmentWith, PROGRAM } from './program.ts';
 export type CliOptions = {
   /** Finds the product that runs over it; may be left out where a command needs none. */
   readonly dataDir?: string;
+  /** Left out: the command as it stands in the checkout. */
+  readonly program?: string;
   /** Standard input; nothing where it is left out. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -22,7 +24,7 @@ const ENDS_WITHIN = 60_000;
 /** Runs one `carillon` command as a process, to its end. It is killed when it takes longer than a minute. */
 export function cli(args: readonly string[], options: CliOptions = {}): Promise<CliAnswer> {
   const folder = options.dataDir === undefined ? [] : ['--data-dir', options.dataDir];
-  const child = spawn(process.execPath, [PROGRAM, ...args, ...folder], {
+  const child = spawn(process.execPath, [options.program ?? PROGRAM, ...args, ...folder], {
     stdio: 'pipe',
     timeout: ENDS_WITHIN,
     killSignal: 'SIGKILL',

@@ -5,6 +5,8 @@ import { environmentWith, PROGRAM } from './program.ts';
 
 export type ProductOptions = {
   readonly dataDir: string;
+  /** Left out: the command as it stands in the checkout. */
+  readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Left out: any free ones, which is what keeps tests apart from each other. */
   readonly ports?: { readonly gateway: number; readonly control: number };
@@ -51,11 +53,11 @@ function readScreen(stdout: string): Screen | undefined {
 
 /** Starts the product without waiting for it: for those who want to end it while it starts. */
 export function launchProduct(options: ProductOptions): LaunchedProduct {
-  const { dataDir, ports = { gateway: 0, control: 0 } } = options;
+  const { dataDir, program = PROGRAM, ports = { gateway: 0, control: 0 } } = options;
   const places = ['--gateway-port', String(ports.gateway), '--control-port', String(ports.control)];
   const child = spawn(
     process.execPath,
-    [PROGRAM, 'up', '--data-dir', dataDir, ...places, '--json', ...(options.args ?? [])],
+    [program, 'up', '--data-dir', dataDir, ...places, '--json', ...(options.args ?? [])],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environmentWith(options.env),
@@ -96,10 +98,14 @@ export function launchProduct(options: ProductOptions): LaunchedProduct {
       clearTimeout(late);
       fail(new Error(`the product ended before it was ready (${signal ?? code}): ${stderr}${stdout}`));
     });
+    let isReady = false;
     child.stdout.on('data', (text: string) => {
+      // What it says later, such as why it ends, is no screen.
+      if (isReady) return;
       stdout += text;
       const screen = readScreen(stdout);
       if (!screen) return;
+      isReady = true;
       clearTimeout(late);
       const token = readFileSync(join(dataDir, 'owner-token'), 'utf8').trim();
       settle({ ...launched, gatewayUrl: screen.gateway, controlUrl: screen.control, token });

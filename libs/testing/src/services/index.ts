@@ -1,7 +1,9 @@
 export { withLock } from './cache/cache-lock.ts';
+export { forgetTopics } from './kafka/forget-topics.ts';
 export { startKafka, type KafkaNode, type KafkaOptions, type KafkaService } from './kafka/kafka.ts';
 export type { KafkaVersion } from './kafka/kafka-release.ts';
 export type { KafkaSecurity } from './kafka/secured-listener.ts';
+export { dropDatabase, textOfDatabase } from './mongodb/databases.ts';
 export { startFerretDb, type FerretDbOptions, type FerretDbService, type MongoDbService } from './mongodb/ferretdb.ts';
 export { startMongoDb } from './mongodb/mongodb.ts';
 export { prepareService } from './prepare-service.ts';

@@ -8,7 +8,7 @@ import { REGISTRY_RELEASE } from './registry/registry-release.ts';
 import type { Say } from './service.ts';
 
 export { cacheFolder } from './cache/cache-folder.ts';
-export { TOOLS, type Tool } from './cache/tools.ts';
+export { findProgram, TOOLS, type Tool } from './cache/tools.ts';
 
 /** What each service is made of, without the clients that start it: light enough to ask before every test run. */
 type Needs = {

@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createPartnerLookup } from '@carillon/adapter-partner-http';
+import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import { readEvent, streamTable } from '@carillon/domain';
+import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
-import type { Clock, Consumption, Ids, LogRecord, TemplateRenderer, TopicName } from '@carillon/ports';
+import type { Clock, Consumption, Ids, LogRecord, OutboundHttp, TemplateRenderer, TopicName } from '@carillon/ports';
 import { startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
+  cohortRecord,
+  createCohortsStage,
   createConfigurationView,
   createEvaluateStage,
   createRuleBook,
@@ -25,6 +29,7 @@ import {
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
+import { createLoopbackHttp } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
 export type MovedClock = Clock & { pass(span: Duration): void };
@@ -36,6 +41,8 @@ export type TopologyOptions = {
   readonly partitions?: number;
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
+  /** Values behind the secrets that configuration names. */
+  readonly secrets?: Readonly<Record<string, string>>;
 };
 
 /** What apps are told to watch; failures are kept, so that a test can say that there were none. */
@@ -82,12 +89,13 @@ export class Topology {
       clock: this.clock,
       partitions: this.#options.partitions ?? 2,
     });
-    const codecs = await createRecordCodecs(data.registry);
+    const codecs = await createRecordCodecs(data.registry, () => this.clock.now());
     const configuration = createConfigurationView(data.log, codecs.configuration, this.clock);
     await configuration.refresh();
     const templates = createTemplateRenderer();
     const book = createRuleBook(compileGiven, templates);
-    this.#open = { data, codecs, configuration, templates, book };
+    const http = createLoopbackHttp();
+    this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }
 
@@ -102,19 +110,24 @@ export class Topology {
 
   /** Every port that stages and roles ask for. */
   get ports() {
-    const { data, codecs, configuration, templates, book } = this.#opened;
-    const { log, checkpoints, ledger, suppressions, leases, readModels, inbox } = data;
+    const { data, codecs, configuration, templates, book, http } = this.#opened;
+    const { log, checkpoints, cohorts, ledger, suppressions, leases, readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
     const silence = this.#options.smtpSilence ?? 2000;
     const timeouts = { connection: silence, greeting: silence, socket: silence };
     return {
       log,
       checkpoints,
+      cohorts,
       ledger,
       suppressions,
       leases,
       readModels,
       inbox,
+      tasks,
+      claims,
+      partners: createPartnerLookup({ http, clock }),
+      cohortPages: createPostHog(http),
       codecs,
       configuration,
       templates,
@@ -122,7 +135,7 @@ export class Topology {
       clock,
       ids,
       compileRule: compileGiven,
-      secrets: { resolve: async () => null },
+      secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },
       senders: [createSandboxSenderFactory({ inbox, clock }), createSmtpSenderFactory({ clock, timeouts })],
     };
   }
@@ -180,6 +193,16 @@ export class Topology {
     return this.#consume('engine', 'carillon.events', createEvaluateStage(this.ports));
   }
 
+  /** Appends what a platform says, as the gateway does. */
+  async saysOfCohort(...messages: readonly CohortMessage[]): Promise<void> {
+    await this.#opened.data.log.append(messages.map((message) => cohortRecord(message, null, this.ports)));
+  }
+
+  /** Starts what turns messages about cohorts into events. */
+  async followsCohorts(): Promise<Consumption> {
+    return this.#consume('cohorts', 'carillon.cohorts', createCohortsStage(this.ports));
+  }
+
   /** Starts the projections of control. */
   async projects(): Promise<void> {
     for (const { topic, stage } of projections(this.ports)) await this.#consume('control', topic, stage);
@@ -200,6 +223,7 @@ export class Topology {
   async stop(): Promise<void> {
     for (const consumption of this.#consumptions.splice(0)) await consumption.stop();
     await this.#open?.templates.close();
+    await this.#open?.http.close();
     await this.#open?.data.close();
     this.#open = null;
   }
@@ -221,6 +245,7 @@ type Opened = {
   readonly configuration: FollowedConfiguration;
   readonly templates: TemplateRenderer;
   readonly book: RuleBook;
+  readonly http: OutboundHttp;
 };
 
 export const openTopology = (options: TopologyOptions = {}): Promise<Topology> => new Topology(options).start();

@@ -1,53 +1,67 @@
-import type { FieldReference } from '@carillon/domain';
-import type { Plan } from './plan.ts';
+import { pathText, type FieldReference, type FieldStep, type JsonType } from '@carillon/domain';
+import { expectedTypes } from './expected-types.ts';
+import type { LoopPlan, Plan } from './plan.ts';
 import { partsOf } from './plan.ts';
 
 const ROOTS = ['event', 'item', 'variables'] as const;
 type Root = FieldReference['root'];
 const isRoot = (name: string): name is Root => ROOTS.some((root) => root === name);
 
-const PLAIN = /^[A-Za-z_]\w*$/;
-
-const below = (path: string, key: string): string => {
-  if (!PLAIN.test(key)) return `${path}[${JSON.stringify(key)}]`;
-  return path === '' ? key : `${path}.${key}`;
+const below = (of: FieldReference, step: FieldStep): FieldReference => {
+  const steps = [...of.steps, step];
+  return { ...of, steps, path: pathText(steps) };
 };
 
 /**
  * The fields that an expression refers to, in the order of their first mention. A name of a loop stands for the
  * elements of its list: `event.items.exists(i, i.qty > 2)` refers to `items` and `items[].qty`.
+ * `expected` is what its place needs the whole to be.
  */
-export function fieldReferences(plan: Plan): readonly FieldReference[] {
+export function fieldReferences(plan: Plan, expected: JsonType | null = null): readonly FieldReference[] {
   const found = new Map<string, FieldReference>();
-  visit(plan, new Map(), (reference) => {
+  visit(plan, expected, new Map(), (reference, type) => {
     const key = `${reference.root} ${reference.path} ${reference.dynamic}`;
-    if (!found.has(key)) found.set(key, reference);
+    const known = found.get(key);
+    found.set(key, { ...reference, type: known?.type ?? type });
   });
   return [...found.values()];
 }
 
-type Locals = ReadonlyMap<number, FieldReference>;
+export type Locals = ReadonlyMap<number, FieldReference>;
+type Report = (reference: FieldReference, type: JsonType | null) => void;
 
-function visit(plan: Plan, locals: Locals, report: (reference: FieldReference) => void): void {
+function visit(plan: Plan, expected: JsonType | null, locals: Locals, report: Report): void {
   const reference = isPath(plan) ? referenceOf(plan, locals) : undefined;
   if (reference) {
-    report(reference);
+    // Whether a field is there says nothing of what it is.
+    report(reference, plan.op === 'has' || reference.dynamic ? null : expected);
     visitIndexes(plan, locals, report);
     return;
   }
-  if (plan.op === 'bind' || plan.op === 'loop') {
-    const source = plan.op === 'bind' ? plan.value : plan.over;
-    visit(source, locals, report);
-    const value = referenceOf(source, locals);
-    const element = plan.op === 'loop' && value ? { ...value, path: `${value.path}[]` } : value;
-    const inner = element ? new Map([...locals, [plan.slot, element] as const]) : locals;
-    for (const part of partsOf(plan).slice(1)) visit(part, inner, report);
+  const parts = partsOf(plan);
+  const types = expectedTypes(plan);
+  const [first] = parts;
+  if ((plan.op === 'bind' || plan.op === 'loop') && first) {
+    visit(first, types[0] ?? null, locals, report);
+    const inner = plan.op === 'loop' ? withElement(plan, locals) : withValue(plan, locals);
+    for (const [at, part] of parts.slice(1).entries()) visit(part, types[at + 1] ?? null, inner, report);
     return;
   }
-  for (const part of partsOf(plan)) visit(part, locals, report);
+  for (const [at, part] of parts.entries()) visit(part, types[at] ?? null, locals, report);
 }
 
-const isPath = ({ op }: Plan): boolean =>
+/** The names around the body of a loop: its own stands for each element of the list. */
+export function withElement(plan: LoopPlan, locals: Locals): Locals {
+  const list = referenceOf(plan.over, locals);
+  return list ? new Map([...locals, [plan.slot, list.dynamic ? list : below(list, null)] as const]) : locals;
+}
+
+function withValue(plan: Extract<Plan, { op: 'bind' }>, locals: Locals): Locals {
+  const value = referenceOf(plan.value, locals);
+  return value ? new Map([...locals, [plan.slot, value] as const]) : locals;
+}
+
+export const isPath = ({ op }: Plan): boolean =>
   op === 'root' ||
   op === 'local' ||
   op === 'field' ||
@@ -57,28 +71,28 @@ const isPath = ({ op }: Plan): boolean =>
   op === 'optional_index';
 
 /** A computed index refers to fields itself. */
-function visitIndexes(plan: Plan, locals: Locals, report: (reference: FieldReference) => void): void {
+function visitIndexes(plan: Plan, locals: Locals, report: Report): void {
   if (!('of' in plan)) {
-    if (!isPath(plan)) visit(plan, locals, report);
+    if (!isPath(plan)) visit(plan, null, locals, report);
     return;
   }
-  if (!isPath(plan)) return visit(plan, locals, report);
+  if (!isPath(plan)) return visit(plan, null, locals, report);
   visitIndexes(plan.of, locals, report);
-  if ('at' in plan) visit(plan.at, locals, report);
+  if ('at' in plan) visit(plan.at, null, locals, report);
 }
 
 /** What a value is in terms of fields, where that can be said. */
-function referenceOf(plan: Plan, locals: Locals): FieldReference | undefined {
+export function referenceOf(plan: Plan, locals: Locals): FieldReference | undefined {
   switch (plan.op) {
     case 'root':
-      return isRoot(plan.name) ? { root: plan.name, path: '', dynamic: false } : undefined;
+      return isRoot(plan.name) ? { root: plan.name, path: '', steps: [], type: null, dynamic: false } : undefined;
     case 'local':
       return locals.get(plan.slot);
     case 'field':
     case 'optional_field':
     case 'has': {
       const of = referenceOf(plan.of, locals);
-      return of && (of.dynamic ? of : { ...of, path: below(of.path, plan.key) });
+      return of && (of.dynamic ? of : below(of, plan.key));
     }
     case 'index':
     case 'optional_index': {
@@ -107,8 +121,8 @@ function referenceOf(plan: Plan, locals: Locals): FieldReference | undefined {
 
 function indexed(of: FieldReference, at: Plan): FieldReference {
   const key = at.op === 'literal' ? at.value : undefined;
-  if (typeof key === 'string') return { ...of, path: below(of.path, key) };
-  return typeof key === 'bigint' ? { ...of, path: `${of.path}[${key}]` } : { ...of, dynamic: true };
+  if (typeof key === 'string') return below(of, key);
+  return typeof key === 'bigint' ? below(of, Number(key)) : { ...of, dynamic: true };
 }
 
 export const mentions = (plan: Plan, name: string): boolean =>

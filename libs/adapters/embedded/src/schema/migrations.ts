@@ -1,7 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
+import { COHORTS_SCHEMA } from './cohorts.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { FIELDS_SCHEMA } from './fields.ts';
+import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
+import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
 import { STORES_SCHEMA } from './stores.ts';
 
@@ -9,7 +13,16 @@ import { STORES_SCHEMA } from './stores.ts';
 export const APPLICATION_ID = 0x43617269;
 
 /** Each step brings a file one version further, and never changes once it has been released: only new ones are added. */
-export const MIGRATIONS: readonly string[] = [LOG_SCHEMA, STORES_SCHEMA, DELIVERIES_SCHEMA, READ_MODELS_SCHEMA];
+export const MIGRATIONS: readonly string[] = [
+  LOG_SCHEMA,
+  STORES_SCHEMA,
+  DELIVERIES_SCHEMA,
+  READ_MODELS_SCHEMA,
+  KEY_USES_SCHEMA,
+  LOOKUPS_SCHEMA,
+  FIELDS_SCHEMA,
+  COHORTS_SCHEMA,
+];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 

@@ -7,6 +7,7 @@ type TaskRow = {
   kind: string;
   workspace: string;
   next_at: number;
+  deadline: number | null;
   version: number;
   lease_until: number | null;
   done: number;
@@ -18,11 +19,13 @@ export const taskWrites = ({ sql }: Transaction) => ({
     return rows.map(
       (row) =>
         sql.run(
-          'INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+          `INSERT INTO tasks (id, kind, workspace, next_at, deadline, version, lease_until, done, data)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
           row.id,
           row.kind,
           row.workspace,
           row.next_at,
+          row.deadline,
           row.version,
           row.lease_until,
           row.done,
@@ -32,11 +35,12 @@ export const taskWrites = ({ sql }: Transaction) => ({
   },
   'tasks.replace'(expectedVersion: number, row: TaskRow): 'done' | 'stale' {
     const changed = sql.run(
-      `UPDATE tasks SET kind = ?, workspace = ?, next_at = ?, version = ?, lease_until = ?, done = ?, data = ?
+      `UPDATE tasks SET kind = ?, workspace = ?, next_at = ?, deadline = ?, version = ?, lease_until = ?, done = ?, data = ?
        WHERE id = ? AND version = ?`,
       row.kind,
       row.workspace,
       row.next_at,
+      row.deadline,
       row.version,
       row.lease_until,
       row.done,
@@ -49,6 +53,20 @@ export const taskWrites = ({ sql }: Transaction) => ({
 });
 type TaskWrites = ReturnType<typeof taskWrites>;
 
+/** Steps from kind to kind along the index instead of over every task that is due. */
+const DUE_KINDS = `
+  WITH RECURSIVE step (kind) AS (
+    SELECT min(kind) FROM tasks INDEXED BY tasks_due WHERE done = 0
+    UNION ALL
+    SELECT (SELECT min(kind) FROM tasks INDEXED BY tasks_due WHERE done = 0 AND kind > step.kind)
+    FROM step WHERE step.kind IS NOT NULL
+  )
+  SELECT kind FROM step WHERE kind IS NOT NULL AND EXISTS (
+    SELECT 1 FROM tasks INDEXED BY tasks_due WHERE done = 0 AND tasks.kind = step.kind AND next_at <= ?
+  )`;
+
+const UNLEASED = 'done = 0 AND kind = ? AND (lease_until IS NULL OR lease_until <= ?)';
+
 const sizeOf = (row: TaskRow): number => row.data.length + 256;
 
 export const createDueTasks = (reader: Reader, write: Write<TaskWrites>): DueTasks => ({
@@ -57,16 +75,16 @@ export const createDueTasks = (reader: Reader, write: Write<TaskWrites>): DueTas
     const rows = tasks.map(toRow);
     return write('tasks.insert', { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length }, rows);
   },
+  async dueKinds(now) {
+    return (reader.all(DUE_KINDS, now) as { kind: string }[]).map(({ kind }) => kind);
+  },
   async due(kind, now, limit) {
-    const rows = reader.all(
-      `SELECT * FROM tasks WHERE done = 0 AND kind = ? AND next_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
-       ORDER BY next_at LIMIT ?`,
-      kind,
-      now,
-      now,
-      limit,
-    ) as TaskRow[];
-    return rows.map(fromRow);
+    const sql = `SELECT * FROM tasks WHERE ${UNLEASED} AND next_at <= ? ORDER BY next_at LIMIT ?`;
+    return (reader.all(sql, kind, now, now, limit) as TaskRow[]).map(fromRow);
+  },
+  async overdue(kind, now, limit) {
+    const sql = `SELECT * FROM tasks WHERE ${UNLEASED} AND deadline <= ? ORDER BY deadline LIMIT ?`;
+    return (reader.all(sql, kind, now, now, limit) as TaskRow[]).map(fromRow);
   },
   async replace(expectedVersion, next) {
     if (next.version !== expectedVersion + 1) {
@@ -86,6 +104,7 @@ const toRow = (task: DueTask): TaskRow => ({
   kind: task.kind,
   workspace: task.workspace,
   next_at: task.nextAt,
+  deadline: task.deadline,
   version: task.version,
   lease_until: task.leaseUntil,
   done: task.done ? 1 : 0,
@@ -97,6 +116,7 @@ const fromRow = (row: TaskRow): DueTask => ({
   kind: row.kind,
   workspace: row.workspace,
   nextAt: row.next_at,
+  deadline: row.deadline,
   version: row.version,
   leaseUntil: row.lease_until,
   done: row.done === 1,

@@ -1,4 +1,4 @@
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow } from '@carillon/ports';
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow } from '@carillon/ports';
 
 /** Rows as the tables hold them, and as the port shows them. */
 export type EventTableRow = {
@@ -95,4 +95,29 @@ export const evaluationOf = (row: EvaluationTableRow): EvaluationRow => ({
   failed: row.failed,
   sampleEventId: row.sample_event_id,
   sampleError: row.sample_error,
+});
+
+export type FieldTableRow = {
+  stream: string;
+  partition: number;
+  path: string;
+  workspace: string;
+  record_offset: number;
+  count: number;
+  types: string;
+  sample: string | null;
+  first_at: number;
+  last_at: number;
+};
+export const fieldOf = (row: FieldTableRow): FieldRow => ({
+  workspace: row.workspace,
+  stream: row.stream,
+  partition: row.partition,
+  path: row.path,
+  offset: row.record_offset,
+  count: row.count,
+  types: JSON.parse(row.types) as FieldRow['types'],
+  sample: row.sample,
+  firstAt: row.first_at,
+  lastAt: row.last_at,
 });

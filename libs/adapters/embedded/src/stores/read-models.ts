@@ -8,10 +8,12 @@ import {
   duplicateOf,
   evaluationOf,
   eventOf,
+  fieldOf,
   type DeadLetterTableRow,
   type DuplicateTableRow,
   type EvaluationTableRow,
   type EventTableRow,
+  type FieldTableRow,
 } from './read-model-rows.ts';
 
 type Rows = Parameters<ReadModels['put']>[0];
@@ -81,6 +83,24 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
         now(),
       );
     }
+    for (const row of rows.fields ?? []) {
+      sql.run(
+        `INSERT INTO field_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, count = excluded.count,
+           types = excluded.types, sample = excluded.sample, first_at = excluded.first_at, last_at = excluded.last_at
+         WHERE excluded.record_offset > record_offset`,
+        row.stream,
+        row.partition,
+        row.path,
+        row.workspace,
+        row.offset,
+        row.count,
+        JSON.stringify(row.types),
+        row.sample,
+        row.firstAt,
+        row.lastAt,
+      );
+    }
   },
   'readModels.markRedriven'(id: string, at: number): void {
     sql.run('UPDATE dead_letter_rows SET redriven_at = ? WHERE id = ?', at, id);
@@ -91,12 +111,21 @@ const countOf = (rows: Rows): number =>
   (rows.events?.length ?? 0) +
   (rows.duplicates?.length ?? 0) +
   (rows.deadLetters?.length ?? 0) +
-  (rows.evaluations?.length ?? 0);
+  (rows.evaluations?.length ?? 0) +
+  (rows.fields?.length ?? 0);
 
 export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof readModelWrites>>): ReadModels => ({
   async put(rows) {
     const count = countOf(rows);
     if (count > 0) await write('readModels.put', { bytes: count * 512, rows: count }, rows);
+  },
+  async fields(stream, partition) {
+    const { where, values } = conditionsOf([
+      ['stream = ?', stream],
+      ['partition = ?', partition],
+    ]);
+    const rows = reader.all(`SELECT * FROM field_rows ${where} ORDER BY path, partition`, ...values) as FieldTableRow[];
+    return rows.map(fieldOf);
   },
   async event(id) {
     const rows = reader.all(

@@ -1,8 +1,11 @@
 import { checkpointWrites } from '../stores/checkpoints.ts';
+import { cohortWrites } from '../stores/cohort-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
+import { claimWrites } from '../stores/lookup-claims.ts';
 import { inboxWrites } from '../stores/inbox.ts';
+import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { readModelWrites } from '../stores/read-models.ts';
 import { ruleStateWrites } from '../stores/rule-states.ts';
@@ -17,7 +20,9 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...logWrites(transaction),
   ...checkpointWrites(transaction),
   ...ruleStateWrites(transaction),
+  ...cohortWrites(transaction),
   ...taskWrites(transaction),
+  ...claimWrites(transaction),
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
   ...configurationWrites(transaction),
@@ -25,5 +30,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),
   ...inboxWrites(transaction),
+  ...keyUseWrites(transaction),
   ...retentionWrites(transaction),
 });

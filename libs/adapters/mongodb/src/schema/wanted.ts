@@ -33,9 +33,19 @@ export const WANTED = {
     { name: 'uniqueId', key: { uniqueId: 1, createdAt: 1, _id: 1 } },
     { name: 'notification', key: { workspace: 1, notification: 1, createdAt: 1, _id: 1 } },
   ],
-  tasks: [{ name: 'due', key: { kind: 1, dueAt: 1 }, where: ['dueAt'] }],
+  tasks: [
+    { name: 'due', key: { kind: 1, dueAt: 1 }, where: ['dueAt'] },
+    { name: 'overdue', key: { kind: 1, overdueAt: 1 }, where: ['overdueAt'] },
+    { name: 'ended', key: { endedAt: 1 }, where: ['endedAt'] },
+  ],
+  lookup_claims: [{ name: 'at', key: { at: 1 } }],
   checkpoints: [],
   rule_states: [{ name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] }],
+  cohorts: [{ name: 'integration', key: { workspace: 1, integration: 1, cohort: 1 } }],
+  cohort_members: [
+    { name: 'inside', key: { cohortId: 1, insideSince: 1, newestOffset: 1 }, where: ['insideSince'] },
+    { name: 'outside', key: { outsideSince: 1 }, where: ['outsideSince'] },
+  ],
   suppressions: [
     { name: 'newest', key: { at: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
@@ -63,7 +73,12 @@ export const WANTED = {
     { name: 'rule', key: { workspace: 1, rule: 1, hasFailures: 1, writtenAt: 1, partition: 1, from: 1 } },
     { name: 'written', key: { writtenAt: 1 } },
   ],
+  fields: [
+    { name: 'stream', key: { stream: 1, partition: 1 } },
+    { name: 'last', key: { lastAt: 1 } },
+  ],
   inbox: [{ name: 'newest', key: { at: 1, _id: 1 } }],
+  key_uses: [],
 } as const satisfies Record<string, readonly WantedIndex[]>;
 
 export type CollectionName = keyof typeof WANTED;

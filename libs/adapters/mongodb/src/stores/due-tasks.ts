@@ -1,3 +1,4 @@
+import type { Instant } from '@carillon/kernel';
 import type { DueTask, DueTasks } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
@@ -14,19 +15,37 @@ const fieldsOf = (task: DueTask) => ({
   leaseUntil: task.leaseUntil,
   done: task.done,
   dueAt: task.done ? undefined : task.nextAt,
+  deadline: task.deadline ?? undefined,
+  overdueAt: task.done ? undefined : (task.deadline ?? undefined),
+  endedAt: task.done ? task.nextAt : undefined,
   data: task.data,
 });
 
 function documentOf(task: DueTask, token: string): TaskDocument {
-  const { dueAt, ...fields } = fieldsOf(task);
-  return { _id: task.id, ...fields, ...(dueAt !== undefined && { dueAt }), inserted: token, written: token };
+  const { dueAt, deadline, overdueAt, endedAt, ...fields } = fieldsOf(task);
+  return {
+    _id: task.id,
+    ...fields,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(deadline !== undefined && { deadline }),
+    ...(overdueAt !== undefined && { overdueAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    inserted: token,
+    written: token,
+  };
 }
+
+const unleased = (kind: string, now: Instant) => ({
+  kind: { $eq: kind },
+  $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
+});
 
 const taskOf = (found: TaskDocument): DueTask => ({
   id: found._id,
   kind: found.kind,
   workspace: found.workspace,
   nextAt: found.nextAt,
+  deadline: found.deadline ?? null,
   version: found.version,
   leaseUntil: found.leaseUntil,
   done: found.done,
@@ -57,20 +76,14 @@ export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTas
       return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
     }
   },
+  dueKinds: (now) => attempt(() => tasks.distinct('kind', { dueAt: queued({ $lte: now }) })),
   async due(kind, now, limit) {
-    const found = await attempt(() =>
-      tasks
-        .find(
-          {
-            kind: { $eq: kind },
-            dueAt: queued({ $lte: now }),
-            $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
-          },
-          { sort: { dueAt: 1 }, limit },
-        )
-        .toArray(),
-    );
-    return found.map(taskOf);
+    const wanted = { ...unleased(kind, now), dueAt: queued({ $lte: now }) };
+    return (await attempt(() => tasks.find(wanted, { sort: { dueAt: 1 }, limit }).toArray())).map(taskOf);
+  },
+  async overdue(kind, now, limit) {
+    const wanted = { ...unleased(kind, now), overdueAt: queued({ $lte: now }) };
+    return (await attempt(() => tasks.find(wanted, { sort: { overdueAt: 1 }, limit }).toArray())).map(taskOf);
   },
   async replace(expectedVersion, next) {
     if (next.version !== expectedVersion + 1) {

@@ -1,10 +1,11 @@
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow } from '@carillon/ports';
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow } from '@carillon/ports';
 import {
   keyOf,
   type DeadLetterDocument,
   type DuplicateDocument,
   type EvaluationDocument,
   type EventDocument,
+  type FieldDocument,
 } from '../documents.ts';
 
 /** Rows are picked field by field, so that what a caller's object carries besides them is not stored. */
@@ -75,4 +76,21 @@ export const evaluationDocument = (row: EvaluationRow, writtenAt: number): Evalu
   ...evaluationOf(row),
   hasFailures: row.failed > 0,
   writtenAt,
+});
+
+export const fieldOf = (row: FieldRow): FieldRow => ({
+  workspace: row.workspace,
+  stream: row.stream,
+  partition: row.partition,
+  path: row.path,
+  offset: row.offset,
+  count: row.count,
+  types: row.types,
+  sample: row.sample,
+  firstAt: row.firstAt,
+  lastAt: row.lastAt,
+});
+export const fieldDocument = (row: FieldRow): FieldDocument => ({
+  _id: keyOf(row.stream, row.partition, row.path),
+  ...fieldOf(row),
 });

@@ -2,7 +2,7 @@ import type { Clock, ReadModels } from '@carillon/ports';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
-import type { DeadLetterDocument, DuplicateDocument, EventDocument } from '../documents.ts';
+import type { DeadLetterDocument, DuplicateDocument, EventDocument, FieldDocument } from '../documents.ts';
 import { ComeAgain, duplicatesIn } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
 import {
@@ -14,6 +14,8 @@ import {
   evaluationOf,
   eventDocument,
   eventOf,
+  fieldDocument,
+  fieldOf,
 } from './read-model-documents.ts';
 
 const EVENTS: Order = { at: 'number', partition: 'number', offset: 'number' };
@@ -46,8 +48,28 @@ async function project<Kind extends Named>(
   }
 }
 
+/** Writes those rows that know of more than what is stored. */
+async function projectFields(fields: Collection<FieldDocument>, documents: readonly FieldDocument[]): Promise<void> {
+  if (documents.length === 0) return;
+  const operations = documents.map(({ _id, ...row }) => ({
+    updateOne: { filter: { _id, offset: { $lt: row.offset } }, update: { $set: row }, upsert: true },
+  }));
+  try {
+    await fields.bulkWrite(operations, { ordered: false });
+  } catch (error) {
+    const places = duplicatesIn(error);
+    const refused = documents.filter((_, at) => places.has(at));
+    const stored = await fields.find({ _id: { $in: refused.map(({ _id }) => _id) } }).toArray();
+    const offsets = new Map(stored.map(({ _id, offset }) => [_id, offset] as const));
+    // Not a newer row, but one that somebody else began in the same moment.
+    if (refused.some(({ _id, offset }) => (offsets.get(_id) ?? -1) < offset)) {
+      throw new ComeAgain('a row is being written by another');
+    }
+  }
+}
+
 export function createReadModels(collections: Collections, attempt: Attempt, clock: Clock): ReadModels {
-  const { events, duplicates, deadLetters, evaluations } = collections;
+  const { events, duplicates, deadLetters, evaluations, fields } = collections;
   const newest = (filter: { readonly workspace?: string; readonly stream?: string; readonly since?: number }) => ({
     ...equalities({ workspace: filter.workspace, stream: filter.stream }),
     ...(filter.since !== undefined && { at: { $gte: filter.since } }),
@@ -61,6 +83,13 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       await attempt(() => project(deadLetters, (rows.deadLetters ?? []).map(deadLetterDocument), 'all'));
       const evaluated = (rows.evaluations ?? []).map((row) => evaluationDocument(row, now));
       await attempt(() => project(evaluations, evaluated, ['writtenAt']));
+      await attempt(() => projectFields(fields, (rows.fields ?? []).map(fieldDocument)));
+    },
+    async fields(stream, partition) {
+      const found = await attempt(() =>
+        fields.find(equalities({ stream, partition }), { sort: { path: 1, partition: 1 } }).toArray(),
+      );
+      return found.map(fieldOf);
     },
     async event(id) {
       const found = await attempt(() =>

@@ -1,0 +1,49 @@
+import type { CohortBodyShown } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type CommonOptions, type Page } from '../client.ts';
+import { paint, shortTime, table } from '../output.ts';
+import { answer, command } from './answering.ts';
+
+/** `integration show`: how far a platform has told us who is in its cohorts. */
+export function integrationShowCommand(integration: Command): void {
+  command(integration, 'show <name>', 'the cohorts of an analytics platform: members, newest sync, pages so far')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'go on after the page before')
+    .action(async (name: string, options: CommonOptions & { limit: string; cursor?: string }) => {
+      await answer(
+        options,
+        async (client) =>
+          client.get<Page<CohortBodyShown>>(
+            `/v1/workspaces/${seg(await client.workspace())}/integrations/${seg(name)}/cohorts`,
+            { limit: options.limit, ...(options.cursor !== undefined && { cursor: options.cursor }) },
+          ),
+        showCohorts,
+      );
+    });
+}
+
+function showCohorts(page: Page<CohortBodyShown>): string {
+  if (page.items.length === 0) return paint('dim', 'no cohort has been heard of yet');
+  const rows = page.items.map((one) => [
+    one.id,
+    one.name ?? '',
+    String(one.members),
+    shortTime(one.newest_at),
+    syncWords(one),
+  ]);
+  return table(rows, ['cohort', 'name', 'members', 'newest', 'sync']);
+}
+
+function syncWords({ sync, skipped, first_sync_until: until }: CohortBodyShown): string {
+  const words = [
+    ...(sync === null ? ['differences only'] : [pagesWords(sync)]),
+    ...(until === null ? [] : [`first sync until ${shortTime(until)}`]),
+    ...(skipped === 0 ? [] : [`${skipped} without a user id`]),
+  ];
+  return words.join('; ');
+}
+
+function pagesWords({ complete, leaving, pages, pages_so_far: come }: NonNullable<CohortBodyShown['sync']>): string {
+  if (leaving) return `all ${come} pages, members are leaving`;
+  return complete ? `whole, ${come} pages` : `${come} of ${pages ?? '?'} pages so far`;
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import type { CheckBody, JwtProviderBodyShown } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type CommonOptions } from '../client.ts';
+import { paint, table } from '../output.ts';
+import { answer, command } from './answering.ts';
+import { failIfAny, showChecks } from './operations.ts';
+import { readText } from './rules.ts';
+
+/** Providers are written as files; these commands look at what is there. */
+export function jwtProviderCommands(program: Command): void {
+  const providers = program
+    .command('jwt-provider')
+    .description('identity providers whose tokens may send events: list, check');
+
+  command(providers, 'list', 'list JWT providers').action(async (options: CommonOptions) => {
+    await answer(
+      options,
+      async (client) =>
+        client.get<{ readonly items: readonly JwtProviderBodyShown[] }>(
+          `/v1/workspaces/${seg(await client.workspace())}/jwt-providers`,
+        ),
+      ({ items }) =>
+        items.length === 0
+          ? paint('dim', 'no JWT providers: write jwt-providers/<name>.yaml and apply')
+          : table(
+              items.map((one) => [
+                one.name,
+                one.jwks_url,
+                one.issuer ?? 'any',
+                one.audiences.join(', ') || 'any',
+                one.used_by.join(', '),
+              ]),
+              ['name', 'keys', 'issuer', 'audience', 'used by'],
+            ),
+    );
+  });
+
+  command(providers, 'check <name>', 'fetch the keys of a JWT provider and try a token, explaining each step')
+    .option(
+      '--token-file <file>',
+      'file with a token; - or a pipe: standard input. Without one, only the keys are tried',
+    )
+    .action(async (name: string, options: CommonOptions & { tokenFile?: string }) => {
+      const token = readToken(options.tokenFile);
+      const body = await answer(
+        options,
+        async (client) =>
+          client.post<CheckBody>(`/v1/workspaces/${seg(await client.workspace())}/jwt-providers/${seg(name)}/check`, {
+            ...(token !== '' && { token }),
+          }),
+        showChecks,
+      );
+      failIfAny(body);
+    });
+}
+
+/** Never an argument: those are seen in process lists and histories. A copied `Bearer ` in front does no harm. */
+function readToken(file: string | undefined): string {
+  const text = file === undefined ? pipedText() : readText(file);
+  return text.trim().replace(/^(?:authorization: *)?bearer +/i, '');
+}
+
+function pipedText(): string {
+  if (process.stdin.isTTY) return '';
+  try {
+    return readFileSync(0, 'utf8');
+  } catch {
+    // Nothing is connected there.
+    return '';
+  }
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { environment } from '../config.ts';
+import { UsageError } from '../failure.ts';
+import { paint, say, sayJson } from '../output.ts';
+import { readSettings } from '../process/settings.ts';
+import { refuseMoved } from '../move/moved.ts';
+import type { MoveCounts } from '../move/move-file.ts';
+
+type MoveFlags = { readonly dataDir?: string; readonly config?: string; readonly json?: boolean };
+
+/** `carillon move`: from one data folder to a cluster, or to another folder. Both commands open log and stores themselves. */
+export function moveCommands(program: Command): void {
+  const move = program.command('move').description('take a deployment elsewhere, so that nobody is told twice');
+
+  move
+    .command('export <file>')
+    .description(
+      'write ledger, suppressions, secrets and configuration of a data folder that nobody runs on (mode 0600)',
+    )
+    .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
+    .option('--json', 'print JSON')
+    .action(async (file: string, flags: MoveFlags) => {
+      const settings = readSettings(flags, environment);
+      if (settings.cluster) {
+        throw new UsageError('move export takes what is in a data folder: name it with --data-dir, and no brokers');
+      }
+      if (!existsSync(settings.dataDir)) throw new UsageError(`there is no data folder ${settings.dataDir}`);
+      const { withDeployment } = await import('../move/deployment.ts');
+      const { exportMove } = await import('../move/export.ts');
+      const counts = await withDeployment(settings, environment, ({ backend, keys, clock }) =>
+        exportMove(resolve(file), settings.dataDir, { backend, keys, clock, progress: progressLine() }),
+      );
+      if (flags.json) sayJson({ file: resolve(file), exported: counts });
+      else
+        say(
+          `${file}: ${words(counts)}. It holds addresses and digests: keep it as safe as the data folder. Next: docs/cluster.md`,
+        );
+    });
+
+  move
+    .command('import <file>')
+    .description('take in what `move export` wrote; changes nothing that is there, and may be repeated')
+    .option('--data-dir <dir>', 'folder with the keys of the old one (CARILLON_DATA_DIR, ./carillon-data)')
+    .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
+    .option('--json', 'print JSON')
+    .action(async (file: string, flags: MoveFlags) => {
+      const settings = readSettings(flags, environment);
+      const { withDeployment } = await import('../move/deployment.ts');
+      const { checkMove, importMove } = await import('../move/import.ts');
+      if (!settings.cluster) refuseMoved(settings.dataDir);
+      await checkMove(resolve(file), settings.dataDir, environment);
+      const { added, kept } = await withDeployment(settings, environment, ({ backend, clock }) =>
+        importMove(resolve(file), { backend, clock, progress: progressLine() }),
+      );
+      if (flags.json) sayJson({ file: resolve(file), added, kept });
+      else say(`added ${words(added)}; was there already: ${words(kept)}`);
+    });
+}
+
+const words = ({ delivery, suppression, secret, configuration }: MoveCounts): string =>
+  `${delivery} deliveries, ${suppression} suppressed addresses, ${secret} secrets, ${configuration} configurations`;
+
+const SAY_EVERY = 1_000;
+
+/** Says now and then how far it is, to whoever waits. */
+function progressLine(): (done: number, all: number) => void {
+  let said = Date.now();
+  return (done, all) => {
+    if (Date.now() - said < SAY_EVERY) return;
+    said = Date.now();
+    process.stderr.write(`${paint('dim', `${done} of ${all} deliveries`)}\n`);
+  };
+}

@@ -1,0 +1,89 @@
+import type { RuleSampleBody, StreamFieldBody } from '@carillon/contracts';
+import { Option, type Command } from 'commander';
+import { seg, type CommonOptions } from '../client.ts';
+import { paint, shortTime, table } from '../output.ts';
+import { answer, command } from './answering.ts';
+
+const LANGUAGES = ['curl', 'javascript', 'python', 'go'] as const;
+type Language = (typeof LANGUAGES)[number];
+
+export function sampleCommand(rule: Command): void {
+  command(rule, 'sample <rule>', 'the smallest event of a rule (notification.rule), and code that sends it')
+    .addOption(new Option('--language <language>', 'print only the code, ready for a file').choices(LANGUAGES))
+    .action(async (name: string, options: CommonOptions & { language?: Language }) => {
+      const { language } = options;
+      await answer(
+        options,
+        async (client) =>
+          client.get<RuleSampleBody>(`/v1/workspaces/${seg(await client.workspace())}/rules/${seg(name)}/sample`),
+        // The code has no character that a terminal would obey: the server writes those as escapes.
+        (body) => (language === undefined ? showSample(body) : body.code[language].trimEnd()),
+      );
+    });
+}
+
+const ORIGINS = {
+  condition: 'from the condition',
+  fired_event: 'from an event that fired',
+  placeholder: 'placeholder',
+  absent: 'not in the event',
+} as const;
+
+function showSample(body: RuleSampleBody): string {
+  const rows = body.fields.map(({ path, type, value, origin, used_by }) => [
+    path,
+    type ?? 'any',
+    origin === 'absent' ? '' : shortened(value),
+    ORIGINS[origin],
+    used_by.join(', '),
+  ]);
+  const whole = body.whole_event.join(', ');
+  const told = body.asks === null ? `tells ${body.recipients}` : `asks ${body.asks} about ${body.recipients}`;
+  const promise = body.fires
+    ? paint('green', `the rule fires for it, and ${told}`)
+    : paint('yellow', 'the rule does not fire for it: no values are known that make it fire');
+  return [
+    `${paint('bold', body.rule)} version ${body.rule_version}, stream ${body.stream}`,
+    '',
+    rows.length === 0 ? 'the rule looks at no field' : table(rows, ['field', 'type', 'value', '', 'used by']),
+    ...(whole === '' ? [] : [paint('yellow', `${whole}: the whole event is used, so more fields may matter`)]),
+    ...(body.answered.length === 0 ? [] : [`${body.asks} gives for the templates: ${body.answered.join(', ')}`]),
+    '',
+    promise,
+    '',
+    body.code.curl.trimEnd(),
+    '',
+    paint('dim', `other languages: --language ${LANGUAGES.filter((one) => one !== 'curl').join('|')}`),
+  ].join('\n');
+}
+
+const shortened = (value: string): string => (value.length > 40 ? `${value.slice(0, 39)}…` : value);
+
+/** `events fields STREAM`: what events of the stream were seen to hold. */
+export function fieldsCommand(events: Command): void {
+  command(events, 'fields <stream>', 'fields seen on a stream (its EVENT_PATH), with types and samples').action(
+    async (stream: string, _local: unknown, self: Command) => {
+      await answer(
+        self.optsWithGlobals<CommonOptions>(),
+        async (client) => {
+          const workspace = await client.workspace();
+          return client.get<{ items: StreamFieldBody[] }>(
+            `/v1/workspaces/${seg(workspace)}/streams/${seg(stream)}/fields`,
+          );
+        },
+        ({ items }) =>
+          items.length === 0
+            ? paint('dim', 'no fields: no event has come yet')
+            : table(items.map(fieldRow), ['field', 'types', 'events', 'last seen', 'sample']),
+      );
+    },
+  );
+}
+
+const fieldRow = (one: StreamFieldBody): string[] => [
+  one.path,
+  one.types.join(', '),
+  String(one.count),
+  shortTime(one.last_seen),
+  one.sample ?? '',
+];

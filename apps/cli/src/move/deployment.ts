@@ -1,0 +1,34 @@
+import { systemClock } from '@carillon/adapter-system';
+import type { Clock } from '@carillon/ports';
+import { reportFailure } from '../output.ts';
+import type { Backend, BackendOptions } from '../process/backend.ts';
+import { openClusterBackend } from '../process/cluster-backend.ts';
+import { type Keys, openKeys } from '../process/deployment-keys.ts';
+import { openEmbeddedBackend } from '../process/embedded-backend.ts';
+import type { Environment, ProcessSettings } from '../process/settings.ts';
+
+export type Deployment = { readonly backend: Backend; readonly keys: Keys; readonly clock: Clock };
+
+/** Opens log, stores and keys without starting a role, and closes them when the work is done. */
+export async function withDeployment<T>(
+  settings: ProcessSettings,
+  env: Environment,
+  work: (deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  const clock = systemClock;
+  const options: BackendOptions = {
+    settings,
+    clock,
+    holder: 'carillon move',
+    kafkaSaid: () => undefined,
+    fatal: (error) => process.exit(reportFailure(error, false)),
+  };
+  const backend = settings.cluster
+    ? await openClusterBackend(settings.cluster, options)
+    : await openEmbeddedBackend(options);
+  try {
+    return await work({ backend, keys: await openKeys(settings, env, backend), clock });
+  } finally {
+    await backend.close();
+  }
+}

@@ -1,0 +1,116 @@
+import { createRecordCodecs } from '@carillon/contracts';
+import { type ConfigurationRecord, TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
+import { formatInstant } from '@carillon/kernel';
+import type { EventLog, RecordCodecs } from '@carillon/ports';
+import { CommandError } from '../failure.ts';
+import type { Backend } from '../process/backend.ts';
+import { lagOf } from '../process/care.ts';
+import type { Deployment } from './deployment.ts';
+import { markMoved } from './moved.ts';
+import { type MoveCounts, type MoveLine, type Progress, writeMoveFile } from './move-file.ts';
+
+const PAGE = 200;
+
+/** What has to be finished before, because the log stays behind: what was accepted is judged, what is owed is in the ledger. */
+const FINISHED = [
+  ['engine', 'carillon.events', 'events are not judged yet'],
+  ['engine', 'carillon.triggers', 'questions to partners are not in custody yet'],
+  ['engine', 'carillon.lookups', 'answers of partners are not read yet'],
+  ['delivery', 'carillon.intents', 'messages are not in the ledger yet'],
+] as const;
+
+/**
+ * Writes down what has to be known elsewhere so that nobody is told twice: the whole ledger, suppressed addresses, sealed
+ * secrets, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
+ * this process's alone meanwhile, and afterwards it refuses to start.
+ */
+export async function exportMove(
+  file: string,
+  dataDir: string,
+  { backend, keys, clock, progress }: Deployment & { readonly progress: Progress },
+): Promise<MoveCounts> {
+  await refuseUnfinished(backend);
+  const codecs = await createRecordCodecs(backend.registry, clock.now);
+  const deliveries = Object.values(await backend.ledger.countByState()).reduce((sum, count) => sum + count, 0);
+  const first = await configurationRecords(backend.log, codecs).next();
+  const header = {
+    format: 'carillon move',
+    version: 1,
+    made_at: formatInstant(clock.now()),
+    log_id: backend.log.logId,
+    keys: keys.fingerprints(),
+    first_configuration: first.done ? null : first.value.id,
+    deliveries,
+  } as const;
+  const counts = await writeMoveFile(file, header, linesOf(backend, codecs, progress, deliveries));
+  markMoved(dataDir, `exported to ${file} on ${header.made_at}`);
+  return counts;
+}
+
+async function refuseUnfinished(backend: Backend): Promise<void> {
+  const open: string[] = [];
+  for (const [group, topic, words] of FINISHED) {
+    const lag = await lagOf(backend, group, topic);
+    if (lag > 0) open.push(`${lag} ${words}`);
+  }
+  const { SENDING: sending = 0 } = await backend.ledger.countByState();
+  if (sending > 0) open.push(`${sending} deliveries were under way when it was killed`);
+  const asked = await backend.tasks.dueKinds(Number.MAX_SAFE_INTEGER);
+  if (asked.length > 0) open.push(`questions to partners are open (${asked.join(', ')})`);
+  if (open.length === 0) return;
+  throw new CommandError(
+    `${open.join('; ')}. Start it once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind and partners have answered, stop it, then export`,
+  );
+}
+
+/**
+ * In the order in which they may be taken in while roles run: no event gets in before the configuration with its API keys,
+ * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
+ */
+async function* linesOf(
+  { configurationStore, suppressions, ledger, log }: Backend,
+  codecs: Pick<RecordCodecs, 'configuration'>,
+  progress: Progress,
+  all: number,
+): AsyncGenerator<MoveLine> {
+  let done = 0;
+  async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
+    for (let cursor: string | undefined; ;) {
+      const page = await ledger.list({ state }, PAGE, cursor);
+      for (const delivery of page.items) yield { delivery };
+      done += page.items.length;
+      progress(done, all);
+      if (page.next === null) return;
+      cursor = page.next;
+    }
+  }
+  for (const secret of await configurationStore.secrets()) yield { secret };
+  for (let cursor: string | undefined; ;) {
+    const page = await suppressions.list(undefined, PAGE, cursor);
+    for (const suppression of page.items) yield { suppression };
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  for (const state of [...TERMINAL_STATES, 'IN_DOUBT'] as const) yield* inState(state);
+  for await (const configuration of configurationRecords(log, codecs)) yield { configuration };
+  yield* inState('WAITING');
+}
+
+/** Records of `carillon.config` from a number on, in order. One that cannot be read changes nothing, and keeps its number. */
+export async function* configurationRecords(
+  log: EventLog,
+  codecs: Pick<RecordCodecs, 'configuration'>,
+  from = 0,
+): AsyncGenerator<ConfigurationRecord> {
+  for (let next = from; ;) {
+    const records = await log.read('carillon.config', 0, next, PAGE);
+    for (const { value, offset, time } of records) {
+      if (offset !== next) throw new CommandError(`carillon.config has no record ${next}: its history is not whole`);
+      const decoded = codecs.configuration.decode(value);
+      const nothing = { id: `unreadable-${offset}`, at: formatInstant(time), author: '', changes: [] };
+      yield decoded.ok ? decoded.value : nothing;
+      next = offset + 1;
+    }
+    if (records.length === 0) return;
+  }
+}

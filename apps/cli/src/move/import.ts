@@ -1,0 +1,193 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { KEY_FOLDER, loadKeys } from '@carillon/adapter-system';
+import { createRecordCodecs } from '@carillon/contracts';
+import type { ConfigurationRecord } from '@carillon/domain';
+import type { RecordCodecs } from '@carillon/ports';
+import { repeatMarkers } from '@carillon/stages';
+import { CommandError, UsageError } from '../failure.ts';
+import type { Backend } from '../process/backend.ts';
+import type { Environment } from '../process/settings.ts';
+import type { Deployment } from './deployment.ts';
+import { configurationRecords } from './export.ts';
+import {
+  countedWith,
+  kindOf,
+  type MoveCounts,
+  type MoveHeader,
+  type MoveLine,
+  NOTHING_YET,
+  openMoveFile,
+  type Progress,
+  readMoveLines,
+  type SizedLine,
+} from './move-file.ts';
+
+const AT_ONCE = 100;
+/** Bytes of JSON after which a batch is written, whatever its number: one delivery may be large. */
+const BYTES_AT_ONCE = 512 * 1024;
+
+export type Imported = {
+  /** What was not there yet. */
+  readonly added: MoveCounts;
+  /** What was there already, and stays as it is. */
+  readonly kept: MoveCounts;
+};
+
+/**
+ * Takes in what `exportMove` wrote and `checkMove` looked at. Never changes what is there, so it may be repeated after a
+ * failure, and roles may run meanwhile. Refuses a deployment that has a configuration of its own.
+ */
+export async function importMove(
+  file: string,
+  { backend, clock, progress }: Pick<Deployment, 'backend' | 'clock'> & { readonly progress: Progress },
+): Promise<Imported> {
+  const { header } = await openMoveFile(file);
+  const codecs = await createRecordCodecs(backend.registry, clock.now);
+  const shift = await shiftOf(header, backend, codecs);
+  let added = NOTHING_YET;
+  let kept = NOTHING_YET;
+  for await (const batch of batchesOf(readMoveLines(file))) {
+    const number = shift + added.configuration + kept.configuration;
+    const news = await write(
+      batch.map((line) => renumbered(line, shift)),
+      number,
+      backend,
+      codecs,
+    );
+    for (const [at, line] of batch.entries()) {
+      if (news[at]) added = countedWith(added, line);
+      else kept = countedWith(kept, line);
+    }
+    progress(added.delivery + kept.delivery, header.deliveries);
+  }
+  return { added, kept };
+}
+
+/** Lines that follow each other and are of one kind, as many as one write may take. */
+async function* batchesOf(lines: AsyncIterable<SizedLine>): AsyncGenerator<readonly MoveLine[]> {
+  let batch: MoveLine[] = [];
+  let bytes = 0;
+  for await (const { line, size } of lines) {
+    const [first] = batch;
+    if (first && (batch.length === AT_ONCE || bytes >= BYTES_AT_ONCE || kindOf(first) !== kindOf(line))) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(line);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Looks at file and keys before anything is opened: stores remember the keys that they were first opened with. */
+export async function checkMove(file: string, dataDir: string, env: Environment): Promise<void> {
+  const { header } = await openMoveFile(file);
+  const advice =
+    'copy the keys folder of the old data folder to it before the first start, or give CARILLON_LEDGER_KEY, CARILLON_API_KEY_PEPPER and CARILLON_MASTER_KEY';
+  if (!existsSync(join(dataDir, KEY_FOLDER)) && !env['CARILLON_LEDGER_KEY']) {
+    throw new UsageError(`there are no keys in ${dataDir} (--data-dir, CARILLON_DATA_DIR): ${advice}`);
+  }
+  const ours = loadKeys(dataDir, env).fingerprints();
+  const files = { ledger: 'ledger.key', pepper: 'api-key-pepper.key', master: 'master.key' } as const;
+  const other = (['ledger', 'pepper', 'master'] as const).filter((name) => header.keys[name] !== ours[name]);
+  if (other.length === 0) return;
+  const names = other.map((name) => files[name]).join(', ');
+  throw new UsageError(`the file was made with other keys than those of ${dataDir} (${names}): ${advice}`);
+}
+
+/**
+ * How much higher each configuration is numbered here: a number is the position of a record, and the log may begin with
+ * records of its own. Refuses a place that has another configuration than the one of the file.
+ */
+async function shiftOf(header: MoveHeader, { log }: Backend, codecs: Codecs): Promise<number> {
+  const [first] = await log.read('carillon.config', 0, 0, 1);
+  if (!first) return (await log.bounds('carillon.config', 0)).end;
+  const decoded = codecs.configuration.decode(first.value);
+  if (decoded.ok && decoded.value.id === header.first_configuration) return first.offset;
+  throw new CommandError(
+    'there is a configuration here already: import before anything is applied and before an API key is made, into log and stores that are empty',
+  );
+}
+
+function renumbered(line: MoveLine, shift: number): MoveLine {
+  if (shift === 0) return line;
+  if ('delivery' in line) {
+    const { delivery } = line;
+    const intent = { ...delivery.intent, configNumber: delivery.intent.configNumber + shift };
+    return { delivery: { ...delivery, intent } };
+  }
+  if (!('configuration' in line)) return line;
+  const changes = line.configuration.changes.map((change) => ({
+    ...change,
+    based_on: change.based_on === null ? null : change.based_on + shift,
+  }));
+  return { configuration: { ...line.configuration, changes } };
+}
+
+type Codecs = Pick<RecordCodecs, 'configuration'>;
+
+/** Writes lines of one kind, configurations from this number on; answers of each whether it is new. */
+async function write(
+  batch: readonly MoveLine[],
+  number: number,
+  backend: Backend,
+  codecs: Codecs,
+): Promise<readonly boolean[]> {
+  const deliveries = batch.flatMap((line) => ('delivery' in line ? line.delivery : []));
+  if (deliveries.length > 0) return (await backend.ledger.insert(deliveries)).map(({ inserted }) => inserted);
+  const records = batch.flatMap((line) => ('configuration' in line ? line.configuration : []));
+  if (records.length > 0) return appendConfiguration(records, number, backend, codecs);
+  const news: boolean[] = [];
+  for (const line of batch) news.push(await writeRest(line, backend));
+  return news;
+}
+
+async function writeRest(line: MoveLine, { configurationStore, suppressions }: Backend): Promise<boolean> {
+  if ('secret' in line) {
+    const { workspace, name } = line.secret;
+    if (await configurationStore.secret(workspace, name)) return false;
+    await configurationStore.putSecret(line.secret);
+    return true;
+  }
+  if ('suppression' in line) {
+    const { workspace, channel, address } = line.suppression;
+    if (await suppressions.find(workspace, channel, address)) return false;
+    await suppressions.add(line.suppression);
+    return true;
+  }
+  throw new CommandError(
+    `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
+  );
+}
+
+/** The records get these numbers, or it is said that they did not. Then everybody judges by the last of them. */
+async function appendConfiguration(
+  records: readonly ConfigurationRecord[],
+  number: number,
+  { log }: Backend,
+  codecs: Codecs,
+): Promise<readonly boolean[]> {
+  const idsThere = async (): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    for await (const { id } of configurationRecords(log, codecs, number)) {
+      if (ids.push(id) === records.length) break;
+    }
+    return ids;
+  };
+  const before = (await idsThere()).length;
+  const missing = records.slice(before);
+  if (missing.length > 0) {
+    const where = { topic: 'carillon.config', partition: 0, key: 'configuration', headers: {} } as const;
+    await log.append(missing.map((record) => ({ ...where, value: codecs.configuration.encode(record) })));
+  }
+  const after = await idsThere();
+  if (records.some(({ id }, at) => after[at] !== id)) {
+    throw new CommandError(
+      `configuration ${number} and those after it did not get their numbers: somebody else applied one meanwhile. Empty log and stores, and import again before anybody applies`,
+    );
+  }
+  await repeatMarkers(log, number + records.length - 1);
+  return records.map((_, at) => at >= before);
+}

@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url';
+
+const inCheckout = import.meta.url.endsWith('.ts');
+
+/** A folder that is read at run time: where it is written in a checkout, beside the program in a bundle (tools/bundle.ts). */
+const shipped = (inSource: string, inBundle: string): string =>
+  fileURLToPath(new URL(inCheckout ? inSource : inBundle, import.meta.url));
+
+/** The files of the pages. */
+export const PORTAL_FOLDER = shipped('../../portal/public', './portal');
+/** The configuration folder of the demo workspace. */
+export const DEMO_FOLDER = shipped('../../../docs/examples/demo', './demo');

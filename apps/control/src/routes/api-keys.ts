@@ -1,0 +1,118 @@
+import { apiKeyBody, newApiKeyBody } from '@carillon/contracts';
+import { findResource, listResources, type ResourceChange } from '@carillon/domain';
+import { CarillonError, formatInstant, parseDuration, parseInstant, type Instant } from '@carillon/kernel';
+import { publishConfiguration } from '@carillon/stages';
+import { z } from 'zod';
+import { showApiKey } from '../bodies.ts';
+import { publishPorts } from '../configuration.ts';
+import type { ControlContext } from '../ports.ts';
+import { inWorkspace, notFound, OWNER, withName, type ApiServer } from './app.ts';
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export function apiKeyRoutes(app: ApiServer, { ports }: ControlContext): void {
+  app.get(
+    '/v1/workspaces/:workspace/api-keys',
+    { schema: { params: inWorkspace, response: { 200: z.object({ items: z.array(apiKeyBody) }) } } },
+    async ({ params }) => {
+      const configuration = await ports.configuration.refresh();
+      const keys = listResources(configuration, 'api_key', params.workspace);
+      const lastUses = await ports.keyUses.lastUses(keys.map(({ body }) => body.key_id));
+      return {
+        items: keys.map((key) =>
+          showApiKey(key, configuration, lastUses.get(key.body.key_id) ?? null, ports.clock.now()),
+        ),
+      };
+    },
+  );
+
+  const request = z.strictObject({
+    name: z.string().regex(NAME, 'a-z, 0-9 and -'),
+    expires_at: z.string().max(40).optional().describe('RFC 3339 time after which it is refused'),
+    expires_in: z.string().max(40).optional().describe('The same as a duration from now, such as 90d'),
+  });
+  app.post(
+    '/v1/workspaces/:workspace/api-keys',
+    { schema: { params: inWorkspace, body: request, response: { 201: newApiKeyBody } } },
+    async ({ params, body }, reply) => {
+      const { key, expires_at } = await createApiKey(params.workspace, body, ports);
+      return reply.code(201).header('cache-control', 'no-store').send({ name: body.name, key, expires_at });
+    },
+  );
+
+  app.delete(
+    '/v1/workspaces/:workspace/api-keys/:name',
+    { schema: { params: withName, response: { 200: z.object({ revoked: z.boolean() }) } } },
+    async ({ params }) => {
+      const configuration = await ports.configuration.refresh();
+      const key = findResource(configuration, 'api_key', params.workspace, params.name);
+      if (!key) throw notFound(`API key ${params.name} in workspace ${params.workspace}`);
+      await publishConfiguration(publishPorts(ports), [{ ref: key.ref, based_on: key.number, body: null }], OWNER);
+      return { revoked: true };
+    },
+  );
+}
+
+type WantedKey = {
+  readonly name: string;
+  readonly expires_at?: string | undefined;
+  readonly expires_in?: string | undefined;
+};
+
+/** Makes a key of a workspace, and the workspace with it where this is its first thing. Answers the whole key, once. */
+export async function createApiKey(
+  workspace: string,
+  wanted: WantedKey,
+  ports: ControlContext['ports'],
+): Promise<{ readonly key: string; readonly expires_at: string | null }> {
+  if (!NAME.test(workspace)) throw new CarillonError('invalid_request', 'workspace: a name of a-z, 0-9 and -');
+  const now = ports.clock.now();
+  const expires = expiryOf(wanted, now);
+  const configuration = await ports.configuration.refresh();
+  const known = findResource(configuration, 'api_key', workspace, wanted.name);
+  if (known) {
+    throw new CarillonError(
+      'conflict',
+      `API key ${wanted.name} is there already; revoke it first, or give another name`,
+    );
+  }
+  const made = ports.apiKeys.make();
+  const changes: ResourceChange[] = [
+    {
+      ref: { kind: 'api_key', workspace, name: wanted.name },
+      based_on: null,
+      body: {
+        key_id: made.keyId,
+        digest: made.digest,
+        created_at: formatInstant(now),
+        ...(expires !== null && { expires_at: formatInstant(expires) }),
+      },
+    },
+  ];
+  if (!findResource(configuration, 'workspace', workspace, '')) {
+    const ref = { kind: 'workspace', workspace, name: '' } as const;
+    changes.push({ ref, based_on: null, body: {} });
+  }
+  await publishConfiguration(publishPorts(ports), changes, OWNER);
+  return { key: made.key, expires_at: expires === null ? null : formatInstant(expires) };
+}
+
+/** When the key ends; null: never. One that has ended already would only look like a mistake of the sender. */
+function expiryOf({ expires_at: at, expires_in: span }: WantedKey, now: Instant): Instant | null {
+  const refuse = (detail: string): never => {
+    throw new CarillonError('invalid_request', detail);
+  };
+  if (at !== undefined && span !== undefined) refuse('expires_in: give expires_at or expires_in, not both');
+  if (span !== undefined) {
+    const read = parseDuration(span);
+    return read.ok ? now + read.value : refuse(`expires_in: ${read.error}`);
+  }
+  if (at === undefined) return null;
+  const expires = parseInstant(at);
+  if (expires === undefined) {
+    return refuse(
+      'expires_at: expected an RFC 3339 time such as 2027-01-31T00:00:00Z; a duration such as 90d is expires_in',
+    );
+  }
+  return expires > now ? expires : refuse('expires_at: that time has passed');
+}

@@ -1,0 +1,104 @@
+import { cohortBody, pageOf, type CohortBodyShown } from '@carillon/contracts';
+import {
+  countPages,
+  findCohortIntegration,
+  isBefore,
+  type Cohort,
+  type CohortIntegration,
+  type PostHogIntegration,
+} from '@carillon/domain';
+import { formatInstant, type Instant } from '@carillon/kernel';
+import { z } from 'zod';
+import type { Check, ControlContext } from '../ports.ts';
+import { notFound, paging, withName, type ApiServer } from './app.ts';
+
+/** How long a check waits for one answer. */
+const ASK_FOR = 10_000;
+
+/** Who is in the cohorts of a platform: how many, and how far its newest sync has come. */
+export function cohortRoutes(app: ApiServer, { ports }: ControlContext): void {
+  app.get(
+    '/v1/workspaces/:workspace/integrations/:name/cohorts',
+    { schema: { params: withName, querystring: z.strictObject(paging), response: { 200: pageOf(cohortBody) } } },
+    async ({ params: { workspace, name }, query }) => {
+      if (!findCohortIntegration(ports.configuration.current(), workspace, name)) {
+        throw notFound(`integration ${name} with cohorts in workspace ${workspace}`);
+      }
+      const { items, next } = await ports.cohorts.list(workspace, name, query.limit, query.cursor);
+      const now = ports.clock.now();
+      const shown: CohortBodyShown[] = [];
+      for (const cohort of items) shown.push(showCohort(cohort, await ports.cohorts.count(cohort), now));
+      return { items: shown, next };
+    },
+  );
+}
+
+function showCohort(cohort: Cohort, members: number, now: Instant): CohortBodyShown {
+  const { first, replacement, replacedAt, settling } = cohort;
+  const until = first?.until ?? null;
+  return {
+    id: cohort.cohort,
+    name: cohort.name,
+    members,
+    first_heard_at: formatInstant(cohort.firstAt),
+    newest_at: formatInstant(cohort.newestAt),
+    synced_at: replacedAt && formatInstant(replacedAt.time),
+    sync: replacement && {
+      session: replacement.session,
+      began_at: formatInstant(replacement.order.time),
+      pages_so_far: countPages(replacement.seen),
+      pages: replacement.of,
+      complete: replacedAt !== null && !isBefore(replacedAt, replacement.order),
+      leaving: settling?.session === replacement.session,
+    },
+    first_sync_until: until !== null && until > now ? formatInstant(until) : null,
+    skipped: cohort.skipped,
+  };
+}
+
+/** What can be known of a platform without its help: where it has to send, whether its secret is set, what it sent. */
+export async function checkPlatform(
+  workspace: string,
+  name: string,
+  integration: CohortIntegration,
+  { ports, config }: ControlContext,
+): Promise<Check[]> {
+  const { kind, authorization } = integration;
+  const address = `${config.eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
+  const where = kind === 'posthog' ? integration.url : `it has to send to ${address}`;
+  const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${kind}, ${where}` }];
+  const { key, second_key: second } = authorization;
+  for (const { secret } of [key, ...(second ? [second] : [])]) {
+    const value = await ports.secrets.resolve(workspace, secret);
+    const detail =
+      value === null
+        ? `${secret} is neither in the environment nor stored: npx carillon secret set ${secret} --workspace ${workspace}`
+        : `${secret} is set`;
+    steps.push({ step: 'secret', ok: value !== null, detail });
+    if (kind === 'posthog' && value !== null) steps.push(...(await askForCohorts(integration, value, ports)));
+  }
+  const { items } = await ports.cohorts.list(workspace, name, 1);
+  const [newest] = items;
+  const heard = newest ? `heard of it, last at ${formatInstant(newest.newestAt)}` : 'nothing has come yet';
+  return [...steps, { step: 'cohorts', ok: true, detail: heard }];
+}
+
+/** The first page of each cohort, with this key; nothing is kept of it. */
+async function askForCohorts(
+  integration: PostHogIntegration,
+  key: string,
+  { cohortPages }: ControlContext['ports'],
+): Promise<Check[]> {
+  const steps: Check[] = [];
+  for (const cohort of integration.cohorts) {
+    const signal = AbortSignal.timeout(ASK_FOR);
+    const answer = await cohortPages.page({ integration, key, cohort, cursor: null, signal });
+    const more = answer.kind === 'page' && answer.next !== null ? ' on the first page, and more' : '';
+    const detail =
+      answer.kind === 'page'
+        ? `${answer.userIds.length} users${more}; ${answer.skipped} without a user id`
+        : answer.detail;
+    steps.push({ step: `cohort ${cohort}`, ok: answer.kind === 'page', detail });
+  }
+  return steps;
+}

@@ -1,0 +1,160 @@
+import { checkBody } from '@carillon/contracts';
+import {
+  attribute,
+  attributionOf,
+  findCohortIntegration,
+  findPartner,
+  headerSecrets,
+  type LookupIntegration,
+  type OwnAnswer,
+} from '@carillon/domain';
+import type { PartnerAnswer } from '@carillon/ports';
+import { z } from 'zod';
+import type { Check, ControlContext } from '../ports.ts';
+import { notFound, withName, type ApiServer } from './app.ts';
+import { checkPlatform } from './cohorts.ts';
+
+/** Asked about where nobody names an id: a partner that knows nobody of this name answers an empty array. */
+const MADE_UP = 'carillon-check';
+
+const checkRequest = z
+  .strictObject({
+    user_ids: z
+      .array(z.string().min(1).max(255))
+      .min(1)
+      .max(10)
+      .optional()
+      .describe('Ids to ask about; left out, one that nobody has'),
+  })
+  .nullish();
+
+export function integrationRoutes(app: ApiServer, context: ControlContext): void {
+  app.post(
+    '/v1/workspaces/:workspace/integrations/:name/check',
+    { schema: { params: withName, body: checkRequest, response: { 200: checkBody } } },
+    async ({ params: { workspace, name }, body }) => {
+      const platform = findCohortIntegration(context.ports.configuration.current(), workspace, name);
+      const steps = platform
+        ? await checkPlatform(workspace, name, platform, context)
+        : await checkPartner(workspace, name, body?.user_ids ?? [MADE_UP], context);
+      return { steps };
+    },
+  );
+}
+
+/** Calls the endpoint as the engine would, with both schemes, and says in words what came of it. */
+async function checkPartner(
+  workspace: string,
+  name: string,
+  userIds: readonly string[],
+  { ports }: ControlContext,
+): Promise<Check[]> {
+  const integration = findPartner(ports.configuration.current(), workspace, name);
+  if (!integration) throw notFound(`integration ${name} in workspace ${workspace}`);
+  const { authorization } = integration;
+  const { scheme = 'Bearer' } = authorization;
+  const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind lookup, ${integration.url}` }];
+  const secrets: Record<string, string> = {};
+  const second = authorization.second_key ? [authorization.second_key.secret] : [];
+  for (const secret of [authorization.key.secret, ...second, ...headerSecrets(integration)]) {
+    const value = await ports.secrets.resolve(workspace, secret);
+    if (value !== null) secrets[secret] = value;
+    else {
+      const detail = `${secret} is neither in the environment nor stored: npx carillon secret set ${secret} --workspace ${workspace}`;
+      steps.push({ step: 'secret', ok: false, detail });
+    }
+  }
+  if (steps.some(({ ok }) => !ok)) return steps;
+
+  const call = (as: LookupIntegration, secret: string): Promise<PartnerAnswer> =>
+    ports.partners.ask({
+      integration: as,
+      key: secrets[secret] ?? '',
+      secrets,
+      userIds,
+      requestId: ports.ids.random('request'),
+    });
+  const other = scheme === 'Bearer' ? 'Basic' : 'Bearer';
+  const answer = await call(integration, authorization.key.secret);
+  const { base64: _, ...plain } = authorization;
+  const otherAnswer = await call(
+    { ...integration, authorization: { ...plain, scheme: other } },
+    authorization.key.secret,
+  );
+  steps.push({
+    step: `call with ${scheme} (as configured)`,
+    ok: answer.kind === 'answered',
+    detail: answerWords(answer),
+  });
+  steps.push({ step: `call with ${other}`, ok: true, detail: answerWords(otherAnswer) });
+  steps.push(schemeStep(scheme, other, answer, otherAnswer));
+  for (const secret of second) {
+    const again = await call(integration, secret);
+    steps.push({ step: 'call with the second key', ok: again.kind === 'answered', detail: answerWords(again) });
+  }
+  if (answer.kind === 'answered') steps.push(...answerSteps(answer.items, userIds, integration));
+  return steps;
+}
+
+function answerWords(answer: PartnerAnswer): string {
+  if (answer.kind === 'answered') return `${answer.status}, an array of ${answer.items.length}`;
+  return answer.kind === 'invalid' && answer.status !== null ? `${answer.status}, but ${answer.detail}` : answer.detail;
+}
+
+function schemeStep(scheme: string, other: string, answer: PartnerAnswer, otherAnswer: PartnerAnswer): Check {
+  const step = 'scheme';
+  const taken = answer.kind === 'answered';
+  const otherTaken = otherAnswer.kind === 'answered';
+  if (taken && otherTaken)
+    return { step, ok: true, detail: `the partner takes both Bearer and Basic; ${scheme} is used` };
+  if (taken) return { step, ok: true, detail: `the partner takes ${scheme}, as configured` };
+  if (otherTaken) {
+    return {
+      step,
+      ok: false,
+      detail: `the partner takes ${other}: write scheme: ${other} under authorization, and apply`,
+    };
+  }
+  const unauthorized = answer.kind === 'unauthorized' && otherAnswer.kind === 'unauthorized';
+  const detail = unauthorized
+    ? 'the partner takes the key with neither scheme: is it the right key?'
+    : 'no call was answered, so the scheme cannot be told';
+  return { step, ok: false, detail };
+}
+
+/** What a rule would find in the answer; no address is shown. */
+function answerSteps(
+  items: Parameters<typeof attribute>[0],
+  userIds: readonly string[],
+  integration: LookupIntegration,
+): Check[] {
+  const attributed = attribute(items, [userIds], attributionOf(integration));
+  const [own] = attributed.ok ? attributed.value : [];
+  if (!own) return [];
+  const madeUp = userIds.length === 1 && userIds[0] === MADE_UP;
+  const people = own.items.map(personStep);
+  // Nobody has the made-up id, so nobody has to be found.
+  const missing = madeUp ? [] : own.problems.filter(({ kind }) => kind === 'missing').map(problemStep);
+  const wrong = own.problems.filter(({ kind }) => kind !== 'missing').map(problemStep);
+  if (people.length === 0 && wrong.length === 0 && madeUp) {
+    const detail = `nobody is called ${MADE_UP}, as expected; name somebody with --user-id to see more`;
+    return [{ step: 'answer', ok: true, detail }];
+  }
+  return [...people, ...missing, ...wrong];
+}
+
+function personStep({ userId, to, variables }: OwnAnswer['items'][number]): Check {
+  const channels = (['email', 'phone', 'token'] as const).map((key) => `${key} ${to[key] === null ? 'no' : 'yes'}`);
+  const names = Object.keys(variables);
+  const about = userId === null ? 'a person' : `user id ${userId}`;
+  const detail = `${about}: ${channels.join(', ')}; variables: ${names.length === 0 ? 'none' : names.join(', ')}`;
+  return { step: 'answer', ok: to.email !== null || to.phone !== null || to.token !== null, detail };
+}
+
+const problemStep = ({ kind, index, userId, detail }: OwnAnswer['problems'][number]): Check => ({
+  step: kind.replaceAll('_', ' '),
+  ok: false,
+  detail: [index === null ? '' : `item ${index}`, userId === null ? '' : `user id ${userId}`, detail]
+    .filter((part) => part !== '')
+    .join(', '),
+});

@@ -1,0 +1,92 @@
+import { checkBody, jwtProviderBody } from '@carillon/contracts';
+import {
+  findResource,
+  jwtSettings,
+  listResources,
+  streamTable,
+  unmetBinding,
+  type Configuration,
+  type EventStream,
+} from '@carillon/domain';
+import { stringifyJson, type JsonObject } from '@carillon/kernel';
+import { z } from 'zod';
+import { showJwtProvider } from '../bodies.ts';
+import type { Check, ControlContext } from '../ports.ts';
+import { inWorkspace, notFound, withName, type ApiServer } from './app.ts';
+
+/** Far longer than what a request may carry, so that a token that is too long is told so step by step. */
+const LONGEST_TOKEN = 100_000;
+
+export function jwtProviderRoutes(app: ApiServer, { ports }: ControlContext): void {
+  app.get(
+    '/v1/workspaces/:workspace/jwt-providers',
+    { schema: { params: inWorkspace, response: { 200: z.object({ items: z.array(jwtProviderBody) }) } } },
+    async ({ params }) => {
+      const configuration = await ports.configuration.refresh();
+      const providers = listResources(configuration, 'jwt_provider', params.workspace);
+      return { items: providers.map((provider) => showJwtProvider(provider, configuration)) };
+    },
+  );
+
+  const tried = z.strictObject({
+    token: z.string().max(LONGEST_TOKEN).optional().describe('A token to try; never kept, never answered'),
+  });
+  app.post(
+    '/v1/workspaces/:workspace/jwt-providers/:name/check',
+    { schema: { params: withName, body: tried.nullish(), response: { 200: checkBody } } },
+    async ({ params, body }, reply) => {
+      const steps = await checkProvider(params.workspace, params.name, body?.token ?? null, ports);
+      return reply.header('cache-control', 'no-store').send({ steps });
+    },
+  );
+}
+
+/** Fetches the keys and tries a token, and says of each stream whether it would take it. */
+async function checkProvider(
+  workspace: string,
+  name: string,
+  token: string | null,
+  ports: ControlContext['ports'],
+): Promise<Check[]> {
+  const configuration = await ports.configuration.refresh();
+  const found = findResource(configuration, 'jwt_provider', workspace, name);
+  if (!found) throw notFound(`JWT provider ${name} in workspace ${workspace}`);
+  const settings = jwtSettings(found.body);
+  const { steps, claims } = await ports.tokens.inspect({ workspace, name, number: found.number, settings }, token);
+  const { issuer, audiences, jwksUrl } = settings;
+  const asked = `keys from ${jwksUrl}; issuer ${issuer ?? 'any'}; audience ${audiences.join(' or ') || 'any, so also tokens for other services'}`;
+  return [
+    { step: 'provider', ok: true, detail: asked },
+    ...steps,
+    ...streamSteps(configuration, workspace, name, claims),
+  ];
+}
+
+function streamSteps(
+  configuration: Configuration,
+  workspace: string,
+  provider: string,
+  claims: JsonObject | null,
+): readonly Check[] {
+  const streams = [...streamTable(configuration).streams.values()].filter(
+    (stream) => stream.workspace === workspace && stream.security.jwt_provider === provider,
+  );
+  if (streams.length === 0) {
+    return [
+      { step: 'streams', ok: true, detail: `none takes its tokens yet: security: { jwt_provider: ${provider} }` },
+    ];
+  }
+  return streams.map((stream) => ({ step: `stream ${stream.path}`, ...verdictOf(stream, claims) }));
+}
+
+/** What a token's holder may send there; without a token, what is asked of one. */
+function verdictOf({ security }: EventStream, claims: JsonObject | null): Omit<Check, 'step'> {
+  const bindings = Object.entries(security.claims ?? {});
+  if (bindings.length === 0) return { ok: true, detail: 'takes any event with a good token' };
+  const asked = bindings.map(([claim, path]) => `${path} is the claim ${claim}`).join(' and ');
+  if (claims === null) return { ok: true, detail: `takes an event whose ${asked}` };
+  const unusable = bindings.find(([claim, path]) => unmetBinding({ [claim]: path }, claims, {})?.why === 'no_claim');
+  if (unusable) return { ok: false, detail: `the claim ${unusable[0]} has to be a text or a whole number, and is not` };
+  const wanted = bindings.map(([claim, path]) => `${path} is ${stringifyJson(claims[claim] ?? null)}`).join(' and ');
+  return { ok: true, detail: `takes an event whose ${wanted}` };
+}

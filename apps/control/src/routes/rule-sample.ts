@@ -1,0 +1,120 @@
+import { ruleSampleBody, type RuleSampleBody } from '@carillon/contracts';
+import {
+  findResource,
+  findRule,
+  jsonTypeOf,
+  ruleTitle,
+  streamTable,
+  type CompiledRule,
+  type PlacedRule,
+  type Security,
+} from '@carillon/domain';
+import { CarillonError, stringifyJson } from '@carillon/kernel';
+import {
+  codeSample,
+  credentialOf,
+  mergeFields,
+  minimumFields,
+  newestFiredEvent,
+  sampleRule,
+  type Minimum,
+  type RuleSample,
+  type TemplateNeeds,
+} from '@carillon/stages';
+import type { ControlContext } from '../ports.ts';
+import { notFound, withName, type ApiServer } from './app.ts';
+
+/** `rule sample`: the smallest event of a rule, and code that sends it. Read only; nothing is sent. */
+export function ruleSampleRoute(app: ApiServer, context: ControlContext): void {
+  app.get(
+    '/v1/workspaces/:workspace/rules/:name/sample',
+    { schema: { params: withName, response: { 200: ruleSampleBody } } },
+    async ({ params }) => {
+      const { ports } = context;
+      const [notification = '', name = ''] = params.name.split('.');
+      const placed = findRule(ports.configuration.current(), params.workspace, notification, name);
+      if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
+      if (placed.body.cohort) {
+        const { integration } = placed.body.cohort;
+        const hint = `nobody sends events to it: npx carillon integration check ${integration} says what to enter there`;
+        throw new CarillonError('invalid_request', `a cohort of ${integration} starts ${params.name}; ${hint}`);
+      }
+      const compiled = ports.compileRule(placed);
+      if (!compiled.ok) {
+        throw new CarillonError('invalid_configuration', compiled.error.map((one) => one.message).join('; '));
+      }
+      const rule = { ...compiled.value, placed };
+      const fields = mergeFields(await ports.readModels.fields(placed.stream));
+      const seen = new Map(fields.map(({ path, types }) => [path, types]));
+      const minimum = minimumFields(rule, streamOf(placed, context), templatesOf(placed, context), seen);
+      return showSample(rule, minimum, await takeSample(rule, minimum, context), context);
+    },
+  );
+}
+
+const streamOf = ({ stream }: PlacedRule, { ports }: ControlContext) =>
+  streamTable(ports.configuration.current()).streams.get(stream);
+
+function templatesOf({ notification, workspace }: PlacedRule, { ports }: ControlContext): readonly TemplateNeeds[] {
+  return Object.values(notification.body.channels).flatMap((channel) => {
+    const found = findResource(ports.configuration.current(), 'template', workspace, channel.template);
+    if (!found) return [];
+    const { email } = found.body;
+    return [{ fields: ports.templates.fields(email), all: ports.templates.names(email).all }];
+  });
+}
+
+/** Events of the past are read only where the condition alone does not say what fires. */
+async function takeSample(rule: CompiledRule, minimum: Minimum, { ports }: ControlContext): Promise<RuleSample> {
+  const now = ports.clock.now();
+  const sample = sampleRule(rule, minimum, null, now);
+  return sample.fires ? sample : sampleRule(rule, minimum, await newestFiredEvent(rule, ports), now);
+}
+
+function showSample(rule: CompiledRule, minimum: Minimum, sample: RuleSample, context: ControlContext): RuleSampleBody {
+  const { placed } = rule;
+  const url = `${context.config.eventsUrl}/${placed.stream}`;
+  const security = streamOf(placed, context)?.security ?? {};
+  const credential = credentialOf(security);
+  const notes = [...notesOf(placed, sample), ...claimNotes(security)];
+  const facts = { url, event: sample.event, credential, notes };
+  return {
+    rule: ruleTitle(placed),
+    rule_version: placed.version,
+    stream: placed.stream,
+    url,
+    credential,
+    event: stringifyJson(sample.event),
+    fires: sample.fires,
+    recipients: sample.recipients,
+    asks: rule.lookup?.integration ?? null,
+    answered: [...minimum.answered],
+    fields: sample.fields.map(({ path, type, usedBy, value, origin }) => ({
+      path,
+      type: type ?? (origin === 'condition' || origin === 'fired_event' ? jsonTypeOf(value) : null),
+      used_by: [...usedBy],
+      value: stringifyJson(value),
+      origin,
+    })),
+    whole_event: [...minimum.whole],
+    code: {
+      curl: codeSample('curl', facts),
+      javascript: codeSample('javascript', facts),
+      python: codeSample('python', facts),
+      go: codeSample('go', facts),
+    },
+  };
+}
+
+/** What somebody has to know who pastes the code. */
+function notesOf(placed: PlacedRule, { fires, fields }: RuleSample): readonly string[] {
+  const title = ruleTitle(placed);
+  const first = fires
+    ? `Sends an event for which the rule ${title} fires.`
+    : `Sends an event to the rule ${title}. No values are known that make it fire: put in your own.`;
+  const invented = fields.some(({ origin }) => origin === 'placeholder');
+  return [first, ...(invented ? ['What stands in <angle brackets> is a placeholder for a value of yours.'] : [])];
+}
+
+const claimNotes = ({ claims = {} }: Security): readonly string[] =>
+  Object.entries(claims).map(([claim, path]) => `${path} has to be what the token says in ${claim}.`);

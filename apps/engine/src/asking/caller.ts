@@ -1,0 +1,312 @@
+import { lookupTimeouts } from '@carillon/domain';
+import type { Duration } from '@carillon/kernel';
+import type { Clock, ConfigurationView, DueTasks, Ids, PartnerAnswer, PartnerLookup, Secrets } from '@carillon/ports';
+import { pause, startLoop, type Loop } from '@carillon/runtime';
+import {
+  expireTask,
+  leaseTasks,
+  partnerOfKind,
+  publishVerdict,
+  readTask,
+  releaseTasks,
+  settleCall,
+  type AskTask,
+  type VerdictPorts,
+} from '@carillon/stages';
+import { createByteBudget } from './byte-budget.ts';
+import { COLLECT, createLanes, idsOfCall, type Lane } from './lanes.ts';
+import { createPartners, type OpenPartner } from './partners.ts';
+
+export type AskWatch = {
+  /** Called right before a partner is; the answer is called with what came of it. */
+  call(begun: {
+    readonly partner: string;
+    readonly workspace: string;
+    readonly triggers: number;
+    readonly traceparent: string | null;
+  }): (ended: {
+    readonly outcome: PartnerAnswer['kind'];
+    readonly status: number | null;
+    readonly seconds: number;
+  }) => void;
+  /** Bytes of triggers that wait in memory, and calls that are open. */
+  readonly asking: (bytes: number, openCalls: number) => void;
+  /** A partner refuses us, or fails: an operator should look. */
+  readonly partnerAlert: (partner: string, detail: string) => void;
+  trouble(where: string, error: unknown): void;
+};
+
+export type CallerPorts = VerdictPorts & {
+  readonly tasks: DueTasks;
+  readonly partners: PartnerLookup;
+  readonly configuration: Pick<ConfigurationView, 'current'>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly watch: AskWatch;
+};
+
+export type Caller = {
+  /** A hint that these are due; the store has them anyway. */
+  readonly offer: (tasks: readonly AskTask[]) => void;
+  /** Ends: no new call begins; those under way get a moment, then they are given up, to be made again later. */
+  stop(): Promise<void>;
+};
+
+/** One bound for everything that waits in memory, and one for answers that are being read. */
+const QUEUE_BYTES = 32 * 1024 * 1024;
+const ANSWER_BYTES = 64 * 1024 * 1024;
+/** Calls open at once: of one partner, and of all together. */
+const CALLS_OF_PARTNER = 64;
+const CALLS = 1024;
+/** Leases are taken ahead of the calls, so that a place that becomes free is taken at once. */
+const AHEAD = 64;
+/** Answers on their way to the store and the log; more of one partner wait for these. */
+const SETTLING = 256;
+const PAGE = 128;
+/** The store is asked at least this often, whatever hints came. */
+const POLL: Duration = 1000;
+const LEASE_MARGIN: Duration = 10_000;
+const CALLS_END: Duration = 5_000;
+
+/**
+ * Asks partners about the triggers that are due. A slow partner holds up its own lane alone; one that may not be called
+ * now keeps nothing in memory. Nothing of it is needed for correctness but the store: what dies here is asked again.
+ */
+export function startCaller(ports: CallerPorts): Caller {
+  const { clock, tasks, watch } = ports;
+  const lanes = createLanes(QUEUE_BYTES);
+  const partners = createPartners({ ...ports, alert: watch.partnerAlert });
+  const answers = createByteBudget(ANSWER_BYTES);
+  const stopping = new AbortController();
+  const givingUp = new AbortController();
+  const underWay = new Set<Promise<void>>();
+
+  /** Work that nobody waits for, but that `stop` does. */
+  function background(where: string, work: Promise<void>): void {
+    const watched = work.catch((error: unknown) => watch.trouble(where, error)).finally(() => underWay.delete(watched));
+    underWay.add(watched);
+  }
+
+  function take(one: AskTask): 'taken' | 'known' | 'full' {
+    const { task, asking } = one;
+    if (asking.verdict) background('publish a lookup', publishVerdict(one, ports));
+    else if (task.deadline !== null && task.deadline <= clock.now())
+      background('park a trigger', expireTask(one, ports));
+    else return lanes.add(one, clock.now());
+    return 'taken';
+  }
+
+  const callable = (kind: string): boolean => {
+    const now = clock.now();
+    return (partners.mayCallAt(kind, now) ?? Number.POSITIVE_INFINITY) <= now;
+  };
+  /** The fuller the process, the smaller the share of each partner; none is ever kept out. */
+  const placesOf = (): number => Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - lanes.openCalls()) / 4)));
+
+  /** Calls as many as there are places for; what is read next is told by those that end, never by the reading itself. */
+  function pump(lane: Lane, readOn = true): void {
+    if (stopping.signal.aborted || !callable(lane.kind)) return giveBack(lane);
+    while (lane.calls < placesOf()) {
+      const next = lane.ready.shift();
+      if (!next) break;
+      begin(lane, next);
+      if (!callable(lane.kind)) return giveBack(lane);
+    }
+    fill(lane);
+    if (readOn && lane.more && lane.waiting.length < PAGE / 2) loop.nudge();
+    watch.asking(lanes.bytes(), lanes.openCalls());
+  }
+
+  /** Takes leases for what comes next, as far ahead as there are places. */
+  function fill(lane: Lane): void {
+    const integration = partners.find(lane.kind);
+    if (!integration) return;
+    while (lane.leasing + lane.ready.length < AHEAD && lane.settling < SETTLING) {
+      const next = lanes.take(lane, integration, clock.now());
+      if (next.length === 0) {
+        if (lane.waiting.length > 0) pumpLater(lane);
+        return;
+      }
+      lane.leasing += 1;
+      background(
+        'lease a trigger',
+        lease(next)
+          .then((leased) => {
+            if (leased.length > 0) lane.ready.push(leased);
+          })
+          .finally(() => {
+            lane.leasing -= 1;
+            pump(lane);
+          }),
+      );
+    }
+  }
+
+  function pumpLater(lane: Lane): void {
+    lane.timer ??= setTimeout(() => {
+      lane.timer = null;
+      pump(lane);
+    }, COLLECT);
+  }
+
+  const leaseSpan = (kind: string): Duration => {
+    const integration = partners.find(kind);
+    // Two keys may mean two calls, and a place may become free only when another call ends.
+    return integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
+  };
+
+  async function lease(wanted: readonly AskTask[]): Promise<readonly AskTask[]> {
+    const [first] = wanted;
+    try {
+      const leased = await leaseTasks(wanted, clock.now() + leaseSpan(first?.task.kind ?? ''), ports);
+      const ours = new Set(leased.map(({ task }) => task.id));
+      lanes.forget(wanted.filter(({ task }) => !ours.has(task.id)));
+      return leased;
+    } catch (error) {
+      lanes.forget(wanted);
+      throw error;
+    }
+  }
+
+  /** Nobody can be asked now: leases are given back, and what waits stays in the store. */
+  function giveBack(lane: Lane): void {
+    lanes.clear(lane);
+    for (const leased of lane.ready.splice(0)) {
+      background(
+        'give a lease back',
+        releaseTasks(leased, clock.now(), ports).then(() => lanes.forget(leased)),
+      );
+    }
+  }
+
+  function begin(lane: Lane, shared: readonly AskTask[]): void {
+    lane.calls += 1;
+    partners.begin(lane.kind);
+    background('ask a partner', ask(lane, shared));
+  }
+
+  async function ask(lane: Lane, shared: readonly AskTask[]): Promise<void> {
+    const room = answers.open();
+    const callId = ports.ids.random('request');
+    const startedAt = clock.now();
+    let integration = partners.find(lane.kind);
+    let answer: PartnerAnswer = { kind: 'not_made', detail: '' };
+    try {
+      const partner = await partners.open(lane.kind);
+      if ('unusable' in partner) {
+        answer = { kind: 'unauthorized', status: null, detail: partner.unusable };
+        partners.ended(lane.kind, answer, false);
+      } else {
+        integration = partner.integration;
+        answer = await callWithKeys(lane, shared, partner, callId, room.take);
+      }
+    } finally {
+      lane.calls -= 1;
+      lane.settling += 1;
+      pump(lane);
+    }
+    const made = { callId, startedAt, endedAt: clock.now(), answer };
+    let left: readonly AskTask[] = [];
+    try {
+      if (integration) left = await settleCall(shared, made, integration, ports);
+    } finally {
+      lanes.forget(shared);
+      room.close();
+      lane.settling -= 1;
+      for (const one of left) if (one.task.nextAt <= clock.now()) take(one);
+      pump(lane);
+    }
+  }
+
+  /** One call, or two where the first key is refused and there is another. */
+  async function callWithKeys(
+    lane: Lane,
+    shared: readonly AskTask[],
+    partner: OpenPartner,
+    requestId: string,
+    room: (bytes: number) => boolean,
+  ): Promise<PartnerAnswer> {
+    const { integration, keys, secrets } = partner;
+    const named = partnerOfKind(lane.kind);
+    const userIds = idsOfCall(shared);
+    let answer: PartnerAnswer = { kind: 'not_made', detail: '' };
+    for (const [index, key] of keys.entries()) {
+      const startedAt = clock.now();
+      const ended = watch.call({
+        partner: lane.kind.replace('ask ', ''),
+        workspace: named?.workspace ?? '',
+        triggers: shared.length,
+        traceparent: shared[0]?.asking.trigger?.traceparent ?? null,
+      });
+      answer = await ports.partners.ask({
+        integration,
+        key,
+        secrets,
+        userIds,
+        requestId,
+        signal: givingUp.signal,
+        room,
+      });
+      const status = 'status' in answer ? answer.status : null;
+      ended({ outcome: answer.kind, status, seconds: (clock.now() - startedAt) / 1000 });
+      if (answer.kind !== 'unauthorized' || index === keys.length - 1) {
+        partners.ended(lane.kind, answer, index === 1);
+        return answer;
+      }
+    }
+    return answer;
+  }
+
+  const loop: Loop = startLoop(
+    POLL,
+    async () => {
+      if (stopping.signal.aborted) return;
+      for (const kind of await tasks.dueKinds(clock.now())) {
+        if (partnerOfKind(kind) === null) continue;
+        const now = clock.now();
+        const open = callable(kind);
+        const lane = lanes.laneOf(kind);
+        const page = (await tasks.due(kind, now, PAGE)).map(readTask);
+        // While it may not be called, only what needs no call is taken up.
+        const ready = open ? page : page.filter(({ asking }) => asking.verdict !== null);
+        const late = open ? [] : (await tasks.overdue(kind, now, PAGE)).map(readTask);
+        const taken = [...ready, ...late].map(take);
+        lane.more = page.length === PAGE || taken.includes('full');
+        pump(lane, false);
+      }
+    },
+    (error) => watch.trouble('read what is to be asked', error),
+  );
+
+  return {
+    offer(offered) {
+      if (stopping.signal.aborted) return;
+      const touched = new Set<string>();
+      for (const one of offered) {
+        if (!callable(one.task.kind)) continue;
+        if (take(one) === 'full') lanes.laneOf(one.task.kind).more = true;
+        touched.add(one.task.kind);
+      }
+      for (const kind of touched) pump(lanes.laneOf(kind));
+    },
+    async stop() {
+      stopping.abort();
+      await loop.stop();
+      for (const lane of lanes.all()) {
+        if (lane.timer) clearTimeout(lane.timer);
+        giveBack(lane);
+      }
+      const ended = new AbortController();
+      await Promise.race([settled(underWay), pause(CALLS_END, ended.signal)]);
+      ended.abort();
+      givingUp.abort();
+      await settled(underWay);
+    },
+  };
+}
+
+/** Until nothing is under way, what began meanwhile included. */
+async function settled(underWay: ReadonlySet<Promise<void>>): Promise<void> {
+  while (underWay.size > 0) await Promise.all(underWay);
+}

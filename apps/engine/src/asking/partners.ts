@@ -1,0 +1,160 @@
+import {
+  callBegun,
+  callEnded,
+  canonical,
+  CLOSED,
+  findPartner,
+  headerSecrets,
+  mayCallAt,
+  MAX_RETRY_AFTER,
+  type Breaker,
+  type LookupIntegration,
+} from '@carillon/domain';
+import type { Duration, Instant } from '@carillon/kernel';
+import type { Clock, ConfigurationView, PartnerAnswer, Secrets } from '@carillon/ports';
+import { partnerOfKind } from '@carillon/stages';
+
+type Ports = {
+  readonly configuration: Pick<ConfigurationView, 'current'>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  /** An operator should look. */
+  readonly alert: (partner: string, detail: string) => void;
+};
+
+/** A partner as it may be called now. */
+export type OpenPartner = {
+  readonly integration: LookupIntegration;
+  /** The key to try first, then the other one where there are two. */
+  readonly keys: readonly string[];
+  readonly secrets: Readonly<Record<string, string>>;
+};
+
+/** Why no call can be made at all. */
+export type Unusable = { readonly unusable: string };
+
+type Place = { breaker: Breaker; pausedUntil: Instant };
+type State = {
+  readonly settings: string;
+  readonly place: Place;
+  /** Shut while the partner refuses our keys: one probe a minute. */
+  suspension: Breaker;
+  /** Which of two keys was taken last. */
+  preferred: 0 | 1;
+  opened: { readonly partner: OpenPartner | Unusable; readonly until: Instant } | null;
+};
+
+/** Secrets are read again after this, so that a new one counts soon and a burst of calls reads it once. */
+const SECRETS_FRESH: Duration = 2_000;
+
+/**
+ * The partners of this process: where each is, with which keys, and whether it may be called now. Breaker and Retry-After
+ * count for the workspace's calls to one host, a suspension for the integration whose key is refused.
+ */
+export function createPartners({ configuration, secrets, clock, alert }: Ports) {
+  const states = new Map<string, State>();
+  const places = new Map<string, Place>();
+
+  function find(kind: string): { readonly workspace: string; readonly integration: LookupIntegration } | null {
+    const named = partnerOfKind(kind);
+    const integration = named && findPartner(configuration.current(), named.workspace, named.integration);
+    return integration ? { workspace: named.workspace, integration } : null;
+  }
+
+  function stateOf(kind: string, workspace: string, integration: LookupIntegration): State {
+    const settings = canonical(integration);
+    const known = states.get(kind);
+    if (known?.settings === settings) return known;
+    const where = `${workspace} ${new URL(integration.url).origin}`;
+    const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
+    places.set(where, place);
+    // New settings deserve a new chance.
+    const state: State = { settings, place, suspension: CLOSED, preferred: 0, opened: null };
+    states.set(kind, state);
+    return state;
+  }
+
+  async function openPartner(
+    workspace: string,
+    integration: LookupIntegration,
+    state: State,
+  ): Promise<OpenPartner | Unusable> {
+    if (state.opened && clock.now() < state.opened.until) return state.opened.partner;
+    const { key, second_key: second } = integration.authorization;
+    const values: Record<string, string> = {};
+    for (const name of [key.secret, ...headerSecrets(integration), ...(second ? [second.secret] : [])]) {
+      const value = await secrets.resolve(workspace, name);
+      if (value !== null) values[name] = value;
+      else if (name !== second?.secret) {
+        return { unusable: `the secret ${name} is neither in the environment nor stored` };
+      }
+    }
+    const named = [key, ...(second ? [second] : [])].flatMap(({ secret }) => values[secret] ?? []);
+    const keys = state.preferred === 1 ? named.toReversed() : named;
+    const partner = { integration, keys, secrets: values };
+    state.opened = { partner, until: clock.now() + SECRETS_FRESH };
+    return partner;
+  }
+
+  return {
+    find: (kind: string): LookupIntegration | null => find(kind)?.integration ?? null,
+    /** When it may be called: `now` or earlier means at once; null where the configuration has no such partner. */
+    mayCallAt(kind: string, now: Instant): Instant | null {
+      const found = find(kind);
+      if (!found) return null;
+      const { place, suspension } = stateOf(kind, found.workspace, found.integration);
+      return Math.max(place.pausedUntil, mayCallAt(place.breaker, now), mayCallAt(suspension, now));
+    },
+    /** To be asked right before a call that `mayCallAt` allowed: from here on it counts as a probe where one is due. */
+    begin(kind: string): void {
+      const found = find(kind);
+      if (!found) return;
+      const state = stateOf(kind, found.workspace, found.integration);
+      const now = clock.now();
+      state.place.breaker = callBegun(state.place.breaker, now);
+      state.suspension = callBegun(state.suspension, now);
+    },
+    async open(kind: string): Promise<OpenPartner | Unusable> {
+      const found = find(kind);
+      if (!found) return { unusable: 'the configuration has no such partner any more' };
+      return openPartner(found.workspace, found.integration, stateOf(kind, found.workspace, found.integration));
+    },
+    /** To be told after each call; `second`: it was made with the second of two keys. */
+    ended(kind: string, answer: PartnerAnswer, second: boolean): void {
+      const found = find(kind);
+      if (!found) return;
+      const state = stateOf(kind, found.workspace, found.integration);
+      const now = clock.now();
+      const name = kind.replace('ask ', '');
+      if (answer.kind === 'not_made') {
+        state.place.breaker = { ...state.place.breaker, probingSince: null };
+        state.suspension = { ...state.suspension, probingSince: null };
+        return;
+      }
+      if (answer.kind === 'unauthorized') {
+        if (mayCallAt(state.suspension, now) <= now) alert(name, `suspended: ${answer.detail}`);
+        state.suspension = callEnded(state.suspension, 'refused_account', answer.detail, now);
+        state.place.breaker = callEnded(state.place.breaker, 'accepted', '', now);
+        return;
+      }
+      const bad = answer.kind === 'throttled' ? 'throttled' : answer.kind === 'unavailable' ? 'transient' : 'accepted';
+      const before = state.place.breaker;
+      state.place.breaker = callEnded(before, bad, 'detail' in answer ? answer.detail : '', now);
+      if (state.place.breaker.openUntil > before.openUntil && before.openUntil === 0) {
+        alert(name, `most calls fail, so it is called less: ${state.place.breaker.why}`);
+      }
+      if (answer.kind === 'throttled') {
+        const pause = Math.min(answer.retryAfter ?? 0, MAX_RETRY_AFTER);
+        state.place.pausedUntil = Math.max(state.place.pausedUntil, now + pause);
+      }
+      // Whatever else it says: it was not our key that it refused.
+      if (answer.kind !== 'unavailable') state.suspension = callEnded(state.suspension, 'accepted', '', now);
+      if (second && answer.kind !== 'unavailable') {
+        state.preferred = state.preferred === 0 ? 1 : 0;
+        state.opened = null;
+        alert(name, 'only the second of the two keys is taken: finish the rotation');
+      }
+    },
+  };
+}
+export type Partners = ReturnType<typeof createPartners>;

@@ -1,0 +1,73 @@
+import { MAX_COHORT_PAGES, type CohortRef, type PostHogIntegration } from '@carillon/domain';
+import type { Duration, EventId } from '@carillon/kernel';
+import type { CohortPageAnswer, CohortPages, EventLog, Ids, RecordCodecs } from '@carillon/ports';
+import { cohortMessages, cohortRecord } from '@carillon/stages';
+
+export type PollPorts = {
+  readonly cohortPages: CohortPages;
+  readonly log: Pick<EventLog, 'append' | 'partitions'>;
+  readonly codecs: Pick<RecordCodecs, 'cohort'>;
+  readonly ids: Ids;
+};
+
+export type Poll = {
+  readonly ref: CohortRef;
+  readonly integration: PostHogIntegration;
+  /** The key to try first, then the other one where there are two. */
+  readonly keys: readonly string[];
+  readonly signal: AbortSignal;
+  /** Asked before each page; false: another process does it now. */
+  readonly mayGoOn: () => Promise<boolean>;
+};
+
+/** `given_up`: neither done nor wrong; whoever does it next begins anew. */
+export type Polled =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'given_up' }
+  | { readonly kind: 'refused'; readonly detail: string }
+  | { readonly kind: 'unavailable'; readonly detail: string; readonly retryAfter: Duration | null };
+
+/**
+ * Reads a cohort page by page onto the log, as one replacement whose last page says how many there were. One page is in
+ * memory at a time. A poll that ends early leaves a session that never ends, and that changes nobody to left.
+ */
+export async function pollCohort({ ref, integration, keys, signal, mayGoOn }: Poll, ports: PollPorts): Promise<Polled> {
+  const { ids, log } = ports;
+  const session = ids.random('event');
+  const left = [...keys];
+  let cursor: string | null = null;
+  for (let number = 1; number <= MAX_COHORT_PAGES; number += 1) {
+    if (signal.aborted || !(await mayGoOn())) return { kind: 'given_up' };
+    const answer: CohortPageAnswer = await ask(cursor);
+    if (answer.kind !== 'page') return answer;
+    const { userIds, skipped, next } = answer;
+    const page = { number, of: next === null ? number : null };
+    const change = {
+      cohort: ref.cohort,
+      name: null,
+      action: 'replace',
+      session,
+      page,
+      userIds,
+      skipped,
+      time: null,
+    } as const;
+    const source = { ...ref, id: ids.random('event') as EventId, firstSync: 0 };
+    const messages = cohortMessages([change], source, ids);
+    await log.append(messages.map((message) => cohortRecord(message, null, ports)));
+    if (next === null) return { kind: 'done' };
+    if (next === cursor) return { kind: 'refused', detail: 'the next page is the same page again' };
+    cursor = next;
+  }
+  return { kind: 'refused', detail: `the cohort has more than ${MAX_COHORT_PAGES} pages` };
+
+  /** With the next key where one is refused. */
+  async function ask(from: string | null): Promise<CohortPageAnswer> {
+    for (;;) {
+      const [key = ''] = left;
+      const answer = await ports.cohortPages.page({ integration, key, cohort: ref.cohort, cursor: from, signal });
+      if (answer.kind !== 'refused' || left.length <= 1) return answer;
+      left.shift();
+    }
+  }
+}

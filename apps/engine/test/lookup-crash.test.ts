@@ -1,0 +1,152 @@
+import type { DueTask, DueTasks, EventLog, NewRecord } from '@carillon/ports';
+import { createAskStage, createResolveStage, readAsking, traceEvent, projections } from '@carillon/stages';
+import { untilFound } from '@carillon/testing/topology';
+import { describe, expect, it } from 'vitest';
+import type { EnginePorts } from '../src/index.ts';
+import type { WatchedEngine } from './engine-role.ts';
+import { lookupGround } from './lookup-ground.ts';
+
+const ground = lookupGround();
+const LEASE = 120_000;
+
+/** A worker that stops in the middle of something, for as long as the test wants. */
+function stall<Args extends readonly unknown[], Answer>(
+  work: (...args: Args) => Promise<Answer>,
+  when: (...args: Args) => boolean,
+  side: 'before' | 'after',
+) {
+  const released = Promise.withResolvers<void>();
+  let reached = false;
+  return {
+    reached: () => reached || undefined,
+    release: released.resolve,
+    run: async (...args: Args): Promise<Answer> => {
+      if (!when(...args)) return work(...args);
+      if (side === 'after') {
+        const answer = await work(...args);
+        reached = true;
+        await released.promise;
+        return answer;
+      }
+      reached = true;
+      await released.promise;
+      return work(...args);
+    },
+  };
+}
+
+const decides = (_version: number, next: DueTask): boolean => readAsking(next).verdict !== null;
+const ends = (_version: number, next: DueTask): boolean => next.done;
+const isLookup = (records: readonly NewRecord[]): boolean => records.some(({ topic }) => topic === 'carillon.lookups');
+
+const withReplace = (replace: DueTasks['replace']): Partial<EnginePorts> => ({
+  tasks: { ...ground.topology().data.tasks, replace },
+});
+const withAppend = (append: EventLog['append']): Partial<EnginePorts> => {
+  const { log } = ground.topology().data;
+  return { log: { ...log, append } };
+};
+
+/** The one set of recipients: two messages, whatever happened on the way. */
+async function oneSet(): Promise<void> {
+  await ground.intents(2);
+  await untilFound('everything on the log is resolved', async () => {
+    const { data } = ground.topology();
+    for (let partition = 0; partition < 2; partition += 1) {
+      const { end } = await data.log.bounds('carillon.lookups', partition);
+      const checkpoint = await data.checkpoints.load('engine', 'carillon.lookups', partition);
+      if ((checkpoint?.next ?? 0) < end) return undefined;
+    }
+    return true;
+  });
+  const made = await ground.allIntents();
+  expect(new Set(made.map(({ id }) => id)).size).toBe(2);
+  expect(made.map(({ person }) => person).toSorted()).toEqual(['ada', 'bob']);
+}
+
+async function firstWorkerStalls(
+  more: Partial<EnginePorts>,
+  reached: () => true | undefined,
+): Promise<{ readonly id: string; readonly first: WatchedEngine }> {
+  await ground.configure();
+  const first = await ground.start(more);
+  const id = await ground.topology().event({ watchers: ['ada', 'bob'] });
+  await untilFound('the first worker stands still', reached);
+  return { id, first };
+}
+
+describe('a worker that dies', () => {
+  it('between the call and the record costs one more call; it comes back too late, and nobody is told twice', async () => {
+    const dead = stall(replaceTask, decides, 'before');
+    const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
+    ground.topology().clock.pass(LEASE);
+    await ground.start();
+    await oneSet();
+    dead.release();
+    // Until it has done whatever it does with its answer.
+    await ground.stop(first);
+    expect(ground.partner().calls).toHaveLength(2);
+    expect(await ground.allLookups()).toHaveLength(1);
+  });
+
+  it('between the verdict and the log costs no call: the second worker puts the same answer there', async () => {
+    const { log } = { log: () => ground.topology().data.log };
+    const dead = stall((records: readonly NewRecord[]) => log().append(records), isLookup, 'before');
+    const { id, first } = await firstWorkerStalls(withAppend(dead.run), dead.reached);
+    ground.topology().clock.pass(LEASE);
+    await ground.start();
+    await ground.intents(2);
+    dead.release();
+    await ground.stop(first);
+    expect(await ground.allLookups()).toHaveLength(2);
+    await oneSet();
+    expect(ground.partner().calls).toHaveLength(1);
+
+    for (const { topic, stage } of projections(ground.topology().ports)) {
+      const records = await ground.topology().records(topic);
+      if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, clocks: {} });
+    }
+    const trace = await traceEvent(id, ground.topology().tracePorts);
+    expect(trace?.steps.filter(({ state }) => state === 'superseded')).toHaveLength(1);
+  });
+
+  it('between the log and the end of its task costs no call either', async () => {
+    const dead = stall(replaceTask, ends, 'before');
+    const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
+    ground.topology().clock.pass(LEASE);
+    await ground.start();
+    await ground.lookups(2);
+    dead.release();
+    await ground.stop(first);
+    await oneSet();
+    expect(ground.partner().calls).toHaveLength(1);
+  });
+});
+
+it('after a restart that begins at the first record again, nothing that was answered is asked or told again', async () => {
+  await ground.configure();
+  const engine = await ground.start();
+  await ground.topology().event({ watchers: ['ada', 'bob'] });
+  await oneSet();
+  await ground.stop(engine);
+  const { ports } = ground.topology();
+  const state = { partition: 0, configNumber: -1, clocks: {} };
+  const offered: unknown[] = [];
+  const asked = await createAskStage({ ...ports, due: (tasks) => void offered.push(...tasks) }).handle(
+    await ground.topology().records('carillon.triggers'),
+    state,
+  );
+  expect(asked.fates).toEqual([{ kind: 'dropped', reason: 'known' }]);
+  expect(offered).toEqual([]);
+  const resolved = await createResolveStage(ports).handle(await ground.topology().records('carillon.lookups'), state);
+  const again = resolved.outputs.map(({ value }) => {
+    const read = ports.codecs.intent.decode(value);
+    return read.ok ? read.value.id : '';
+  });
+  expect(new Set(again)).toEqual(new Set((await ground.allIntents()).map(({ id }) => id)));
+  expect(ground.partner().calls).toHaveLength(1);
+});
+
+function replaceTask(version: number, next: DueTask): Promise<'done' | 'stale'> {
+  return ground.topology().data.tasks.replace(version, next);
+}

@@ -1,0 +1,214 @@
+import { readAsking } from '@carillon/stages';
+import { answersEverybody, startScriptedPartner } from '@carillon/testing';
+import { integration, notification, ORDER_PAID } from '@carillon/testing/given';
+import { untilFound } from '@carillon/testing/topology';
+import { describe, expect, it } from 'vitest';
+import { lookupGround } from './lookup-ground.ts';
+
+const ground = lookupGround();
+const HOUR = 3_600_000;
+const TRIGGERS = 10_000;
+
+/** Watchers w1 to wN, one event each. */
+const events = async (count: number, stem = 'w'): Promise<void> => {
+  await Promise.all(Array.from({ length: count }, (_, at) => ground.topology().event({ watchers: [`${stem}${at}`] })));
+};
+
+describe('the calls to one partner', () => {
+  it('are sixty-four at a time while there is work, one for each trigger that cannot share', async () => {
+    const waiting: (() => void)[] = [];
+    let answered = 0;
+    // Answers only while sixty-four wait, or at the end: had the engine ever fewer open, this would stand still for ever.
+    ground.partner().follow(async (request, response) => {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        const left = TRIGGERS - answered;
+        const some = left <= 64 ? waiting.splice(0) : waiting.length === 64 ? waiting.splice(0, 16) : [];
+        answered += some.length;
+        for (const one of some) setTimeout(one, Math.floor(Math.random() * 6));
+      });
+      return answersEverybody(request, response);
+    });
+    await ground.configure({ match: undefined, timeouts: { total: '30s' } });
+    await ground.start();
+    for (let from = 0; from < TRIGGERS; from += 500) await events(500, `w${from}-`);
+    await untilFound('every call is answered', () => (answered >= TRIGGERS ? true : undefined), 280_000);
+    expect(ground.partner().mostOpen()).toBe(64);
+  }, 300_000);
+
+  it('are shared where every item can be attributed: identical ids once, and no trigger joins a call that was sent', async () => {
+    const held: (() => void)[] = [];
+    ground.partner().follow(async (request, response) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return answersEverybody(request, response);
+    });
+    await ground.configure();
+    const engine = await ground.start();
+    await Promise.all(['ada', 'bob', 'ada'].map((id) => ground.topology().event({ watchers: [id, 'eve'] })));
+    await untilFound('the first calls are there', () => held[0]);
+    await ground.topology().event({ watchers: ['late'] });
+    await untilFound(
+      'the late one has a call of its own',
+      () => ground.partner().calls.some(({ userIds }) => userIds.join() === 'late') || undefined,
+    );
+    for (const go of held) go();
+    await ground.intents(7);
+    const asked = ground.partner().calls.map(({ userIds }) => userIds);
+    for (const ids of asked) expect(new Set(ids).size).toBe(ids.length);
+    expect(asked.length).toBeLessThan(4);
+    expect((await ground.lookups(4)).some(({ sharedBy }) => sharedBy > 1)).toBe(true);
+    expect(engine.troubles).toEqual([]);
+  });
+
+  it('are repeated one by one where a shared answer cannot be attributed, or is refused', async () => {
+    ground.partner().follow(({ userIds }, response) => {
+      if (userIds.includes('poison')) return void response.writeHead(400).end();
+      if (userIds.length > 1) return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: {} }));
+      return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: { user_id: id } }));
+    });
+    await ground.configure();
+    await ground.start();
+    await Promise.all(['a', 'b', 'poison'].map((id) => ground.topology().event({ watchers: [id] })));
+    const made = await ground.intents(2);
+    expect(made.map(({ person }) => person).toSorted()).toEqual(['a', 'b']);
+    expect(await ground.letters(1)).toMatchObject([{ reason: 'partner_refused' }]);
+    expect((await ground.lookups(2)).every(({ sharedBy }) => sharedBy === 1)).toBe(true);
+  });
+});
+
+describe('a partner in trouble', () => {
+  it('that is slow delays only its own triggers', async () => {
+    const slow = await startScriptedPartner();
+    slow.follow(() => undefined);
+    await ground.configure();
+    const asks = { from: 'lookup', integration: 'slow', user_ids: 'event.watchers', unique_id: 'event_id' } as const;
+    await ground.topology().publish(
+      integration('slow', { ...ground.crm(), url: slow.url }),
+      notification('slow', {
+        ...ORDER_PAID,
+        rules: { paid: { stream: 'orders', when: 'true', recipients: asks } },
+      }),
+    );
+    const engine = await ground.start();
+    await events(300);
+    const made = await ground.intents(300);
+    expect(new Set(made.map(({ notification: name }) => name))).toEqual(new Set(['order-paid']));
+    expect(slow.open()).toBeGreaterThan(0);
+    await ground.stop(engine);
+    await slow.stop();
+  });
+
+  it('that was down for two hours is asked again until it answers; its triggers wait in the store', async () => {
+    ground.partner().follow((_request, response) => void response.destroy());
+    await ground.configure({ match: undefined });
+    const engine = await ground.start();
+    await events(200);
+    await untilFound('the breaker opens', () => engine.alerts.find((one) => one.includes('called less')));
+    const calls = ground.partner().calls.length;
+    expect(calls).toBeLessThan(200);
+    ground.topology().clock.pass(2 * HOUR);
+    ground.partner().follow(answersEverybody);
+    expect(await ground.intents(200, 30_000)).toHaveLength(200);
+    expect(await ground.allLetters()).toEqual([]);
+  });
+
+  it('that never comes back: its triggers end as dead letters at their deadline, breaker or not, and a redrive asks again', async () => {
+    ground.partner().follow((_request, response) => void response.writeHead(401).end());
+    await ground.configure({}, {}, { expires: '1h' });
+    await ground.start();
+    await ground.topology().event({ watchers: ['ada'] });
+    await untilFound('it was asked', () => ground.partner().calls[0]);
+    ground.topology().clock.pass(HOUR);
+    const [letter] = await ground.letters(1);
+    expect(letter).toMatchObject({ reason: 'not_after_passed', detail: expect.stringContaining('401') as string });
+    ground.partner().follow(answersEverybody);
+    const redriven = (redrive: string) => {
+      const { topic, partition, key, value, headers } = letter!;
+      return { topic: topic as 'carillon.triggers', partition, key, value, headers: { ...headers, redrive } };
+    };
+    ground.topology().clock.pass(120_000);
+    await ground.topology().data.log.append([redriven('first'), redriven('first')]);
+    const [made] = await ground.intents(1, 30_000);
+    expect((made?.notAfter ?? 0) - ground.topology().clock.now()).toBeGreaterThan(HOUR - 60_000);
+    const calls = ground.partner().calls.length;
+    await ground.topology().data.log.append([redriven('second')]);
+    await ground.topology().event({ watchers: ['bob'] });
+    await ground.intents(2);
+    expect(ground.partner().calls.length).toBe(calls + 1);
+  });
+});
+
+describe('keys', () => {
+  it('a refused key suspends the integration: one probe a minute, and an operator is told once; then all goes on', async () => {
+    ground.partner().follow((_request, response) => void response.writeHead(403).end());
+    await ground.configure({ match: undefined });
+    const engine = await ground.start();
+    await events(30);
+    await untilFound('it is suspended', () => engine.alerts[0]);
+    await untilFound('the calls that were open are over', () => (engine.openCalls() === 0 ? true : undefined));
+    const before = ground.partner().calls.length;
+    ground.topology().clock.pass(61_000);
+    await untilFound('one probe', () => (ground.partner().calls.length > before ? true : undefined));
+    await untilFound('it is over', () => (engine.openCalls() === 0 ? true : undefined));
+    expect(ground.partner().calls.length).toBe(before + 1);
+    expect(engine.alerts.filter((one) => one.startsWith('shop/crm suspended'))).toHaveLength(1);
+    ground.partner().follow(answersEverybody);
+    ground.topology().clock.pass(61_000);
+    expect(await ground.intents(30, 20_000)).toHaveLength(30);
+  });
+
+  it('the second of two is used where the first is refused, and stays in use', async () => {
+    ground
+      .partner()
+      .follow((request, response) =>
+        request.headers['authorization'] === 'Basic key-2'
+          ? answersEverybody(request, response)
+          : void response.writeHead(401).end(),
+      );
+    const authorization = { scheme: 'Basic', key: { secret: 'CRM_KEY' }, second_key: { secret: 'CRM_NEXT' } } as const;
+    await ground.configure({ authorization });
+    const engine = await ground.start();
+    await ground.topology().event({ watchers: ['ada'] });
+    await ground.intents(1);
+    await ground.topology().event({ watchers: ['bob'] });
+    await ground.intents(2);
+    expect(ground.partner().calls.map(({ headers }) => headers['authorization'])).toEqual([
+      'Basic key-1',
+      'Basic key-2',
+      'Basic key-2',
+    ]);
+    expect(engine.alerts).toEqual(['shop/crm only the second of the two keys is taken: finish the rotation']);
+  });
+
+  it('one that is nowhere suspends too, and its name is in the evidence', async () => {
+    await ground.configure({ authorization: { key: { secret: 'NOWHERE' } } });
+    const engine = await ground.start();
+    await ground.topology().event({ watchers: ['ada'] });
+    await untilFound('it is suspended', () => engine.alerts.find((one) => one.includes('the secret NOWHERE')));
+    expect(ground.partner().calls).toEqual([]);
+    const [record] = await ground.topology().records('carillon.triggers');
+    const trigger = record && ground.topology().ports.codecs.trigger.decode(record.value);
+    const told = await untilFound('the evidence is there', async () => {
+      const task = trigger?.ok ? await ground.topology().data.tasks.get(trigger.value.id) : null;
+      return task && readAsking(task).evidence[0];
+    });
+    expect(told?.detail).toContain('NOWHERE');
+  });
+});
+
+it('a list of 1,200 ids is three triggers, three calls and three answers', async () => {
+  await ground.configure();
+  await ground.start();
+  await ground.topology().event({ watchers: Array.from({ length: 1200 }, (_, at) => `u${at}`) });
+  expect(await ground.intents(1200, 30_000)).toHaveLength(1200);
+  const lookups = await ground.lookups(3);
+  expect(lookups.map(({ trigger }) => `${trigger.part}/${trigger.parts} ${trigger.userIds.length}`).toSorted()).toEqual(
+    ['0/3 500', '1/3 500', '2/3 200'],
+  );
+  expect(
+    ground
+      .partner()
+      .calls.map(({ userIds }) => userIds.length)
+      .toSorted((a, b) => a - b),
+  ).toEqual([200, 500, 500]);
+});

@@ -1,0 +1,139 @@
+import {
+  cohortAccepted,
+  cohortRefused,
+  proofOf,
+  readCohortBody,
+  readCohortWebhook,
+  type CohortAnswer,
+} from '@carillon/contracts';
+import { findCohortIntegration, firstSyncOf, type WebhookIntegration } from '@carillon/domain';
+import {
+  CarillonError,
+  ERRORS,
+  isJsonObject,
+  parseJson,
+  type ErrorCode,
+  type EventId,
+  type Json,
+} from '@carillon/kernel';
+import { cohortMessages, cohortRecord, readTraceparent } from '@carillon/stages';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createBodyBudget, type BodyShare } from './body-budget.ts';
+import { createCohortSecrets } from './cohort-proof.ts';
+import type { GatewaySettings } from './config.ts';
+import type { Freshness } from './freshness.ts';
+import type { GatewayPorts } from './ports.ts';
+import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
+import { appendInTime } from './timed-append.ts';
+
+const COHORTS = '/cohorts/:workspace/:integration';
+type CohortRequest = FastifyRequest<{ Params: { workspace: string; integration: string } }>;
+
+const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is said twice counts once.';
+
+/**
+ * `POST /cohorts/<workspace>/<integration>` (rules section 5): what an analytics platform says of who is in a cohort. It
+ * is on the log before the platform gets its answer, in the platform's own form; who entered and left is found out later.
+ */
+export function serveCohortIntake(
+  app: FastifyInstance,
+  ports: GatewayPorts,
+  settings: GatewaySettings,
+  freshness: Freshness,
+): void {
+  const { clock, codecs, configuration, ids, log, telemetry } = ports;
+  const secrets = createCohortSecrets(ports.secrets, clock);
+  const budget = createBodyBudget(settings.maxInFlightBytes);
+  /** What was sent, as far as it could be read: a refusal of some platforms repeats a part of it. */
+  const sent = new WeakMap<FastifyRequest, Json>();
+
+  function integrationOf(request: CohortRequest): WebhookIntegration | null {
+    const { workspace, integration } = request.params;
+    const found = findCohortIntegration(configuration.current(), workspace, integration);
+    return found && found.kind !== 'posthog' ? found : null;
+  }
+
+  async function take(request: CohortRequest, reply: FastifyReply): Promise<FastifyReply> {
+    await freshness.ensure();
+    const given = readTraceparent(oneHeader(request, 'traceparent') ?? null);
+    const span = telemetry?.startRequest(given, COHORTS);
+    reply.raw.once('close', () => span?.end(reply.raw.statusCode));
+    const share = budget.share();
+    const answer = await receive(request, share, span ? span.traceparent : given).catch((error: unknown) => {
+      share.release();
+      throw error;
+    });
+    return reply.code(answer.status).header('cache-control', 'no-store').send(answer.body);
+  }
+
+  async function receive(request: CohortRequest, share: BodyShare, traceparent: string | null): Promise<CohortAnswer> {
+    const integration = integrationOf(request);
+    if (!integration) throw unauthorized();
+    const { kind } = integration;
+    // What needs no body is checked before the body is read.
+    if (kind !== 'segment') await authenticate(request, integration, new Uint8Array());
+    checkMediaType(request.headers);
+    checkDeclaredSize(request.headers, settings.maxCohortBytes);
+    const bytes = await readBody(request.raw, settings.maxCohortBytes, share, request.signal);
+    if (kind === 'segment') await authenticate(request, integration, bytes);
+    const json = readCohortBody(bytes);
+    if (!json.ok) throw json.error;
+    sent.set(request, json.value);
+    const read = readCohortWebhook(kind, json.value, integration.user_id);
+    if (!read.ok) throw read.error;
+    const id = ids.random('event') as EventId;
+    const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
+    const messages = cohortMessages(read.value, source, ids);
+    const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
+    const startedAt = clock.now();
+    if (records.length > 0) await appendInTime(log, records, settings.appendDeadline, () => share.release(), UNKNOWN);
+    else share.release();
+    telemetry?.appended(clock.now() - startedAt);
+    return cohortAccepted(kind, json.value, id);
+  }
+
+  async function authenticate(
+    request: CohortRequest,
+    integration: WebhookIntegration,
+    body: Uint8Array,
+  ): Promise<void> {
+    const { authorization } = request.headers;
+    const proof = proofOf(integration.kind, { authorization, signature: oneHeader(request, 'x-signature') }, body);
+    if (!(await secrets.proves(request.params.workspace, integration, proof))) throw unauthorized();
+  }
+
+  /** Gives a problem the form that the platform reads. */
+  async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+    const problem = reply.statusCode >= 400 ? problemIn(payload) : null;
+    const integration = problem && integrationOf(request);
+    const own = problem && integration && cohortRefused(integration.kind, sent.get(request), problem);
+    if (!own) return payload;
+    reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
+    return JSON.stringify(own);
+  }
+
+  app.post<{ Params: CohortRequest['params'] }>(COHORTS, { onSend: inItsForm }, (request, reply) =>
+    take(request, reply),
+  );
+}
+
+/** Whatever is wrong with path or credential, the answer is the same. */
+const unauthorized = (): CarillonError =>
+  new CarillonError(
+    'unauthorized',
+    'No integration takes this request. Look at the address, and at the secret that the platform was given.',
+  );
+
+function oneHeader(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function problemIn(payload: unknown): CarillonError | null {
+  const text = Buffer.isBuffer(payload) ? payload.toString('utf8') : payload;
+  const problem = typeof text === 'string' ? parseJson(text) : null;
+  if (!isJsonObject(problem)) return null;
+  const { code, detail } = problem;
+  const known = typeof code === 'string' && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : null;
+  return known && typeof detail === 'string' ? new CarillonError(known, detail) : null;
+}

@@ -1,0 +1,63 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { CohortProof } from '@carillon/contracts';
+import type { CohortIntegration } from '@carillon/domain';
+import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import type { Clock, Secrets } from '@carillon/ports';
+
+/** Secrets are read again after this, so that a new one counts soon and a burst of requests reads it once. */
+const FRESH_FOR: Duration = 2_000;
+
+export type CohortSecrets = {
+  /**
+   * Whether the request shows a secret of the integration; takes as long whatever is wrong with it. Rejects with
+   * `secret_missing` where none is set: that is our fault, and a platform that is told otherwise stops sending.
+   */
+  proves(workspace: string, integration: CohortIntegration, proof: CohortProof | null): Promise<boolean>;
+};
+
+export function createCohortSecrets(secrets: Secrets, clock: Clock): CohortSecrets {
+  const known = new Map<string, { readonly value: Promise<string | null>; readonly until: Instant }>();
+
+  function resolve(workspace: string, name: string): Promise<string | null> {
+    const key = `${workspace}/${name}`;
+    const now = clock.now();
+    const found = known.get(key);
+    if (found && now < found.until) return found.value;
+    const value = secrets.resolve(workspace, name);
+    known.set(key, { value, until: now + FRESH_FOR });
+    // What failed is asked again by the next request.
+    value.catch(() => known.delete(key));
+    return value;
+  }
+
+  return {
+    async proves(workspace, { authorization }, proof) {
+      const { key, second_key: second } = authorization;
+      const names = [key.secret, ...(second ? [second.secret] : [])];
+      const values = (await Promise.all(names.map((name) => resolve(workspace, name)))).filter((one) => one !== null);
+      if (values.length === 0) {
+        throw new CarillonError(
+          'secret_missing',
+          `The secret ${key.secret} of this integration is neither in the environment nor stored. Run: npx carillon secret set ${key.secret}`,
+        );
+      }
+      return values.map((value) => isProof(proof, value)).includes(true);
+    },
+  };
+}
+
+/** No secret at all: comparing with it costs what comparing with a real one costs. */
+const NOTHING: CohortProof = { kind: 'secret', candidates: [''] };
+
+function isProof(proof: CohortProof | null, secret: string): boolean {
+  const { kind, ...shown } = proof ?? NOTHING;
+  const matches =
+    kind === 'hmac_sha1' && 'over' in shown
+      ? sameBytes(createHmac('sha1', secret).update(shown.over).digest('hex'), shown.signature)
+      : 'candidates' in shown && shown.candidates.map((one) => sameBytes(one, secret)).includes(true);
+  return matches && proof !== null && secret !== '';
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** By digests, so that lengths show nothing either. */
+const sameBytes = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

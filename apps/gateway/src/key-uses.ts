@@ -1,0 +1,62 @@
+import type { Duration, Instant } from '@carillon/kernel';
+import type { KeyUseStore } from '@carillon/ports';
+import { startLoop } from '@carillon/runtime';
+
+/** A key that is used all the time is told of once in this. */
+const ONCE_IN = 60_000;
+/** Keys that are remembered at most; beyond that the ones told of longest ago are told of again. */
+const MOST_KEYS = 10_000;
+const CLOSE_DEADLINE = 1000;
+
+export type KeyUses = {
+  /** Costs a look into a map; what there is to tell goes to the store later, beside the requests. */
+  note(keyId: string, at: Instant): void;
+  /** Tells the rest, if the store takes it soon. */
+  close(): Promise<void>;
+};
+
+/** Tells the store when keys were used: in batches, each key at most once a minute, and again what the store refused. */
+export function startKeyUses(
+  store: Pick<KeyUseStore, 'record'>,
+  every: Duration,
+  failed: (error: unknown) => void,
+): KeyUses {
+  const told = new Map<string, Instant>();
+  const pending = new Map<string, Instant>();
+
+  async function tell(): Promise<void> {
+    if (pending.size === 0) return;
+    const uses = [...pending].map(([keyId, at]) => ({ keyId, at }));
+    pending.clear();
+    try {
+      await store.record(uses);
+    } catch (error) {
+      for (const { keyId, at } of uses) pending.set(keyId, Math.max(at, pending.get(keyId) ?? at));
+      throw error;
+    }
+  }
+  const loop = startLoop(every, tell, failed);
+
+  return {
+    note(keyId, at) {
+      // A clock that was set back may be told of once more.
+      if (Math.abs(at - (told.get(keyId) ?? Number.NEGATIVE_INFINITY)) < ONCE_IN) return;
+      told.delete(keyId);
+      told.set(keyId, at);
+      pending.set(keyId, at);
+      for (const oldest of told.keys()) {
+        if (told.size <= MOST_KEYS) break;
+        told.delete(oldest);
+      }
+    },
+    async close() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_DEADLINE);
+      });
+      const rest = loop.stop().then(tell);
+      await Promise.race([rest.catch(failed), late]);
+      clearTimeout(timer);
+    },
+  };
+}

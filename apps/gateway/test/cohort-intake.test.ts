@@ -1,0 +1,225 @@
+import { createHmac } from 'node:crypto';
+import type { CohortMessage } from '@carillon/domain';
+import type { EventLog } from '@carillon/ports';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { amplitudePayload as amplitude, mixpanelPayload as mixpanel, segmentTrack } from '@carillon/testing/given';
+import type { GatewayConfig, GatewayPorts, RunningGateway } from '../src/index.ts';
+import { prepareGround, type Ground } from './gateway-ground.ts';
+
+let ground: Ground;
+let gateway: RunningGateway;
+let before: number;
+beforeAll(async () => {
+  ground = await prepareGround();
+});
+beforeEach(async () => {
+  gateway = await ground.start();
+  before = (await ground.records('carillon.cohorts')).length;
+});
+afterEach(() => ground.stopGateways());
+afterAll(() => ground.close());
+
+type Headers = Readonly<Record<string, string>>;
+const bearer = (key = 'first-secret'): Headers => ({ authorization: `Bearer ${key}` });
+const basic = (text: string): Headers => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+const signed = (text: string, secret = 'first-secret'): Headers => ({
+  'x-signature': createHmac('sha1', secret).update(text).digest('hex'),
+});
+
+async function send(name: string, body: unknown, headers: Headers) {
+  const answer = await fetch(`${gateway.address}/cohorts/shop/${name}`, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  const type = answer.headers.get('content-type') ?? '';
+  return { status: answer.status, type, body: (await answer.json()) as Record<string, unknown> };
+}
+/** What this test put on the log, by message. */
+async function appended(): Promise<readonly CohortMessage[]> {
+  const records = (await ground.records('carillon.cohorts')).toSorted((a, b) => a.time - b.time);
+  return records.slice(before).flatMap((record) => {
+    const read = ground.backend.codecs.cohort.decode(record.value);
+    return read.ok ? [read.value] : [];
+  });
+}
+async function restart(config: Partial<GatewayConfig>, ports: Partial<GatewayPorts> = {}): Promise<void> {
+  await ground.stopGateways();
+  gateway = await ground.start(config, ports);
+}
+
+describe('Mixpanel', () => {
+  it.each(['members', 'add_members', 'remove_members'] as const)('gets its own answer to %s', async (action) => {
+    const answer = await send('mixpanel', mixpanel(action, ['u1', 'u2']), basic('carillon:first-secret'));
+    expect(answer).toMatchObject({ status: 200, body: { action, status: 'success' } });
+    expect(Object.keys(answer.body)).toEqual(['action', 'status']);
+    expect(await appended()).toMatchObject([
+      { workspace: 'shop', integration: 'mixpanel', cohort: '1478097', userIds: ['u1', 'u2'] },
+    ]);
+  });
+
+  it('gets success for an empty difference', async () => {
+    const answer = await send('mixpanel', mixpanel('add_members', []), basic('carillon:second-secret'));
+    expect(answer).toMatchObject({ status: 200, body: { status: 'success' } });
+  });
+
+  it('gets its own form of a failure, with the action where that could be read', async () => {
+    const bad = await send('mixpanel', { action: 'members', parameters: {} }, bearer());
+    expect(bad.type).toBe('application/json; charset=utf-8');
+    expect(bad).toMatchObject({
+      status: 400,
+      body: {
+        action: 'members',
+        status: 'failure',
+        error: { code: 400, message: expect.stringContaining('mixpanel_cohort_id') as string },
+      },
+    });
+    const unread = await send('mixpanel', '{"action":', bearer());
+    expect(unread).toMatchObject({ status: 400, body: { action: null, status: 'failure', error: { code: 400 } } });
+    const stranger = await send('mixpanel', mixpanel('members', []), bearer('wrong'));
+    expect(stranger).toMatchObject({ status: 401, body: { action: null, status: 'failure', error: { code: 401 } } });
+    expect(await appended()).toEqual([]);
+  });
+
+  it('is asked to come again where the trouble is ours: it would pause its sync for anything else', async () => {
+    const unset = await send('unset', mixpanel('members', []), bearer());
+    expect(unset).toMatchObject({ status: 503, body: { status: 'failure', error: { code: 503 } } });
+    const away: EventLog['append'] = () => Promise.reject(new Error('away'));
+    await restart({}, { log: { append: away, partitions: () => 8 } });
+    const answer = await send('mixpanel', mixpanel('members', ['u1']), bearer());
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { action: 'members', error: { code: 503, message: expect.stringContaining('counts once') as string } },
+    });
+  });
+});
+
+describe('Amplitude', () => {
+  it('gets 200 once the message is on the log', async () => {
+    const answer = await send('amplitude', amplitude(true, ['u1']), bearer('second-secret'));
+    expect(answer.status).toBe(200);
+    const [message] = await appended();
+    expect(message).toMatchObject({
+      id: answer.body['id'],
+      action: 'add',
+      time: 1_692_206_763_000,
+      session: '1692206763',
+    });
+  });
+
+  it('gets a problem for what it never sends', async () => {
+    const answer = await send('amplitude', { ...amplitude(true, []), in_cohort: 'yes' }, bearer());
+    expect(answer.type).toContain('application/problem+json');
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', pointer: '/in_cohort' } });
+  });
+});
+
+describe('Segment', () => {
+  it('is known by the signature of its body', async () => {
+    const text = JSON.stringify(segmentTrack(true, 'u1'));
+    expect((await send('segment', text, signed(text))).status).toBe(200);
+    expect((await send('segment', text, signed(text, 'second-secret'))).status).toBe(200);
+    expect(await appended()).toMatchObject([
+      { cohort: 'first_time_shopper', action: 'add', userIds: ['u1'], firstSync: 7_200_000 },
+      { userIds: ['u1'] },
+    ]);
+    for (const headers of [{}, signed(text, 'wrong'), signed(`${text} `), { 'x-signature': 'zz' }, bearer()]) {
+      expect((await send('segment', text, headers)).status).toBe(401);
+    }
+    expect(await appended()).toHaveLength(2);
+  });
+
+  it('signs of a batch the first call alone', async () => {
+    const [first, second] = [segmentTrack(true, 'u1'), segmentTrack(false, 'u2')].map((call) => JSON.stringify(call));
+    const batch = `[${first},${second}]`;
+    expect((await send('segment', batch, signed(first ?? ''))).status).toBe(200);
+    expect((await send('segment', batch, signed(batch))).status).toBe(401);
+    const messages = await appended();
+    expect(messages).toMatchObject([
+      { action: 'add', userIds: ['u1'] },
+      { action: 'remove', userIds: ['u2'] },
+    ]);
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('may send what is about no audience', async () => {
+    const text = '{"type":"page","userId":"u1"}';
+    expect((await send('segment', text, signed(text))).status).toBe(200);
+    expect(await appended()).toEqual([]);
+  });
+});
+
+describe('whoever writes the sender', () => {
+  it('gets 202 and the id of the message', async () => {
+    const answer = await send('generic', { cohort: 'vip', action: 'replace', user_ids: ['u1'] }, bearer());
+    expect(answer.status).toBe(202);
+    const [message] = await appended();
+    // A replacement without a session is one by itself.
+    expect(message).toMatchObject({ id: answer.body['id'], session: answer.body['id'], page: { number: 1, of: 1 } });
+  });
+
+  it('gets a problem with a pointer', async () => {
+    const answer = await send('generic', { cohort: 'vip', action: 'replaces', user_ids: [] }, bearer());
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', pointer: '/action' } });
+  });
+
+  it('keeps what is said of one cohort in one partition', async () => {
+    for (const cohort of ['a', 'b', 'c', 'd', 'e']) {
+      await send('generic', { cohort, action: 'add', user_ids: ['u1'] }, bearer());
+      await send('generic', { cohort, action: 'remove', user_ids: ['u1'] }, bearer());
+    }
+    const places = new Map<string, Set<number>>();
+    for (const record of await ground.records('carillon.cohorts')) {
+      const read = ground.backend.codecs.cohort.decode(record.value);
+      const key = read.ok ? `${read.value.integration}/${read.value.cohort}` : '';
+      places.set(key, (places.get(key) ?? new Set()).add(record.partition));
+    }
+    expect([...places.values()].every((partitions) => partitions.size === 1)).toBe(true);
+  });
+});
+
+describe('a request about a cohort', () => {
+  const body = { cohort: 'vip', action: 'add', user_ids: ['u1'] };
+
+  it('gets one answer whatever is wrong with its address or its credential', async () => {
+    const answers = [
+      await send('generic', body, {}),
+      await send('generic', body, bearer('wrong')),
+      await send('generic', body, { authorization: 'Bearer' }),
+      await send('nothing', body, bearer()),
+      await send('crm', body, bearer()),
+    ];
+    for (const answer of answers) {
+      expect({ ...answer.body, request_id: '' }).toEqual({ ...answers[0]?.body, request_id: '' });
+      expect(answer.status).toBe(401);
+    }
+    expect(ground.logged.join()).not.toContain('first-secret');
+  });
+
+  it('is refused where it is too large, announced or not, and nothing is kept', async () => {
+    await restart({ maxCohortBytes: 1000 });
+    const large = { ...body, user_ids: ['x'.repeat(400), 'y'.repeat(400), 'z'.repeat(400)] };
+    expect(await send('generic', large, bearer())).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    const streamed = await fetch(`${gateway.address}/cohorts/shop/generic`, {
+      method: 'POST',
+      body: new Blob([JSON.stringify(large)]).stream(),
+      headers: { 'content-type': 'application/json', ...bearer() },
+      duplex: 'half',
+    });
+    expect(streamed.status).toBe(413);
+    expect(await appended()).toEqual([]);
+  });
+
+  it.each([
+    ['text/plain', '{}', 415],
+    ['application/json', '['.repeat(200_000), 400],
+    ['application/json', '{"cohort":"\\ud800","action":"add","user_ids":[]}', 400],
+  ])('of type %s that is hostile is refused', async (type, text, status) => {
+    expect((await send('generic', text, { ...bearer(), 'content-type': type })).status).toBe(status);
+  });
+
+  it('is not taken by a gateway that does not know the configuration', async () => {
+    await restart({ freshFor: -1, refreshDeadline: 10 });
+    expect((await send('generic', body, bearer())).status).toBe(503);
+  });
+});

@@ -1,0 +1,100 @@
+import type { KeyUse } from '@carillon/ports';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { post, prepareGround, type Ground } from './gateway-ground.ts';
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await prepareGround();
+});
+afterEach(async () => {
+  ground.configuration.readToEndAt = () => Date.now();
+  await ground.stopGateways();
+});
+afterAll(() => ground.close());
+
+const keyIdOf = (key: string): string => key.slice(4, 12);
+/** A store that says what it was told, and can be away. */
+function recordingStore() {
+  const told: (readonly KeyUse[])[] = [];
+  const store = {
+    away: false,
+    record: async (uses: readonly KeyUse[]) => {
+      if (store.away) throw new Error('the store is away');
+      told.push(uses);
+    },
+  };
+  return { store, told };
+}
+const clockAt = () => {
+  const clock = { at: Date.now(), now: () => clock.at };
+  ground.configuration.readToEndAt = () => clock.at;
+  return clock;
+};
+
+test('a use is kept in the real store, soon after', async () => {
+  const before = Date.now();
+  const gateway = await ground.start({ tellUsesEvery: 20 });
+  await post(gateway, 'shop/orders', ground.keys.backend);
+  const keyId = keyIdOf(ground.keys.backend);
+  await expect
+    .poll(async () => (await ground.backend.keyUses.lastUses([keyId])).get(keyId))
+    .toBeGreaterThanOrEqual(before);
+});
+
+test('a key is told of at most once a minute, however often it is used, and keys together', async () => {
+  const clock = clockAt();
+  const { store, told } = recordingStore();
+  const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store, clock });
+  const use = async (): Promise<void> => {
+    for (let times = 0; times < 5; times += 1) await post(gateway, 'shop/orders', ground.keys.backend);
+    await post(gateway, 'shop/private', ground.keys.other);
+  };
+  const first = clock.at;
+  await use();
+  await expect.poll(() => told.flat().length).toBe(2);
+  clock.at += 59_000;
+  await use();
+  clock.at += 1000;
+  await use();
+  await expect.poll(() => told.flat().length).toBe(4);
+  const mine = told.flat().filter(({ keyId }) => keyId === keyIdOf(ground.keys.backend));
+  expect(mine.map(({ at }) => at - first)).toEqual([0, 60_000]);
+});
+
+test('only a key that was let in counts as used', async () => {
+  const { store, told } = recordingStore();
+  const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store });
+  await post(gateway, 'shop/private', ground.keys.backend);
+  await post(gateway, 'shop/orders', ground.keys.expired);
+  await post(gateway, 'shop/orders', ground.keys.revoked);
+  await post(gateway, 'shop/private', ground.keys.other);
+  await expect.poll(() => told.flat().map(({ keyId }) => keyId)).toEqual([keyIdOf(ground.keys.other)]);
+});
+
+test('a store that is away refuses nobody, is said, and is told of the use when it is back', async () => {
+  const { store, told } = recordingStore();
+  const troubles: string[] = [];
+  store.away = true;
+  const telemetry = {
+    startRequest: () => ({ traceparent: null, end: () => undefined }),
+    accepted: () => undefined,
+    appended: () => undefined,
+    answered: () => undefined,
+    trouble: (where: string) => void troubles.push(where),
+  };
+  const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store, telemetry });
+  expect((await post(gateway, 'shop/orders', ground.keys.backend)).status).toBe(202);
+  await expect.poll(() => troubles.length).toBeGreaterThan(1);
+  expect(troubles[0]).toBe('keep when API keys were used');
+  store.away = false;
+  await expect.poll(() => told.flat().length).toBe(1);
+});
+
+test('what is not told yet is told when the gateway ends', async () => {
+  const { store, told } = recordingStore();
+  const gateway = await ground.start({ tellUsesEvery: 3_600_000 }, { keyUses: store });
+  await post(gateway, 'shop/orders', ground.keys.backend);
+  expect(told).toEqual([]);
+  await gateway.close();
+  expect(told.flat()).toHaveLength(1);
+});

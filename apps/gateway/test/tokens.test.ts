@@ -1,0 +1,161 @@
+import { inSeconds, makeSigningKey, signToken, type TokenParts } from '@carillon/testing/tokens';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { post, type Answer } from './gateway-ground.ts';
+import { GOOD, prepareTokenGround, type TokenGround } from './token-ground.ts';
+
+let ground: TokenGround;
+beforeEach(async () => {
+  ground = await prepareTokenGround();
+});
+afterEach(async () => {
+  await ground.stopGateways();
+  await ground.close();
+});
+
+const token = (claims: Readonly<Record<string, unknown>> = {}, parts: TokenParts = {}) =>
+  signToken(ground.signing.auth, { ...parts, claims: { ...GOOD, ...claims } });
+const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['code'])}`;
+const event = (fields: Readonly<Record<string, unknown>>): string => JSON.stringify(fields);
+const recordOf = async (id: unknown) => (await ground.records()).find((one) => one.headers['event_id'] === id);
+
+describe('a token of the provider that the stream names', () => {
+  test('appends, and the record says which provider and, keyed, who', async () => {
+    const gateway = await ground.start();
+    const answer = await post(gateway, 'shop/open', await token({ sub: 'ada@example.com' }), '{"a":1}');
+    expect(answer.status).toBe(202);
+    const principal = (await recordOf(answer.body['id']))?.headers['principal'] ?? '';
+    expect(principal).toMatch(/^jwt_provider:auth\/[0-9A-Z]{26}$/);
+    const again = await post(gateway, 'shop/open', await token({ sub: 'ada@example.com', jti: '2' }), '{"a":2}');
+    expect((await recordOf(again.body['id']))?.headers['principal']).toBe(principal);
+    const other = await post(gateway, 'shop/open', await token({ sub: 'bob' }), '{"a":3}');
+    expect((await recordOf(other.body['id']))?.headers['principal']).not.toBe(principal);
+    const nobody = await post(gateway, 'shop/open', await token({ sub: undefined }), '{"a":4}');
+    expect((await recordOf(nobody.body['id']))?.headers['principal']).toBe('jwt_provider:auth');
+  });
+
+  test('asks for the keys once, whatever is sent', async () => {
+    const gateway = await ground.start();
+    const one = await token();
+    for (let at = 0; at < 20; at += 1) {
+      expect((await post(gateway, 'shop/open', at % 2 ? one : await token({ jti: String(at) }))).status).toBe(202);
+    }
+    expect(ground.keySets.auth.requests()).toHaveLength(1);
+    expect(ground.keySets.partner.requests()).toEqual([]);
+  });
+});
+
+describe('a claim that the stream binds', () => {
+  const send = async (claims: Readonly<Record<string, unknown>>, body: Readonly<Record<string, unknown>>) =>
+    post(await ground.start(), 'shop/app', await token(claims), event(body));
+
+  test('lets an event through that speaks of the holder', async () => {
+    expect((await send({ sub: 'ada' }, { user_id: 'ada' })).status).toBe(202);
+    expect((await send({ sub: '42' }, { user_id: 42 })).status).toBe(202);
+  });
+
+  test.each([
+    ['it is another one', { sub: 'ada' }, { user_id: 'bob' }],
+    ['the event has no text or whole number there', { sub: 'ada' }, {}],
+    ['the event has no text or whole number there', { sub: 'ada' }, { user_id: { $eq: 'ada' } }],
+    ['the event has no text or whole number there', { sub: 'ada' }, { user_id: ['ada'] }],
+    ['the token has no text or whole number there', { sub: undefined }, { user_id: 'undefined' }],
+    ['the token has no text or whole number there', { sub: { id: 'ada' } }, { user_id: 'ada' }],
+  ])('refuses one of which %s: %j, %j', async (why, claims, body) => {
+    const answer = await send(claims, body);
+    expect(answer.status).toBe(403);
+    expect(answer.body).toMatchObject({
+      type: 'urn:carillon:problem:claim_mismatch',
+      title: 'The token does not speak for this event',
+      code: 'claim_mismatch',
+      detail: `The claim sub of the token has to be the same as event.user_id: ${why}.`,
+      pointer: '/user_id',
+    });
+    expect(await ground.records()).toEqual([]);
+  });
+
+  test('is looked at after the body was read, and before anything is appended', async () => {
+    const gateway = await ground.start();
+    const holder = await token({ sub: 'ada' });
+    expect(codeOf(await post(gateway, 'shop/app', holder, '{"user_id":"ada","user_id":"bob"}'))).toBe(
+      '400 duplicate_key',
+    );
+    expect(codeOf(await post(gateway, 'shop/app', holder, '{"user_id":"bob"}', { 'idempotency-key': 'a b' }))).toBe(
+      '403 claim_mismatch',
+    );
+  });
+});
+
+describe('the right status', () => {
+  test('403 for a good credential of the workspace that is not the stream’s, of either kind', async () => {
+    const gateway = await ground.start();
+    const partner = await signToken(ground.signing.partner);
+    const answers = {
+      'a token, where API keys are taken': await post(gateway, 'shop/orders', await token()),
+      'a token of another provider': await post(gateway, 'shop/app', partner),
+      'an API key, where tokens are taken': await post(gateway, 'shop/app', ground.keys.backend),
+      'another API key': await post(gateway, 'shop/private', ground.keys.backend),
+    };
+    for (const [what, answer] of Object.entries(answers))
+      expect([what, codeOf(answer)]).toEqual([what, '403 forbidden']);
+  });
+
+  test('404 for a good token of the workspace on a path that is not there', async () => {
+    const gateway = await ground.start();
+    expect(codeOf(await post(gateway, 'shop/nowhere', await token()))).toBe('404 not_found');
+  });
+
+  test('the same 401 for a stranger’s token wherever it is sent, as for no credential at all', async () => {
+    const gateway = await ground.start();
+    const stranger = await signToken(await makeSigningKey('a-1'), { claims: GOOD });
+    const blog = await signToken(ground.signing.blog, { claims: GOOD });
+    const comparable = ({ status, body, headers }: Answer) => [
+      status,
+      { ...body, request_id: null },
+      headers.get('www-authenticate'),
+    ];
+    const nothing = comparable(await post(gateway, 'shop/app', null));
+    expect(nothing[2]).toBe('Bearer realm="carillon"');
+    for (const path of ['shop/app', 'shop/open', 'shop/partner', 'shop/orders', 'shop/nowhere', 'nobody/nowhere']) {
+      expect(comparable(await post(gateway, path, stranger))).toEqual(nothing);
+      expect(comparable(await post(gateway, path, blog))).toEqual(nothing);
+      expect(comparable(await post(gateway, path, 'a.b.c'))).toEqual(nothing);
+    }
+  });
+
+  test('whoever holds a signed token is told the same fault on every path of the workspace', async () => {
+    const gateway = await ground.start();
+    const old = await token({ exp: inSeconds(-3600) });
+    for (const path of ['shop/app', 'shop/partner', 'shop/orders', 'shop/nowhere']) {
+      const answer = await post(gateway, path, old);
+      expect(codeOf(answer)).toBe('401 unauthorized');
+      expect(answer.body['detail']).toContain('it has expired');
+      expect(answer.headers.get('www-authenticate')).toBe(
+        'Bearer realm="carillon", error="invalid_token", error_description="it has expired"',
+      );
+    }
+  });
+
+  test('503 with Retry-After, and never 401, while the keys were never fetched', async () => {
+    ground.keySets.auth.behave({ status: 500 });
+    const gateway = await ground.start();
+    const answer = await post(gateway, 'shop/app', await token(), event({ user_id: 'ada' }));
+    expect(codeOf(answer)).toBe('503 keys_unavailable');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(20);
+    expect(codeOf(await post(gateway, 'shop/nowhere', await token()))).toBe('503 keys_unavailable');
+    // The other provider can say no by itself.
+    expect(codeOf(await post(gateway, 'shop/partner', await token()))).toBe('401 unauthorized');
+  });
+
+  test('the checks come in their order: each refusal hides the ones after it', async () => {
+    const gateway = await ground.start({ maxBodyBytes: 64 });
+    const large = `{"user_id":"${'x'.repeat(100)}`;
+    const broken = { 'content-type': 'text/plain' };
+    expect(codeOf(await post(gateway, 'shop/app', 'a.b.c', large, broken))).toBe('401 unauthorized');
+    expect(codeOf(await post(gateway, 'shop/nowhere', await token(), large, broken))).toBe('404 not_found');
+    expect(codeOf(await post(gateway, 'shop/orders', await token(), large, broken))).toBe('403 forbidden');
+    expect(codeOf(await post(gateway, 'shop/app', await token(), large, broken))).toBe('415 unsupported_media_type');
+    expect(codeOf(await post(gateway, 'shop/app', await token(), large))).toBe('413 body_too_large');
+    expect(codeOf(await post(gateway, 'shop/app', await token(), '{'))).toBe('400 invalid_json');
+    expect(codeOf(await post(gateway, 'shop/app', await token(), '{}'))).toBe('403 claim_mismatch');
+  });
+});

@@ -1,0 +1,55 @@
+import { lookup } from 'node:dns/promises';
+import { err, ok, type Result } from '@carillon/kernel';
+import type { AddressGuard, GuardedAddress, OutboundFailure } from '@carillon/ports';
+import { isListed, isPublic, readAddress, readRanges } from './address-ranges.ts';
+
+/** Every address of a name; rejects where there is none. */
+export type ResolveName = (host: string) => Promise<readonly { readonly address: string }[]>;
+
+export type AddressGuardOptions = {
+  /** Ranges in which private addresses are allowed (CARILLON_ALLOWED_PRIVATE_ADDRESSES): the operator's word, never a tenant's. */
+  readonly allowed: readonly string[];
+  /** Left out: as the machine resolves names. */
+  readonly resolveName?: ResolveName;
+};
+
+export const REFUSED: OutboundFailure = {
+  reason: 'refused_address',
+  detail: 'this address is not one that Carillon may connect to; the operator of the deployment can allow private ones',
+};
+
+/** Throws CarillonError `wrong_usage` where a range cannot be read. */
+export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
+  const ranges = readRanges(options.allowed);
+  const resolveName: ResolveName = options.resolveName ?? ((host) => lookup(host, { all: true }));
+  /** Many calls to one host ask once: the machine answers only a few questions at a time. */
+  const asking = new Map<string, ReturnType<ResolveName>>();
+
+  function judge(text: string): GuardedAddress | null {
+    const address = readAddress(text);
+    if (!address) return null;
+    const listed = isListed(address, ranges);
+    if (!listed && !isPublic(address)) return null;
+    return { address: address.toString(), family: address.kind() === 'ipv4' ? 4 : 6, listed };
+  }
+
+  function ask(host: string): ReturnType<ResolveName> {
+    const known = asking.get(host);
+    if (known) return known;
+    const asked = resolveName(host).finally(() => asking.delete(host));
+    asking.set(host, asked);
+    return asked;
+  }
+
+  return {
+    async resolve(host): Promise<Result<readonly GuardedAddress[], OutboundFailure>> {
+      const bare = host.replace(/^\[(.*)\]$/, '$1');
+      const found = readAddress(bare) ? [{ address: bare }] : await ask(bare).catch(() => []);
+      if (found.length === 0)
+        return err({ reason: 'unresolved', detail: 'the name of the host could not be resolved' });
+      const judged = found.map(({ address }) => judge(address));
+      const allowed = judged.filter((one) => one !== null);
+      return allowed.length === judged.length ? ok(allowed) : err(REFUSED);
+    },
+  };
+}

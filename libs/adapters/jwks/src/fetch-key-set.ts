@@ -1,0 +1,24 @@
+import { err, type Result } from '@carillon/kernel';
+import type { OutboundHttp } from '@carillon/ports';
+import { readKeySet, type KeySet } from './key-set.ts';
+
+export const MOST_BYTES = 256 * 1024;
+const CONNECT_TIMEOUT = 3000;
+const TOTAL_TIMEOUT = 5000;
+
+/** Fetches and reads a key set; the error says in words what was wrong, and nothing of what was answered. */
+export async function fetchKeySet(http: Pick<OutboundHttp, 'request'>, url: string): Promise<Result<KeySet, string>> {
+  const answer = await http.request({
+    method: 'GET',
+    url,
+    headers: { accept: 'application/jwk-set+json, application/json' },
+    body: null,
+    maxBytes: MOST_BYTES,
+    connectTimeout: CONNECT_TIMEOUT,
+    totalTimeout: TOTAL_TIMEOUT,
+  });
+  if (!answer.ok) return err(answer.error.detail);
+  const { status, body } = answer.value;
+  if (status !== 200) return err(`the answer has status ${status}; expected 200, and redirects are not followed`);
+  return readKeySet(body);
+}

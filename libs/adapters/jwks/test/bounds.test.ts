@@ -1,0 +1,53 @@
+import { signToken } from '@carillon/testing/tokens';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readKeySet } from '../src/key-set.ts';
+import { createVerifiedTokens } from '../src/verified-tokens.ts';
+import { prepareGround, type Ground } from './ground.ts';
+
+let ground: Ground;
+beforeEach(async () => {
+  ground = await prepareGround({ mostFetches: 2, mostProviders: 3 });
+});
+afterEach(() => ground.close());
+
+const verify = (workspace: string, token: string) =>
+  ground.verifier.verify({ ...ground.provider({}, 1), workspace }, token);
+
+describe('what is held in memory and under way is bounded', () => {
+  test('fetches of all providers together: beyond that the answer is to come again, at once', async () => {
+    const token = await signToken(ground.key);
+    ground.server.behave('hang');
+    const waiting = [verify('one', token), verify('two', token)];
+    await expect.poll(() => ground.server.asked()).toBe(2);
+    expect(await verify('three', token)).toEqual({ kind: 'unavailable', retryAfter: 1000 });
+    expect(ground.server.asked()).toBe(2);
+    // They end by themselves, as no answer comes.
+    for (const verdict of await Promise.all(waiting)) expect(verdict.kind).toBe('unavailable');
+  }, 20_000);
+
+  test('providers whose keys are kept: the one used longest ago goes', async () => {
+    const token = await signToken(ground.key);
+    for (const workspace of ['one', 'two', 'three', 'one', 'four']) await verify(workspace, token);
+    expect(ground.server.asked()).toBe(4);
+    await verify('one', token);
+    expect(ground.server.asked()).toBe(4);
+    await verify('two', token);
+    expect(ground.server.asked()).toBe(5);
+  });
+
+  test('tokens that are remembered, by their length', () => {
+    const keys = readKeySet(new TextEncoder().encode('{"keys":[]}'));
+    if (!keys.ok) throw new Error(keys.error);
+    const tokens = createVerifiedTokens(10_000);
+    const keep = (name: string, size: number) =>
+      tokens.keep(name, { claims: {}, expiresAt: 90_000, size }, keys.value, 0);
+    const held = () => ['a', 'b', 'c', 'd'].filter((name) => tokens.has(name)).join('');
+    for (const name of ['a', 'b', 'c']) keep(name, 1000);
+    expect(held()).toBe('abc');
+    keep('a', 1000);
+    keep('d', 1000);
+    expect(held()).toBe('acd');
+    keep('b', 50_000);
+    expect(held()).toBe('');
+  });
+});

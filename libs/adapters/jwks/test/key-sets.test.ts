@@ -1,0 +1,258 @@
+import { makeSigningKey, signToken } from '@carillon/testing/tokens';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { prepareGround, type Ground } from './ground.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+let ground: Ground;
+beforeEach(async () => {
+  ground = await prepareGround();
+});
+afterEach(() => ground.close());
+
+/** A token of the ground's own key that lives as long as a test passes. */
+const token = (key = ground.key) => signToken(key, { claims: { exp: Math.floor(ground.now() / 1000) + 100 * 86_400 } });
+const provider = () => ground.provider({}, 1);
+const verify = (text: string) => ground.verifier.verify(provider(), text);
+const kindOf = async (text: string): Promise<string> => {
+  const verdict = await verify(text);
+  return verdict.kind === 'refused' ? verdict.fault : verdict.kind;
+};
+const times = async <T>(count: number, make: (at: number) => Promise<T>): Promise<readonly T[]> =>
+  Promise.all(Array.from({ length: count }, (_, at) => make(at)));
+
+describe('the network', () => {
+  test('is asked once for any number of tokens, also when they all come at once at the beginning', async () => {
+    const tokens = await times(50, () => token());
+    expect(new Set(await times(50, (at) => kindOf(tokens[at] ?? '')))).toEqual(new Set(['valid']));
+    ground.pass(4 * MINUTE);
+    expect(await kindOf(await token())).toBe('valid');
+    expect(ground.server.asked()).toBe(1);
+  });
+
+  test('is asked again beside the requests from half of the time on, and nobody waits for it', async () => {
+    await kindOf(await token());
+    ground.server.behave('hang');
+    ground.pass(6 * MINUTE);
+    expect(await kindOf(await token())).toBe('valid');
+    await expect.poll(() => ground.server.asked()).toBe(2);
+  });
+
+  test('is waited for once after a long silence, so that nobody is judged by the keys of long ago', async () => {
+    const old = await token();
+    await kindOf(old);
+    const next = await makeSigningKey('second');
+    ground.server.publish(next);
+    ground.pass(HOUR);
+    expect(await kindOf(old)).toBe('unknown_key');
+    expect(await kindOf(await token(next))).toBe('valid');
+    expect(ground.server.asked()).toBe(2);
+  });
+
+  test('is asked for each provider by itself, and again when the address of its keys changes', async () => {
+    const text = await token();
+    await verify(text);
+    await ground.verifier.verify({ ...provider(), workspace: 'club' }, text);
+    expect(ground.server.asked()).toBe(2);
+    await ground.verifier.verify(ground.provider({ jwks_url: `${ground.server.url}?v=2` }, 2), text);
+    expect(ground.server.requests().at(-1)).toContain('?v=2');
+  });
+});
+
+describe('rotation', () => {
+  test('a new key is found when the first token names it, and the old one stays as long as it is published', async () => {
+    const old = await token();
+    await kindOf(old);
+    const next = await makeSigningKey('second');
+    ground.server.publish(ground.key, next);
+    ground.pass(31 * SECOND);
+    expect(await kindOf(await token(next))).toBe('valid');
+    expect(await kindOf(old)).toBe('valid');
+    ground.server.publish(next);
+    ground.pass(6 * MINUTE);
+    await kindOf(await token(next));
+    await expect.poll(() => ground.fetched.length).toBe(3);
+    expect(await kindOf(old)).toBe('unknown_key');
+    expect(await kindOf(await token(next))).toBe('valid');
+  });
+
+  test('another key under the same kid counts at once after it was fetched: what the old one signed is refused', async () => {
+    const old = await token();
+    await kindOf(old);
+    const other = await makeSigningKey(ground.key.kid);
+    ground.server.publish(other);
+    ground.pass(11 * MINUTE);
+    expect(await kindOf(await token(other))).toBe('valid');
+    expect(await kindOf(old)).toBe('signature');
+  });
+
+  test('two keys of one kid are a mistake of the provider, and nobody guesses', async () => {
+    ground.server.publish(ground.key, await makeSigningKey(ground.key.kid));
+    expect(await kindOf(await token())).toBe('ambiguous_key');
+  });
+});
+
+describe('a storm of tokens whose kid is not there', () => {
+  test('makes one fetch in 30 seconds, however many and however different they are', async () => {
+    await kindOf(await token());
+    ground.pass(31 * SECOND);
+    const storm = async (round: number) => {
+      const strangers = await times(200, async (at) =>
+        signToken(ground.key, { header: { kid: `nobody-${round}-${at}` } }),
+      );
+      expect(new Set(await times(200, (at) => kindOf(strangers[at] ?? '')))).toEqual(new Set(['unknown_key']));
+    };
+    await storm(1);
+    expect(ground.server.asked()).toBe(2);
+    ground.pass(10 * SECOND);
+    await storm(2);
+    expect(ground.server.asked()).toBe(2);
+    ground.pass(21 * SECOND);
+    await storm(3);
+    expect(ground.server.asked()).toBe(3);
+    expect(await kindOf(await token())).toBe('valid');
+  });
+
+  test('does so too while every fetch fails', async () => {
+    await kindOf(await token());
+    ground.server.behave({ status: 500 });
+    ground.pass(31 * SECOND);
+    for (let round = 0; round < 5; round += 1) {
+      await times(100, async (at) => kindOf(await signToken(ground.key, { header: { kid: `nobody-${round}-${at}` } })));
+    }
+    expect(ground.server.asked()).toBe(2);
+  });
+});
+
+describe('an outage', () => {
+  const worth = { kind: 'unavailable' };
+
+  test('is served through from the old keys for a day, without anybody waiting, and not longer', async () => {
+    await kindOf(await token());
+    ground.server.behave({ status: 503 });
+    for (let hours = 0; hours < 23; hours += 1) {
+      ground.pass(HOUR);
+      expect(await kindOf(await token())).toBe('valid');
+    }
+    expect(ground.judged.at(-1)).toMatchObject({ result: 'valid', stale: true });
+    await expect.poll(() => ground.fetched.at(-1)?.failure).toContain('status 503');
+    expect(ground.fetched.at(-1)?.servesUntil).toBeGreaterThan(ground.now());
+    ground.pass(2 * HOUR);
+    expect(await verify(await token())).toMatchObject(worth);
+    ground.server.behave('serve');
+    ground.pass(31 * SECOND);
+    expect(await kindOf(await token())).toBe('valid');
+    expect(ground.judged.at(-1)).toMatchObject({ result: 'valid', stale: false });
+  });
+
+  test('that hangs holds nobody up once it is known', async () => {
+    await kindOf(await token());
+    ground.server.behave({ status: 503 });
+    ground.pass(11 * MINUTE);
+    expect(await kindOf(await token())).toBe('valid');
+    ground.server.behave('hang');
+    ground.pass(31 * SECOND);
+    const startedAt = performance.now();
+    expect(await kindOf(await token())).toBe('valid');
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+  });
+
+  test('from the beginning on lets nobody in and says when to come again; the provider is asked once in 30 seconds', async () => {
+    ground.server.behave({ status: 500 });
+    const text = await token();
+    const verdicts = await times(50, () => verify(text));
+    expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['unavailable']));
+    ground.pass(10 * SECOND);
+    expect(await verify(text)).toEqual({ kind: 'unavailable', retryAfter: 20 * SECOND });
+    expect(ground.server.asked()).toBe(1);
+    ground.server.behave('serve');
+    ground.pass(20 * SECOND);
+    expect(await kindOf(text)).toBe('valid');
+    expect(ground.server.asked()).toBe(2);
+  });
+
+  test.each([
+    ['an error', { status: 500 }, 'status 500'],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'status 302'],
+    ['another success', { status: 204 }, 'status 204'],
+    ['a page', { status: 200, body: '<html>' }, 'not JSON'],
+    ['another document', { status: 200, body: '{"key":[]}' }, 'no list `keys`'],
+    ['keys that are no list', { status: 200, body: '{"keys":{"length":1}}' }, 'no list `keys`'],
+    [
+      'more than 256 KiB',
+      { status: 200, body: `{"keys":[],"x":"${'x'.repeat(300_000)}"}` },
+      'larger than 262144 bytes',
+    ],
+    ['51 keys', { status: 200, body: JSON.stringify({ keys: Array.from({ length: 51 }, () => ({})) }) }, '51 keys'],
+  ])('is also %s: the old keys serve on', async (_what, behaviour, says) => {
+    const text = await token();
+    await kindOf(text);
+    ground.server.behave(behaviour);
+    ground.pass(11 * MINUTE);
+    expect(await kindOf(text)).toBe('valid');
+    expect(ground.fetched.at(-1)?.failure).toContain(says);
+  });
+});
+
+describe('keys that cannot verify', () => {
+  const publish = (...keys: readonly unknown[]) =>
+    ground.server.behave({ status: 200, body: JSON.stringify({ keys }) });
+  const jwk = () => ground.key.publicJwk;
+
+  test('are left out, and the others go on', async () => {
+    publish(null, 7, [], { kty: 'oct', k: 'c2VjcmV0' }, { kty: 'RSA', kid: 'x' }, { kty: '__proto__' }, jwk());
+    expect(await kindOf(await token())).toBe('valid');
+  });
+
+  test.each([
+    ['a key for encryption', () => ({ ...jwk(), use: 'enc' }), 'unknown_key'],
+    ['a key for other operations', () => ({ ...jwk(), use: undefined, key_ops: ['sign'] }), 'unknown_key'],
+    ['a key of another algorithm', () => ({ ...jwk(), alg: 'ES384' }), 'unknown_key'],
+    ['a point that is not on the curve', () => ({ ...jwk(), x: jwk().y }), 'unusable_key'],
+    ['a member that is too long', () => ({ ...jwk(), x: 'A'.repeat(5000) }), 'unknown_key'],
+  ])('%s', async (_what, make, fault) => {
+    publish(make());
+    expect(await kindOf(await token())).toBe(fault);
+  });
+
+  test('an RSA key of 1,024 bits is too weak', async () => {
+    const { generateKeyPairSync, sign } = await import('node:crypto');
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    publish({ ...publicKey.export({ format: 'jwk' }), kid: 'weak' });
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const input = `${part({ alg: 'RS256', kid: 'weak' })}.${part({ exp: 9_999_999_999 })}`;
+    const signature = sign('sha256', Buffer.from(input), privateKey).toString('base64url');
+    expect(await kindOf(`${input}.${signature}`)).toBe('unusable_key');
+  });
+});
+
+describe('what was verified a moment ago', () => {
+  test('is not verified again, and never outlives its exp', async () => {
+    const text = await signToken(ground.key, { claims: { exp: Math.floor(ground.now() / 1000) + 30 } });
+    const config = { clock_tolerance: '0s' };
+    const verdicts = async () => (await ground.verifier.verify(ground.provider(config, 7), text)).kind;
+    expect(await verdicts()).toBe('valid');
+    ground.pass(28 * SECOND);
+    expect(await verdicts()).toBe('valid');
+    ground.pass(3 * SECOND);
+    expect(await verdicts()).toBe('refused');
+  });
+
+  test('counts no more when the provider has changed', async () => {
+    const text = await token();
+    expect((await ground.verifier.verify(ground.provider({}, 1), text)).kind).toBe('valid');
+    expect((await ground.verifier.verify(ground.provider({ audience: 'shop' }, 2), text)).kind).toBe('refused');
+    expect((await ground.verifier.verify(ground.provider({ algorithms: ['RS256'] }, 3), text)).kind).toBe('refused');
+  });
+
+  test('counts no more when its key is gone', async () => {
+    const text = await token();
+    await kindOf(text);
+    ground.server.publish(await makeSigningKey('second'));
+    ground.pass(31 * SECOND);
+    expect(await kindOf(await signToken(ground.key, { header: { kid: 'nobody' } }))).toBe('unknown_key');
+    expect(await kindOf(text)).toBe('unknown_key');
+  });
+});

@@ -1,0 +1,36 @@
+import type { LookupClaims } from '@carillon/ports';
+import type { Attempt } from '../attempts.ts';
+import type { Collections } from '../collections.ts';
+import { insertEach } from '../compare-and-set.ts';
+import type { ClaimDocument } from '../documents.ts';
+import { ComeAgain } from '../failures.ts';
+
+export const createLookupClaims = ({ claims }: Collections, attempt: Attempt): LookupClaims => ({
+  async claim(wanted) {
+    if (wanted.length === 0) return [];
+    const firsts = new Map(wanted.toReversed().map((claim) => [claim.triggerId, claim]));
+    const documents = [...firsts.values()].map(({ triggerId, position, at }): ClaimDocument => ({
+      _id: triggerId,
+      position,
+      superseded: [],
+      at,
+    }));
+    const holders = await attempt(async () => {
+      const duplicates = await insertEach(claims, documents);
+      if (duplicates.size === 0) return new Map(documents.map(({ _id, position }) => [_id, position]));
+      // After a lost answer a duplicate may be our own: the position says whose it is.
+      const found = await claims.find({ _id: { $in: documents.map(({ _id }) => _id) } }).toArray();
+      if (found.length < documents.length) throw new ComeAgain('a claim is not yet held by a majority');
+      return new Map(found.map(({ _id, position }) => [_id, position]));
+    });
+    const late = wanted.filter(({ triggerId, position }) => holders.get(triggerId) !== position);
+    for (const { triggerId, position } of late) {
+      await attempt(() => claims.updateOne({ _id: triggerId }, { $addToSet: { superseded: position } }));
+    }
+    return wanted.map(({ triggerId, position }) => holders.get(triggerId) ?? position);
+  },
+  async get(triggerId) {
+    const found = await attempt(() => claims.findOne({ _id: triggerId }));
+    return found && { position: found.position, superseded: found.superseded };
+  },
+});

@@ -1,0 +1,56 @@
+import { readJson, type JsonFaultCode } from '@carillon/domain';
+import type { Duration, Instant } from '@carillon/kernel';
+import type { OutboundAnswer, PartnerAnswer } from '@carillon/ports';
+
+/** As deep as an event may be; fields enough for five hundred people. */
+const LIMITS = { depth: 32, keys: 50_000 };
+
+/** What a whole answer comes to, by its status first. */
+export function readAnswer({ status, headers, body }: OutboundAnswer, now: Instant): PartnerAnswer {
+  if (status >= 200 && status < 300) return readItems(status, headers['content-type'], body);
+  if (status === 401 || status === 403) {
+    return { kind: 'unauthorized', status, detail: `the partner answered ${status}: it does not take the key` };
+  }
+  if (status === 429 || status === 503) {
+    const retryAfter = readRetryAfter(headers['retry-after'], now);
+    const again = retryAfter === null ? '' : `; come again in ${Math.ceil(retryAfter / 1000)} s`;
+    return { kind: 'throttled', status, retryAfter, detail: `the partner answered ${status}${again}` };
+  }
+  if (status >= 500) return { kind: 'unavailable', status, detail: `the partner answered ${status}` };
+  const redirect = status >= 300 && status < 400 ? ': redirects are not followed, name the last address' : '';
+  return { kind: 'refused', status, detail: `the partner answered ${status}${redirect}` };
+}
+
+const WORDS: Readonly<Record<JsonFaultCode, string>> = {
+  invalid_json: 'is not valid JSON',
+  not_an_object: 'is not an array',
+  duplicate_key: 'names a field twice',
+  number_out_of_range: 'holds a number beyond 64 bits',
+  too_deep: `is nested deeper than ${LIMITS.depth}`,
+  too_many_keys: `has more than ${LIMITS.keys} fields`,
+  forbidden_key: 'has a field named __proto__ or constructor',
+};
+
+function readItems(status: number, contentType: string | undefined, body: Uint8Array): PartnerAnswer {
+  const invalid = (detail: string): PartnerAnswer => ({ kind: 'invalid', status, detail });
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  // Left out it may still be JSON; another type is the error page of whatever stands in front.
+  if (type !== '' && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) {
+    return invalid(`the answer says that it is ${type.slice(0, 60)}, not application/json`);
+  }
+  const read = readJson(body, LIMITS);
+  if (!read.ok) {
+    const { code, line, column } = read.error;
+    return invalid(`the answer ${WORDS[code]} (line ${line}, column ${column})`);
+  }
+  if (!Array.isArray(read.value)) return invalid('the answer is not an array');
+  return { kind: 'answered', status, items: read.value as Extract<PartnerAnswer, { kind: 'answered' }>['items'] };
+}
+
+/** Seconds, or a date (RFC 9110); null for what is neither. */
+export function readRetryAfter(text: string | undefined, now: Instant): Duration | null {
+  if (text === undefined) return null;
+  if (/^\s*\d{1,10}\s*$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}

@@ -1,0 +1,1 @@
+export { createPartnerLookup, type PartnerLookupOptions } from './partner-lookup.ts';

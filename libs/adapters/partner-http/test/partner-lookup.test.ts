@@ -1,0 +1,113 @@
+import type { LookupIntegration } from '@carillon/domain';
+import type { OutboundHttp, PartnerAnswer, PartnerCall } from '@carillon/ports';
+import { createLoopbackHttp, startScriptedPartner, type PartnerScript, type ScriptedPartner } from '@carillon/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPartnerLookup } from '../src/index.ts';
+import { readRetryAfter } from '../src/answer.ts';
+
+const NOW = Date.UTC(2026, 0, 31, 8);
+let partner: ScriptedPartner;
+let http: OutboundHttp;
+beforeEach(async () => {
+  partner = await startScriptedPartner();
+  http = createLoopbackHttp();
+});
+afterEach(async () => {
+  await http.close();
+  await partner.stop();
+});
+
+function ask(more: Partial<LookupIntegration> = {}, call: Partial<PartnerCall> = {}): Promise<PartnerAnswer> {
+  const integration: LookupIntegration = {
+    kind: 'lookup',
+    url: partner.url,
+    authorization: { key: { secret: 'CRM_KEY' } },
+    timeouts: { total: '1s' },
+    ...more,
+  };
+  const lookup = createPartnerLookup({ http, clock: { now: () => NOW } });
+  return lookup.ask({ integration, key: 'a:b', secrets: {}, userIds: ['ada', '7'], requestId: 'req_1', ...call });
+}
+const answering = (body: string, headers: Record<string, string> = {}, status = 200): PartnerScript => {
+  return (_request, response) => void response.writeHead(status, headers).end(body);
+};
+
+describe('a call to a partner', () => {
+  it.each<[string, LookupIntegration['authorization'], string]>([
+    ['Bearer where nothing is said', { key: { secret: 'K' } }, 'Bearer a:b'],
+    ['Bearer', { scheme: 'Bearer', key: { secret: 'K' } }, 'Bearer a:b'],
+    ['Basic, word for word', { scheme: 'Basic', key: { secret: 'K' } }, 'Basic a:b'],
+    ['Basic, in base64', { scheme: 'Basic', base64: true, key: { secret: 'K' } }, 'Basic YTpi'],
+  ])('proves itself by %s', async (_what, authorization, header) => {
+    await ask({ authorization });
+    expect(partner.calls[0]?.headers['authorization']).toBe(header);
+  });
+
+  it('posts the ids as JSON, with the request id and the headers that the integration names', async () => {
+    const headers = { 'X-Tenant': 'shop', 'X-Token': { secret: 'TOKEN' } };
+    const answer = await ask({ headers }, { secrets: { TOKEN: 't-1' } });
+    expect(partner.calls[0]).toMatchObject({
+      method: 'POST',
+      userIds: ['ada', '7'],
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'x-request-id': 'req_1',
+        'x-tenant': 'shop',
+        'x-token': 't-1',
+      },
+    });
+    expect(answer).toMatchObject({ kind: 'answered', status: 200, items: [{}, {}] });
+  });
+});
+
+describe('an answer', () => {
+  it('keeps numbers exact, and text as it is', async () => {
+    partner.follow(answering('[{"to":{"email":null},"variables":{"id":9007199254740993,"n":"é"}}]'));
+    expect(await ask()).toMatchObject({
+      kind: 'answered',
+      items: [{ to: { email: null }, variables: { id: 9007199254740993n, n: 'é' } }],
+    });
+  });
+
+  it.each<[string, PartnerScript, PartnerAnswer['kind'], RegExp]>([
+    ['JSON without a content type', answering('[]'), 'answered', /^$/],
+    [
+      'a type of JSON',
+      answering('[]', { 'content-type': 'application/vnd.crm+json; charset=utf-8' }),
+      'answered',
+      /^$/,
+    ],
+    ['another type', answering('[]', { 'content-type': 'text/plain' }), 'invalid', /says that it is text\/plain/],
+    ['an object', answering('{}'), 'invalid', /is not an array/],
+    ['a field twice', answering('[{"to":{},"to":{}}]'), 'invalid', /names a field twice/],
+    ['__proto__', answering('[{"__proto__":{}}]'), 'invalid', /__proto__/],
+    [
+      'too many fields',
+      answering(`[{${'"a":'.repeat(1)}1}${',{"a":1}'.repeat(50_001)}]`),
+      'invalid',
+      /more than 50000/,
+    ],
+    ['half a character', answering('["\\ud800"]'), 'invalid', /not valid JSON/],
+    ['204', answering('', {}, 204), 'invalid', /not valid JSON/],
+    ['301', answering('', { location: '/' }, 301), 'refused', /redirects are not followed/],
+    ['409', answering('', {}, 409), 'refused', /409/],
+    ['401', answering('', {}, 401), 'unauthorized', /does not take the key/],
+    ['500', answering('', {}, 500), 'unavailable', /500/],
+    ['503', answering('', {}, 503), 'throttled', /503/],
+  ])('%s', async (_what, script, kind, detail) => {
+    partner.follow(script);
+    const answer = await ask();
+    expect(answer.kind).toBe(kind);
+    expect('detail' in answer ? answer.detail : '').toMatch(detail);
+  });
+
+  it('says after how long to come again: seconds or a date, never less than nothing', () => {
+    expect(readRetryAfter(undefined, NOW)).toBeNull();
+    expect(readRetryAfter('120', NOW)).toBe(120_000);
+    expect(readRetryAfter('Sat, 31 Jan 2026 08:05:00 GMT', NOW)).toBe(300_000);
+    expect(readRetryAfter('Sat, 31 Jan 2026 07:00:00 GMT', NOW)).toBe(0);
+    expect(readRetryAfter('soon', NOW)).toBeNull();
+    expect(readRetryAfter('-5', NOW) ?? 0).toBe(0);
+  });
+});

@@ -1,0 +1,1 @@
+export { createPostHog } from './posthog.ts';

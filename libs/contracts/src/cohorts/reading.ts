@@ -1,0 +1,93 @@
+import { identifierOf, MAX_COHORT_USERS, pointerTo, readJson, type CohortChange } from '@carillon/domain';
+import { CarillonError, err, isJsonObject, ok, type Json, type Result } from '@carillon/kernel';
+import { z } from 'zod';
+
+export type CohortReading = Result<readonly CohortChange[], CarillonError>;
+
+const refuse = (detail: string, pointer?: string): Result<never, CarillonError> =>
+  err(new CarillonError('invalid_request', detail, pointer === undefined ? {} : { pointer }));
+
+/** An id that platforms send as text or as a number, of 64 bits too. */
+export const identifier = z.unknown().transform((value, context) => {
+  const id = identifierOf(value);
+  if (id !== null) return id;
+  context.issues.push({ code: 'custom', message: 'a text of 1 to 512 characters, or a number', input: value });
+  return z.NEVER;
+});
+
+/** A name for people, as far as it can be shown. */
+export const cohortName = z.string().transform((name) => name.toWellFormed().slice(0, 200).toWellFormed());
+
+/** A count that some send as text. */
+export const count = (least: number, most: number) =>
+  z
+    .union(
+      [
+        z.int(),
+        z
+          .string()
+          .regex(/^\d{1,9}$/)
+          .transform(Number),
+      ],
+      { error: 'a whole number' },
+    )
+    .refine((number) => number >= least && number <= most, { error: `a number from ${least} to ${most}` });
+
+/** What a thousand members may have with fifty properties each, and ten times that. */
+const LIMITS = { depth: 32, keys: 500_000 };
+
+/** The JSON value in the bytes; integers beyond doubles stay exact. */
+export function readCohortBody(bytes: Uint8Array): Result<Json, CarillonError> {
+  const read = readJson(bytes, LIMITS);
+  if (read.ok) return read;
+  const { code, detail, ...facts } = read.error;
+  return err(new CarillonError(code, detail, facts));
+}
+
+/** The value in this shape, or a refusal that names the field. What the platform sends besides is passed over. */
+export function readShape<Shape extends z.ZodType>(shape: Shape, body: Json): Result<z.output<Shape>, CarillonError> {
+  const read = shape.safeParse(body);
+  if (read.success) return ok(read.data);
+  const [issue] = read.error.issues;
+  const path = (issue?.path ?? []) as (string | number)[];
+  const where = path.length === 0 ? 'The body' : path.join('.');
+  return refuse(`${where} is not what this platform sends: expected ${expectedOf(issue)}.`, pointerTo(path));
+}
+
+function expectedOf(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'invalid_type') return issue.expected;
+  if (issue?.code === 'invalid_value') return issue.values.map(String).join(' or ');
+  return issue?.message ?? 'something else';
+}
+
+export type CohortUsers = { readonly userIds: readonly string[]; readonly skipped: number };
+
+/**
+ * The user ids of members, each once, taken from the field that the integration names. A member without one is
+ * counted; where none has one, the integration names the wrong field, and taking that for an empty list would let
+ * everybody leave.
+ */
+export function usersOf(members: readonly Json[], field: string): Result<CohortUsers, CarillonError> {
+  if (members.length > MAX_COHORT_USERS) return tooMany();
+  const found = members.map((member) => userIdAt(member, field));
+  const userIds = [...new Set(found.filter((id) => id !== null))];
+  const skipped = found.filter((id) => id === null).length;
+  if (skipped > 0 && userIds.length === 0) {
+    return refuse(`No member has a user id at ${field}. Set user_id in the file of the integration.`);
+  }
+  return ok({ userIds, skipped });
+}
+
+export function tooMany(): Result<never, CarillonError> {
+  const limit = `${MAX_COHORT_USERS} users`;
+  return err(new CarillonError('body_too_large', `Send at most ${limit} in one request.`, { limit }));
+}
+
+/** The id at a path of fields such as `properties.email`; of a list the first. */
+export function userIdAt(member: Json, field: string): string | null {
+  let value: Json | undefined = member;
+  for (const step of field.split('.')) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return identifierOf(Array.isArray(value) ? value[0] : value);
+}

@@ -1,0 +1,69 @@
+import type { Duration, EventId, Instant } from '@carillon/kernel';
+
+/** Where cohorts come from; `generic` is our own form, for whoever writes the sender. */
+export type CohortPlatform = 'mixpanel' | 'amplitude' | 'segment' | 'posthog' | 'generic';
+
+/** What a message says of its users: they are in, they are out, or they are on a page of all who are in. */
+export type CohortAction = 'add' | 'remove' | 'replace';
+
+/** One cohort of one integration of a workspace. Cohorts are known by id; their names change. */
+export type CohortRef = { readonly workspace: string; readonly integration: string; readonly cohort: string };
+
+/** Where a page stands in a replacement. */
+export type CohortPage = {
+  /** From 1. */
+  readonly number: number;
+  /** How many there are; null where the sender does not know yet. */
+  readonly of: number | null;
+};
+
+/** What one webhook says about one cohort, the same for every platform. */
+export type CohortChange = {
+  readonly cohort: string;
+  /** For people; null where the platform sends none. */
+  readonly name: string | null;
+  readonly action: CohortAction;
+  /** Names the export that the message belongs to; what belongs together has the same. */
+  readonly session: string | null;
+  /** Of a replacement, else null. */
+  readonly page: CohortPage | null;
+  readonly userIds: readonly string[];
+  /** Since when it is so, in the words of the platform: one time for all, or one for each user. */
+  readonly time: Instant | readonly Instant[] | null;
+  /** Members that came without a usable user id. */
+  readonly skipped: number;
+};
+
+/** A record of `carillon.cohorts`. */
+export type CohortMessage = Omit<CohortChange, 'action'> &
+  CohortRef & {
+    /** Of the webhook; what changes because of it is derived from it. */
+    readonly id: EventId;
+    /** `settle` is the engine's own: whoever was on no page of the session leaves, a chunk at a time. */
+    readonly action: CohortAction | 'settle';
+    /** How long, from a cohort's first message, those without a session count as the first sync. */
+    readonly firstSync: Duration;
+  };
+
+/** What a platform may send at most in one request; what is larger is refused whole. */
+export const MAX_COHORT_USERS = 10_000;
+/** Pages of one replacement: ten million members, a thousand a page. */
+export const MAX_COHORT_PAGES = 10_000;
+
+const LONGEST_ID = 512;
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** An id as text: of a user, a cohort or a session. Null where it cannot be one. */
+export function identifierOf(value: unknown): string | null {
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
+  if (typeof text !== 'string' || text === '' || text.length > LONGEST_ID || CONTROL.test(text)) return null;
+  return text.isWellFormed() ? text : null;
+}
+
+/** Names a cohort in every process and for ever: parts never run into each other, since names of ours have no slash. */
+export const cohortKey = ({ workspace, integration, cohort }: CohortRef): string =>
+  `${workspace}/${integration}/${cohort}`;
+
+/** The EVENT_PATH of a cohort's changes: three slashes, which no address of an event stream has, so nobody can post to it. */
+export const cohortStream = ({ workspace, integration, cohort }: CohortRef): string =>
+  `${workspace}/cohorts/${integration}/${encodeURIComponent(cohort)}`;

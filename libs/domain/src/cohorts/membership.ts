@@ -1,0 +1,233 @@
+import type { Instant, LogId } from '@carillon/kernel';
+import type { CohortMessage, CohortPage, CohortRef } from './cohort-message.ts';
+import { hasAllPages, withPage, type PageRanges } from './page-ranges.ts';
+
+/** When something was said: by the platform's clock, else by the log's; at one time the later record counts. */
+export type Order = { readonly time: Instant; readonly offset: number };
+
+export const isBefore = (a: Order, b: Order): boolean => a.time < b.time || (a.time === b.time && a.offset < b.offset);
+
+/** What is known of one user. Whoever left is kept, so that what was said earlier and comes later changes nothing. */
+export type CohortMember = {
+  readonly user: string;
+  readonly inside: boolean;
+  /** When they entered; null for who is outside. */
+  readonly since: Instant | null;
+  /** Of the newest message that spoke of them. */
+  readonly newest: Order;
+  /** Of the record that this was written for: the fence against a worker that lost its partition. */
+  readonly offset: number;
+};
+
+/** The pages of the newest replacement so far. */
+export type Replacement = {
+  readonly session: string;
+  /** Of its page that came first; counts for all of its pages. */
+  readonly order: Order;
+  readonly of: number | null;
+  readonly seen: PageRanges;
+};
+
+/** What is known of a cohort beside its members: one document, with the position of the last record applied. */
+export type Cohort = CohortRef & {
+  readonly logId: LogId;
+  readonly partition: number;
+  readonly offset: number;
+  readonly name: string | null;
+  readonly firstAt: Instant;
+  readonly newestAt: Instant;
+  /** The first message that let anybody in: what belongs to it is the first sync. */
+  readonly first: { readonly session: string | null; readonly replace: boolean; readonly until: Instant | null } | null;
+  /** The newest sessions with the order of their first message, oldest first: a page that comes late is as old as these. */
+  readonly sessions: readonly { readonly session: string; readonly order: Order }[];
+  readonly replacement: Replacement | null;
+  /** Of the newest replacement whose pages have all come: what is older says nothing any more. */
+  readonly replacedAt: Order | null;
+  /** While those leave who were on no page. */
+  readonly settling: { readonly session: string; readonly chunk: number } | null;
+  /** Members that came without a usable user id, since the first message. */
+  readonly skipped: number;
+};
+
+export type MembershipChange = {
+  readonly user: string;
+  readonly kind: 'entered' | 'left';
+  readonly firstSync: boolean;
+};
+
+/** A message with where it stands in the log, and its append time. */
+export type CohortRecord = {
+  readonly message: CohortMessage;
+  readonly at: Instant;
+  readonly logId: LogId;
+  readonly partition: number;
+  readonly offset: number;
+};
+
+/** What a message comes to: documents to save, and what changed in truth. */
+export type Applied = {
+  readonly cohort: Cohort;
+  readonly members: readonly CohortMember[];
+  readonly changes: readonly MembershipChange[];
+  /** Chunk of leavers that comes next; null: nobody has to leave. */
+  readonly settle: number | null;
+};
+
+/** As many sessions are remembered as a platform might still repeat pages of. */
+const REMEMBERED_SESSIONS = 32;
+
+/** Whether the document already has this record in it: then its outputs are on the log. */
+export const isApplied = (cohort: Cohort | null, { offset }: { readonly offset: number }): boolean =>
+  cohort !== null && cohort.offset >= offset;
+
+/**
+ * Applies what a platform said. Pure, and done twice it changes nothing: a user who is in already does not enter, and
+ * what is older than the newest word about a user, or than the newest whole replacement, is passed over.
+ */
+export function applyCohortMessage(
+  before: Cohort | null,
+  record: CohortRecord,
+  memberOf: (user: string) => CohortMember | undefined,
+): Applied {
+  const { message } = record;
+  const own = orderOf(message.time, record);
+  const cohort = remembered(begun(before, record), message.session, own);
+  const order = sessionOrder(cohort, message) ?? own;
+  const firstSync = message.action !== 'remove' && isFirstSync(cohort, record);
+  const members = new Map<string, CohortMember>();
+  const changes: MembershipChange[] = [];
+  for (const [at, user] of message.userIds.entries()) {
+    const said = typeof message.time === 'object' && message.time ? orderOf(message.time[at] ?? null, record) : order;
+    const known = members.get(user) ?? memberOf(user);
+    if (cohort.replacedAt && isBefore(said, cohort.replacedAt)) continue;
+    if (known && isBefore(said, known.newest)) continue;
+    const inside = message.action !== 'remove';
+    const was = known?.inside ?? false;
+    const since = inside ? ((was ? known?.since : null) ?? said.time) : null;
+    members.set(user, { user, inside, since, newest: said, offset: record.offset });
+    if (was !== inside) changes.push({ user, kind: inside ? 'entered' : 'left', firstSync });
+  }
+  const turned =
+    message.page && message.session !== null ? turnPage(cohort, message.session, message.page, order) : cohort;
+  const complete = turned.settling !== cohort.settling;
+  return { cohort: turned, members: [...members.values()], changes, settle: complete ? 0 : null };
+}
+
+/**
+ * One chunk of those leaves who were on no page of a whole replacement. `outdated`: members of whom nothing newer was
+ * said than its pages; `more`: there may be others. Null where the chunk is not the one that is due: a repeat.
+ */
+export function settleCohort(
+  before: Cohort | null,
+  record: CohortRecord,
+  outdated: readonly CohortMember[],
+  more: boolean,
+): Applied | null {
+  const due = dueChunk(before, record);
+  if (!before || !due) return null;
+  const leaving = outdated.filter((member) => member.inside && isBefore(member.newest, due.order));
+  const { session, chunk } = due;
+  return {
+    cohort: {
+      ...before,
+      offset: record.offset,
+      settling: more ? { session, chunk: chunk + 1 } : null,
+    },
+    members: leaving.map(({ user }) => ({
+      user,
+      inside: false,
+      since: null,
+      newest: due.order,
+      offset: record.offset,
+    })),
+    changes: leaving.map(({ user }) => ({ user, kind: 'left', firstSync: false })),
+    settle: more ? chunk + 1 : null,
+  };
+}
+
+/** The order before which a member is outdated, if this chunk is the one that is due. */
+export function dueChunk(
+  cohort: Cohort | null,
+  { message }: CohortRecord,
+): { readonly session: string; readonly chunk: number; readonly order: Order } | null {
+  const settling = cohort?.settling;
+  if (!settling || !cohort.replacedAt) return null;
+  const { session, chunk } = settling;
+  return session === message.session && chunk === message.page?.number
+    ? { session, chunk, order: cohort.replacedAt }
+    : null;
+}
+
+/** Nothing is said about the future: a clock that is ahead would make everything after it old. */
+function orderOf(time: Instant | readonly Instant[] | null, { at, offset }: CohortRecord): Order {
+  return { time: typeof time === 'number' ? Math.min(time, at) : at, offset };
+}
+
+/** What has a time of its own is as old as that; else a session is as old as its first message. */
+function sessionOrder(cohort: Cohort, { action, session, time }: CohortMessage): Order | undefined {
+  if (session === null || (time !== null && action !== 'replace')) return undefined;
+  return cohort.sessions.find((one) => one.session === session)?.order;
+}
+
+function begun(before: Cohort | null, record: CohortRecord): Cohort {
+  const { message, at, logId, partition, offset } = record;
+  const { workspace, integration, cohort, name, skipped } = message;
+  const base: Cohort = before ?? {
+    workspace,
+    integration,
+    cohort,
+    logId,
+    partition,
+    offset,
+    name,
+    firstAt: at,
+    newestAt: at,
+    first: null,
+    sessions: [],
+    replacement: null,
+    replacedAt: null,
+    settling: null,
+    skipped: 0,
+  };
+  return {
+    ...base,
+    offset,
+    name: name ?? base.name,
+    newestAt: at,
+    first: base.first ?? firstOf(record),
+    skipped: base.skipped + skipped,
+  };
+}
+
+/** A diff without users begins nothing: platforms send those all the time. */
+function firstOf({ message, at }: CohortRecord): Cohort['first'] {
+  const { action, session, firstSync, userIds } = message;
+  if (action === 'remove' || (action === 'add' && userIds.length === 0)) return null;
+  return { session, replace: action === 'replace', until: session === null ? at + firstSync : null };
+}
+
+function isFirstSync({ first, replacedAt }: Cohort, { message: { action, session }, at }: CohortRecord): boolean {
+  if (!first) return false;
+  if (action === 'replace' && first.replace && replacedAt === null) return true;
+  if (session !== null) return session === first.session;
+  return first.until !== null && at < first.until;
+}
+
+function remembered(cohort: Cohort, session: string | null, order: Order): Cohort {
+  if (session === null || cohort.sessions.some((one) => one.session === session)) return cohort;
+  return { ...cohort, sessions: [...cohort.sessions, { session, order }].slice(-REMEMBERED_SESSIONS) };
+}
+
+/** Notes that a page has come. With the last one, everybody who was on none has to leave. */
+function turnPage(cohort: Cohort, session: string, page: CohortPage, order: Order): Cohort {
+  const { replacement, replacedAt } = cohort;
+  const same = replacement?.session === session;
+  // A session that began before the newest one says nothing about who is gone.
+  if (replacement && !same && isBefore(order, replacement.order)) return cohort;
+  const of = page.of ?? (same ? replacement.of : null);
+  const seen = withPage(same ? replacement.seen : [], page.number);
+  const next: Replacement = { session, order, of, seen };
+  const done = replacedAt !== null && !isBefore(replacedAt, order);
+  if (done || of === null || !hasAllPages(seen, of)) return { ...cohort, replacement: next };
+  return { ...cohort, replacement: next, replacedAt: order, settling: { session, chunk: 0 } };
+}

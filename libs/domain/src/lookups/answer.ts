@@ -1,0 +1,182 @@
+import { isJsonObject, ok, err, type Json, type JsonObject, type Result } from '@carillon/kernel';
+import type { Addresses } from '../rules/recipient.ts';
+import { CONTROL, identifier } from '../rules/recipient-parts.ts';
+import { MAX_RECIPIENTS } from '../rules/recipients.ts';
+import type { Lookup, LookupItem, LookupProblem } from './lookup.ts';
+
+/** How an integration says which item is about whom; `none`: items stand on their own. */
+export type Attribution =
+  | { readonly kind: 'match'; readonly path: readonly string[] }
+  | { readonly kind: 'in_order' }
+  | { readonly kind: 'none' };
+
+/** What an answer holds for one trigger. */
+export type OwnAnswer = Pick<Lookup, 'items' | 'problems' | 'problemCounts'>;
+
+/** Problems that are told one by one; the others are counted. */
+const TOLD = 50;
+
+/** Every id once, in the order of first mention: what is asked. */
+export const idsOf = (asked: readonly (readonly string[])[]): readonly string[] => [...new Set(asked.flat())];
+
+/**
+ * Gives each of the triggers that shared a call its own items. `asked` are the ids of each. The error is a sentence: some
+ * item cannot be attributed, so the triggers have to ask one by one; that never happens to a trigger on its own.
+ */
+export function attribute(
+  items: readonly Json[],
+  asked: readonly (readonly string[])[],
+  attribution: Attribution,
+): Result<readonly OwnAnswer[], string> {
+  const ids = idsOf(asked);
+  const alone = asked.length === 1;
+  const named = nameItems(items, ids, attribution);
+  if (!named.ok) return alone ? ok([standAlone(items, ids, [named.error])]) : err(named.error.detail);
+  if (named.value === null) {
+    if (alone) return ok([standAlone(items, ids, [])]);
+    return err('the integration does not say which item is about whom');
+  }
+  const nameless = named.value.findIndex((userId) => userId === null);
+  if (!alone && nameless >= 0) return err(`item ${nameless} does not say whom it is about`);
+  return ok(asked.map((own) => ownAnswer(items, named.value ?? [], own, new Set(ids))));
+}
+
+/** Whom each item is about. `undefined` marks an item that says that there is nobody. Null: items stand on their own. */
+function nameItems(
+  items: readonly Json[],
+  ids: readonly string[],
+  attribution: Attribution,
+): Result<readonly (string | null | undefined)[] | null, LookupProblem> {
+  switch (attribution.kind) {
+    case 'none':
+      return ok(null);
+    case 'in_order':
+      if (items.length === ids.length) return ok(items.map((item, index) => (item === null ? undefined : ids[index])));
+      return err({
+        kind: 'not_in_order',
+        index: null,
+        userId: null,
+        detail: `${ids.length} ids were asked in order and ${items.length} items came`,
+      });
+    case 'match':
+      return ok(items.map((item) => identifier(valueAt(item, attribution.path))));
+  }
+}
+
+function valueAt(item: Json, path: readonly string[]): Json {
+  let value: Json | undefined = item;
+  for (const step of path) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value ?? null;
+}
+
+/** Collects items and problems, both bounded: a hostile answer can be wrong a hundred thousand times. */
+function collector() {
+  const items: LookupItem[] = [];
+  const problems: LookupProblem[] = [];
+  const problemCounts: Partial<Record<LookupProblem['kind'], number>> = {};
+  function problem(found: LookupProblem): void {
+    problemCounts[found.kind] = (problemCounts[found.kind] ?? 0) + 1;
+    if (problems.length < TOLD) problems.push(found);
+  }
+  return {
+    problem,
+    /** True: it can be used. */
+    take(item: Json, index: number, userId: string | null): boolean {
+      if (items.length >= MAX_RECIPIENTS) {
+        problem({ kind: 'too_many', index, userId, detail: `beyond the ${MAX_RECIPIENTS} of one trigger` });
+        return false;
+      }
+      const read = readItem(item);
+      if (!read.ok) {
+        problem({ kind: 'invalid', index, userId, detail: read.error });
+        return false;
+      }
+      for (const detail of read.value.faults) problem({ kind: 'invalid_address', index, userId, detail });
+      items.push({ userId, to: read.value.to, variables: read.value.variables });
+      return true;
+    },
+    end: (): OwnAnswer => ({ items, problems, problemCounts }),
+  };
+}
+
+/** Items of a trigger that asked for itself: each is a recipient. One id asked: that is whom they are about. */
+function standAlone(items: readonly Json[], ids: readonly string[], found: readonly LookupProblem[]): OwnAnswer {
+  const own = collector();
+  for (const one of found) own.problem(one);
+  const [only = null] = ids.length === 1 ? ids : [];
+  for (const [index, item] of items.entries()) own.take(item, index, only);
+  const fewer = ids.length - items.length;
+  if (fewer > 0 && found.length === 0) {
+    const detail = only === null ? `${items.length} items for ${ids.length} ids` : 'no item for this id';
+    own.problem({ kind: 'missing', index: null, userId: only, detail });
+  }
+  return own.end();
+}
+
+function ownAnswer(
+  items: readonly Json[],
+  names: readonly (string | null | undefined)[],
+  own: readonly string[],
+  asked: ReadonlySet<string>,
+): OwnAnswer {
+  const collected = collector();
+  const mine = new Set(own);
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const userId = names[index];
+    if (userId === undefined) continue;
+    if (userId === null) {
+      collected.problem({ kind: 'invalid', index, userId, detail: 'it does not say whom it is about' });
+    } else if (!asked.has(userId)) {
+      collected.problem({ kind: 'extra', index, userId, detail: 'nobody asked about this id' });
+    } else if (mine.has(userId)) {
+      if (seen.has(userId)) collected.problem({ kind: 'duplicate', index, userId, detail: 'the first one counts' });
+      else collected.take(item, index, userId);
+      seen.add(userId);
+    }
+  }
+  for (const userId of own) {
+    if (!seen.has(userId)) collected.problem({ kind: 'missing', index: null, userId, detail: 'no item for this id' });
+  }
+  return collected.end();
+}
+
+type ReadItem = { readonly to: Addresses; readonly variables: JsonObject; readonly faults: readonly string[] };
+
+/** An item of the shape of specification 2.3, or what is wrong with it. */
+function readItem(item: Json): Result<ReadItem, string> {
+  if (!isJsonObject(item)) return err('it is not an object');
+  const to = item['to'];
+  const variables = item['variables'] ?? {};
+  if (!isJsonObject(to)) return err('its `to` is not an object');
+  if (!isJsonObject(variables)) return err('its `variables` is not an object');
+  const unique = variables['unique_id'] ?? null;
+  if (unique !== null && unique !== '' && identifier(unique) === null)
+    return err('its `unique_id` is no text or number');
+  const faults: string[] = [];
+  const addresses: Record<keyof Addresses, string | null> = { email: null, phone: null, token: null };
+  for (const key of ['email', 'phone', 'token'] as const) {
+    const value = to[key] ?? null;
+    if (value === null) continue;
+    if (typeof value !== 'string') return err(`its \`to.${key}\` is neither text nor null`);
+    const address = value.trim();
+    if (address !== '' && isAddress(key, address)) addresses[key] = address;
+    else faults.push(`\`to.${key}\` ${WORDS[key]}`);
+  }
+  return ok({ to: addresses, variables, faults });
+}
+
+const WORDS = {
+  email: 'is no email address',
+  phone: 'is no phone number in international form (+ and digits)',
+  token: 'is empty or holds control characters',
+} as const;
+
+/** Whether it could be one at all; what a provider makes of it is another question. */
+function isAddress(key: keyof Addresses, address: string): boolean {
+  if (CONTROL.test(address)) return false;
+  if (key === 'phone') return /^\+[1-9]\d{6,14}$/.test(address);
+  return key === 'token' || /^[^\s@]+@[^\s@]+$/.test(address);
+}

@@ -1,0 +1,134 @@
+import type { Duration, Instant } from '@carillon/kernel';
+import { backoff } from '../deliveries/attempts.ts';
+import type { Lookup } from './lookup.ts';
+import type { Trigger } from './trigger.ts';
+
+/** What came of one call, kept so that a person can see it. */
+export type CallEvidence = {
+  readonly at: Instant;
+  readonly callId: string;
+  readonly outcome: 'answered' | 'invalid' | 'refused' | 'unauthorized' | 'throttled' | 'unavailable';
+  readonly status: number | null;
+  readonly detail: string;
+  readonly took: Duration;
+  /** Triggers that shared the call. */
+  readonly sharedBy: number;
+};
+
+/** Why nobody asks any more. */
+export type ParkReason = 'partner_refused' | 'partner_answer_invalid' | 'not_after_passed';
+
+/** What was decided about a trigger. It stands here before it stands on the log, so that no answer is asked for twice. */
+export type Verdict =
+  | { readonly kind: 'answered'; readonly lookup: Lookup }
+  | { readonly kind: 'parked'; readonly reason: ParkReason; readonly detail: string };
+
+/** A trigger in custody: from its record to a lookup record or a dead letter. */
+export type Asking = {
+  /** Null when it is done: the log has it. */
+  readonly trigger: Trigger | null;
+  /** Where its record stands. */
+  readonly origin: { readonly partition: number; readonly offset: number; readonly key: string };
+  readonly calls: number;
+  /** Calls that ended in a way that no repetition is likely to mend. */
+  readonly refusals: number;
+  /** Shares no call any more: an answer to a shared one could not be attributed, or refused them all. */
+  readonly alone: boolean;
+  /** The newest ones. */
+  readonly evidence: readonly CallEvidence[];
+  /** To be put on the log; null before, and when it is there. */
+  readonly verdict: Verdict | null;
+  /** How it ended, once that is on the log. */
+  readonly ended: {
+    readonly kind: Verdict['kind'];
+    readonly reason: string;
+    readonly deadLetterId: string | null;
+  } | null;
+  /** Redrives that were taken up: each opens it once. */
+  readonly redrives: readonly string[];
+};
+
+const KEPT_EVIDENCE = 8;
+/** Other 4xx and bodies that cannot be used are tried this often (rules.md section 4). */
+const REFUSALS = 2;
+const BACKOFF = { attempts: Number.MAX_SAFE_INTEGER, first: 1_000, max: 300_000 };
+/** A partner that wants more patience is asked again after this. */
+export const MAX_RETRY_AFTER: Duration = 600_000;
+
+export const newAsking = (trigger: Trigger, origin: Asking['origin'], redrives: readonly string[] = []): Asking => ({
+  trigger,
+  origin,
+  calls: 0,
+  refusals: 0,
+  alone: false,
+  evidence: [],
+  verdict: null,
+  ended: null,
+  redrives,
+});
+
+/** A call that brought no answer. */
+export type FailedCall = {
+  readonly evidence: CallEvidence & { readonly outcome: Exclude<CallEvidence['outcome'], 'answered'> };
+  readonly retryAfter: Duration | null;
+};
+
+/** What becomes of a trigger after a call that brought nothing, and when it may be asked again. */
+export function afterFailure(
+  before: Asking,
+  { evidence, retryAfter }: FailedCall,
+  chance: number,
+): { readonly asking: Asking; readonly nextAt: Instant } {
+  const calls = before.calls + 1;
+  const told = { ...before, calls, evidence: [...before.evidence, evidence].slice(-KEPT_EVIDENCE) };
+  const now = evidence.at + evidence.took;
+  const later = now + backoff(BACKOFF, calls, chance);
+  switch (evidence.outcome) {
+    case 'throttled':
+      return { asking: told, nextAt: Math.max(later, now + Math.min(retryAfter ?? 0, MAX_RETRY_AFTER)) };
+    case 'unavailable':
+    case 'unauthorized':
+      return { asking: told, nextAt: later };
+    case 'invalid':
+    case 'refused': {
+      // One bad id must not cost the others their answer: before anything counts, each asks for itself.
+      if (evidence.sharedBy > 1) return { asking: { ...told, alone: true }, nextAt: now };
+      const refusals = before.refusals + 1;
+      const reason = evidence.outcome === 'refused' ? 'partner_refused' : 'partner_answer_invalid';
+      const verdict = refusals < REFUSALS ? null : parked(reason, evidence.detail);
+      return { asking: { ...told, refusals, verdict }, nextAt: verdict ? now : later };
+    }
+  }
+}
+
+const parked = (reason: ParkReason, detail: string): Verdict => ({ kind: 'parked', reason, detail });
+
+/** A shared call was answered, and this trigger's part of it cannot be told: it asks again, alone. */
+export const askAlone = (before: Asking, evidence: CallEvidence): Asking => ({
+  ...before,
+  calls: before.calls + 1,
+  alone: true,
+  evidence: [...before.evidence, evidence].slice(-KEPT_EVIDENCE),
+});
+
+export const afterAnswer = (before: Asking, lookup: Lookup, evidence: CallEvidence): Asking => ({
+  ...before,
+  calls: before.calls + 1,
+  evidence: [...before.evidence, evidence].slice(-KEPT_EVIDENCE),
+  verdict: { kind: 'answered', lookup },
+});
+
+/** Too late: an answer would be of no use any more. */
+export function afterDeadline(before: Asking): Asking {
+  const last = before.evidence.at(-1);
+  const detail = last ? `not answered in time; last: ${last.detail}` : 'nobody could be asked in time';
+  return { ...before, verdict: parked('not_after_passed', detail) };
+}
+
+/** Once it is on the log, only what people may ask for stays. */
+export function afterPublishing(before: Asking, deadLetterId: string | null): Asking {
+  const { verdict } = before;
+  if (!verdict) return before;
+  const reason = verdict.kind === 'parked' ? `${verdict.reason}: ${verdict.detail}` : '';
+  return { ...before, trigger: null, verdict: null, ended: { kind: verdict.kind, reason, deadLetterId } };
+}

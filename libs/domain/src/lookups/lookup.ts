@@ -1,0 +1,55 @@
+import type { Instant, JsonObject } from '@carillon/kernel';
+import type { Addresses } from '../rules/recipient.ts';
+import type { Trigger } from './trigger.ts';
+
+/** One entry of a partner's answer that can be used. */
+export type LookupItem = {
+  /** The id that it is about; null where nobody can say. */
+  readonly userId: string | null;
+  readonly to: Addresses;
+  readonly variables: JsonObject;
+};
+
+/** What was not as it should be in an answer; none of it spoils the rest. */
+export type LookupProblemKind =
+  /** No item for an id that was asked: no recipient. */
+  | 'missing'
+  /** An item for an id that nobody asked: ignored. */
+  | 'extra'
+  /** A further item for an id: the first counts. */
+  | 'duplicate'
+  /** An item that is not of the agreed shape: no recipient. */
+  | 'invalid'
+  /** One address of an item cannot be used; the item's others count. */
+  | 'invalid_address'
+  /** The integration says `in_order`, and there are not as many items as ids: nobody can say who is who. */
+  | 'not_in_order'
+  /** Beyond what one trigger may tell. */
+  | 'too_many';
+
+export type LookupProblem = {
+  readonly kind: LookupProblemKind;
+  /** Which item of the answer, from 0; null where it is about none. */
+  readonly index: number | null;
+  readonly userId: string | null;
+  /** In words; quotes no address. */
+  readonly detail: string;
+};
+
+/** The recorded answer of a partner for one trigger. The first on the log counts, and replay reads it instead of asking. */
+export type Lookup = {
+  readonly trigger: Trigger;
+  /** Request id of the call, as the partner saw it. */
+  readonly callId: string;
+  readonly askedAt: Instant;
+  readonly answeredAt: Instant;
+  readonly status: number;
+  /** Calls made for the trigger, this one included. */
+  readonly calls: number;
+  /** Triggers that shared the call. */
+  readonly sharedBy: number;
+  readonly items: readonly LookupItem[];
+  /** The first ones; `problemCounts` has all. */
+  readonly problems: readonly LookupProblem[];
+  readonly problemCounts: Readonly<Partial<Record<LookupProblemKind, number>>>;
+};

@@ -1,0 +1,44 @@
+import type { Bindings } from '../rules/expression.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { Dropped, Recipient } from '../rules/recipient.ts';
+import { identifier, madeOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from '../rules/recipient-parts.ts';
+import type { Lookup, LookupItem } from './lookup.ts';
+
+/** Who is told by an answer: a pure function of the record and the rule that its number pins. */
+export function recipientsOf(
+  rule: CompiledRule,
+  { trigger, items }: Pick<Lookup, 'trigger' | 'items'>,
+): { readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] } {
+  const recipients: Recipient[] = [];
+  const dropped: Dropped[] = [];
+  for (const [index, item] of items.entries()) {
+    const bindings: Bindings = {
+      event: trigger.event,
+      event_id: trigger.eventId,
+      time: trigger.time,
+      variables: item.variables,
+    };
+    const made = makeRecipient(rule, item, bindings, trigger);
+    if (made.ok) recipients.push(made.recipient);
+    else dropped.push({ index, reason: made.reason, detail: made.detail });
+  }
+  return { recipients, dropped };
+}
+
+function makeRecipient(
+  rule: CompiledRule,
+  { userId, to, variables }: LookupItem,
+  bindings: Bindings,
+  trigger: Lookup['trigger'],
+): Made {
+  const refused = refusedBy(rule.where, bindings);
+  if (refused) return refused;
+  // What the partner says is taken word for word, also where it looks like one of our own words.
+  const said = identifier(variables['unique_id'] ?? null);
+  const unique =
+    said === null ? uniqueIdOf(rule, bindings, to, trigger.eventId, trigger.id) : { ok: true as const, value: said };
+  if (!unique.ok) return unique;
+  const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings)) : null);
+  const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
+  return madeOf({ to, uniqueId: unique.value, person, variables });
+}

@@ -1,0 +1,51 @@
+import type { DeriveId, EventId, Instant, JsonObject, TriggerId } from '@carillon/kernel';
+
+/**
+ * "This rule fired for this event", where a partner has to say who is told. It carries what is needed once the answer is
+ * there, so that the answer can be resolved without the event.
+ */
+export type Trigger = {
+  readonly id: TriggerId;
+  readonly workspace: string;
+  readonly notification: string;
+  /** `notification.rule` */
+  readonly rule: string;
+  readonly ruleId: string;
+  readonly ruleVersion: number;
+  readonly configNumber: number;
+  /** Name of the integration that is asked. */
+  readonly integration: string;
+  readonly eventId: EventId;
+  /** Position of the event, as text `topic/partition@offset`. */
+  readonly eventPosition: string;
+  /** A long list of ids is several triggers: this is number `part`, from 0, of `parts`. */
+  readonly part: number;
+  readonly parts: number;
+  /** At most 500, each once. */
+  readonly userIds: readonly string[];
+  /** The fields of the event that the rule and its templates refer to. */
+  readonly event: JsonObject;
+  /** The event's time, as the rule sees it. */
+  readonly time: Instant;
+  /** Append time of the cause. */
+  readonly causedAt: Instant;
+  /** Nobody is asked after this, and nothing is sent. */
+  readonly notAfter: Instant;
+  readonly traceparent: string | null;
+};
+
+/** One trigger is one call at most, and a call asks about at most this many ids. */
+export const MAX_IDS_OF_TRIGGER = 500;
+
+/** The id of a rule's trigger for an event; of the n-th part where a long list makes several. */
+export const triggerIdOf = (derive: DeriveId, ruleId: string, eventId: EventId, part?: number): TriggerId =>
+  derive('trigger', ruleId, eventId, '', ...(part === undefined ? [] : [String(part)])) as TriggerId;
+
+/** What a list of ids becomes: as many lists as there are triggers, in order. */
+export function partsOf(userIds: readonly string[]): readonly (readonly string[])[] {
+  const parts: (readonly string[])[] = [];
+  for (let at = 0; at < userIds.length; at += MAX_IDS_OF_TRIGGER) {
+    parts.push(userIds.slice(at, at + MAX_IDS_OF_TRIGGER));
+  }
+  return parts;
+}

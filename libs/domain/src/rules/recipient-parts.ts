@@ -1,0 +1,84 @@
+import type { Json } from '@carillon/kernel';
+import type { CompiledRule } from './compiled-rule.ts';
+import type { Bindings, Expression } from './expression.ts';
+import { MAX_RECIPIENT_CHARACTERS, type Addresses, type DropReason, type Recipient } from './recipient.ts';
+
+/** What recipients named by an event and recipients of a lookup have in common. */
+
+export type Refused = { readonly ok: false; readonly reason: DropReason; readonly detail: string };
+export type Made = { readonly ok: true; readonly recipient: Recipient } | Refused;
+
+/** What `where` says against a recipient; null: it is kept. */
+export function refusedBy(where: Expression | null, bindings: Bindings): Refused | null {
+  const kept = where?.evaluate(bindings);
+  if (!kept) return null;
+  if (!kept.ok) return { ok: false, reason: 'rule_error', detail: `where: ${kept.error}` };
+  if (kept.value === false) return { ok: false, reason: 'where_false', detail: where?.source ?? '' };
+  return kept.value === true ? null : { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
+}
+
+/** The recipient, unless there is more of it than a topic takes. */
+export function madeOf(recipient: Recipient): Made {
+  const { variables, to, uniqueId, person } = recipient;
+  if (isWithin([variables, to, uniqueId, person], MAX_RECIPIENT_CHARACTERS)) return { ok: true, recipient };
+  const detail = `its variables and addresses have more than ${MAX_RECIPIENT_CHARACTERS} characters together`;
+  return { ok: false, reason: 'too_large', detail };
+}
+
+/** Whether values have at most so many characters, each other thing counted as some; looks at no more than that. */
+function isWithin(values: readonly Json[], most: number): boolean {
+  let left = most;
+  const take = (value: Json): boolean => {
+    left -= typeof value === 'string' ? value.length + 4 : 24;
+    if (left < 0) return false;
+    if (typeof value !== 'object' || value === null) return true;
+    if (Array.isArray(value)) return value.every(take);
+    return Object.entries(value).every(([name, field]) => {
+      left -= name.length;
+      return take(field);
+    });
+  };
+  return values.every(take);
+}
+
+/** In `to` and `variables` a missing field is null (rules.md section 1). */
+export function valueOrNull(expression: Expression, bindings: Bindings): Json {
+  const result = expression.evaluate(bindings);
+  return result.ok ? result.value : null;
+}
+
+/** No address has control characters. One is never repaired: what is suppressed, told and sent to must be one text. */
+export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Text as it is; numbers as their decimal text; anything else is no identifier. */
+export function identifier(value: Json): string | null {
+  if (typeof value === 'string') return value === '' ? null : value;
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null;
+}
+
+type Unique = { readonly ok: true; readonly value: string } | Refused;
+
+/**
+ * rules.md section 3. The fallback to the first address is only for rules without an expression; `event_id` and
+ * `trigger_id` get the recipient's first address added, so that each recipient of each event counts.
+ */
+export function uniqueIdOf(
+  rule: CompiledRule,
+  bindings: Bindings,
+  to: Addresses,
+  eventId: string,
+  triggerId: string,
+): Unique {
+  const first = to.email ?? to.phone ?? to.token;
+  if (rule.uniqueId === 'event_id') return { ok: true, value: `${eventId}:${first ?? ''}` };
+  if (rule.uniqueId === 'trigger_id') return { ok: true, value: `${triggerId}:${first ?? ''}` };
+  if (rule.uniqueId === null) {
+    if (first !== null) return { ok: true, value: first };
+    return { ok: false, reason: 'no_unique_id', detail: 'neither an address nor a unique_id' };
+  }
+  const result = rule.uniqueId.evaluate(bindings);
+  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `unique_id: ${result.error}` };
+  const value = identifier(result.value);
+  if (value !== null) return { ok: true, value };
+  return { ok: false, reason: 'rule_error', detail: 'unique_id is null, empty, or neither text nor number' };
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from '@carillon/kernel';
+
+export type Addresses = { readonly email: string | null; readonly phone: string | null; readonly token: string | null };
+
+/** Somebody whom a fired rule tells. */
+export type Recipient = {
+  readonly to: Addresses;
+  readonly uniqueId: string;
+  /** Who is told, for limits, opt-outs and why-not: `recipients.person`, else the address. */
+  readonly person: string;
+  readonly variables: JsonObject;
+};
+
+/**
+ * Characters of what is made for one recipient, names of variables included. With the event beside it, an intent of it is
+ * smaller than what a topic takes, however its characters are written.
+ */
+export const MAX_RECIPIENT_CHARACTERS = 400_000;
+
+export type DropReason =
+  | 'rule_error'
+  | 'where_false'
+  | 'no_unique_id'
+  | 'too_many_recipients'
+  | 'too_large'
+  | 'no_user_ids'
+  | 'invalid_user_id'
+  | 'too_many_user_ids';
+
+export type Dropped = { readonly index: number; readonly reason: DropReason; readonly detail: string };

@@ -1,0 +1,109 @@
+import {
+  applyCohortMessage,
+  countPages,
+  hasAllPages,
+  withPage,
+  type Cohort,
+  type CohortMember,
+  type CohortMessage,
+} from '@carillon/domain';
+import type { LogId } from '@carillon/kernel';
+import { cohortMessage, givenMembership, pageOf } from '@carillon/testing/given';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const users = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { maxLength: 6 });
+const difference = fc
+  .tuple(fc.constantFrom('add' as const, 'remove' as const), users)
+  .map(([action, userIds]) => cohortMessage({ action, userIds }));
+let sessions = 0;
+/** A whole replacement: its pages in any order, some of them twice. */
+const replacement = fc.array(users, { minLength: 1, maxLength: 4 }).chain((pages) => {
+  sessions += 1;
+  const messages = pages.map((page, at) => pageOf(`s${sessions}`, at + 1, pages.length, ...page));
+  return fc
+    .tuple(fc.shuffledSubarray(messages, { minLength: messages.length }), fc.subarray(messages))
+    .map(([all, again]) => [...all, ...again]);
+});
+const talk = fc.array(
+  fc.oneof(
+    difference.map((one) => [one]),
+    replacement,
+  ),
+  { maxLength: 12 },
+);
+
+describe('membership', () => {
+  it('is what the messages say, whatever was repeated and in whatever order pages came', () => {
+    fc.assert(
+      fc.property(talk, (parts) => {
+        const cohort = givenMembership();
+        let wanted = new Set<string>();
+        for (const part of parts) {
+          for (const message of part) cohort.say(message, 2);
+          const [first] = part;
+          if (first?.action === 'replace') wanted = new Set(part.flatMap(({ userIds }) => userIds));
+          else for (const user of first?.userIds ?? []) wanted[first?.action === 'add' ? 'add' : 'delete'](user);
+        }
+        expect(cohort.inside()).toEqual([...wanted].toSorted());
+      }),
+    );
+  });
+
+  it('tells of each user entered and left by turns', () => {
+    fc.assert(
+      fc.property(talk, (parts) => {
+        const cohort = givenMembership();
+        const told = parts.flat().flatMap((message) => cohort.say(message, 2));
+        for (const user of 'abcdef') {
+          const own = told.filter((line) => line.startsWith(`${user} `)).map((line) => line.split(' ')[1]);
+          expect(own.every((kind, at) => kind === (at % 2 === 0 ? 'entered' : 'left'))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('changes nothing where a batch is done again over what it had saved, whole or in part', () => {
+    fc.assert(
+      fc.property(
+        fc.array(difference, { minLength: 1, maxLength: 8 }),
+        fc.infiniteStream(fc.boolean()),
+        (talk_, saved) => {
+          const members = new Map<string, CohortMember>();
+          const first = run(talk_, null, members);
+          const kept = new Map([...members].filter(() => saved.next().value));
+          const again = run(talk_, null, kept);
+          expect(kept).toEqual(members);
+          expect(first.told).toEqual(expect.arrayContaining(again.told));
+          expect(run(talk_, null, kept).told).toEqual([]);
+        },
+      ),
+    );
+  });
+});
+
+function run(talk_: readonly CohortMessage[], from: Cohort | null, members: Map<string, CohortMember>) {
+  let cohort = from;
+  const told: unknown[] = [];
+  for (const [offset, message] of talk_.entries()) {
+    const record = { message, at: offset, logId: 'log_1' as LogId, partition: 0, offset };
+    const applied = applyCohortMessage(cohort, record, (user) => members.get(user));
+    cohort = applied.cohort;
+    for (const member of applied.members) members.set(member.user, member);
+    told.push(...applied.changes.map((change) => ({ offset, ...change })));
+  }
+  return { told };
+}
+
+it('pages that came are counted once, in whatever order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 30 })), fc.integer({ min: 1, max: 30 }), (pages, of) => {
+      const ranges = pages.reduce(withPage, [] as ReturnType<typeof withPage>);
+      const wanted = new Set(pages);
+      expect(countPages(ranges)).toBe(wanted.size);
+      expect(hasAllPages(ranges, of)).toBe(
+        Array.from({ length: of }, (_, at) => at + 1).every((one) => wanted.has(one)),
+      );
+    }),
+  );
+});

@@ -1,0 +1,164 @@
+import { cohortMessage, givenMembership, pageOf } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+
+const add = (...userIds: string[]) => cohortMessage({ action: 'add', userIds });
+const remove = (...userIds: string[]) => cohortMessage({ action: 'remove', userIds });
+/** A cohort whose first sync is over. */
+function settled(...userIds: string[]) {
+  const membership = givenMembership();
+  membership.say(pageOf('first', 1, 1, ...userIds));
+  return membership;
+}
+
+describe('a difference', () => {
+  it('lets users enter and leave, each only where it is a change', () => {
+    const cohort = settled('ada');
+    expect(cohort.say(add('ada', 'bob', 'cleo'))).toEqual(['bob entered', 'cleo entered']);
+    expect(cohort.say(remove('bob', 'nobody'))).toEqual(['bob left']);
+    expect(cohort.inside()).toEqual(['ada', 'cleo']);
+  });
+
+  it('that is empty, or comes again, changes nothing', () => {
+    const cohort = settled('ada');
+    expect(cohort.say(add())).toEqual([]);
+    expect(cohort.say(add('bob'))).toEqual(['bob entered']);
+    expect(cohort.say(add('bob'))).toEqual([]);
+  });
+
+  it('that is older than the newest word about a user changes nothing', () => {
+    const cohort = settled();
+    cohort.pass(100);
+    const at = (second: number) => ({ time: second * 1000 });
+    expect(cohort.say({ ...add('ada'), ...at(50) })).toEqual(['ada entered']);
+    expect(cohort.say({ ...remove('ada'), ...at(49) })).toEqual([]);
+    expect(cohort.say({ ...remove('ada'), ...at(51) })).toEqual(['ada left']);
+    expect(cohort.say({ ...add('ada', 'bob'), time: [50_000, 50_000] })).toEqual(['bob entered']);
+  });
+
+  it('that removes somebody unknown is remembered, so that an older word does not let them in', () => {
+    const cohort = settled();
+    cohort.pass(100);
+    cohort.say({ ...remove('ada'), time: 60_000 });
+    expect(cohort.say({ ...add('ada'), time: 59_000 })).toEqual([]);
+  });
+
+  it('from a clock that is ahead does not make everything after it old', () => {
+    const cohort = settled();
+    expect(cohort.say({ ...add('ada'), time: 9e15 })).toEqual(['ada entered']);
+    expect(cohort.say(remove('ada'))).toEqual(['ada left']);
+  });
+});
+
+describe('a replacement', () => {
+  it('lets users enter page by page, and leave when all pages have come', () => {
+    const cohort = settled('ada', 'bob');
+    expect(cohort.say(pageOf('s', 1, 2, 'cleo'))).toEqual(['cleo entered']);
+    expect(cohort.say(pageOf('s', 2, 2, 'ada'))).toEqual(['bob left']);
+    expect(cohort.inside()).toEqual(['ada', 'cleo']);
+  });
+
+  it('may come in any order, and pages twice', () => {
+    const cohort = settled('ada', 'bob');
+    expect(cohort.say(pageOf('s', 3, 3, 'cleo'))).toEqual(['cleo entered']);
+    expect(cohort.say(pageOf('s', 1, 3, 'ada'))).toEqual([]);
+    expect(cohort.say(pageOf('s', 1, 3, 'ada'))).toEqual([]);
+    expect(cohort.say(pageOf('s', 2, 3))).toEqual(['bob left']);
+    expect(cohort.say(pageOf('s', 3, 3, 'cleo'))).toEqual([]);
+  });
+
+  it('whose page was lost lets nobody leave; the next one does', () => {
+    const cohort = settled('ada', 'bob');
+    cohort.say(pageOf('broken', 1, 3, 'ada'));
+    cohort.say(pageOf('broken', 3, 3, 'dora'));
+    expect(cohort.inside()).toEqual(['ada', 'bob', 'dora']);
+    expect(cohort.say(pageOf('next', 1, 1, 'ada'))).toEqual(['bob left', 'dora left']);
+  });
+
+  it('may learn only on its last page how many there are', () => {
+    const cohort = settled('ada', 'bob');
+    expect(cohort.say(pageOf('poll', 1, null, 'ada'))).toEqual([]);
+    expect(cohort.say(pageOf('poll', 2, 2))).toEqual(['bob left']);
+  });
+
+  it('that is empty lets everybody leave', () => {
+    expect(settled('ada', 'bob').say(pageOf('s', 1, 1))).toEqual(['ada left', 'bob left']);
+  });
+
+  it('lets leave in chunks', () => {
+    const cohort = settled('a', 'b', 'c', 'd', 'e');
+    expect(cohort.say(pageOf('s', 1, 1, 'c'), 2)).toEqual(['a left', 'b left', 'd left', 'e left']);
+    expect(cohort.cohort()?.settling).toBeNull();
+  });
+
+  it('does not touch who was added while its pages came', () => {
+    const cohort = settled('ada');
+    cohort.say(pageOf('s', 1, 2, 'ada'));
+    cohort.say(add('bob'));
+    cohort.say(remove('ada'));
+    expect(cohort.say(pageOf('s', 2, 2, 'ada'))).toEqual([]);
+    expect(cohort.inside()).toEqual(['bob']);
+  });
+
+  it('of which a page comes again after a later difference does not undo it', () => {
+    const cohort = settled('ada', 'bob');
+    cohort.say(pageOf('s', 1, 1, 'ada', 'bob'));
+    cohort.say(cohortMessage({ action: 'remove', session: 'diff', userIds: ['bob'] }));
+    expect(cohort.say(pageOf('s', 1, 1, 'ada', 'bob'))).toEqual([]);
+    expect(cohort.inside()).toEqual(['ada']);
+  });
+
+  it('of which a page comes after a newer whole one lets nobody in', () => {
+    const cohort = settled('ada');
+    cohort.say(pageOf('old', 1, 2, 'ada'));
+    cohort.say(pageOf('new', 1, 1, 'ada'));
+    expect(cohort.say(pageOf('old', 2, 2, 'bob'))).toEqual([]);
+    expect(cohort.inside()).toEqual(['ada']);
+  });
+
+  it('keeps since when they are in', () => {
+    const cohort = settled('ada');
+    const { since } = cohort.member('ada') ?? {};
+    cohort.pass(60);
+    cohort.say(pageOf('s', 1, 1, 'ada'));
+    expect(since).toBe(1000);
+    expect(cohort.member('ada')?.since).toBe(1000);
+  });
+});
+
+describe('the first sync', () => {
+  it('of a replacement is all of its pages, also of a second try, and then it is over', () => {
+    const cohort = givenMembership();
+    expect(cohort.say(pageOf('one', 1, 2, 'ada'))).toEqual(['ada entered at first']);
+    expect(cohort.say(pageOf('two', 1, 2, 'ada', 'bob'))).toEqual(['bob entered at first']);
+    expect(cohort.say(pageOf('two', 2, 2, 'cleo'))).toEqual(['cleo entered at first']);
+    expect(cohort.say(pageOf('three', 1, 1, 'ada', 'bob', 'cleo', 'dora'))).toEqual(['dora entered']);
+  });
+
+  it('of differences is the session of the first one that lets anybody in', () => {
+    const cohort = givenMembership();
+    const of = (session: string, ...userIds: string[]) => cohortMessage({ session, userIds });
+    cohort.say(of('zero'));
+    cohort.say(cohortMessage({ action: 'remove', session: 'zero', userIds: ['x'] }));
+    expect(cohort.say(of('one', 'ada'))).toEqual(['ada entered at first']);
+    expect(cohort.say(of('two', 'bob'))).toEqual(['bob entered']);
+    expect(cohort.say(of('one', 'cleo'))).toEqual(['cleo entered at first']);
+  });
+
+  it('of messages without a session is a span of time', () => {
+    const cohort = givenMembership();
+    expect(cohort.say(add('ada'))).toEqual(['ada entered at first']);
+    cohort.pass(3598);
+    expect(cohort.say(add('bob'))).toEqual(['bob entered at first']);
+    expect(cohort.say(add('cleo'))).toEqual(['cleo entered']);
+  });
+
+  it('of a cohort that was empty then lets the first one enter as any other', () => {
+    expect(settled().say(add('ada'))).toEqual(['ada entered']);
+  });
+});
+
+it('a cohort that is renamed stays the same one', () => {
+  const cohort = settled('ada');
+  expect(cohort.say({ ...pageOf('s', 1, 1, 'ada'), name: 'Best buyers' })).toEqual([]);
+  expect(cohort.cohort()?.name).toBe('Best buyers');
+});

@@ -1,0 +1,139 @@
+import { attribute, type Attribution } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const MATCH: Attribution = { kind: 'match', path: ['variables', 'user_id'] };
+const IN_ORDER: Attribution = { kind: 'in_order' };
+const NONE: Attribution = { kind: 'none' };
+
+const person = (id: string | number, to: { readonly [key: string]: Json } = { email: `${id}@example.com` }): Json => ({
+  to,
+  variables: { user_id: id },
+});
+/** Of each trigger whom it found and what was wrong, in short. */
+const told = (items: readonly Json[], asked: readonly (readonly string[])[], how: Attribution): unknown => {
+  const answer = attribute(items, asked, how);
+  if (!answer.ok) return answer.error;
+  return answer.value.map(({ items: found, problems }) => [
+    found.map(({ userId, to }) => `${userId ?? '?'}=${to.email ?? to.phone ?? to.token ?? 'nowhere'}`).join(' '),
+    problems.map(({ kind, userId, index }) => `${kind}:${userId ?? index ?? '?'}`).join(' '),
+  ]);
+};
+
+describe('items that carry the user id', () => {
+  it('belong to it in any order, and are read as numbers or text', () => {
+    expect(told([person('b'), person(7), person('a')], [['a', 'b', '7']], MATCH)).toEqual([
+      ['b=b@example.com 7=7@example.com a=a@example.com', ''],
+    ]);
+  });
+
+  it('that are missing, extra or doubled are each told, and spoil nothing', () => {
+    const items = [person('a'), person('a', { email: 'other@example.com' }), person('z')];
+    expect(told(items, [['a', 'b']], MATCH)).toEqual([['a=a@example.com', 'duplicate:a extra:z missing:b']]);
+  });
+
+  it('go to every trigger of a shared call that asked about them', () => {
+    expect(told([person('a'), person('b')], [['a'], ['b', 'a'], ['c']], MATCH)).toEqual([
+      ['a=a@example.com', ''],
+      ['a=a@example.com b=b@example.com', ''],
+      ['', 'missing:c'],
+    ]);
+  });
+
+  it('and one that does not: a shared call has to be repeated one by one, a call of one goes on without it', () => {
+    const items = [person('a'), { to: { email: 'x@example.com' } }];
+    expect(told(items, [['a'], ['b']], MATCH)).toBe('item 1 does not say whom it is about');
+    expect(told(items, [['a']], MATCH)).toEqual([['a=a@example.com', 'invalid:1']]);
+  });
+});
+
+describe('items in the order of the ids', () => {
+  it('belong to the ids, with null for nobody', () => {
+    expect(told([person('x'), null], [['a', 'b']], IN_ORDER)).toEqual([['a=x@example.com', 'missing:b']]);
+  });
+
+  it('that are not as many stand on their own, and never in a shared call', () => {
+    expect(told([person('x')], [['a', 'b']], IN_ORDER)).toEqual([['?=x@example.com', 'not_in_order:?']]);
+    expect(told([person('x')], [['a'], ['b']], IN_ORDER)).toBe('2 ids were asked in order and 1 items came');
+  });
+});
+
+describe('items that say nothing of ids', () => {
+  it('are each a recipient; of one id asked they are that person', () => {
+    expect(told([person('x'), person('y')], [['a']], NONE)).toEqual([['a=x@example.com a=y@example.com', '']]);
+    expect(told([person('x')], [['a', 'b']], NONE)).toEqual([['?=x@example.com', 'missing:?']]);
+    expect(told([], [['a']], NONE)).toEqual([['', 'missing:a']]);
+  });
+
+  it('are never shared', () => {
+    expect(told([person('x'), person('y')], [['a'], ['b']], NONE)).toContain('does not say');
+  });
+});
+
+describe('an item of the wrong shape', () => {
+  it.each<[string, Json]>([
+    ['no object', 'ada@example.com'],
+    ['null', null],
+    ['no to', { variables: {} }],
+    ['to is a list', { to: [] }],
+    ['an address that is a number', { to: { email: 5 } }],
+    ['an address that is a list', { to: { phone: ['+4915112345678'] } }],
+    ['variables is a list', { to: {}, variables: [] }],
+    ['unique_id is an object', { to: { email: 'a@b.example' }, variables: { unique_id: {} } }],
+    ['unique_id is true', { to: { email: 'a@b.example' }, variables: { unique_id: true } }],
+  ])('%s: is invalid, and the others count', (_what, item) => {
+    expect(told([item, person('x')], [['a', 'b']], NONE)).toEqual([['?=x@example.com', 'invalid:0']]);
+  });
+
+  it.each<[string, Json, string]>([
+    ['a phone number without +', { phone: '015112345678', email: 'a@b.example' }, 'a@b.example'],
+    ['a phone number with words', { phone: '+49 call me', token: 't' }, 't'],
+    ['an email address without @', { email: 'ada', phone: '+4915112345678' }, '+4915112345678'],
+    ['an address with a line break', { email: 'a@b.example\r\nBcc: x@y.example', token: 't' }, 't'],
+    ['a token that is empty', { token: ' ', email: 'a@b.example' }, 'a@b.example'],
+  ])('%s: only that address is left out', (_what, to, left) => {
+    expect(told([{ to }], [['a']], NONE)).toEqual([[`a=${left}`, 'invalid_address:a']]);
+  });
+
+  it('keys that are null or left out are no problem', () => {
+    expect(told([{ to: { email: null, phone: '+4915112345678' } }], [['a']], NONE)).toEqual([['a=+4915112345678', '']]);
+    expect(told([{ to: {} }], [['a']], NONE)).toEqual([['a=nowhere', '']]);
+  });
+});
+
+it('an answer of a hundred thousand items is bounded: 500 people, 50 problems in words, all of them counted', () => {
+  const items = Array.from({ length: 100_000 }, (_, at) => (at < 600 ? person(at) : 'no'));
+  const answer = attribute(items, [['a']], NONE);
+  expect(answer.ok && answer.value[0]).toMatchObject({ problemCounts: { too_many: 99_500 } });
+  expect(answer.ok && answer.value[0]?.items).toHaveLength(500);
+  expect(answer.ok && answer.value[0]?.problems).toHaveLength(50);
+});
+
+it('whatever comes: it never throws, nobody gets what nobody asked, and everybody asked is found or missed', () => {
+  const id = fc.constantFrom('a', 'b', 'c', 'd');
+  const item = fc.oneof(
+    id.map((one) => person(one)),
+    fc.record({
+      to: fc.oneof(fc.constant(null), fc.dictionary(fc.string(), fc.jsonValue())),
+      variables: fc.jsonValue(),
+    }),
+    fc.jsonValue(),
+  ) as fc.Arbitrary<Json>;
+  const asked = fc.array(fc.uniqueArray(id, { minLength: 1 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 6 }), asked, fc.constantFrom(MATCH, IN_ORDER, NONE), (items, ids, how) => {
+      const answer = attribute(items, ids, how);
+      if (ids.length === 1) expect(answer.ok).toBe(true);
+      if (!answer.ok) return;
+      for (const [at, own] of answer.value.entries()) {
+        const mine: readonly string[] = ids[at] ?? [];
+        for (const { userId } of own.items) expect(userId === null || mine.includes(userId)).toBe(true);
+        if (how.kind !== 'match') continue;
+        const seen = new Set([...own.items, ...own.problems].map(({ userId }) => userId));
+        for (const one of mine) expect(seen.has(one)).toBe(true);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

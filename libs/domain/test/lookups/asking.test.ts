@@ -1,0 +1,92 @@
+import {
+  afterDeadline,
+  afterFailure,
+  askAlone,
+  newAsking,
+  type Asking,
+  type CallEvidence,
+  type FailedCall,
+} from '@carillon/domain';
+import { givenTrigger } from '@carillon/testing/given';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const origin = { partition: 0, offset: 3, key: 'k' };
+const fresh = newAsking(givenTrigger(), origin);
+
+type Outcome = FailedCall['evidence']['outcome'];
+const failed = (outcome: Outcome, more: Partial<CallEvidence> = {}, retryAfter: number | null = null): FailedCall => ({
+  evidence: { at: 1000, callId: 'req_1', status: 500, detail: 'no', took: 0, sharedBy: 1, ...more, outcome },
+  retryAfter,
+});
+/** What a run of calls leaves; `chance` 0 is the longest pause. */
+const after = (outcomes: readonly Outcome[], asking: Asking = fresh): ReturnType<typeof afterFailure> =>
+  outcomes.reduce((before, outcome) => afterFailure(before.asking, failed(outcome), 0), { asking, nextAt: 0 });
+
+describe('a trigger whose partner does not answer', () => {
+  it('is asked again after a pause that doubles, up to five minutes', () => {
+    const pauses = [1, 2, 3, 4, 20].map((calls) => after(Array<Outcome>(calls).fill('unavailable')).nextAt - 1000);
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 300_000]);
+    expect(after(Array<Outcome>(50).fill('unavailable')).asking.verdict).toBeNull();
+  });
+
+  it('is asked again when the partner says, ten minutes at most, and never earlier than the pause', () => {
+    const nextAt = (retryAfter: number | null) =>
+      afterFailure(fresh, failed('throttled', {}, retryAfter), 0).nextAt - 1000;
+    expect([nextAt(null), nextAt(100), nextAt(30_000), nextAt(86_400_000)]).toEqual([1000, 1000, 30_000, 600_000]);
+  });
+
+  it('waits as long as the key is refused, without an end of its own', () => {
+    expect(after(Array<Outcome>(30).fill('unauthorized')).asking).toMatchObject({
+      verdict: null,
+      refusals: 0,
+      calls: 30,
+    });
+  });
+
+  it.each([
+    ['refused', 'partner_refused'],
+    ['invalid', 'partner_answer_invalid'],
+  ] as const)('is parked when it is %s twice, whatever came in between', (outcome, reason) => {
+    expect(after([outcome]).asking.verdict).toBeNull();
+    expect(after([outcome, 'unavailable', 'throttled']).asking.verdict).toBeNull();
+    expect(after([outcome, 'unavailable', outcome]).asking.verdict).toMatchObject({ kind: 'parked', reason });
+  });
+
+  it('that shared the call asks alone first, and only what it is told then counts', () => {
+    const { asking, nextAt } = afterFailure(fresh, failed('refused', { sharedBy: 3 }), 0);
+    expect(asking).toMatchObject({ alone: true, refusals: 0, verdict: null });
+    expect(nextAt).toBe(1000);
+    expect(askAlone(fresh, failed('refused').evidence)).toMatchObject({ alone: true, calls: 1, verdict: null });
+  });
+
+  it('is parked when it is too late, with what was last seen', () => {
+    expect(afterDeadline(fresh).verdict).toMatchObject({
+      reason: 'not_after_passed',
+      detail: 'nobody could be asked in time',
+    });
+    const told = afterDeadline(after(['unavailable']).asking).verdict;
+    expect(told).toMatchObject({ detail: 'not answered in time; last: no' });
+  });
+});
+
+it('keeps the newest evidence and counts every call, and never waits for nothing', () => {
+  const outcomes = fc.constantFrom<Outcome>('unavailable', 'throttled', 'unauthorized', 'invalid', 'refused');
+  fc.assert(
+    fc.property(
+      fc.array(outcomes, { maxLength: 40 }),
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      (all, chance) => {
+        let asking = fresh;
+        for (const outcome of all) {
+          if (asking.verdict) break;
+          const next = afterFailure(asking, failed(outcome), chance);
+          expect(next.asking.calls).toBe(asking.calls + 1);
+          if (!next.asking.verdict) expect(next.nextAt).toBeGreaterThan(1000);
+          asking = next.asking;
+        }
+        expect(asking.evidence.length).toBe(Math.min(8, asking.calls));
+      },
+    ),
+  );
+});

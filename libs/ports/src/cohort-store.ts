@@ -1,0 +1,27 @@
+import type { Cohort, CohortMember, CohortRef, Order } from '@carillon/domain';
+import type { FencedWrite } from './checkpoints.ts';
+import type { Page } from './read-models.ts';
+
+/**
+ * Who is in which cohort. One document for each cohort and one for each user that was ever spoken of; every write is
+ * fenced by the offset of the record that it was made for, and durable when it resolves. Nothing here reads or writes
+ * more than it is asked for, so a cohort may be of any size.
+ */
+export type CohortStore = {
+  load(ref: CohortRef): Promise<Cohort | null>;
+  /** Refused if the stored one has a later record in it, or is of another log or partition; an equal one counts as done. */
+  save(cohort: Cohort): Promise<FencedWrite>;
+  /** Those of these users that are known, in any order. */
+  members(ref: CohortRef, users: readonly string[]): Promise<readonly CohortMember[]>;
+  /**
+   * Each user at most once. `refused`: at least one stored member was written for a later record, and stays as it is; the
+   * others are written. One of the same record counts as done.
+   */
+  saveMembers(ref: CohortRef, members: readonly CohortMember[]): Promise<FencedWrite>;
+  /** Members who are inside and of whom nothing was said since; the oldest first. */
+  outdated(ref: CohortRef, before: Order, limit: number): Promise<readonly CohortMember[]>;
+  /** How many are inside. Takes as long as there are members: for people, not for loops. */
+  count(ref: CohortRef): Promise<number>;
+  /** Cohorts of an integration, in descending order of their ids. */
+  list(workspace: string, integration: string, limit: number, cursor?: string): Promise<Page<Cohort>>;
+};

@@ -1,0 +1,12 @@
+import type { Instant } from '@carillon/kernel';
+
+/** An API key, by its public id, and a time at which it let somebody in. */
+export type KeyUse = { readonly keyId: string; readonly at: Instant };
+
+/** When each API key was last used, so that a person can see which ones nobody needs. Nobody is let in or kept out by it. */
+export type KeyUseStore = {
+  /** Keeps the newest time of each key, in whatever order and from however many processes they come. */
+  record(uses: readonly KeyUse[]): Promise<void>;
+  /** By key id; a key that was never used is missing. */
+  lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
+};

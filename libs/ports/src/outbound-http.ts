@@ -1,0 +1,69 @@
+import type { Duration, Result } from '@carillon/kernel';
+
+/** Why nothing came back that can be read. `refused_address`: the guard would not connect there. */
+export type OutboundFailure = {
+  readonly reason:
+    | 'refused_address'
+    | 'unresolved'
+    | 'unreachable'
+    | 'tls'
+    | 'timeout'
+    | 'too_large'
+    | 'no_room'
+    | 'broken'
+    | 'stopped';
+  /** In words for the tenant who named the address: it tells nothing about what is behind the guard. */
+  readonly detail: string;
+};
+
+/** An address that may be connected to. */
+export type GuardedAddress = {
+  readonly address: string;
+  readonly family: 4 | 6;
+  /** The deployment lists it: it may be private, and reached in the clear and on any port. */
+  readonly listed: boolean;
+};
+
+/**
+ * Decides where we connect to when a tenant names the host (limits-and-errors.md 2.1). Public addresses may be connected
+ * to; all others only where the deployment's configuration lists them.
+ */
+export type AddressGuard = {
+  /**
+   * The addresses of a host name or of an address in text. All of them are allowed, or the host is refused. Whoever asks
+   * connects to one of these and never resolves the name again: it may say something else a moment later.
+   */
+  resolve(host: string): Promise<Result<readonly GuardedAddress[], OutboundFailure>>;
+};
+
+export type OutboundRequest = {
+  readonly method: 'GET' | 'POST';
+  /** `https:` on port 443 or 8443; with `http:` or another port only to addresses that the deployment lists. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** Largest answer, as it comes and after decompression. */
+  readonly maxBytes: number;
+  /** For name, connection and TLS together. */
+  readonly connectTimeout: Duration;
+  /** For all of it, to the last byte of the answer. */
+  readonly totalTimeout: Duration;
+  /** Ends the request as `stopped`. */
+  readonly signal?: AbortSignal;
+  /** Asked before each piece of the answer is kept; false ends the request as `no_room`. Left out: there is room. */
+  readonly room?: (bytes: number) => boolean;
+};
+
+/** Any status, redirects too: they are never followed. Names of headers are lower case. */
+export type OutboundAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+};
+
+/** HTTP to addresses that tenants name: partners, key sets. One call is one request; it never throws for what others do. */
+export type OutboundHttp = {
+  request(request: OutboundRequest): Promise<Result<OutboundAnswer, OutboundFailure>>;
+  /** Ends idle connections, and requests under way as `stopped`. */
+  close(): Promise<void>;
+};

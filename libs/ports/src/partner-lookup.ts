@@ -1,0 +1,43 @@
+import type { LookupIntegration } from '@carillon/domain';
+import type { Duration, Json } from '@carillon/kernel';
+
+export type PartnerCall = {
+  readonly integration: LookupIntegration;
+  /** The key to prove ourselves with. */
+  readonly key: string;
+  /** Values behind the secrets that headers of the integration name. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly userIds: readonly string[];
+  /** Sent as `X-Request-Id`, so that both sides can find the call. */
+  readonly requestId: string;
+  /** Ends on shutdown: the call answers `not_made`. */
+  readonly signal?: AbortSignal;
+  /** Asked before each piece of the answer is kept; false ends the call as `not_made`. */
+  readonly room?: (bytes: number) => boolean;
+};
+
+/** What a partner did, out of a closed set (rules.md section 4). `detail` is for the tenant; it quotes nothing of a body. */
+export type PartnerAnswer =
+  | { readonly kind: 'answered'; readonly status: number; readonly items: readonly Json[] }
+  /** Success, and a body that is no array of JSON, or too large, or too deep. */
+  | { readonly kind: 'invalid'; readonly status: number | null; readonly detail: string }
+  /** A redirect, a status of 4xx other than those below, or an address that may not be connected to. */
+  | { readonly kind: 'refused'; readonly status: number | null; readonly detail: string }
+  /** 401 or 403: no call of this integration will do better until somebody looks. */
+  | { readonly kind: 'unauthorized'; readonly status: number | null; readonly detail: string }
+  /** 429 or 503. */
+  | {
+      readonly kind: 'throttled';
+      readonly status: number;
+      readonly retryAfter: Duration | null;
+      readonly detail: string;
+    }
+  /** 5xx, time-outs, connections that did not come about or broke. */
+  | { readonly kind: 'unavailable'; readonly status: number | null; readonly detail: string }
+  /** Not the partner's doing: stopped, or no room in memory for the answer. */
+  | { readonly kind: 'not_made'; readonly detail: string };
+
+/** The partner's recipient-lookup endpoint (specification 4.2). One call is one request; it never throws for what a partner did. */
+export type PartnerLookup = {
+  ask(call: PartnerCall): Promise<PartnerAnswer>;
+};

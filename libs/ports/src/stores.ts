@@ -1,0 +1,26 @@
+import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
+import type { CohortStore } from './cohort-store.ts';
+import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
+import type { DeliveryLedger } from './delivery-ledger.ts';
+import type { DueTasks } from './due-tasks.ts';
+import type { Inbox } from './inbox.ts';
+import type { KeyUseStore } from './key-uses.ts';
+import type { LookupClaims } from './lookup-claims.ts';
+import type { ReadModels } from './read-models.ts';
+import type { SuppressionList } from './suppression-list.ts';
+
+/** What a backend keeps besides the log. Processes that share a backend share all of it. */
+export type Stores = {
+  readonly checkpoints: CheckpointStore;
+  readonly ruleStates: RuleStateStore;
+  readonly cohorts: CohortStore;
+  readonly tasks: DueTasks;
+  readonly claims: LookupClaims;
+  readonly ledger: DeliveryLedger;
+  readonly suppressions: SuppressionList;
+  readonly configurationStore: ConfigurationStore;
+  readonly leases: LeaseStore;
+  readonly readModels: ReadModels;
+  readonly inbox: Inbox;
+  readonly keyUses: KeyUseStore;
+};

@@ -1,0 +1,77 @@
+import { newAsking, type Trigger } from '@carillon/domain';
+import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
+import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecords } from '../decode-record.ts';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { moveTask, newTask, readTask, type AskTask } from './tasks.ts';
+
+export type AskPorts = {
+  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly tasks: DueTasks;
+  readonly codecs: Pick<RecordCodecs, 'trigger' | 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** Told of what is due now, after it stands in the store: a hint, never needed for correctness. */
+  readonly due: (tasks: readonly AskTask[]) => void;
+};
+
+/** Header of a trigger that an operator sends again: names the redrive, so that each opens the trigger once. */
+export const REDRIVE_HEADER = 'redrive';
+
+/**
+ * Ask, first half (flow table, stage 3a): takes triggers into custody. A trigger that is known is left alone, also when it
+ * is done, so that nothing that is still on the log is asked again; only a redrive opens one that was parked.
+ */
+export function createAskStage(ports: AskPorts): BatchStage {
+  const { tasks, codecs, clock } = ports;
+
+  function taskFor(record: LogRecord, read: Trigger): AskTask {
+    const { partition, offset, key, headers } = record;
+    const redrive = headers[REDRIVE_HEADER];
+    // An operator's redrive gives it as much time as it had at first (delivery.md section 1).
+    const trigger = redrive === undefined ? read : { ...read, notAfter: record.time + (read.notAfter - read.causedAt) };
+    const asking = newAsking(read, { partition, offset, key }, redrive === undefined ? [] : [redrive]);
+    return { task: newTask(trigger, asking, clock.now()), asking };
+  }
+
+  /** Opens a parked trigger again; anything else stays as it is. */
+  async function reopen(fresh: AskTask): Promise<RecordFate> {
+    const known: RecordFate = { kind: 'dropped', reason: 'known' };
+    const [redrive] = fresh.asking.redrives;
+    if (redrive === undefined) return known;
+    const found = await tasks.get(fresh.task.id);
+    if (!found) throw new Error(`task ${fresh.task.id} is neither new nor there`);
+    const seen = readTask(found);
+    if (seen.asking.ended?.kind !== 'parked' || seen.asking.redrives.includes(redrive)) return known;
+    const { evidence, redrives } = seen.asking;
+    const asking = { ...fresh.asking, evidence, redrives: [...redrives, redrive] };
+    const { nextAt, deadline } = fresh.task;
+    const opened = await moveTask(seen, { asking, nextAt, deadline, leaseUntil: null, done: false }, tasks);
+    if (!opened) return reopen(fresh);
+    ports.due([opened]);
+    return { kind: 'done' };
+  }
+
+  return {
+    name: 'ask',
+    async handle(records, state) {
+      const outputs: NewRecord[] = [];
+      const fates: RecordFate[] = [];
+      const read = await decodeRecords(codecs.trigger, records);
+      const fresh = read.map(({ record, decoded }) => (decoded.ok ? taskFor(record, decoded.value) : null));
+      const offered = fresh.filter((one) => one !== null);
+      const inserted = await tasks.insert(offered.map(({ task }) => task));
+      const isNew = new Set(offered.filter((_, index) => inserted[index] === true));
+      ports.due([...isNew]);
+      for (const [index, { record, decoded }] of read.entries()) {
+        const own = fresh[index];
+        if (!decoded.ok) {
+          const { reason, detail } = decoded.error;
+          outputs.push(deadLetterRecord(deadLetterOf('ask', record, reason, detail, ports), ports));
+          fates.push({ kind: 'parked', reason });
+        } else fates.push(own && isNew.has(own) ? { kind: 'done' } : own ? await reopen(own) : { kind: 'done' });
+      }
+      return { fates, outputs, state };
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import {
+  applyCohortMessage,
+  cohortKey,
+  dueChunk,
+  isApplied,
+  settleCohort,
+  type Applied,
+  type Cohort,
+  type CohortMember,
+  type CohortMessage,
+  type CohortRecord,
+} from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import type { CohortStore, FencedWrite } from '@carillon/ports';
+
+/** Members that are read, written and let go at once. */
+export const MEMBERS_AT_ONCE = 1000;
+
+type Open = {
+  cohort: Cohort | null;
+  readonly ref: CohortMessage;
+  /** Everybody of whom the batch speaks, as the batch has left them so far. */
+  readonly members: Map<string, CohortMember>;
+  readonly changed: Map<string, CohortMember>;
+};
+
+export type MembershipBatch = {
+  /** Null: it changes nothing, because it was done already, or its turn has passed. */
+  apply(record: CohortRecord): Promise<Applied | null>;
+  /** Writes members, then cohorts: a cohort that has a record in it stands for all of that record. */
+  save(): Promise<FencedWrite>;
+};
+
+/** What a batch of messages does to the stored membership; nothing is written before `save`. */
+export async function openMembershipBatch(
+  records: readonly CohortRecord[],
+  store: CohortStore,
+): Promise<MembershipBatch> {
+  const open = new Map<string, Open>();
+  for (const [key, group] of Map.groupBy(records, ({ message }) => cohortKey(message))) {
+    const [first] = group;
+    if (first) open.set(key, await openCohort(first, group, store));
+  }
+
+  async function settle(record: CohortRecord, { cohort, members, ref }: Open): Promise<Applied | null> {
+    const due = dueChunk(cohort, record);
+    if (!due) return null;
+    const stored = await store.outdated(ref, due.order, MEMBERS_AT_ONCE);
+    const outdated = new Map(stored.map((member) => [member.user, member]));
+    for (const member of members.values()) outdated.set(member.user, member);
+    return settleCohort(cohort, record, [...outdated.values()], stored.length === MEMBERS_AT_ONCE);
+  }
+
+  return {
+    async apply(record) {
+      const own = open.get(cohortKey(record.message));
+      if (!own || isApplied(own.cohort, record)) return null;
+      const applied =
+        record.message.action === 'settle'
+          ? await settle(record, own)
+          : applyCohortMessage(own.cohort, record, (user) => own.members.get(user));
+      if (!applied) return null;
+      own.cohort = applied.cohort;
+      for (const member of applied.members) {
+        own.members.set(member.user, member);
+        own.changed.set(member.user, member);
+      }
+      return applied;
+    },
+    async save() {
+      for (const { cohort, ref, changed } of open.values()) {
+        for (const some of chunksOf([...changed.values()])) {
+          if ((await store.saveMembers(ref, some)) === 'refused') return 'refused';
+        }
+        if (cohort && (await store.save(cohort)) === 'refused') return 'refused';
+      }
+      return 'done';
+    },
+  };
+}
+
+async function openCohort(
+  { message, logId }: CohortRecord,
+  group: readonly CohortRecord[],
+  store: CohortStore,
+): Promise<Open> {
+  const cohort = await store.load(message);
+  if (cohort && cohort.logId !== logId) {
+    throw new CarillonError(
+      'wrong_log',
+      `the members of ${cohortKey(message)} belong to log ${cohort.logId}, this is ${logId}; ` +
+        'restore log and stores from one backup, or start with an empty data folder',
+    );
+  }
+  const members = new Map<string, CohortMember>();
+  const users = [...new Set(group.flatMap((record) => record.message.userIds))];
+  for (const some of chunksOf(users)) {
+    for (const member of await store.members(message, some)) members.set(member.user, member);
+  }
+  return { cohort, ref: message, members, changed: new Map() };
+}
+
+function chunksOf<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / MEMBERS_AT_ONCE) }, (_, at) =>
+    items.slice(at * MEMBERS_AT_ONCE, (at + 1) * MEMBERS_AT_ONCE),
+  );
+}

@@ -1,0 +1,111 @@
+import {
+  deliverySettings,
+  formatPosition,
+  notificationIdOf,
+  ruleIdOf,
+  ruleTitle,
+  type CompiledRule,
+  type Configuration,
+  type Intent,
+  type PlacedRule,
+  type Recipient,
+  type SourceEvent,
+  type Trigger,
+} from '@carillon/domain';
+import type { DeriveId, EventId, Instant, IntentId, Json, JsonObject, TriggerId } from '@carillon/kernel';
+import type { TemplateNames } from '@carillon/ports';
+import type { RuleBook } from './rule-book.ts';
+
+/** Reserved variables: the recipient's own, read by the helpers of templates (rules.md section 3). */
+const RESERVED = ['time_zone', 'locale'] as const;
+
+/** What made a message: an event, or as much of it as its trigger carried to the partner's answer. */
+export type Cause = {
+  readonly eventId: EventId;
+  readonly eventPosition: string;
+  readonly body: JsonObject;
+  readonly causedAt: Instant;
+  readonly notAfter: Instant;
+  readonly traceparent: string | null;
+};
+
+export const causeOfEvent = (event: SourceEvent, { notification }: PlacedRule): Cause => ({
+  eventId: event.id,
+  eventPosition: formatPosition(event.position),
+  body: event.body,
+  causedAt: event.appendedAt,
+  notAfter: event.appendedAt + deliverySettings(notification.body).expires,
+  traceparent: event.traceparent,
+});
+
+export const causeOfTrigger = ({ event, ...trigger }: Trigger): Cause => ({ ...trigger, body: event });
+
+/** The intents of one recipient of a fired rule: one for each channel of its notification. */
+export function makeIntents(
+  placed: PlacedRule,
+  cause: Cause,
+  recipient: Recipient,
+  triggerId: TriggerId,
+  configuration: Configuration,
+  book: RuleBook,
+  derive: DeriveId,
+): Intent[] {
+  const { notification, workspace } = placed;
+  const email = notification.body.channels.email;
+  if (!email) return [];
+  const template = book.template(configuration, workspace, email.template);
+  const notificationId = notificationIdOf(notification);
+  const to = recipient.to.email;
+  return [
+    {
+      id: derive('intent', triggerId, 'email', recipient.uniqueId, to ?? '') as IntentId,
+      slot: { workspace, notificationId, channel: 'email', uniqueId: recipient.uniqueId },
+      notification: notification.ref.name,
+      rule: ruleTitle(placed),
+      ruleId: ruleIdOf(placed),
+      ruleVersion: placed.version,
+      configNumber: configuration.number,
+      eventId: cause.eventId,
+      eventPosition: cause.eventPosition,
+      triggerId,
+      to,
+      person: recipient.person,
+      variables: templateContext(cause.body, recipient.variables, template.names),
+      template: email.template,
+      templateVersion: template.version,
+      causedAt: cause.causedAt,
+      notAfter: cause.notAfter,
+      traceparent: cause.traceparent,
+    },
+  ];
+}
+
+/** The fields and variables that the template refers to, a variable before a field of the same name; nothing else. */
+export function templateContext(event: JsonObject, variables: JsonObject, names: TemplateNames): JsonObject {
+  if (names.all) return { ...event, ...variables };
+  return Object.fromEntries(
+    [...names.names, ...RESERVED].flatMap((name): [string, Json][] => {
+      const holder = [variables, event].find((one) => Object.hasOwn(one, name));
+      const value = holder?.[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** The event's fields that are still needed after a lookup: those of the rule's expressions and of its templates. */
+export function namesAfterLookup(
+  { placed, where, uniqueId, person }: CompiledRule,
+  configuration: Configuration,
+  book: RuleBook,
+): TemplateNames {
+  const { email } = placed.notification.body.channels;
+  const { names, all } = book.template(configuration, placed.workspace, email?.template ?? '').names;
+  const expressions = [where, typeof uniqueId === 'string' ? null : uniqueId, person];
+  const paths = expressions.flatMap((one) => one?.fields.filter(({ root }) => root === 'event') ?? []);
+  const tops = paths.map(({ path }) => /^[A-Za-z_]\w*/.exec(path)?.[0]);
+  return {
+    names: [...new Set([...names, ...tops.filter((name) => name !== undefined)])],
+    // A name in brackets, or the event as a whole.
+    all: all || tops.includes(undefined),
+  };
+}

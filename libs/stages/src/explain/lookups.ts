@@ -1,0 +1,114 @@
+import {
+  readPosition,
+  type CallEvidence,
+  type Configuration,
+  type Intent,
+  type Lookup,
+  type Trigger,
+} from '@carillon/domain';
+import { formatInstant, type TriggerId } from '@carillon/kernel';
+import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs } from '@carillon/ports';
+import { readAsking } from '../ask/tasks.ts';
+import type { RuleBook } from '../evaluate/rule-book.ts';
+import { resolveLookup } from '../resolve/resolve-lookup.ts';
+import { step, type TraceStep } from './steps.ts';
+
+export type LookupTracePorts = {
+  readonly log: EventLog;
+  readonly tasks: Pick<DueTasks, 'get'>;
+  readonly claims: Pick<LookupClaims, 'get'>;
+  readonly codecs: Pick<RecordCodecs, 'lookup'>;
+  readonly ids: Pick<Ids, 'derive'>;
+  readonly book: RuleBook;
+};
+
+/** What became of a trigger: every call with its evidence, the answer that counts, and what it came to. */
+export async function traceTrigger(
+  trigger: Trigger,
+  configuration: Configuration,
+  ports: LookupTracePorts,
+): Promise<{ readonly steps: readonly TraceStep[]; readonly intents: readonly Intent[] }> {
+  const { integration, part, parts, userIds, id, causedAt, rule, ruleVersion, configNumber } = trigger;
+  const share = parts > 1 ? `part ${part + 1} of ${parts}: ` : '';
+  const text = `${share}asks ${integration} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
+  const steps = [step('trigger', causedAt, text, { id, rule, ruleVersion, configNumber })];
+  steps.push(...(await callSteps(id, ports)));
+  const answer = await readAnswer(id, ports);
+  if (!answer) return { steps, intents: [] };
+  const resolved = resolveLookup(answer.lookup, configuration, ports.book, ports.ids.derive);
+  steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
+  steps.push(...answer.superseded.map(supersededStep));
+  if (!resolved.ok) steps.push(step('dead_letter', null, resolved.error, { id, reason: 'rule_gone' }));
+  return { steps, intents: resolved.ok ? resolved.value.intents : [] };
+}
+
+/** The calls and the answer behind a delivery; none where the event itself named the recipient. */
+export async function traceAnswer(triggerId: TriggerId, ports: LookupTracePorts): Promise<readonly TraceStep[]> {
+  const answer = await readAnswer(triggerId, ports);
+  if (!answer) return [];
+  const calls = await callSteps(triggerId, ports);
+  return [...calls, answerStep(answer.lookup, answer.position, []), ...answer.superseded.map(supersededStep)];
+}
+
+async function callSteps(id: TriggerId, { tasks }: LookupTracePorts): Promise<readonly TraceStep[]> {
+  const task = await tasks.get(id);
+  if (!task) return [step('lookup', null, 'not in custody yet, or past its time (retention)', { id })];
+  const { evidence, ended } = readAsking(task);
+  const calls = evidence.map(callStep);
+  if (!task.done) return [...calls, waitingStep(task)];
+  if (ended?.kind !== 'parked') return calls;
+  const text = `given up, no answer: ${ended.reason}; ask again with: npx carillon dead-letters redrive ${ended.deadLetterId ?? ''}`;
+  return [...calls, step('dead_letter', task.nextAt, text, { id: ended.deadLetterId, reason: 'parked' })];
+}
+
+function callStep({ at, callId, outcome, status, detail, took, sharedBy }: CallEvidence): TraceStep {
+  const shared = sharedBy > 1 ? `, shared by ${sharedBy} triggers` : '';
+  const text = `call to the partner: ${outcome}${status === null ? '' : ` ${status}`}, ${detail} (${took} ms${shared})`;
+  return step('lookup', at, text, { id: callId, state: outcome, reason: status === null ? null : String(status) });
+}
+
+function waitingStep({ id, nextAt, deadline }: DueTask): TraceStep {
+  const until = deadline === null ? '' : `, given up at ${formatInstant(deadline)}`;
+  return step('lookup', null, `waits for the partner; asked again from ${formatInstant(nextAt)}${until}`, {
+    id,
+    state: 'waiting',
+  });
+}
+
+function answerStep(
+  { callId, answeredAt, items, problems, problemCounts }: Lookup,
+  position: string,
+  dropped: readonly { readonly index: number; readonly reason: string; readonly detail: string }[],
+): TraceStep {
+  const counted = Object.entries(problemCounts).map(([kind, count]) => `${count} ${kind.replaceAll('_', ' ')}`);
+  const text = `answer recorded: ${items.length} ${items.length === 1 ? 'person' : 'people'}${counted.map((one) => `, ${one}`).join('')}`;
+  const lines = [
+    ...problems.map(({ kind, index, userId, detail }) => {
+      const which = [...(index === null ? [] : [`item ${index}`]), ...(userId === null ? [] : [`user id ${userId}`])];
+      return `${kind}: ${which.join(', ')}${which.length > 0 ? ': ' : ''}${detail}`;
+    }),
+    ...dropped.map(({ index, reason, detail }) => `person ${index + 1} dropped: ${reason} (${detail})`),
+  ];
+  return step('lookup', answeredAt, text, { id: callId, position, state: 'recorded', lines });
+}
+
+const supersededStep = (position: string): TraceStep =>
+  step('lookup', null, 'a later answer to the same trigger; it does not count', {
+    position,
+    state: 'superseded',
+    reason: 'superseded',
+  });
+
+type CountingAnswer = { readonly lookup: Lookup; readonly position: string; readonly superseded: readonly string[] };
+
+async function readAnswer(
+  triggerId: TriggerId,
+  { claims, log, codecs }: LookupTracePorts,
+): Promise<CountingAnswer | null> {
+  const claim = await claims.get(triggerId);
+  const place = claim && readPosition(claim.position);
+  if (!claim || place?.topic !== 'carillon.lookups') return null;
+  const [record] = await log.read(place.topic, place.partition, place.offset, 1);
+  const read = record?.offset === place.offset ? codecs.lookup.decode(record.value) : undefined;
+  return read?.ok ? { lookup: read.value, ...claim } : null;
+}

@@ -1,0 +1,41 @@
+import {
+  recipientsOf,
+  type Configuration,
+  type Dropped,
+  type Intent,
+  type Lookup,
+  type Recipient,
+} from '@carillon/domain';
+import { err, ok, type DeriveId, type Result } from '@carillon/kernel';
+import { causeOfTrigger, makeIntents } from '../evaluate/make-intents.ts';
+import type { RuleBook } from '../evaluate/rule-book.ts';
+
+/** What an answer comes to. */
+export type Resolution = {
+  readonly recipients: readonly Recipient[];
+  readonly dropped: readonly Dropped[];
+  readonly intents: readonly Intent[];
+};
+
+/**
+ * Who is told by a recorded answer, under the configuration that fired its trigger: pure, and the same for ever. The
+ * error says why that configuration's rule cannot be applied any more.
+ */
+export function resolveLookup(
+  lookup: Lookup,
+  configuration: Configuration,
+  book: RuleBook,
+  derive: DeriveId,
+): Result<Resolution, string> {
+  const { trigger } = lookup;
+  const name = trigger.rule.slice(trigger.notification.length + 1);
+  const entry = book.ruleNamed(configuration, trigger.workspace, trigger.notification, name);
+  if (!entry) return err(`configuration ${configuration.number} has no rule ${trigger.rule}`);
+  if (!entry.ok) return err(entry.error);
+  const { recipients, dropped } = recipientsOf(entry.rule, lookup);
+  const cause = causeOfTrigger(trigger);
+  const intents = recipients.flatMap((who) =>
+    makeIntents(entry.placed, cause, who, trigger.id, configuration, book, derive),
+  );
+  return ok({ recipients, dropped, intents });
+}

@@ -1,0 +1,80 @@
+import { formatPosition, type Lookup } from '@carillon/domain';
+import type {
+  Clock,
+  ConfigurationView,
+  EventLog,
+  Ids,
+  LogRecord,
+  LookupClaims,
+  NewRecord,
+  RecordCodecs,
+} from '@carillon/ports';
+import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecords } from '../decode-record.ts';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { intentRecord } from '../evaluate/outputs.ts';
+import type { RuleBook } from '../evaluate/rule-book.ts';
+import { resolveLookup } from './resolve-lookup.ts';
+
+export type ResolvePorts = {
+  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly claims: LookupClaims;
+  readonly configuration: Pick<ConfigurationView, 'at'>;
+  readonly codecs: Pick<RecordCodecs, 'lookup' | 'intent' | 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly book: RuleBook;
+};
+
+/**
+ * Resolve (flow table, stage 3b): each lookup record claims its trigger before anything is made of it. The first record of
+ * a trigger counts; one at another position is superseded and yields nothing, so that a trigger that was asked for twice,
+ * after a crash or by two workers, has one set of recipients.
+ */
+export function createResolveStage(ports: ResolvePorts): BatchStage {
+  const { claims, codecs, clock, ids, log } = ports;
+
+  return {
+    name: 'resolve',
+    async handle(records, state) {
+      const outputs: NewRecord[] = [];
+      let ruleErrors = 0;
+      const read = await decodeRecords(codecs.lookup, records);
+      const positionOf = (record: LogRecord): string => formatPosition({ ...record, logId: log.logId });
+      const readable = read.flatMap(({ record, decoded }) => (decoded.ok ? [{ record, lookup: decoded.value }] : []));
+      const holders = await claims.claim(
+        readable.map(({ record, lookup }) => ({
+          triggerId: lookup.trigger.id,
+          position: positionOf(record),
+          at: clock.now(),
+        })),
+      );
+      const counts = new Set(
+        readable.flatMap(({ record }, index) => (holders[index] === positionOf(record) ? [record] : [])),
+      );
+
+      function park(record: LogRecord, reason: string, detail: string): RecordFate {
+        outputs.push(deadLetterRecord(deadLetterOf('resolve', record, reason, detail, ports), ports));
+        return { kind: 'parked', reason };
+      }
+
+      async function resolve(record: LogRecord, lookup: Lookup): Promise<RecordFate> {
+        if (!counts.has(record)) return { kind: 'dropped', reason: 'superseded' };
+        const configuration = await ports.configuration.at(lookup.trigger.configNumber);
+        const resolved = resolveLookup(lookup, configuration, ports.book, ids.derive);
+        if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
+        for (const intent of resolved.value.intents) outputs.push(intentRecord(intent, ports));
+        ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;
+        return resolved.value.intents.length > 0 ? { kind: 'done' } : { kind: 'dropped', reason: 'no_recipient' };
+      }
+
+      const fates: RecordFate[] = [];
+      for (const { record, decoded } of read) {
+        fates.push(
+          decoded.ok ? await resolve(record, decoded.value) : park(record, decoded.error.reason, decoded.error.detail),
+        );
+      }
+      return { fates, outputs, ruleErrors, state };
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import type { FieldStep } from '@carillon/domain';
+import { formatInstant, isJsonObject, type Instant, type Json, type JsonObject } from '@carillon/kernel';
+import type { FieldType } from './minimum-fields.ts';
+
+/** One field of an event that is put together: its value, or that it must not be there, or neither: a placeholder. */
+export type ShapeField = {
+  readonly steps: readonly FieldStep[];
+  readonly type: FieldType | null;
+  readonly value?: Json;
+  readonly absent?: boolean;
+};
+
+const LONGEST_LIST = 20;
+
+/** Stands where nobody knows the value: says its type, and in a text its name. */
+export function placeholder(type: FieldType | null, name: string, now: Instant): Json {
+  switch (type) {
+    case 'number':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [`<${name}>`];
+    case 'object':
+      return {};
+    case 'time':
+      return formatInstant(now);
+    case 'email':
+      return 'ada@example.com';
+    case 'phone':
+      return '+15555550100';
+    case 'token':
+      return 'device-token';
+    case 'null':
+    case 'string':
+    case null:
+      return `<${name}>`;
+  }
+}
+
+/** The name by which people know a field: the last one of its path. */
+export const nameOf = (steps: readonly FieldStep[]): string =>
+  steps.findLast((step) => typeof step === 'string') ?? 'value';
+
+/** The smallest event that has these fields. A list has as many elements as an index asks for, else one. */
+export function buildEvent(fields: readonly ShapeField[], now: Instant): JsonObject {
+  const built = build(fields, 'value', now);
+  return isJsonObject(built) ? built : {};
+}
+
+function build(fields: readonly ShapeField[], name: string, now: Instant): Json | undefined {
+  const own = fields.filter(({ steps }) => steps.length === 0);
+  if (own.some(({ absent }) => absent)) return undefined;
+  const set = own.find(({ value }) => value !== undefined);
+  if (set) return set.value;
+  const inner = fields.filter(({ steps }) => steps.length > 0);
+  const within = (taken: (step: FieldStep) => boolean): readonly ShapeField[] =>
+    inner.flatMap(({ steps: [step = null, ...steps], ...field }) => (taken(step) ? [{ ...field, steps }] : []));
+  const names = new Set(inner.map(({ steps }) => steps[0]).filter((step) => typeof step === 'string'));
+  if (names.size > 0) {
+    const entries = [...names].map(
+      (one) =>
+        [
+          one,
+          build(
+            within((step) => step === one),
+            one,
+            now,
+          ),
+        ] as const,
+    );
+    return objectOf(entries);
+  }
+  if (inner.length > 0) {
+    const last = Math.max(0, ...inner.map(({ steps }) => (typeof steps[0] === 'number' ? steps[0] : 0)));
+    const length = Math.min(last + 1, LONGEST_LIST);
+    return Array.from({ length }, (_, at) => {
+      const here = within((step) => step === null || step === at);
+      return here.length > 0 ? (build(here, name, now) ?? null) : null;
+    });
+  }
+  return placeholder(own.find(({ type }) => type !== null)?.type ?? null, name, now);
+}
+
+function objectOf(entries: readonly (readonly [string, Json | undefined])[]): JsonObject {
+  const there = entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return Object.fromEntries(there);
+}
+
+/** What an event holds of these fields, and nothing else of it. A field that comes with a value has that one instead. */
+export function pruneEvent(event: JsonObject, fields: readonly ShapeField[]): JsonObject {
+  const pruned = prune(event, fields);
+  return isJsonObject(pruned) ? pruned : {};
+}
+
+function prune(value: Json | undefined, fields: readonly ShapeField[]): Json | undefined {
+  const own = fields.filter(({ steps }) => steps.length === 0);
+  const set = own.find((field) => field.value !== undefined);
+  if (set) return set.value;
+  const inner = fields.filter(({ steps }) => steps.length > 0);
+  if (value === undefined || inner.length === 0) return value;
+  const within = (name: string | number): readonly ShapeField[] =>
+    inner.flatMap(({ steps: [step = null, ...steps], ...field }) =>
+      step === name || (step === null && typeof name === 'number') ? [{ ...field, steps }] : [],
+    );
+  if (isJsonObject(value)) {
+    const names = new Set(inner.map(({ steps }) => steps[0]).filter((step) => typeof step === 'string'));
+    return objectOf([...names].map((name) => [name, prune(ownValue(value, name), within(name))] as const));
+  }
+  if (!Array.isArray(value)) return value;
+  return value.map((item: Json, at) => (within(at).length > 0 ? (prune(item, within(at)) ?? null) : null));
+}
+
+const ownValue = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** The value at a path, in lists that of the first element. */
+export function valueAt(value: Json | undefined, steps: readonly FieldStep[]): Json | undefined {
+  const [step, ...rest] = steps;
+  if (step === undefined) return value;
+  if (typeof step === 'string') return isJsonObject(value) ? valueAt(ownValue(value, step), rest) : undefined;
+  return Array.isArray(value) ? valueAt((value as readonly Json[])[step ?? 0], rest) : undefined;
+}

@@ -1,0 +1,36 @@
+import { evaluateRule, ruleIdOf, type CompiledRule } from '@carillon/domain';
+import type { JsonObject } from '@carillon/kernel';
+import type { DeliveryLedger, EventLog, EventRow, ReadModels } from '@carillon/ports';
+import { hasFired } from './rule-sample.ts';
+import { readSourceRecord } from '../append/source-record.ts';
+
+export type FiredEventPorts = {
+  readonly log: Pick<EventLog, 'logId' | 'read'>;
+  readonly readModels: Pick<ReadModels, 'event'>;
+  readonly ledger: Pick<DeliveryLedger, 'list'>;
+};
+
+/** Deliveries of the notification that are looked through. */
+const LOOKED_AT = 50;
+
+/** The newest event, as far as deliveries tell, that made this rule fire and would do so today; null: none is there. */
+export async function newestFiredEvent(rule: CompiledRule, ports: FiredEventPorts): Promise<JsonObject | null> {
+  const { workspace, notification } = rule.placed;
+  const page = await ports.ledger.list({ workspace, notification: notification.ref.name }, LOOKED_AT);
+  const own = page.items.filter(({ intent }) => intent.ruleId === ruleIdOf(rule.placed));
+  for (const id of new Set(own.map(({ intent }) => intent.eventId))) {
+    const row = (await ports.readModels.event(id)).at(-1);
+    const body = row ? await firedBody(rule, row, ports) : null;
+    if (body) return body;
+  }
+  return null;
+}
+
+async function firedBody(rule: CompiledRule, row: EventRow, { log }: FiredEventPorts): Promise<JsonObject | null> {
+  const [record] = await log.read('carillon.events', row.partition, row.offset, 1);
+  const read = record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
+  if (!read?.ok || read.value.kind !== 'event') return null;
+  const enabled = { ...rule, placed: { ...rule.placed, enabled: true } };
+  const outcome = evaluateRule(enabled, read.value.event, 'trg_sample');
+  return hasFired(outcome) ? read.value.event.body : null;
+}

@@ -1,0 +1,146 @@
+import {
+  pathText,
+  stepsOf,
+  type CompiledRule,
+  type EventStream,
+  type Expression,
+  type FieldStep,
+  type JsonType,
+  type RequiredField,
+} from '@carillon/domain';
+import type { TemplateField } from '@carillon/ports';
+
+export type FieldType = JsonType | 'time' | 'email' | 'phone' | 'token';
+
+/** A field that an event needs for a rule, its templates or its stream to find what they look for. */
+export type MinimumField = {
+  readonly path: string;
+  readonly steps: readonly FieldStep[];
+  /** Null where any value does. */
+  readonly type: FieldType | null;
+  /** Where it is used: `when`, `to.email`, `template`, `key`. */
+  readonly usedBy: readonly string[];
+};
+
+export type Minimum = {
+  readonly fields: readonly MinimumField[];
+  /** Where the event is used as a whole, so that no list of fields is the minimum. */
+  readonly whole: readonly string[];
+  /** Names of templates that the partner's answer is expected to give, since no event was seen to have them. */
+  readonly answered: readonly string[];
+};
+
+/** What is known of a template, as the renderer lists it. */
+export type TemplateNeeds = { readonly fields: readonly TemplateField[]; readonly all: boolean };
+
+type Used = { readonly steps: readonly FieldStep[]; readonly type: FieldType | null; readonly by: string };
+
+/**
+ * The fields of the event that a rule, its templates and its stream refer to, each once, in the order of the rule. `seen`:
+ * what events of the stream were seen to hold, for types that nothing else tells.
+ */
+export function minimumFields(
+  rule: CompiledRule,
+  stream: EventStream | undefined,
+  templates: readonly TemplateNeeds[],
+  seen: ReadonlyMap<string, readonly JsonType[]> = new Map(),
+): Minimum {
+  const needed = templateFields(rule, templates);
+  // The answer of a lookup has variables for the template, and nobody can say which; what events have counts as theirs.
+  const isAnswered = ({ steps }: Used): boolean => rule.lookup !== null && !seen.has(pathText(steps.slice(0, 1)));
+  const used = [...streamFields(stream), ...ruleFields(rule), ...needed.filter((one) => !isAnswered(one))];
+  const fields = new Map<string, MinimumField>();
+  for (const { steps, type, by } of used.filter((one) => one.steps.length > 0)) {
+    const path = pathText(steps);
+    const known = fields.get(path);
+    const usedBy = known?.usedBy ?? [];
+    fields.set(path, {
+      path,
+      steps,
+      type: moreExact(known?.type ?? null, type),
+      usedBy: usedBy.includes(by) ? usedBy : [...usedBy, by],
+    });
+  }
+  const whole = used.filter((one) => one.steps.length === 0).map((one) => one.by);
+  if (templates.some((one) => one.all)) whole.push('template');
+  const typed = [...fields.values()].map((field) => ({ ...field, type: field.type ?? seenType(seen.get(field.path)) }));
+  const answered = needed.filter(isAnswered).map(({ steps }) => pathText(steps.slice(0, 1)));
+  return { fields: typed, whole: [...new Set(whole)], answered: [...new Set(answered)] };
+}
+
+/** The one type that was seen, besides null. */
+function seenType(types: readonly JsonType[] = []): JsonType | null {
+  const [only, ...others] = types.filter((type) => type !== 'null');
+  return others.length === 0 ? (only ?? null) : null;
+}
+
+/** An address or a time is a string too, and says more. */
+const moreExact = (known: FieldType | null, found: FieldType | null): FieldType | null =>
+  known === null || (known === 'string' && found !== null) ? found : known;
+
+function streamFields(stream: EventStream | undefined): Used[] {
+  if (!stream) return [];
+  const at = (path: string | null | undefined, type: FieldType | null, by: string): Used[] => {
+    const steps = path ? stepsOf(path) : null;
+    return steps ? [{ steps, type, by }] : [];
+  };
+  return [
+    ...at(stream.key, null, 'key'),
+    ...at(stream.time, 'time', 'time'),
+    ...Object.values(stream.security.claims ?? {}).flatMap((path) => at(path, null, 'security')),
+  ];
+}
+
+/** The expressions of a rule, in the order in which they are evaluated. */
+function expressionsOf(rule: CompiledRule): readonly (readonly [by: string, expression: Expression])[] {
+  const { email, phone, token } = rule.to;
+  const unique = rule.uniqueId === 'event_id' || rule.uniqueId === 'trigger_id' ? null : rule.uniqueId;
+  const named: readonly (readonly [string, Expression | null])[] = [
+    ['when', rule.when],
+    ['for_each', rule.forEach],
+    ['to.email', email],
+    ['to.phone', phone],
+    ['to.token', token],
+    ['unique_id', unique],
+    ['person', rule.person],
+    ...rule.variables.map(([name, value]) => [`variables.${name}`, value] as const),
+    ['user_ids', rule.lookup?.userIds ?? null],
+    ['where', rule.where],
+  ];
+  return named.flatMap(([by, expression]) => (expression ? [[by, expression] as const] : []));
+}
+
+const ADDRESSES: Readonly<Record<string, FieldType>> = {
+  'to.email': 'email',
+  'to.phone': 'phone',
+  'to.token': 'token',
+};
+
+function ruleFields(rule: CompiledRule): Used[] {
+  return expressionsOf(rule).flatMap(([by, { fields }]) =>
+    fields.flatMap((field): Used[] => {
+      const steps = eventSteps(rule, field);
+      if (steps === null) return [];
+      // Behind a computed index is more than can be said.
+      if (field.dynamic) return [{ steps, type: 'object', by }];
+      return [{ steps, type: ADDRESSES[by] ?? field.type, by }];
+    }),
+  );
+}
+
+/** Where a field stands in the event: what `item` names is an element of the list of `for_each`. Null: not in the event. */
+export function eventSteps(rule: CompiledRule, { root, steps }: RequiredField): readonly FieldStep[] | null {
+  if (root === 'event') return steps;
+  if (root !== 'item') return null;
+  const list = rule.forEach?.fields.find((field) => field.root === 'event' && field.type === 'array');
+  return list ? [...list.steps, null, ...steps] : null;
+}
+
+/** A variable of the rule stands before a field of the same name. */
+function templateFields(rule: CompiledRule, templates: readonly TemplateNeeds[]): Used[] {
+  const given = new Set<FieldStep | undefined>(rule.variables.map(([name]) => name));
+  return templates
+    .flatMap((one) => one.fields)
+    .filter(({ steps }) => !given.has(steps[0]))
+    .map(({ steps, type }) => ({ steps, type, by: 'template' }));
+}

@@ -1,0 +1,135 @@
+import {
+  evaluateRule,
+  pathText,
+  readEvent,
+  type CompiledRule,
+  type FieldStep,
+  type Requirement,
+  type RuleOutcome,
+} from '@carillon/domain';
+import { stringifyJson, type EventId, type Instant, type Json, type JsonObject } from '@carillon/kernel';
+import { buildEvent, nameOf, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
+import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
+import { triedEvent } from './tried-event.ts';
+import { solve, type Assignment } from './solver.ts';
+
+/** Where a value of a sample comes from. `absent`: the field is not in the sample. */
+export type ValueOrigin = 'condition' | 'fired_event' | 'placeholder' | 'absent';
+
+export type SampleField = MinimumField & {
+  /** In lists that of the first element; null where it is not there. */
+  readonly value: Json;
+  readonly origin: ValueOrigin;
+};
+
+export type RuleSample = {
+  readonly event: JsonObject;
+  readonly fields: readonly SampleField[];
+  /** Whether the rule was seen to fire for exactly this event. */
+  readonly fires: boolean;
+  /** How many people it tells then, or how many a partner is asked about. */
+  readonly recipients: number;
+};
+
+/** Proposals that are judged before the search is given up. */
+const MOST_PROPOSALS = 200;
+
+/**
+ * The smallest event for a rule (rules.md section 6). Its values make the rule fire where the condition can be read as
+ * comparisons with literals; else they are those of an event that fired, save addresses, so that trying the sample writes
+ * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it.
+ */
+export function sampleRule(
+  rule: CompiledRule,
+  minimum: Minimum,
+  firedEvent: JsonObject | null,
+  now: Instant,
+): RuleSample {
+  let best: RuleSample | null = null;
+  for (const assignments of proposalsFor(rule, minimum, now).take(MOST_PROPOSALS)) {
+    const sample = judged(rule, minimum, proposed(minimum, assignments, now), now);
+    if (better(sample, best)) best = sample;
+    if (best !== null && best.recipients > 0) break;
+  }
+  if (best) return best;
+  const recorded = firedEvent && judged(rule, minimum, taken(minimum, firedEvent, now), now);
+  return recorded?.fires ? recorded : judged(rule, minimum, proposed(minimum, [], now), now);
+}
+
+/** One that tells somebody is better than one that only fires. */
+const better = (found: RuleSample, best: RuleSample | null): boolean =>
+  found.fires && (best === null || found.recipients > best.recipients);
+
+/** First what satisfies `where` too, then `when` alone. */
+function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Generator<readonly Assignment[]> {
+  const around = {
+    stepsOf: ({ field }: { readonly field: Parameters<typeof eventSteps>[1] }) => eventSteps(rule, field),
+    usual: (steps: readonly FieldStep[]) => {
+      const path = pathText(steps);
+      const type = minimum.fields.find((field) => field.path === path)?.type ?? null;
+      return placeholder(type, nameOf(steps), now);
+    },
+  };
+  const when = rule.when.requirement();
+  if (rule.where) {
+    const both: Requirement = { kind: 'all', of: [when, rule.where.requirement()] };
+    yield* solve(both, around);
+  }
+  yield* solve(when, around);
+}
+
+type Proposal = { readonly event: JsonObject; readonly originOf: (field: MinimumField) => ValueOrigin };
+
+function proposed(minimum: Minimum, assignments: readonly Assignment[], now: Instant): Proposal {
+  const assigned = new Map(assignments.map((one) => [pathText(one.steps), one] as const));
+  const fields: readonly ShapeField[] = [
+    ...minimum.fields.map(({ steps, type }) => ({ steps, type })),
+    ...assignments.map((one) => ({ type: null, ...one })),
+  ];
+  return {
+    event: buildEvent(fields, now),
+    originOf: ({ path }) => (assigned.has(path) ? 'condition' : 'placeholder'),
+  };
+}
+
+/** Fields of an event that really came. Addresses only where the rule would not fire without them. */
+function taken(minimum: Minimum, event: JsonObject, now: Instant): Proposal {
+  const invented = new Set(minimum.fields.filter(isOnlyAddress).map(({ path }) => path));
+  const fields = minimum.fields.map(({ path, steps, type }): ShapeField => {
+    if (!invented.has(path)) return { steps, type };
+    return { steps, type, value: placeholder(type, nameOf(steps), now) };
+  });
+  return {
+    event: minimum.whole.length > 0 ? event : pruneEvent(event, fields),
+    originOf: ({ path }) => (invented.has(path) ? 'placeholder' : 'fired_event'),
+  };
+}
+
+const isOnlyAddress = ({ type, usedBy }: MinimumField): boolean =>
+  (type === 'email' || type === 'phone' || type === 'token') &&
+  !usedBy.some((by) => by === 'when' || by === 'for_each' || by === 'where');
+
+/** Reads the event as the intake would, and lets the rule judge it; what is switched off still has a sample. */
+function judged(rule: CompiledRule, minimum: Minimum, { event, originOf }: Proposal, now: Instant): RuleSample {
+  const { placed } = rule;
+  const read = readEvent(new TextEncoder().encode(stringifyJson(event)));
+  const sample = read.ok ? triedEvent(placed, read.value.body, now, 'evt_sample' as EventId) : null;
+  const enabled = { ...rule, placed: { ...placed, enabled: true } };
+  const outcome = sample && evaluateRule(enabled, sample, 'trg_sample');
+  return {
+    event,
+    fields: minimum.fields.map((field) => {
+      const value = valueAt(event, field.steps);
+      return { ...field, value: value ?? null, origin: value === undefined ? 'absent' : originOf(field) };
+    }),
+    fires: outcome !== null && hasFired(outcome),
+    recipients: countTold(outcome),
+  };
+}
+
+export const hasFired = ({ kind }: RuleOutcome): boolean => kind === 'fired' || kind === 'asks';
+
+function countTold(outcome: RuleOutcome | null): number {
+  if (outcome?.kind === 'asks') return outcome.userIds.length;
+  return outcome?.kind === 'fired' ? outcome.recipients.length : 0;
+}

@@ -1,0 +1,67 @@
+import { pathText, type FieldRequirement, type FieldStep, type Requirement } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import { solveField } from './field-solver.ts';
+
+/** What a field has to hold, or that it must not be there. */
+export type Assignment = { readonly steps: readonly FieldStep[] } & (
+  | { readonly value: Json }
+  | { readonly absent: true }
+);
+
+/** Steps of the search; a condition of the size that people write takes some dozen. */
+const MOST_STEPS = 20_000;
+
+export type SolverSurroundings = {
+  /** Where a field of the condition stands in the event; null: not in the event. */
+  readonly stepsOf: (requirement: FieldRequirement) => readonly FieldStep[] | null;
+  /** What stands at a field about which the condition says little. */
+  readonly usual: (steps: readonly FieldStep[]) => Json;
+};
+
+type Chosen = ReadonlyMap<string, { readonly steps: readonly FieldStep[]; readonly of: readonly FieldRequirement[] }>;
+
+/**
+ * Ways to make a condition true, the plainest first: each says what some fields have to hold. Parts of unknown form are
+ * taken to be true, so each way is a proposal that the rule itself has to judge.
+ */
+export function* solve(requirement: Requirement, around: SolverSurroundings): Generator<readonly Assignment[]> {
+  let left = MOST_STEPS;
+
+  function* search(pending: readonly Requirement[], chosen: Chosen): Generator<readonly Assignment[]> {
+    left -= 1;
+    if (left < 0) return;
+    // What leaves no choice comes first: it narrows the choices.
+    const first = pending.find((one) => one.kind !== 'any') ?? pending[0];
+    if (!first) {
+      yield assignmentsOf(chosen, around);
+      return;
+    }
+    const rest = pending.filter((one) => one !== first);
+    if (first.kind === 'unknown') yield* search(rest, chosen);
+    else if (first.kind === 'all') yield* search([...first.of, ...rest], chosen);
+    else if (first.kind === 'any') for (const one of first.of) yield* search([one, ...rest], chosen);
+    else {
+      const next = choose(first, chosen);
+      if (next) yield* search(rest, next);
+    }
+  }
+
+  function choose(one: FieldRequirement, chosen: Chosen): Chosen | null {
+    const steps = around.stepsOf(one);
+    if (steps === null) return chosen;
+    const path = pathText(steps);
+    const of = [...(chosen.get(path)?.of ?? []), one];
+    if (solveField(of, around.usual(steps)) === null) return null;
+    return new Map([...chosen, [path, { steps, of }] as const]);
+  }
+
+  yield* search([requirement], new Map());
+}
+
+function assignmentsOf(chosen: Chosen, { usual }: SolverSurroundings): readonly Assignment[] {
+  return [...chosen.values()].flatMap(({ steps, of }): Assignment[] => {
+    const solution = solveField(of, usual(steps));
+    if (solution === null || solution.kind === 'any') return [];
+    return [solution.kind === 'absent' ? { steps, absent: true } : { steps, value: solution.value }];
+  });
+}

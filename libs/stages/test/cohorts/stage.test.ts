@@ -1,0 +1,181 @@
+import { cohortStream, type CohortMessage } from '@carillon/domain';
+import type { EventId } from '@carillon/kernel';
+import type { CohortStore, LogRecord } from '@carillon/ports';
+import { BUYERS, cohortMessage, pageOf } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCohortsStage, MEMBERS_AT_ONCE, readSourceRecord, type PartitionState } from '../../src/index.ts';
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+});
+afterEach(() => topology.close());
+
+const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const messages = (): Promise<LogRecord[]> => topology.records('carillon.cohorts');
+const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
+const run = async (records: readonly LogRecord[], cohorts: CohortStore = topology.data.cohorts) =>
+  createCohortsStage({ ...topology.ports, cohorts }).handle(records, START);
+const bodyOf = ({ value }: Pick<LogRecord, 'value'>) =>
+  JSON.parse(new TextDecoder().decode(value)) as Record<string, unknown>;
+const told = (outputs: readonly Pick<LogRecord, 'topic' | 'value'>[]): string[] =>
+  outputs
+    .filter(({ topic }) => topic === 'carillon.events')
+    .map(bodyOf)
+    .map(({ user_id: user, change }) => `${String(user)} ${String(change)}`);
+const idsOf = (outputs: readonly Pick<LogRecord, 'headers'>[]) => outputs.map(({ headers }) => headers['event_id']);
+const later = (number: number): Pick<CohortMessage, 'id'> => ({
+  id: `evt_0000000000000000000000000${number}` as EventId,
+});
+
+describe('what a platform says of a cohort', () => {
+  it('becomes events that rules can judge like any other', async () => {
+    await topology.saysOfCohort(pageOf('s', 1, 1, 'Ådä / “1”'));
+    const { outputs, fates } = await run(await messages());
+    expect(fates).toEqual([{ kind: 'done' }]);
+    const [output] = outputs;
+    await topology.data.log.append(output ? [output] : []);
+    const [record] = await events();
+    const read = record && readSourceRecord(record, topology.data.log.logId);
+    expect(read).toMatchObject({
+      ok: true,
+      value: {
+        kind: 'event',
+        event: {
+          workspace: 'shop',
+          stream: 'shop/cohorts/mixpanel/buyers',
+          key: 'Ådä / “1”',
+          body: {
+            change: 'entered',
+            user_id: 'Ådä / “1”',
+            cohort: 'buyers',
+            cohort_name: 'Buyers',
+            integration: 'mixpanel',
+            first_sync: true,
+            message_id: cohortMessage().id,
+          },
+        },
+      },
+    });
+    expect(read?.ok && read.value.kind === 'event' && read.value.event.stream).toBe(cohortStream(BUYERS));
+  });
+
+  it('yields the same events again until it is saved, and then none', async () => {
+    await topology.saysOfCohort(
+      pageOf('s', 1, 1, 'ada', 'bob'),
+      cohortMessage({ ...later(2), action: 'remove', userIds: ['bob'] }),
+    );
+    const records = await messages();
+    const first = await run(records);
+    expect(told(first.outputs)).toEqual(['ada entered', 'bob entered', 'bob left']);
+    const again = await run(records);
+    expect(idsOf(again.outputs)).toEqual(idsOf(first.outputs));
+    expect(new Set(idsOf(first.outputs.slice(0, 2))).size).toBe(2);
+    expect(await again.save?.()).toBe('done');
+    const third = await run(records);
+    expect(third.outputs).toEqual([]);
+    expect(third.fates).toEqual([
+      { kind: 'dropped', reason: 'done_before' },
+      { kind: 'dropped', reason: 'done_before' },
+    ]);
+  });
+
+  it('is not lost where members were saved and the cohort was not', async () => {
+    await topology.saysOfCohort(pageOf('s', 1, 1, 'ada'), pageOf('t', 1, 1));
+    const records = await messages();
+    const first = await run(records, { ...topology.data.cohorts, save: () => Promise.reject(new Error('away')) });
+    await expect(first.save?.()).rejects.toThrow('away');
+    const again = await run(records);
+    // The member stands as the batch left it; what is told besides is what the message asks for: to let others leave.
+    expect(told(again.outputs)).toEqual([]);
+    expect(again.outputs.map(({ topic }) => topic)).toEqual(['carillon.cohorts', 'carillon.cohorts']);
+    expect(await again.save?.()).toBe('done');
+  });
+
+  it('that cannot be read goes to the dead letters, and the rest is done', async () => {
+    await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }));
+    const [record] = await messages();
+    if (!record) throw new Error('there is a record');
+    const { outputs, fates } = await run([
+      { ...record, value: new Uint8Array([1, 2, 3]) },
+      { ...record, offset: 1 },
+    ]);
+    expect(fates.map(({ kind }) => kind)).toEqual(['parked', 'done']);
+    expect(outputs.map(({ topic }) => topic)).toEqual(['carillon.dead-letters', 'carillon.events']);
+  });
+
+  it('is refused by the fence where another worker is further on', async () => {
+    await topology.saysOfCohort(
+      cohortMessage({ userIds: ['ada'] }),
+      cohortMessage({ action: 'remove', userIds: ['ada'] }),
+    );
+    const records = await messages();
+    const slow = await run(records.slice(0, 1));
+    await (await run(records)).save?.();
+    expect(await slow.save?.()).toBe('refused');
+    expect(await topology.data.cohorts.members(BUYERS, ['ada'])).toMatchObject([{ inside: false }]);
+  });
+
+  it('stops the partition where its members belong to another log', async () => {
+    await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }));
+    await (await run(await messages())).save?.();
+    const other = { ...topology.ports, log: { ...topology.data.log, logId: 'log_other' as never } };
+    await expect(createCohortsStage(other).handle(await messages(), START)).rejects.toMatchObject({
+      code: 'wrong_log',
+    });
+  });
+});
+
+describe('those who have to leave', () => {
+  it('leave in chunks, one record for each, and only once however often a chunk comes', async () => {
+    const many = Array.from({ length: 2 * MEMBERS_AT_ONCE + 1 }, (_, at) => `user-${at}`);
+    await topology.saysOfCohort(pageOf('one', 1, 1, ...many), { ...pageOf('two', 1, 1, 'user-7'), ...later(2) });
+    let done = 0;
+    const chunks: number[] = [];
+    for (;;) {
+      const records = (await messages()).slice(done);
+      if (records.length === 0) break;
+      // Each batch comes twice: as after a crash before its state was saved.
+      const first = await run(records);
+      await topology.data.log.append(first.outputs);
+      const again = await run(records);
+      await topology.data.log.append(again.outputs);
+      expect(idsOf(again.outputs)).toEqual(idsOf(first.outputs));
+      expect(await again.save?.()).toBe('done');
+      chunks.push(told(first.outputs).filter((line) => line.endsWith('left')).length);
+      done += records.length;
+    }
+    expect(chunks.filter((size) => size > 0)).toEqual([1000, 1000]);
+    const left = (await events()).filter((record) => bodyOf(record)['change'] === 'left');
+    expect(new Set(idsOf(left)).size).toBe(2000);
+    expect(await topology.data.cohorts.count(BUYERS)).toBe(1);
+    expect((await topology.data.cohorts.load(BUYERS))?.settling).toBeNull();
+  });
+
+  it('are found also where the batch that lets them leave had let them in', async () => {
+    await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }), { ...pageOf('s', 1, 1, 'bob'), ...later(2) });
+    const { outputs } = await run(await messages());
+    await topology.data.log.append(outputs.filter(({ topic }) => topic === 'carillon.cohorts'));
+    const all = await run(await messages());
+    expect(told(all.outputs)).toEqual(['ada entered', 'bob entered', 'ada left']);
+  });
+});
+
+it('runs over the one interpreter, and tells nobody twice after a store that was away', async () => {
+  await topology.followsCohorts();
+  await topology.saysOfCohort(pageOf('s', 1, 1, 'ada'), { ...pageOf('t', 1, 1, 'bob'), ...later(2) });
+  const found = await untilFound('three events', async () => {
+    const all = await events();
+    return all.length === 3 ? all : undefined;
+  });
+  expect(told(found)).toEqual(['ada entered', 'bob entered', 'ada left']);
+  await topology.restart();
+  await topology.followsCohorts();
+  await topology.saysOfCohort(
+    { ...pageOf('t', 1, 1, 'bob'), ...later(3) },
+    cohortMessage({ ...later(4), userIds: ['cleo'] }),
+  );
+  await untilFound('one more event', async () => ((await events()).length === 4 ? true : undefined));
+  expect(topology.witness.failures).toEqual([]);
+});

@@ -1,0 +1,90 @@
+import {
+  applyCohortMessage,
+  dueChunk,
+  isApplied,
+  settleCohort,
+  type Cohort,
+  type CohortMember,
+  type CohortMessage,
+  type CohortRecord,
+} from '@carillon/domain';
+import type { EventId, LogId } from '@carillon/kernel';
+
+export const BUYERS = { workspace: 'shop', integration: 'mixpanel', cohort: 'buyers' } as const;
+
+/** A message about `BUYERS` that adds nobody unless told otherwise. */
+export const cohortMessage = (more: Partial<CohortMessage> = {}): CohortMessage => ({
+  ...BUYERS,
+  id: 'evt_00000000000000000000000001' as EventId,
+  name: 'Buyers',
+  action: 'add',
+  session: null,
+  page: null,
+  userIds: [],
+  time: null,
+  skipped: 0,
+  firstSync: 3_600_000,
+  ...more,
+});
+
+/** One page of a replacement. */
+export const pageOf = (session: string, number: number, of: number | null, ...userIds: string[]): CohortMessage =>
+  cohortMessage({ action: 'replace', session, page: { number, of }, userIds });
+
+/** A cohort as the log makes it: each message stands one position and one second after the one before. */
+export function givenMembership() {
+  const members = new Map<string, CohortMember>();
+  const told: string[] = [];
+  let cohort: Cohort | null = null;
+  let offset = 0;
+
+  function take(record: CohortRecord, chunk: number): void {
+    if (isApplied(cohort, record)) return;
+    const settling = record.message.action === 'settle' ? outdatedOf(record, chunk) : null;
+    const applied = settling
+      ? settleCohort(cohort, record, settling.slice(0, chunk), settling.length > chunk)
+      : applyCohortMessage(cohort, record, (user) => members.get(user));
+    if (!applied) return;
+    cohort = applied.cohort;
+    for (const member of applied.members) members.set(member.user, member);
+    for (const { kind, user, firstSync } of applied.changes)
+      told.push(`${user} ${kind}${firstSync ? ' at first' : ''}`);
+    if (applied.settle === null) return;
+    const page = { number: applied.settle, of: null };
+    take(recordAt({ ...record.message, action: 'settle', page, userIds: [], skipped: 0 }), chunk);
+  }
+  function outdatedOf(record: CohortRecord, chunk: number): CohortMember[] {
+    const due = dueChunk(cohort, record);
+    const old = [...members.values()].filter(
+      ({ inside, newest }) =>
+        due !== null &&
+        inside &&
+        (newest.time < due.order.time || (newest.time === due.order.time && newest.offset < due.order.offset)),
+    );
+    return old.slice(0, chunk + 1);
+  }
+  function recordAt(message: CohortMessage): CohortRecord {
+    offset += 1;
+    return { message, at: offset * 1000, logId: 'log_1' as LogId, partition: 0, offset };
+  }
+
+  return {
+    /** Applies it; answers what was told because of it. Whoever has to leave leaves at once, `chunk` at a time. */
+    say(message: CohortMessage, chunk = 1000): readonly string[] {
+      const before = told.length;
+      take(recordAt(message), chunk);
+      return told.slice(before);
+    },
+    /** Time passes in the log without a word about this cohort. */
+    pass(seconds: number): void {
+      offset += seconds;
+    },
+    cohort: () => cohort,
+    member: (user: string): CohortMember | undefined => members.get(user),
+    inside: (): readonly string[] =>
+      [...members.values()]
+        .filter((one) => one.inside)
+        .map((one) => one.user)
+        .toSorted(),
+  };
+}

@@ -1,0 +1,3 @@
+export * from './issuer.ts';
+export * from './key-set-server.ts';
+export * from './loopback-http.ts';

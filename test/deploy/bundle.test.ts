@@ -1,0 +1,100 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  cli,
+  type CliAnswer,
+  startOtlpReceiver,
+  startProduct,
+  untilFound,
+  type OtlpReceiver,
+  type Product,
+} from '@carillon/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeBundle } from '../../tools/bundle.ts';
+
+const run = promisify(execFile);
+
+let place: string;
+let bundle: string;
+let program: string;
+let otlp: OtlpReceiver;
+let product: Product;
+
+const carillon = (args: readonly string[], input?: string): Promise<CliAnswer> =>
+  cli(args, { program, dataDir: join(place, 'data'), cwd: place, ...(input !== undefined && { input }) });
+
+beforeAll(async () => {
+  // Away from the checkout: what the bundle lacks cannot be found in a node_modules above it.
+  place = await mkdtemp(join(tmpdir(), 'carillon-bundle-'));
+  bundle = join(place, 'carillon');
+  await writeBundle(bundle);
+  program = join(bundle, 'carillon.js');
+  otlp = await startOtlpReceiver();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint };
+  product = await startProduct({ program, dataDir: join(place, 'data'), cwd: place, args: ['--demo'], env });
+});
+afterAll(async () => {
+  await product.kill('SIGKILL');
+  await otlp.close();
+  await rm(place, { recursive: true, force: true });
+});
+
+const asOwner = (path: string): Promise<Response> =>
+  fetch(`${product.controlUrl}${path}`, { headers: { authorization: `Bearer ${product.token}` } });
+
+describe('The bundle that a release carries', () => {
+  it('says its version, and starts as a program of its own', async () => {
+    expect(await cli(['--version'], { program })).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+    expect((await run(program, ['--version'])).stdout).toBe('0.1.0\n');
+  });
+
+  it('has the demo, whose rule takes an event in and puts a message out', async () => {
+    const made = await carillon(['api-key', 'create', 'till', '--json']);
+    const { key } = JSON.parse(made.stdout) as { key: string };
+    const stream = join(place, 'carillon-demo/workspaces/shop/streams/orders.yaml');
+    await writeFile(stream, (await readFile(stream, 'utf8')).replace('[backend]', '[till]'));
+    expect(await carillon(['apply', '-f', 'carillon-demo'])).toMatchObject({ code: 0, stderr: '' });
+    const event = { order_id: 'B-1', status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
+    const taken = await carillon(['send', 'shop/orders', '--file', '-', '--key', key], JSON.stringify(event));
+    expect(taken).toMatchObject({ code: 0, stderr: '' });
+    const message = await untilFound('the message of the order', async () => {
+      const { items } = (await (await asOwner('/v1/inbox')).json()) as { items: { subject: string; to: string }[] };
+      return items[0];
+    });
+    expect(message).toMatchObject({ to: 'ada@example.com' });
+    expect(JSON.stringify(message)).toContain('B-1');
+  });
+
+  it('serves the pages and the reference of the management API', async () => {
+    for (const path of ['/inbox', '/assets/style.css', '/docs/', '/v1/openapi.json']) {
+      expect((await asOwner(path)).status, path).toBe(200);
+    }
+  });
+
+  it('tells its traces to a collector', async () => {
+    await otlp.waitFor((span) => span.name === 'delivery.attempt', 20_000);
+  });
+
+  it('knows what it needs for a cluster', async () => {
+    const away = { CARILLON_BROKERS: '127.0.0.1:1', CARILLON_MONGODB_URL: 'mongodb://127.0.0.1:1' };
+    const { code, stderr } = await cli(['run', 'engine'], { program, dataDir: join(place, 'elsewhere'), env: away });
+    expect(code).toBe(2);
+    expect(stderr).toContain('CARILLON_SCHEMA_REGISTRY_URL');
+  });
+
+  it('checks the health of a process', async () => {
+    const check = (url: string): Promise<{ stdout: string }> =>
+      run(process.execPath, [join(bundle, 'health-check.js'), url]);
+    expect((await check(`${product.gatewayUrl}/readyz`)).stdout).toContain('configuration');
+    await expect(check(`${product.gatewayUrl}/nowhere`)).rejects.toMatchObject({ code: 1 });
+    await expect(check('http://127.0.0.1:1/readyz')).rejects.toMatchObject({ code: 1, stderr: /ECONNREFUSED/ });
+    await expect(check('readyz')).rejects.toMatchObject({ code: 1, stderr: /name the address/ });
+  });
+
+  it('ends with code 0 when it is asked to', async () => {
+    expect(await product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+});

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dropDatabase, forgetTopics, textOfDatabase } from '@carillon/testing/services';
+import { describe, inject } from 'vitest';
+import { describeWith } from '../support/requirements.ts';
+
+/*
+ * Where a chapter takes place. Each is read once and run twice: on one file, as `npm start` does, and on Kafka, MongoDB
+ * and a schema registry. The commands are the same, and so are the files of the configuration.
+ */
+
+export type Place = 'embedded' | 'cluster';
+
+/** An empty place for one chapter: a folder, and on a cluster servers that hold nothing of an earlier chapter. */
+export type Home = {
+  readonly place: Place;
+  readonly folder: string;
+  /** Settings that every command in it gets. The embedded backend needs none. */
+  readonly settings: Readonly<Record<string, string>>;
+  /**
+   * The number of the demo's configuration: where its record stands in `carillon.config`, after that of the API key. On
+   * Kafka the first record is the name of the log.
+   */
+  readonly demoNumber: number;
+  /** Everything that is stored in it, as text. */
+  stored(): Promise<string>;
+  /** Takes it away, with all that is in it. */
+  leave(): Promise<void>;
+};
+
+/** Declares a chapter for each place. */
+export function chapter(name: string, body: (newHome: () => Promise<Home>, place: Place) => void): void {
+  describe(`${name}, on one file`, () => {
+    body(embeddedHome, 'embedded');
+  });
+  describeWith(['kafka', 'mongodb', 'registry'], `${name}, on a cluster`, () => {
+    body(clusterHome, 'cluster');
+  });
+}
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
+const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+/** For what is the same in each place. */
+export async function embeddedHome(): Promise<Home> {
+  const folder = await newFolder();
+  const files = ['carillon.db', 'carillon.db-wal'].map((file) => join(folder, 'carillon-data', file));
+  return {
+    place: 'embedded',
+    folder,
+    settings: {},
+    demoNumber: 1,
+    async stored() {
+      const texts = await Promise.all(files.filter((file) => existsSync(file)).map((file) => readFile(file, 'latin1')));
+      return texts.join('');
+    },
+    leave: () => removeFolder(folder),
+  };
+}
+
+async function clusterHome(): Promise<Home> {
+  const servers = inject('servers');
+  if (!servers) throw new Error('the servers were not started');
+  const { brokers, mongodb, registry } = servers;
+  const database = `walkthrough-${randomBytes(6).toString('hex')}`;
+  const folder = await newFolder();
+  await forgetTopics(brokers, 'carillon.');
+  return {
+    place: 'cluster',
+    folder,
+    settings: {
+      CARILLON_BROKERS: brokers.join(','),
+      CARILLON_SINGLE_BROKER: 'true',
+      CARILLON_MONGODB_URL: mongodb,
+      CARILLON_MONGODB_DATABASE: database,
+      CARILLON_SCHEMA_REGISTRY_URL: registry,
+    },
+    demoNumber: 2,
+    stored: () => textOfDatabase(mongodb, database),
+    async leave() {
+      await dropDatabase(mongodb, database);
+      await removeFolder(folder);
+    },
+  };
+}
