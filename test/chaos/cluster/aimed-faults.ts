@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilFound } from '@carillon/testing';
 import { KAFKA_API, type KafkaProxy } from '@carillon/testing/faults';
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
+import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import type { Site } from './faults.ts';
 
 /** Longer than a send is repeated inside the client (about 15 s), so that it is rejected in the end. */
@@ -60,7 +60,7 @@ export async function recreateTopic(site: Site): Promise<void> {
   const { topics } = await admin.fetchTopicMetadata({ topics: [TOPIC] });
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: TOPIC }],
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: TOPIC }],
   });
   const configEntries = (resources[0]?.configEntries ?? [])
     .filter(({ isDefault, readOnly }) => !isDefault && !readOnly)

@@ -64,9 +64,11 @@ export async function runClusterCrashes(options: ClusterCrashOptions): Promise<C
     members: options.members ?? { gateway: 2, engine: 2, delivery: 2 },
     env: { CARILLON_MONGODB_DATABASE: options.database, ...options.env },
   });
+  const supervisor = superviseCluster(cluster);
   try {
-    return await crash(options, folder, cluster, smtp);
+    return await crash(options, folder, cluster, supervisor, smtp);
   } finally {
+    supervisor.abandon();
     await killAll(cluster);
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
@@ -81,6 +83,7 @@ async function crash(
   options: ClusterCrashOptions,
   folder: string,
   cluster: Cluster,
+  supervisor: Supervisor,
   smtp: LedgerSmtp,
 ): Promise<ClusterCrashReport> {
   const { services, seed } = options;
@@ -98,7 +101,6 @@ async function crash(
     ...(options.firing !== undefined && { firing: options.firing }),
     ...(options.patience !== undefined && { patience: options.patience }),
   });
-  const supervisor = superviseCluster(cluster);
   const taken = (): number => posters.acknowledged.length;
   await options.faults({ cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken });
   const lastFault = Date.now();

@@ -24,6 +24,8 @@ export type Supervisor = {
   isHeld(part: ServicePart): boolean;
   /** Resolves when every member is ready; then nobody is watched any longer. */
   end(): Promise<void>;
+  /** Watches nobody any longer, as of now. */
+  abandon(): void;
 };
 
 const LOOKS_EVERY = 100;
@@ -92,6 +94,9 @@ export function superviseCluster({ members }: Pick<Cluster, 'members'>): Supervi
       ending = true;
       await watching;
       await Promise.all(starting.values());
+    },
+    abandon() {
+      ending = true;
     },
   };
 }
