@@ -57,3 +57,51 @@ export function startPosting(
     },
   };
 }
+
+/** Requests under way at once, beyond which the flood itself would be what is slow. */
+const MOST_OPEN = 900;
+const TICK = 50;
+
+/** Clients that do not wait for an answer before they send the next event; none of them fires a rule. */
+export function startFlood(
+  { gatewayUrl, key }: Target,
+  { perSecond, bytes }: { readonly perSecond: number; readonly bytes: number },
+): { finish(): Promise<ReadonlyMap<string, number>> } {
+  const answers = new Map<string, number>();
+  const note = 'x'.repeat(bytes);
+  const open = new Set<Promise<void>>();
+  let sent = 0;
+
+  async function send(): Promise<void> {
+    const body = JSON.stringify({ order_id: `flood-${(sent += 1)}`, status: 'open', total: 1, note });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const came = await fetch(`${gatewayUrl}/events/shop/orders`, { method: 'POST', headers, body }).then(
+      async (answer) => {
+        await answer.arrayBuffer();
+        return String(answer.status);
+      },
+      (error: unknown) => codeOf(error),
+    );
+    answers.set(came, (answers.get(came) ?? 0) + 1);
+  }
+  const timer = setInterval(() => {
+    for (let one = 0; one < (perSecond * TICK) / 1000 && open.size < MOST_OPEN; one += 1) {
+      const sending = send();
+      open.add(sending);
+      void sending.finally(() => open.delete(sending));
+    }
+  }, TICK);
+  return {
+    async finish() {
+      clearInterval(timer);
+      await Promise.all(open);
+      return answers;
+    },
+  };
+}
+
+/** Why no answer came: fetch says it in the cause. */
+function codeOf(error: unknown): string {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
+}
