@@ -1,14 +1,12 @@
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
 import { createRecordCodecs, RECORD_SCHEMAS, type DeadLetterBody } from '@carillon/contracts';
 import { untilFound } from '@carillon/testing';
-import { settingsFor, startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
 import { givenIntent } from '@carillon/testing/given';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { openShop, order, shopFiles, type Shop } from '../product/shop.ts';
-import { connectForeignProgram, type ForeignProgram } from './foreign-program.ts';
+import { order, shopFiles } from '../product/shop.ts';
+import { TIMEOUT, useShopOnCluster } from './shop-on-cluster.ts';
 
-const TIMEOUT = 180_000;
 const WITHIN = 60_000;
 const INTENTS = 'carillon.intents';
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
@@ -20,22 +18,10 @@ const framed = (id: number): Uint8Array => {
 };
 
 describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can read', () => {
-  let services: ClusterServices;
-  let shop: Shop & { close(): Promise<void> };
-  let foreign: ForeignProgram;
-  beforeAll(async () => {
-    services = await startClusterServices();
-    shop = await openShop({ env: settingsFor(services) });
-    foreign = await connectForeignProgram(services.kafka.brokers);
-  }, TIMEOUT);
-  afterAll(async () => {
-    await foreign?.leave();
-    await shop?.close();
-    await services?.stop();
-  }, TIMEOUT);
+  const running = useShopOnCluster();
 
   const letters = async (): Promise<readonly DeadLetterBody[]> =>
-    (await shop.api<{ items: DeadLetterBody[] }>('GET', '/v1/dead-letters?limit=200')).body.items;
+    (await running().shop.api<{ items: DeadLetterBody[] }>('GET', '/v1/dead-letters?limit=200')).body.items;
   const letterOf = (partition: number, topic: string, reason: string): Promise<DeadLetterBody> =>
     untilFound(
       `a dead letter of ${topic}/${partition}: ${reason}`,
@@ -47,6 +33,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
     );
   /** Enough orders that each partition of the intents gets one: all of them go on. */
   const everyPartitionGoesOn = async (name: string): Promise<void> => {
+    const { shop } = running();
     const events = await Promise.all(Array.from({ length: 24 }, (_, at) => shop.send(order(`${name}-${at}`))));
     for (const event of events) await shop.delivered(event, 'SENT');
   };
@@ -54,6 +41,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   it(
     'become dead letters: truncated, without a frame, of a schema that nobody knows, of another topic, empty',
     async () => {
+      const { services, foreign } = running();
       const registry = createSchemaRegistry({ url: services.registry.url });
       const outcomes = await registry.register(RECORD_SCHEMAS.outcome.subject, RECORD_SCHEMAS.outcome.current);
       const codecs = await createRecordCodecs(registry, Date.now);
@@ -84,6 +72,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   it(
     'may be as large as a topic takes, and hold up nobody either; redriven, they are read where they stand',
     async () => {
+      const { shop, foreign } = running();
       const facts = { kind: 'event', enc: '0', event_id: 'evt_HUGE', workspace: 'shop', stream: 'shop/orders' };
       await foreign.write(INTENTS, 6, new Uint8Array(4_000_000).fill(1));
       await foreign.write('carillon.events', 1, text(JSON.stringify({ text: 'x'.repeat(4_000_000) })), facts);
@@ -101,6 +90,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   it(
     'are not made by a rule that grows an event beyond what a topic takes: that recipient is dropped, with a reason',
     async () => {
+      const { shop } = running();
       const growing = shopFiles()['workspaces/shop/notifications/order-paid.yaml']?.replace(
         'to: { email: event.email }',
         `to: { email: event.email }\n      variables: { ${Array.from({ length: 30 }, (_, at) => `v${at}: event.note`).join(', ')} }`,
@@ -125,6 +115,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   it(
     'are not what long ids and addresses become: the indexes of the database take them',
     async () => {
+      const { shop } = running();
       const long = 'y'.repeat(100_000);
       await shop.apply(shopFiles({ uniqueId: 'event.long' }));
       const event = await shop.send(order('long', { long, email: `${long}@example.com` }));
@@ -138,6 +129,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   it(
     'are read where a newer program wrote them: the registry knows their schema. While it is away, the partition waits',
     async () => {
+      const { services, shop, foreign } = running();
       const registry = createSchemaRegistry({ url: services.registry.url });
       const { subject, current } = RECORD_SCHEMAS.intent;
       const codecs = await createRecordCodecs(registry, Date.now);

@@ -1,30 +1,16 @@
 import { untilFound } from '@carillon/testing';
-import { settingsFor, startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { openShop, order, type Shop } from '../product/shop.ts';
-import { connectForeignProgram, type ForeignProgram } from './foreign-program.ts';
-
-const TIMEOUT = 180_000;
+import { order } from '../product/shop.ts';
+import { TIMEOUT, useShopOnCluster } from './shop-on-cluster.ts';
 
 describeWith(['kafka', 'mongodb', 'registry'], 'Topics that somebody changes under a running process', () => {
-  let services: ClusterServices;
-  let shop: Shop & { close(): Promise<void> };
-  let foreign: ForeignProgram;
-  beforeAll(async () => {
-    services = await startClusterServices();
-    shop = await openShop({ env: settingsFor(services) });
-    foreign = await connectForeignProgram(services.kafka.brokers);
-  }, TIMEOUT);
-  afterAll(async () => {
-    await foreign?.leave();
-    await shop?.close();
-    await services?.stop();
-  }, TIMEOUT);
+  const running = useShopOnCluster();
 
   it(
     'and partitions that are added are not used: all goes on, and doctor says what differs',
     async () => {
+      const { shop, foreign } = running();
       await shop.delivered(await shop.send(order('before')), 'SENT');
       await foreign.admin.createPartitions({ topicPartitions: [{ topic: 'carillon.intents', count: 9 }] });
       const { code, stdout } = await shop.run(['doctor']);
@@ -41,6 +27,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Topics that somebody changes und
   it(
     'and a topic that is made anew ends the process with 1, in words that say what to do',
     async () => {
+      const { shop, foreign } = running();
       const topic = 'carillon.events';
       const {
         topics: [described],

@@ -6,12 +6,10 @@ import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
 import { RECORD_SCHEMAS, TOPIC_DEFINITIONS } from '@carillon/contracts';
 import type { Check } from '@carillon/control';
 import { CarillonError, ID_PREFIXES, isCarillonError, messageOf, type LogId } from '@carillon/kernel';
-import { startLoop } from '@carillon/runtime';
 import type { Backend, BackendOptions } from './backend.ts';
 import type { ClusterSettings } from './cluster-settings.ts';
+import { watchDependency } from './dependency-watch.ts';
 
-/** How often a process looks whether its database still answers. */
-const PING_EVERY = 2_000;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const freshLogId = (): LogId =>
   (ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('')) as LogId;
@@ -43,8 +41,11 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
     opened.push(() => mongo.close());
     const registry = createSchemaRegistry(cluster.registry);
     opened.push(() => registry.close());
-    const database = watchDatabase(mongo);
-    opened.push(() => database.stop());
+    const watches = [
+      watchDependency('Kafka', clock, () => log.bounds('carillon.config', 0)),
+      watchDependency('database', clock, () => mongo.ping()),
+    ];
+    for (const watch of watches) opened.push(() => watch.stop());
     return {
       ...mongo,
       log,
@@ -52,7 +53,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       kind: 'cluster',
       place: `cluster, Kafka at ${cluster.kafka.brokers.join(', ')}`,
       alone: false,
-      readiness: () => [database.check()],
+      readiness: () => watches.map((watch) => watch.check()),
       checks: () => clusterChecks(cluster, connection, mongo),
       async backup() {
         throw new CarillonError(
@@ -69,28 +70,6 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
     await close();
     throw error;
   }
-}
-
-/** Asks the database now and then, so that `/readyz` has an answer at hand. */
-function watchDatabase(mongo: MongoStores): {
-  check(): { name: string; ok: boolean; detail: string };
-  stop(): Promise<void>;
-} {
-  let trouble: string | null = null;
-  const loop = startLoop(
-    PING_EVERY,
-    async () => {
-      await mongo.ping();
-      trouble = null;
-    },
-    (error) => {
-      trouble = isCarillonError(error) ? error.detail : messageOf(error);
-    },
-  );
-  return {
-    check: () => ({ name: 'database', ok: trouble === null, detail: trouble ?? 'answers' }),
-    stop: () => loop.stop(),
-  };
 }
 
 async function clusterChecks(

@@ -126,6 +126,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       const proxy = await playground.proxy();
       await proxy.goAway();
       const late = playground.open({ url: proxyUrl(proxy), patience: 20_000 });
+      // Longer than one try to find a server (2 s): it is the second or third that finds it.
       setTimeout(() => void proxy.comeBack(), 3_000);
       await expect(late).resolves.toBeDefined();
     });

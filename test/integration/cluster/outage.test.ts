@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AppliedBody, DeliveryBody } from '@carillon/contracts';
+import { untilFound } from '@carillon/testing';
+import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
+import type { Service } from '@carillon/testing/services';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { request, scratch, shopFiles } from '../product/shop.ts';
+import { startFlood, startPosting, type Answer, type Posting } from './posting.ts';
+
+const TIMEOUT = 400_000;
+const OUTAGE = 30_000;
+/** The gateway tries for 5 s to append, and for 1 s to read the configuration; the rest is for a machine that is busy. */
+const ANSWERED_WITHIN = 12_000;
+const ROLES = ['gateway', 'engine', 'delivery', 'control'] as const;
+const FLOOD = 20_000;
+const DELIVERED_WITHIN = 120_000;
+const MEBIBYTE = 1024 * 1024;
+/** What a process may hold, all of Node and our code included (150 to 200 MiB). */
+const MOST_MEMORY = 600 * MEBIBYTE;
+
+const memoryOf = (pid: number): number => {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1024;
+};
+
+describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is away while events are posted', () => {
+  let services: ClusterServices;
+  let cluster: Cluster;
+  let remove: () => Promise<void>;
+  let key = '';
+  const pids = (): readonly number[] => cluster.members.map(({ pid }) => pid);
+  let begun: readonly number[] = [];
+
+  const api = <T>(method: string, path: string, body?: unknown) =>
+    request<T>(`${cluster.controlUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${cluster.token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+
+  beforeAll(async () => {
+    const place = await scratch();
+    ({ remove } = place);
+    services = await startClusterServices();
+    cluster = await startCluster({ services, dataDir: join(place.folder, 'data') });
+    const made = await api<{ key: string }>('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' });
+    ({ key } = made.body);
+    const applied = await api<AppliedBody>('POST', '/v1/configuration/apply', { files: shopFiles(), prune: false });
+    expect(applied.body.faults).toEqual([]);
+    begun = pids();
+  }, TIMEOUT);
+  afterAll(async () => {
+    await cluster?.stop();
+    await services?.stop();
+    await remove?.();
+  }, TIMEOUT);
+
+  /** Which checks of `/readyz` were not ok, per role, asked again and again until `over` resolves. */
+  async function watchReadiness(over: Promise<unknown>): Promise<Readonly<Record<string, ReadonlySet<string>>>> {
+    const away: Record<string, Set<string>> = {};
+    let isOver = false;
+    void over.finally(() => (isOver = true));
+    while (!isOver) {
+      for (const { role, address } of cluster.members) {
+        const { status, body } = await request<{ checks: { name: string; ok: boolean }[] }>(`${address}/readyz`, {});
+        const failing = body.checks.filter(({ ok }) => !ok);
+        expect(status).toBe(failing.length === 0 ? 200 : 503);
+        for (const { name } of failing) (away[role] ??= new Set()).add(name);
+      }
+      await pause(500);
+    }
+    return away;
+  }
+
+  /** The deliveries of these events, by state; `none` where there is none. */
+  async function statesOf(events: ReadonlySet<string>): Promise<Readonly<Record<string, number>>> {
+    const states = new Map([...events].map((event) => [event, 'none']));
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { body } = await api<{ items: DeliveryBody[]; next: string | null }>(
+        'GET',
+        `/v1/workspaces/shop/deliveries?limit=500${page}`,
+      );
+      for (const { event_id: event, state, reason } of body.items) {
+        if (states.has(event)) states.set(event, state === 'SENT' ? state : `${state} (${reason})`);
+      }
+      cursor = body.next;
+    }
+    const counts: Record<string, number> = {};
+    for (const state of states.values()) counts[state] = (counts[state] ?? 0) + 1;
+    return counts;
+  }
+
+  /** Every event that was taken has its delivery, sent once. */
+  async function allDelivered(accepted: ReadonlySet<string>): Promise<void> {
+    let states: Readonly<Record<string, number>> = {};
+    const until = Date.now() + DELIVERED_WITHIN;
+    while (states['SENT'] !== accepted.size && Date.now() < until) {
+      await pause(1_000);
+      states = await statesOf(accepted);
+    }
+    expect(states).toEqual({ SENT: accepted.size });
+    const inbox = await api<{ items: { delivery_id: string }[] }>('GET', '/v1/inbox?limit=500');
+    const told = inbox.body.items.map((one) => one.delivery_id);
+    expect(new Set(told).size).toBe(told.length);
+  }
+
+  const allReady = (): Promise<true> =>
+    untilFound(
+      'every role is ready again',
+      async () => {
+        const answers = await Promise.all(cluster.members.map(({ address }) => fetch(`${address}/readyz`)));
+        if (answers.every(({ ok }) => ok)) return true;
+        await pause(250);
+        return undefined;
+      },
+      60_000,
+    );
+
+  function boundedAnswers(answers: readonly Answer[]): void {
+    expect(new Set(answers.map(({ status }) => status)).difference(new Set([202, 503]))).toEqual(new Set());
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.every(({ retryAfter }) => /^\d+$/.test(retryAfter ?? ''))).toBe(true);
+    expect(Math.max(...answers.map(({ took }) => took))).toBeLessThan(ANSWERED_WITHIN);
+  }
+
+  /** Kills a part while events are posted, starts it again after its time, and answers what was seen meanwhile. */
+  async function outageOf(name: string, part: Pick<Service, 'kill' | 'restart'>) {
+    const clients = startPosting({ gatewayUrl: cluster.gatewayUrl, key }, { name, clients: 10, every: 100 });
+    await untilFound('events are taken', () => clients.accepted.size > 20 || undefined, 60_000);
+    await part.kill();
+    const from = Date.now();
+    const away = await watchReadiness(pause(OUTAGE));
+    const during = clients.answers.filter(({ at, took }) => at - took > from);
+    const memory = Math.max(...pids().map(memoryOf));
+    const metrics = await Promise.all(cluster.members.map(({ address }) => fetch(`${address}/metrics`)));
+    await part.restart();
+    return { clients, away, during, memory, metrics: metrics.map(({ status }) => status) };
+  }
+
+  /** Whatever was away is back: all that was taken is delivered, by the processes that were there before. */
+  async function recovers(clients: Posting): Promise<void> {
+    boundedAnswers(clients.answers);
+    await clients.finish();
+    await allReady();
+    await allDelivered(clients.accepted);
+    expect(pids()).toEqual(begun);
+  }
+
+  it(
+    'answers 503 with Retry-After while the broker is gone for 30 s, and delivers all that it took, without a restart',
+    async () => {
+      const { clients, away, during, memory, metrics } = await outageOf('broker', services.kafka);
+      expect(during.length).toBeGreaterThan(10);
+      expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
+      for (const role of ROLES) expect(away[role], role).toContain('Kafka');
+      expect(memory).toBeLessThan(MOST_MEMORY);
+      expect(metrics).toEqual([200, 200, 200, 200]);
+      await recovers(clients);
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'goes on taking events while the database is gone for 30 s, for which the log is enough, and delivers them after',
+    async () => {
+      const { clients, away, during, memory, metrics } = await outageOf('database', services.mongodb);
+      expect(during.filter(({ status }) => status === 202).length).toBeGreaterThan(100);
+      for (const role of ROLES) expect(away[role], role).toEqual(new Set(['database']));
+      expect(memory).toBeLessThan(MOST_MEMORY);
+      // Numbers are wanted most when something is wrong.
+      expect(metrics).toEqual([200, 200, 200, 200]);
+      await recovers(clients);
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'holds a bounded amount in memory under three times what it can take, and refuses what is beyond',
+    async () => {
+      const target = { gatewayUrl: cluster.gatewayUrl, key };
+      const measured = startPosting(target, { name: 'measured', clients: 40, every: 0 });
+      await pause(5_000);
+      await measured.finish();
+      const flood = startFlood(target, { perSecond: (measured.accepted.size / 5) * 3, bytes: 100_000 });
+      const peaks = pids().map(() => 0);
+      for (const until = Date.now() + FLOOD; Date.now() < until; await pause(100)) {
+        for (const [at, pid] of pids().entries()) peaks[at] = Math.max(peaks[at] ?? 0, memoryOf(pid));
+      }
+      const answers = await flood.finish();
+      expect(answers.get('202')).toBeGreaterThan(100);
+      // No connection: its queue of them is as long as the system lets it be.
+      const known = new Set(['202', '429', '503', 'UND_ERR_CONNECT_TIMEOUT', 'ECONNRESET', 'UND_ERR_SOCKET']);
+      expect(new Set(answers.keys()).difference(known)).toEqual(new Set());
+      expect(Math.max(...peaks)).toBeLessThan(MOST_MEMORY);
+      await allReady();
+      expect(pids()).toEqual(begun);
+    },
+    TIMEOUT,
+  );
+});

@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { order } from '../product/shop.ts';
+
+export type Answer = {
+  readonly at: number;
+  readonly status: number;
+  readonly took: number;
+  readonly retryAfter: string | null;
+};
+
+/** Clients that send one event after the other, and repeat each with its Idempotency-Key until it is taken. */
+export type Posting = {
+  readonly answers: readonly Answer[];
+  /** Ids of the events that were taken, as 202 answered them. */
+  readonly accepted: ReadonlySet<string>;
+  /** Sends no new events; resolves when every one that was begun is taken. */
+  finish(): Promise<void>;
+};
+
+type Target = { readonly gatewayUrl: string; readonly key: string };
+
+export function startPosting(
+  { gatewayUrl, key }: Target,
+  { name, clients, every }: { readonly name: string; readonly clients: number; readonly every: number },
+): Posting {
+  const answers: Answer[] = [];
+  const accepted = new Set<string>();
+  let finishing = false;
+
+  async function send(id: string): Promise<boolean> {
+    const begun = performance.now();
+    const answer = await fetch(`${gatewayUrl}/events/shop/orders`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': id },
+      body: JSON.stringify(order(id)),
+    });
+    const { id: eventId } = (await answer.json()) as { id?: string };
+    const took = performance.now() - begun;
+    answers.push({ at: Date.now(), status: answer.status, took, retryAfter: answer.headers.get('retry-after') });
+    if (answer.status === 202 && eventId !== undefined) accepted.add(eventId);
+    return answer.status === 202;
+  }
+
+  async function client(number: number): Promise<void> {
+    for (let sent = 0; !finishing; sent += 1) {
+      while (!(await send(`${name}-${number}-${sent}`))) await pause(500);
+      await pause(every);
+    }
+  }
+  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+  return {
+    answers,
+    accepted,
+    async finish() {
+      finishing = true;
+      await running;
+    },
+  };
+}
+
+/** Requests under way at once, beyond which the flood itself would be what is slow. */
+const MOST_OPEN = 900;
+const TICK = 50;
+
+/** Clients that do not wait for an answer before they send the next event; none of them fires a rule. */
+export function startFlood(
+  { gatewayUrl, key }: Target,
+  { perSecond, bytes }: { readonly perSecond: number; readonly bytes: number },
+): { finish(): Promise<ReadonlyMap<string, number>> } {
+  const answers = new Map<string, number>();
+  const note = 'x'.repeat(bytes);
+  const open = new Set<Promise<void>>();
+  let sent = 0;
+
+  async function send(): Promise<void> {
+    const body = JSON.stringify({ order_id: `flood-${(sent += 1)}`, status: 'open', total: 1, note });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const came = await fetch(`${gatewayUrl}/events/shop/orders`, { method: 'POST', headers, body }).then(
+      async (answer) => {
+        await answer.arrayBuffer();
+        return String(answer.status);
+      },
+      (error: unknown) => codeOf(error),
+    );
+    answers.set(came, (answers.get(came) ?? 0) + 1);
+  }
+  const timer = setInterval(() => {
+    for (let one = 0; one < (perSecond * TICK) / 1000 && open.size < MOST_OPEN; one += 1) {
+      const sending = send();
+      open.add(sending);
+      void sending.finally(() => open.delete(sending));
+    }
+  }, TICK);
+  return {
+    async finish() {
+      clearInterval(timer);
+      await Promise.all(open);
+      return answers;
+    },
+  };
+}
+
+/** Why no answer came: fetch says it in the cause. */
+function codeOf(error: unknown): string {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
+}

@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { cli, untilFound, type CliAnswer } from '@carillon/testing';
+import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../support/requirements.ts';
+import { ORDER, type Delivery } from './support.ts';
+
+/*
+ * 13. Roles of their own
+ *
+ * On a cluster each role can be a process of its own, on any machine: `carillon run gateway`, `engine`, `delivery`,
+ * `control`. Any number of each share the work, and any of them may die. The commands are those of the chapters before:
+ * they ask control, wherever it is. The configuration is the folder of the demo, as it stands in docs/examples.
+ */
+
+const DEMO = resolve(import.meta.dirname, '../../docs/examples/demo');
+const START_TIMEOUT = 180_000;
+
+describeWith(['kafka', 'mongodb', 'registry'], '13. Roles of their own', () => {
+  let folder = '';
+  let services: ClusterServices;
+  let cluster: Cluster;
+  let key = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
+    services = await startClusterServices();
+    // Four processes: `carillon run ROLE`, each with the same settings and the same keys.
+    cluster = await startCluster({ services, dataDir: join(folder, 'carillon-data') });
+  }, START_TIMEOUT);
+  afterAll(async () => {
+    await cluster?.stop();
+    await services?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }, START_TIMEOUT);
+
+  const run = (args: readonly string[], input = ''): Promise<CliAnswer> => cli(args, { cwd: folder, input });
+  const send = async (order: string): Promise<string> => {
+    const event = JSON.stringify({ ...ORDER, order_id: order });
+    const { stdout, stderr } = await run(['send', 'shop/orders', '--key', key], event);
+    const [id] = /evt_\w{26}/.exec(stdout) ?? [];
+    if (id === undefined) throw new Error(`not sent: ${stdout}${stderr}`);
+    return id;
+  };
+  const told = (event: string): Promise<Delivery> =>
+    untilFound(
+      `somebody is told of ${event}`,
+      async () => {
+        const { stdout } = await run(['deliveries', '--state', 'SENT', '--json']);
+        return (JSON.parse(stdout) as { items: Delivery[] }).items.find((one) => one.event_id === event);
+      },
+      60_000,
+    );
+
+  it('takes the demo as it stands: a key, and its folder applied', async () => {
+    const made = await run(['api-key', 'create', 'backend', '--workspace', 'shop', '--json']);
+    ({ key } = JSON.parse(made.stdout) as { key: string });
+    const applied = await run(['apply', '-f', DEMO]);
+    expect(applied.code, applied.stderr).toBe(0);
+    expect(applied.stdout).toContain('every event from now on is judged by it');
+  });
+
+  it('takes an event at the gateway, judges it in the engine, sends it in delivery, and tells of it in control', async () => {
+    const event = await send('A-1001');
+    await told(event);
+    const { stdout } = await run(['trace', event]);
+    expect(stdout).toMatch(/1 rule saw it, 1 fired/);
+    expect(stdout).toMatch(/delivery +SENT \(accepted\)/);
+  });
+
+  it('lets a second engine share the work, and answers for each of them whether it is well', async () => {
+    const second = await cluster.join('engine');
+    for (const { address } of cluster.members) expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    await told(await send('A-1002'));
+    await second.stop();
+    await told(await send('A-1003'));
+  });
+
+  it('goes on with what a dead process left: nothing is lost, and nobody is told twice', async () => {
+    const [delivery] = cluster.of('delivery');
+    await delivery?.kill();
+    const events = [await send('A-1004'), await send('A-1005')];
+    await delivery?.restart();
+    for (const event of events) await told(event);
+    const { stdout } = await run(['deliveries', '--json', '--limit', '100']);
+    const { items } = JSON.parse(stdout) as { items: Delivery[] };
+    expect(items.map(({ state, attempts }) => [state, attempts.length])).toEqual(items.map(() => ['SENT', 1]));
+    expect(items).toHaveLength(5);
+  });
+
+  it('tells how the whole stands by doctor, whatever process is asked', async () => {
+    const { stdout } = await run(['doctor']);
+    for (const step of ['configuration', 'Kafka topics', 'database', 'schema registry', 'keys', 'in doubt']) {
+      expect(stdout).toMatch(new RegExp(`^ok +${step}: `, 'm'));
+    }
+  });
+});
