@@ -8,7 +8,7 @@ import { describeWith } from '../support/requirements.ts';
 import { ORDER, type Delivery } from './support.ts';
 
 /*
- * 13. Roles of their own
+ * 14. Roles of their own
  *
  * On a cluster each role can be a process of its own, on any machine: `carillon run gateway`, `engine`, `delivery`,
  * `control`. Any number of each share the work, and any of them may die. The commands are those of the chapters before:
@@ -18,7 +18,7 @@ import { ORDER, type Delivery } from './support.ts';
 const DEMO = resolve(import.meta.dirname, '../../docs/examples/demo');
 const START_TIMEOUT = 180_000;
 
-describeWith(['kafka', 'mongodb', 'registry'], '13. Roles of their own', () => {
+describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
   let folder = '';
   let services: ClusterServices;
   let cluster: Cluster;
