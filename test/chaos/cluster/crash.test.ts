@@ -70,15 +70,16 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brok
       services,
       database: 'crash',
       seed,
-      events: 1_500,
-      rate: 60,
+      events: 1_000,
+      rate: 40,
+      firing,
       members: {},
       faults: async (site) => {
         takenWithout = await killLeader(site, 'carillon.events', 10_000);
       },
     });
     expectGreen(report);
-    expect(report.figures['acknowledged']).toBe(1_500);
+    expect(report.figures['acknowledged']).toBe(1_000);
     expect(takenWithout).toBeGreaterThan(50);
   }, 300_000);
 });
