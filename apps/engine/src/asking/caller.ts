@@ -201,6 +201,10 @@ export function startCaller(ports: CallerPorts): Caller {
         integration = partner.integration;
         answer = await callWithKeys(lane, shared, partner, callId, room.take);
       }
+    } catch (error) {
+      // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
+      watch.trouble('ask a partner', error);
+      partners.ended(lane.kind, answer, false);
     } finally {
       lane.calls -= 1;
       lane.settling += 1;
