@@ -44,3 +44,35 @@ export const DOUBT_SENT_AGAIN: Change = {
   from: "if (settings.inDoubt === 'resend' && !usedUp) {",
   to: 'if (!usedUp) {',
 };
+
+const LANE = 'libs/adapters/kafka/src/producing/lane.ts';
+
+/** The bug: a producer is used again after it rejected a send. */
+export const PRODUCER_KEPT: Change = {
+  file: LANE,
+  from: `      if (waiting.length === 0) return;
+      producer?.discard();
+      producer = null;`,
+  to: '      if (waiting.length === 0) return;',
+};
+
+/** The bug: a send begins while another one of the same producer is open. */
+export const TWO_OPEN_SENDS: Change = {
+  file: LANE,
+  from: 'if (batch.length > 0) await deliver(batch);',
+  to: 'if (batch.length > 0) await Promise.race([deliver(batch), pause(1)]);',
+};
+
+/** The bug: who was refused by the fence of a document goes on as if it had won. */
+export const FENCE_IGNORED: Change = {
+  file: 'libs/adapters/mongodb/src/compare-and-set.ts',
+  from: "return 'stale';",
+  to: "return 'done';",
+};
+
+/** The bug: who was refused by the fence of a partition goes on as if it were its own. */
+export const CHECKPOINT_FENCE_IGNORED: Change = {
+  file: 'libs/adapters/mongodb/src/stores/checkpoints.ts',
+  from: "return 'refused';",
+  to: "return 'done';",
+};

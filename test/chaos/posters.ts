@@ -8,6 +8,8 @@ export type Acknowledged = {
   readonly idempotencyKey: string;
   readonly uniqueId: string;
   readonly to: string;
+  /** Whether somebody is to be told of it. */
+  readonly fires: boolean;
 };
 
 export type PostersOptions = {
@@ -20,6 +22,10 @@ export type PostersOptions = {
   readonly rate: number;
   /** So many events in all; left out: until `finish`. */
   readonly events?: number;
+  /** Share of events that somebody is to be told of; left out: all. */
+  readonly firing?: number;
+  /** How long an event is sent again before its poster gives up; a minute, unless told. */
+  readonly patience?: number;
 };
 
 export type Posters = {
@@ -40,7 +46,7 @@ const REPEATED = 0.05;
 const ACKNOWLEDGED_WITHIN = 60_000;
 const TRY_AGAIN = 100;
 
-type Order = { readonly idempotencyKey: string; readonly uniqueId: string; readonly to: string };
+type Order = Omit<Acknowledged, 'eventId'>;
 
 /** Clients as the documentation wants them: each event has an Idempotency-Key and is sent again until 202. */
 export function startPosters(options: PostersOptions): Posters {
@@ -55,11 +61,12 @@ export function startPosters(options: PostersOptions): Posters {
     const earlier = ids[Math.floor(chance() * number)];
     const uniqueId = earlier !== undefined && chance() < REUSED ? earlier : `order-${number}`;
     ids.push(uniqueId);
-    return { idempotencyKey: `key-${number}`, uniqueId, to: `customer-${number}@example.org` };
+    const fires = options.firing === undefined || chance() < options.firing;
+    return { idempotencyKey: `key-${number}`, uniqueId, to: `customer-${number}@example.org`, fires };
   }
 
   /** The id that a 202 named; undefined where nobody can say whether the event was taken. */
-  async function post({ idempotencyKey, uniqueId, to }: Order): Promise<string | undefined> {
+  async function post({ idempotencyKey, uniqueId, to, fires }: Order): Promise<string | undefined> {
     const url = await options.gateway();
     try {
       const answer = await fetch(`${url}/events/${STREAM}`, {
@@ -69,7 +76,7 @@ export function startPosters(options: PostersOptions): Posters {
           'content-type': 'application/json',
           'idempotency-key': idempotencyKey,
         },
-        body: JSON.stringify({ order_id: uniqueId, status: 'paid', email: to }),
+        body: JSON.stringify({ order_id: uniqueId, status: fires ? 'paid' : 'open', email: to }),
         signal: AbortSignal.timeout(10_000),
       });
       if (answer.status === 202) return ((await answer.json()) as { id: string }).id;
@@ -85,11 +92,12 @@ export function startPosters(options: PostersOptions): Posters {
   }
 
   async function postUntilTaken(order: Order): Promise<string> {
-    const deadline = Date.now() + ACKNOWLEDGED_WITHIN;
+    const { patience = ACKNOWLEDGED_WITHIN } = options;
+    const deadline = Date.now() + patience;
     for (;;) {
       const id = await post(order);
       if (id !== undefined) return id;
-      if (Date.now() > deadline) throw new Error(`no 202 within ${ACKNOWLEDGED_WITHIN} ms: ${order.idempotencyKey}`);
+      if (Date.now() > deadline) throw new Error(`no 202 within ${patience} ms: ${order.idempotencyKey}`);
       await pause(TRY_AGAIN * (0.5 + Math.random()));
     }
   }

@@ -30,7 +30,7 @@ function orderIs(facts: DeliveryFacts = {}): {
     delivery,
     letter,
     course: {
-      acknowledged: [{ eventId, idempotencyKey: 'key-1', uniqueId: 'order-1', to: TO }],
+      acknowledged: [{ eventId, idempotencyKey: 'key-1', uniqueId: 'order-1', to: TO, fires: true }],
       mail: [letter],
       callsAtKills: 0,
     },
@@ -64,10 +64,23 @@ describe('The verdict', () => {
     expect(kinds({ ...course, mail: [] }, evidence)).toEqual(['lost']);
   });
 
+  it('wants an event that fires nothing on the log, and no intent of it', () => {
+    const { course, evidence } = orderIs();
+    const silent = {
+      ...course,
+      acknowledged: course.acknowledged.map((event) => ({ ...event, fires: false })),
+      mail: [],
+    };
+    const nothing = { ...evidence, intents: [], deliveries: [], outcomes: [] };
+    expect(kinds(silent, nothing)).toEqual([]);
+    expect(kinds(silent, { ...nothing, intents: evidence.intents })).toEqual(['lost']);
+    expect(kinds(silent, { ...nothing, events: new Set() })).toEqual(['lost']);
+  });
+
   it('finds lost a duplicate that nobody is told of', () => {
     const { course, evidence, delivery } = orderIs();
     const second = deliveryOf({ slot: delivery.slot }).intent;
-    const acknowledged = { eventId: second.eventId, idempotencyKey: 'key-2', uniqueId: 'order-1', to: TO };
+    const acknowledged = { eventId: second.eventId, idempotencyKey: 'key-2', uniqueId: 'order-1', to: TO, fires: true };
     const judged = [...delivery.judged, second.id];
     const both = {
       ...evidence,

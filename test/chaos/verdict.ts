@@ -46,6 +46,7 @@ function findLost({ acknowledged, mail }: Course, evidence: Evidence): readonly 
   function whyLost(event: Acknowledged): string | undefined {
     if (!evidence.events.has(event.eventId)) return 'it is not on the log';
     const intent = intents.get(event.eventId);
+    if (!event.fires) return intent && 'an intent came of it, though it fires nothing';
     if (!intent) return `no intent came of it${unread}`;
     const holder = bySlot.get(event.uniqueId);
     if (!holder?.judged.includes(intent.id)) return `nobody has its intent in custody${unread}`;
@@ -103,8 +104,8 @@ function findDoubts({ mail, callsAtKills }: Course, { deliveries }: Evidence): r
 function findUntrue({ acknowledged, mail }: Course, { deliveries, outcomes }: Evidence): readonly Finding[] {
   const byId = new Map(deliveries.map((delivery) => [delivery.id as string, delivery]));
   const customers = new Map<string, Set<string>>();
-  for (const { uniqueId, to } of acknowledged) {
-    customers.set(uniqueId, (customers.get(uniqueId) ?? new Set()).add(to));
+  for (const { uniqueId, to, fires } of acknowledged) {
+    if (fires) customers.set(uniqueId, (customers.get(uniqueId) ?? new Set()).add(to));
   }
   const told = new Set(outcomes.map(({ deliveryId, state }) => `${deliveryId} ${state}`));
   const ofMail = mail.flatMap((entry): Finding[] => {

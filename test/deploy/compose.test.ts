@@ -102,7 +102,7 @@ describe('The roles in deploy/compose', () => {
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
-      volumes: ['carillon-keys:/data'],
+      volumes: ['keys:/data'],
     });
     expect(seconds(service?.['stop_grace_period'])).toBeGreaterThanOrEqual(15);
   });

@@ -1,6 +1,6 @@
-import { partitionOf, slotParts, type Delivery } from '@carillon/domain';
+import { partitionOf, type Delivery } from '@carillon/domain';
 import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
-import { abandon, createCustodyStage, sweep, withdraw } from '@carillon/stages';
+import { abandon, createCustodyStage, intentKeyOf, sweep, withdraw } from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 
@@ -69,8 +69,8 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
 }
 
 /** Where the intents of a slot stand on the log. */
-const partitionOfIntent = ({ intent }: Delivery, { ids, log }: DeliveryPorts): number =>
-  partitionOf(ids.keyed('slot', ...slotParts(intent)), log.partitions('carillon.intents'));
+const partitionOfIntent = (delivery: Delivery, { log }: DeliveryPorts): number =>
+  partitionOf(intentKeyOf(delivery), log.partitions('carillon.intents'));
 
 /** Until nothing of the predecessor is left in SENDING. */
 async function sweepAll(ports: DeliveryPorts): Promise<void> {

@@ -3,6 +3,7 @@ import { createAskStage, createResolveStage, readAsking, traceEvent, projections
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import type { EnginePorts } from '../src/index.ts';
+import type { WatchedEngine } from './engine-role.ts';
 import { lookupGround } from './lookup-ground.ts';
 
 const ground = lookupGround();
@@ -19,7 +20,7 @@ function stall<Args extends readonly unknown[], Answer>(
   return {
     reached: () => reached || undefined,
     release: released.resolve,
-    async run(...args: Args): Promise<Answer> {
+    run: async (...args: Args): Promise<Answer> => {
       if (!when(...args)) return work(...args);
       if (side === 'after') {
         const answer = await work(...args);
@@ -63,23 +64,27 @@ async function oneSet(): Promise<void> {
   expect(made.map(({ person }) => person).toSorted()).toEqual(['ada', 'bob']);
 }
 
-async function firstWorkerStalls(more: Partial<EnginePorts>, reached: () => true | undefined): Promise<string> {
+async function firstWorkerStalls(
+  more: Partial<EnginePorts>,
+  reached: () => true | undefined,
+): Promise<{ readonly id: string; readonly first: WatchedEngine }> {
   await ground.configure();
-  await ground.start(more);
+  const first = await ground.start(more);
   const id = await ground.topology().event({ watchers: ['ada', 'bob'] });
   await untilFound('the first worker stands still', reached);
-  return id;
+  return { id, first };
 }
 
 describe('a worker that dies', () => {
   it('between the call and the record costs one more call; it comes back too late, and nobody is told twice', async () => {
     const dead = stall(replaceTask, decides, 'before');
-    await firstWorkerStalls(withReplace(dead.run), dead.reached);
+    const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
     ground.topology().clock.pass(LEASE);
     await ground.start();
     await oneSet();
     dead.release();
-    await ground.topology().event({ watchers: [] });
+    // Until it has done whatever it does with its answer.
+    await ground.stop(first);
     expect(ground.partner().calls).toHaveLength(2);
     expect(await ground.allLookups()).toHaveLength(1);
   });
@@ -87,12 +92,13 @@ describe('a worker that dies', () => {
   it('between the verdict and the log costs no call: the second worker puts the same answer there', async () => {
     const { log } = { log: () => ground.topology().data.log };
     const dead = stall((records: readonly NewRecord[]) => log().append(records), isLookup, 'before');
-    const id = await firstWorkerStalls(withAppend(dead.run), dead.reached);
+    const { id, first } = await firstWorkerStalls(withAppend(dead.run), dead.reached);
     ground.topology().clock.pass(LEASE);
     await ground.start();
     await ground.intents(2);
     dead.release();
-    await ground.lookups(2);
+    await ground.stop(first);
+    expect(await ground.allLookups()).toHaveLength(2);
     await oneSet();
     expect(ground.partner().calls).toHaveLength(1);
 
@@ -106,11 +112,12 @@ describe('a worker that dies', () => {
 
   it('between the log and the end of its task costs no call either', async () => {
     const dead = stall(replaceTask, ends, 'before');
-    await firstWorkerStalls(withReplace(dead.run), dead.reached);
+    const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
     ground.topology().clock.pass(LEASE);
     await ground.start();
     await ground.lookups(2);
     dead.release();
+    await ground.stop(first);
     await oneSet();
     expect(ground.partner().calls).toHaveLength(1);
   });

@@ -63,7 +63,7 @@ describe('the calls to one partner', () => {
   it('are repeated one by one where a shared answer cannot be attributed, or is refused', async () => {
     ground.partner().follow(({ userIds }, response) => {
       if (userIds.includes('poison')) return void response.writeHead(400).end();
-      if (userIds.length > 1) return [...userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: {} }))];
+      if (userIds.length > 1) return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: {} }));
       return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: { user_id: id } }));
     });
     await ground.configure();

@@ -18,6 +18,7 @@ export * from './contracts/schema-registry.ts';
 export * from './contracts/suppression-list.ts';
 export * from './deploy/index.ts';
 export * from './otlp/index.ts';
+export * from './partner/loopback-http.ts';
 export * from './partner/scripted-partner.ts';
 export * from './product/index.ts';
 export * from './partner/scripted-posthog.ts';

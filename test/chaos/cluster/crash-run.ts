@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@carillon/kernel';
 import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
 import { createChance } from '../chance.ts';
@@ -21,6 +22,10 @@ export type ClusterCrashOptions = {
   readonly events: number;
   /** Events in a second, at most. */
   readonly rate: number;
+  /** Share of events that somebody is to be told of; left out: all. */
+  readonly firing?: number;
+  /** How long clients send an event again; a minute, unless told. */
+  readonly patience?: number;
   readonly members?: Readonly<Partial<Record<RoleName, number>>>;
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** What befalls the product while events are posted; resolves when it is over and everything runs again. */
@@ -62,10 +67,14 @@ export async function runClusterCrashes(options: ClusterCrashOptions): Promise<C
   try {
     return await crash(options, folder, cluster, smtp);
   } finally {
-    await Promise.all(cluster.members.map((member) => member.kill()));
+    await killAll(cluster);
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function killAll({ members }: Cluster): Promise<void> {
+  await Promise.all(members.map((member) => member.kill()));
 }
 
 async function crash(
@@ -86,24 +95,33 @@ async function crash(
     posters: POSTERS,
     rate: options.rate / POSTERS,
     events: options.events,
+    ...(options.firing !== undefined && { firing: options.firing }),
+    ...(options.patience !== undefined && { patience: options.patience }),
   });
   const supervisor = superviseCluster(cluster);
   const taken = (): number => posters.acknowledged.length;
   await options.faults({ cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken });
   const lastFault = Date.now();
-  await posters.finish();
+  const given = await posters.finish().then(
+    (): Finding[] => [],
+    (error: unknown): Finding[] => [{ kind: 'stuck', what: messageOf(error) }],
+  );
   const since = Date.now();
   const stores = await openClusterStores(services, options.database);
   try {
-    const settledAfter = await settle(stores, since);
+    // Where an event is not taken at all, there is nothing to wait for.
+    const settledAfter = given.length > 0 ? 0 : await settle(stores, since);
     await supervisor.end();
-    await cluster.stop();
+    await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
     const evidence = await readEvidence(stores);
     const mail = await smtp.entries();
     const cutOff = supervisor.faults.filter(({ what }) => /^(?:kill|hold) delivery/.test(what)).length;
     return {
-      findings: judge({ acknowledged: posters.acknowledged, mail, callsAtKills: cutOff * CONNECTIONS }, evidence),
+      findings: [
+        ...given,
+        ...judge({ acknowledged: posters.acknowledged, mail, callsAtKills: cutOff * CONNECTIONS }, evidence),
+      ],
       deaths: supervisor.deaths,
       faults: supervisor.faults,
       settledAfter,

@@ -6,6 +6,7 @@ import { everything, killLeader } from './faults.ts';
 
 const events = Number(process.env['CRASH_EVENTS'] ?? 10_000);
 const kills = Number(process.env['CRASH_KILLS'] ?? 30);
+const firing = Number(process.env['CRASH_FIRING'] ?? 0.4);
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
 const START_TIMEOUT = 120_000;
@@ -40,6 +41,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
         events,
         // As the faults last, so that events come all the while.
         rate: events / ((kills * EACH_KILL) / 2_400 + 60),
+        firing,
         faults: (site) => everything(site, kills),
       });
       expectGreen(report);

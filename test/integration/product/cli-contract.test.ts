@@ -62,9 +62,21 @@ describe('Every command', () => {
         'doctor',
         'backup',
         'restore',
+        'move export',
+        'move import',
       ]),
     );
-    const groups = new Set(['', 'api-key', 'secret', 'suppressions', 'rule', 'account', 'integration', 'jwt-provider']);
+    const groups = new Set([
+      '',
+      'api-key',
+      'secret',
+      'suppressions',
+      'rule',
+      'account',
+      'integration',
+      'jwt-provider',
+      'move',
+    ]);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
     expect(mute.map(([name]) => name)).toEqual([]);
   });

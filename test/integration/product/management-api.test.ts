@@ -169,6 +169,7 @@ describe('Every route', () => {
       '/v1/doctor': {},
       '/v1/dead-letters/{id}/redrive': {},
       '/v1/workspaces/{workspace}/accounts/{name}/check': {},
+      '/v1/workspaces/{workspace}/integrations/{name}/check': { user_ids: ['ada'] },
       '/v1/workspaces/{workspace}/jwt-providers/{name}/check': { token: 'a.b.c' },
       '/v1/workspaces/{workspace}/deliveries/{id}/cancel': {},
       '/v1/workspaces/{workspace}/deliveries/{id}/resend': {},

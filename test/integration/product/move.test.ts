@@ -157,10 +157,13 @@ function describeImport(open: () => Promise<Target>): void {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain('added 4 deliveries, 1 suppressed addresses, 1 secrets, 3 configurations');
-    const second = await into(file);
-    expect(second).toMatchObject({ code: 0 });
-    expect(second.stdout).toContain('added 0 deliveries, 0 suppressed addresses, 0 secrets, 0 configurations');
-    expect(second.stdout).toContain('already: 4 deliveries');
+    const second = await cli(['move', 'import', file, '--json'], { dataDir: target.dataDir, env: target.env });
+    expect(second.code).toBe(0);
+    expect(JSON.parse(second.stdout)).toEqual({
+      file,
+      added: { delivery: 0, suppression: 0, secret: 0, configuration: 0 },
+      kept: { delivery: 4, suppression: 1, secret: 1, configuration: 3 },
+    });
   });
 
   it('tells nobody twice: the same events again, with the keys of before', { timeout: 120_000 }, async () => {
@@ -196,14 +199,9 @@ function describeImport(open: () => Promise<Target>): void {
       await shop.delivered(await shop.send(order('M-6', { email: 'new@example.com' })), 'SENT');
       await shop.delivered((await shop.deliveries('&unique_id=M-2'))[0]?.event_id ?? '', 'SENT');
       const later = smtp.accepted.slice(accepted);
-      expect(
-        later
-          .map((mail) => [mail.to[0], /^Subject: (.*)$/m.exec(mail.raw)?.[1]?.trim()])
-          .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
-      ).toEqual([
-        ['later@example.com', 'Order M-2'],
-        ['new@example.com', 'Your order M-6'],
-      ]);
+      const subjects = later.map((mail) => `${mail.to[0]}: ${/^Subject: (.*)$/m.exec(mail.raw)?.[1]?.trim()}`);
+      expect(new Set(subjects)).toEqual(new Set(['later@example.com: Order M-2', 'new@example.com: Your order M-6']));
+      expect(subjects).toHaveLength(2);
       const doctor = await shop.run(['doctor']);
       expect(doctor.stdout).toMatch(/ok {4}keys/);
     } finally {

@@ -124,9 +124,9 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       const away = openMongo({ url: 'mongodb://127.0.0.1:9/', database: 'x', clock: wallClock });
       await expect(away).rejects.toMatchObject({ detail: expect.stringContaining('ECONNREFUSED') as string });
       const proxy = await playground.proxy();
-      proxy.goAway();
+      await proxy.goAway();
       const late = playground.open({ url: proxyUrl(proxy), patience: 20_000 });
-      setTimeout(() => proxy.comeBack(), 3_000);
+      setTimeout(() => void proxy.comeBack(), 3_000);
       await expect(late).resolves.toBeDefined();
     });
 

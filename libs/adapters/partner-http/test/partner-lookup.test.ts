@@ -1,7 +1,6 @@
-import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import type { LookupIntegration } from '@carillon/domain';
 import type { OutboundHttp, PartnerAnswer, PartnerCall } from '@carillon/ports';
-import { startScriptedPartner, type PartnerScript, type ScriptedPartner } from '@carillon/testing';
+import { createLoopbackHttp, startScriptedPartner, type PartnerScript, type ScriptedPartner } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPartnerLookup } from '../src/index.ts';
 import { readRetryAfter } from '../src/answer.ts';
@@ -11,7 +10,7 @@ let partner: ScriptedPartner;
 let http: OutboundHttp;
 beforeEach(async () => {
   partner = await startScriptedPartner();
-  http = createGuardedHttp({ guard: createAddressGuard({ allowed: ['127.0.0.1'] }) });
+  http = createLoopbackHttp();
 });
 afterEach(async () => {
   await http.close();

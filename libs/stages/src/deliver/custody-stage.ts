@@ -96,6 +96,9 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
 export const deliveryIdOf = (intent: Intent, ids: Pick<Ids, 'keyed'>): DeliveryId =>
   `dlv_${ids.keyed('slot', ...slotParts(intent))}` as DeliveryId;
 
+/** The key of the records of its intents: the same hash of the slot, which need not be made again. */
+export const intentKeyOf = ({ id }: Delivery): string => id.slice('dlv_'.length);
+
 function parkRecord(record: LogRecord, fault: { reason: string; detail: string }, ports: CustodyPorts): NewRecord {
   return deadLetterRecord(deadLetterOf('deliver', record, fault.reason, fault.detail, ports), ports);
 }

@@ -98,10 +98,14 @@ export function launchProduct(options: ProductOptions): LaunchedProduct {
       clearTimeout(late);
       fail(new Error(`the product ended before it was ready (${signal ?? code}): ${stderr}${stdout}`));
     });
+    let isReady = false;
     child.stdout.on('data', (text: string) => {
+      // What it says later, such as why it ends, is no screen.
+      if (isReady) return;
       stdout += text;
       const screen = readScreen(stdout);
       if (!screen) return;
+      isReady = true;
       clearTimeout(late);
       const token = readFileSync(join(dataDir, 'owner-token'), 'utf8').trim();
       settle({ ...launched, gatewayUrl: screen.gateway, controlUrl: screen.control, token });

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
-import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-posthog';
@@ -30,6 +29,7 @@ import {
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
+import { createLoopbackHttp } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
 export type MovedClock = Clock & { pass(span: Duration): void };
@@ -94,7 +94,7 @@ export class Topology {
     await configuration.refresh();
     const templates = createTemplateRenderer();
     const book = createRuleBook(compileGiven, templates);
-    const http = createGuardedHttp({ guard: createAddressGuard({ allowed: ['127.0.0.0/8'] }) });
+    const http = createLoopbackHttp();
     this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }

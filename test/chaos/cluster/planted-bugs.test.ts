@@ -1,0 +1,113 @@
+import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { startKafkaProxy, type KafkaProxy } from '@carillon/testing/faults';
+import { startKafka } from '@carillon/testing/services';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import {
+  CHECKPOINT_FENCE_IGNORED,
+  FENCE_IGNORED,
+  plantedLine,
+  planting,
+  PRODUCER_KEPT,
+  TWO_OPEN_SENDS,
+  type Change,
+} from '../planting.ts';
+import { runClusterCrashes, type ClusterCrashOptions, type ClusterCrashReport } from './crash-run.ts';
+import { freezeSender, loseAnswers, recreateTopic, rejectSends } from './aimed-faults.ts';
+import type { Site } from './faults.ts';
+
+const START_TIMEOUT = 120_000;
+const TAKES = 240_000;
+/** A mail server without whims, so that what goes wrong is the product's doing. */
+const CALM = { latency: 20, tempfail: 0, drop: 0 };
+
+describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', () => {
+  let services: ClusterServices;
+  let runs = 0;
+  beforeAll(async () => {
+    services = await startClusterServices();
+  }, START_TIMEOUT);
+  afterAll(() => services?.stop(), START_TIMEOUT);
+
+  type Aimed = Pick<ClusterCrashOptions, 'events' | 'rate' | 'members' | 'patience'> & {
+    readonly faults: (site: Site, proxy: KafkaProxy) => Promise<void>;
+  };
+
+  /** A run with a broker of its own, behind a proxy that can fail. */
+  async function crashWith(changes: readonly Change[], { faults, ...aimed }: Aimed): Promise<ClusterCrashReport> {
+    const kafka = await startKafka();
+    const proxy = await startKafkaProxy(kafka.brokers);
+    try {
+      const report = await runClusterCrashes({
+        services: { ...services, kafka },
+        database: `planted-${(runs += 1)}`,
+        seed: runs,
+        smtp: CALM,
+        ...aimed,
+        faults: (site) => faults(site, proxy),
+        env: { CARILLON_BROKERS: proxy.brokers.join(','), ...(changes.length > 0 && planting(changes)) },
+      });
+      for (const change of changes) expect(report.logs).toContain(plantedLine(change));
+      console.log(changes.map(({ file }) => file).join(' and '), report.figures, report.findings.slice(0, 3));
+      return report;
+    } finally {
+      await proxy.stop();
+      await kafka.stop();
+    }
+  }
+  const kindsOf = ({ findings }: ClusterCrashReport): ReadonlySet<string> => new Set(findings.map(({ kind }) => kind));
+
+  const REJECTED: Aimed = { events: 600, rate: 20, members: { gateway: 2 }, patience: 40_000, faults: rejectSends };
+  const LOST_ANSWERS: Aimed = { events: 1_500, rate: 100, members: {}, faults: loseAnswers };
+
+  it(
+    'stays green while answers of the broker are lost and sends are rejected',
+    async () => {
+      const rejected = await crashWith([], REJECTED);
+      expect(rejected.findings, rejected.logs).toEqual([]);
+      const lost = await crashWith([], LOST_ANSWERS);
+      expect(lost.findings, lost.logs).toEqual([]);
+    },
+    2 * TAKES,
+  );
+
+  it(
+    'turns red when a producer is kept after a rejected send',
+    async () => {
+      expect(kindsOf(await crashWith([PRODUCER_KEPT], REJECTED))).toContain('lost');
+    },
+    TAKES,
+  );
+
+  it(
+    'turns red when a producer has two sends open',
+    async () => {
+      expect(kindsOf(await crashWith([TWO_OPEN_SENDS], LOST_ANSWERS))).toContain('lost');
+    },
+    TAKES,
+  );
+
+  it(
+    'turns red when refusals by the fence are taken for done',
+    async () => {
+      const report = await crashWith([FENCE_IGNORED, CHECKPOINT_FENCE_IGNORED], {
+        events: 800,
+        rate: 40,
+        members: { engine: 2, delivery: 2 },
+        faults: freezeSender,
+      });
+      expect(kindsOf(report)).toContain('twice');
+    },
+    TAKES,
+  );
+
+  it(
+    'turns red when a topic is made anew under the running product, and the product says so',
+    async () => {
+      const report = await crashWith([], { events: 600, rate: 30, members: {}, faults: recreateTopic });
+      expect(kindsOf(report)).toContain('lost');
+      expect(report.logs).toContain('the topic was deleted and made again');
+    },
+    TAKES,
+  );
+});
