@@ -11,7 +11,7 @@ const refuse = (detail: string, pointer?: string): Result<never, CarillonError> 
 export const identifier = z.unknown().transform((value, context) => {
   const id = identifierOf(value);
   if (id !== null) return id;
-  context.issues.push({ code: 'custom', message: 'a text of 1 to 512 characters, or a number', input: value });
+  context.issues.push({ code: 'custom', message: 'a text of 1 to 255 characters, or a number', input: value });
   return z.NEVER;
 });
 

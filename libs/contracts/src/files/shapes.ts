@@ -143,7 +143,7 @@ const rule = keys({
         description: 'Name of the analytics platform (integrations/<name>.yaml).',
         example: 'mixpanel',
       }),
-      id: said(text(512), {
+      id: said(text(255), {
         description: 'Id of the cohort at the platform; its name may change.',
         example: '1478097',
       }),

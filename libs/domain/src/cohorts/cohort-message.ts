@@ -50,7 +50,8 @@ export const MAX_COHORT_USERS = 10_000;
 /** Pages of one replacement: ten million members, a thousand a page. */
 export const MAX_COHORT_PAGES = 10_000;
 
-const LONGEST_ID = 512;
+/** As long as an id may be that a partner is asked about. */
+const LONGEST_ID = 255;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** An id as text: of a user, a cohort or a session. Null where it cannot be one. */

@@ -151,6 +151,8 @@ describe('those who have to leave', () => {
     expect(new Set(idsOf(left)).size).toBe(2000);
     expect(await topology.data.cohorts.count(BUYERS)).toBe(1);
     expect((await topology.data.cohorts.load(BUYERS))?.settling).toBeNull();
+    // Two pages, the first chunk of each, and two more of the second: each twice, and none that comes again begins a chain.
+    expect(await messages()).toHaveLength(2 + 2 * 4);
   });
 
   it('are found also where the batch that lets them leave had let them in', async () => {

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { readCohortWebhook, readConfigurationFolder } from '@carillon/contracts';
+import { createExpressionLanguage } from '@carillon/adapter-cel';
+import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { parseJson } from '@carillon/kernel';
+import { afterAll, describe, expect, it } from 'vitest';
+
+/* docs/cohorts.md: its files are a configuration, its message is taken, its links lead somewhere. */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const page = readFileSync(resolve(ROOT, 'docs/cohorts.md'), 'utf8');
+const blocks = [...page.matchAll(/```yaml\n([^]*?)```/g)].map(([, text = '']) => text);
+const templates = createTemplateRenderer();
+afterAll(() => templates.close());
+
+describe('docs/cohorts.md', () => {
+  it('shows files that are a configuration without a mistake', () => {
+    const named = blocks.filter((text) => text.startsWith('# '));
+    const files = new Map(named.map((text) => [/^# (\S+)/.exec(text)?.[1] ?? '', text]));
+    expect([...files.keys()]).toHaveLength(3);
+    const posthog = blocks.find((text) => text.startsWith('kind: posthog')) ?? '';
+    files.set('workspaces/shop/integrations/posthog.yaml', posthog);
+    files.set('workspaces/shop/workspace.yaml', '');
+    files.set('workspaces/shop/templates/welcome-buyer/email.yaml', 'subject: Welcome\n');
+    files.set('workspaces/shop/templates/welcome-buyer/email.txt', 'Hello\n');
+    const language = createExpressionLanguage();
+    const reading = readConfigurationFolder(files, { current: EMPTY_CONFIGURATION, language, templates });
+    expect(reading.faults).toEqual([]);
+  });
+
+  it('shows a message that is taken', () => {
+    const message = /-d '(\{.*\})'/.exec(page)?.[1] ?? '';
+    const read = readCohortWebhook('generic', parseJson(message));
+    expect(read.ok && read.value).toMatchObject([{ cohort: 'vip', action: 'add', userIds: ['u1', 'u2'] }]);
+  });
+
+  it('links to pages that are there', () => {
+    const links = [...page.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => link);
+    for (const link of links) expect([link, existsSync(resolve(ROOT, 'docs', link))]).toEqual([link, true]);
+  });
+});
