@@ -4,10 +4,12 @@ import { CommandError } from '../failure.ts';
 
 const fileIn = (dataDir: string): string => join(dataDir, 'moved');
 
-/** Leaves word in a data folder that its deliveries go on elsewhere; the answer takes it away again. */
+/** Leaves word in a data folder that its deliveries go on elsewhere; the answer undoes that, and keeps an older word. */
 export function markMoved(dataDir: string, words: string): () => void {
-  writeFileSync(fileIn(dataDir), `${words}\n`, { mode: 0o600 });
-  return () => rmSync(fileIn(dataDir), { force: true });
+  const file = fileIn(dataDir);
+  const before = existsSync(file) ? readFileSync(file) : null;
+  writeFileSync(file, `${words}\n`, { mode: 0o600 });
+  return () => (before ? writeFileSync(file, before, { mode: 0o600 }) : rmSync(file, { force: true }));
 }
 
 /** A folder whose deliveries were exported must not go on by itself: what waits would go out here and there. */

@@ -94,9 +94,11 @@ const { bool } = fc.letrec<{ bool: Pair; number: Pair; int: Pair; text: Pair; li
 
 const number = fc.oneof(fc.integer({ min: -5, max: 20 }), fc.double({ noNaN: true, noDefaultInfinity: true }));
 const text = fc.oneof(fc.constantFrom('paid', ' a ', 'éü', ''), fc.string({ maxLength: 6, unit: 'grapheme-ascii' }));
+/** `int()` there also takes what BigInt takes: blanks, "" and "0x1". CEL does not. */
+const unlikeBigInt = text.filter((word) => word.trim() !== '' && !/^\s*(?:[+-]?\d+|0[box][\da-f]+)\s*$/i.test(word));
 const event = fc.record(
   {
-    n: fc.oneof({ weight: 5, arbitrary: number }, { weight: 1, arbitrary: text }),
+    n: fc.oneof({ weight: 5, arbitrary: number }, { weight: 1, arbitrary: unlikeBigInt }),
     m: number,
     s: text,
     t: text,

@@ -15,7 +15,8 @@ const SAFETY_NET = 1000;
 
 /**
  * Keeps a partition assigned until `signal` ends: one worker after another, each from where it says, with a pause that
- * grows from failure to failure and starts again after a batch that went well. Never rejects.
+ * grows from failure to failure and starts again after a batch that went well. After `wrong_log`
+ * it stands still. Never rejects.
  */
 export async function runPartition(
   options: ConsumeOptions,
@@ -24,6 +25,7 @@ export async function runPartition(
   signal: AbortSignal,
 ): Promise<void> {
   let delay = FIRST_PAUSE;
+  let needsPerson = false;
   while (!signal.aborted) {
     let worker: PartitionWorker | null = null;
     try {
@@ -31,17 +33,25 @@ export async function runPartition(
       await follow(options, partition, source, worker, signal, () => (delay = FIRST_PAUSE));
     } catch (error) {
       report(options, partition, error);
+      needsPerson = error instanceof CarillonError && error.code === 'wrong_log';
     }
     try {
       await worker?.lost();
     } catch (error) {
       report(options, partition, error);
     }
+    if (needsPerson) return await aborted(signal);
     if (signal.aborted) return;
     await pause(delay, undefined, { signal }).catch(() => undefined);
     delay = Math.min(delay * 2, LONGEST_PAUSE);
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 /** Hands records over until the assignment ends; throws what the handler threw. */
 async function follow(

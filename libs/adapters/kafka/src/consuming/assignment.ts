@@ -99,7 +99,10 @@ export function startAssignment(
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 const beyond = ({ topic, group }: ConsumeOptions, partition: number, end: number, from: number): CarillonError =>
   new CarillonError(
