@@ -5,11 +5,13 @@ import { startProduct } from '@carillon/testing';
 import { describe, expect, it } from 'vitest';
 import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts';
 import {
+  ANSWER_BEFORE_CUSTODY,
   DOUBT_SENT_AGAIN,
   NO_COMPARE_AND_SET,
   plantedLine,
   planting,
   POSITION_BEFORE_CUSTODY,
+  SECOND_ANSWER_ACCEPTED,
   TWO_DISPATCHERS,
   type Change,
 } from '../planting.ts';
@@ -19,11 +21,12 @@ const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };
 const FEW = { rounds: 2, posters: 4, rate: 10, smtp: CALM };
 const MANY = { rounds: 4, posters: 16, rate: 20, smtp: CALM };
+const ASKING = { ...FEW, rounds: 3, lookups: 0.8 };
 const TAKES = 120_000;
 
 async function crashWith(
   changes: readonly Change[],
-  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp'>,
+  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp' | 'lookups'>,
   seed = 1,
 ): Promise<CrashReport> {
   const report = await runCrashes({
@@ -70,6 +73,24 @@ describe('The crash test turns red', () => {
     async () => {
       const report = await crashWith([DOUBT_SENT_AGAIN], { ...FEW, smtp: SLOW });
       expect(kindsOf(report)).toEqual(new Set(['twice']));
+    },
+    TAKES,
+  );
+
+  it(
+    'when an answer of a partner is on the log before it is in custody: the partner is asked again',
+    async () => {
+      // The first of two answers counts all the same, so that nobody is told twice.
+      expect(kindsOf(await crashWith([ANSWER_BEFORE_CUSTODY], ASKING))).toEqual(new Set(['asked']));
+    },
+    TAKES,
+  );
+
+  it(
+    'when the second answer counts too: customers are told twice',
+    async () => {
+      const report = await crashWith([ANSWER_BEFORE_CUSTODY, SECOND_ANSWER_ACCEPTED], ASKING);
+      expect(kindsOf(report)).toEqual(new Set(['asked', 'twice']));
     },
     TAKES,
   );
