@@ -52,6 +52,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
       expect(figures['joinsAndLeaves']).toBe(40);
       expect(figures['requestsCut']).toBeGreaterThan(0);
       expect(figures['duplicates']).toBeGreaterThan(0);
+      expect(figures['lookups']).toBeGreaterThan(0);
+      expect(figures['changes']).toBeGreaterThan(0);
     },
     300_000 + kills * EACH_KILL + events * EACH_EVENT,
   );

@@ -110,7 +110,9 @@ export function startCaller(ports: CallerPorts): Caller {
     while (lane.calls < placesOf()) {
       const next = lane.ready.shift();
       if (!next) break;
-      begin(lane, next);
+      // Who stood still meanwhile may find that another worker has asked: then the store knows better.
+      if (isLeased(next)) begin(lane, next);
+      else lanes.forget(next);
       if (!callable(lane.kind)) return giveBack(lane);
     }
     fill(lane);
@@ -155,6 +157,13 @@ export function startCaller(ports: CallerPorts): Caller {
     // Two keys may mean two calls, and a place may become free only when another call ends.
     return integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
   };
+
+  /** Whether nobody else may ask before a call that begins now, with two keys if need be, has ended. */
+  function isLeased(ready: readonly AskTask[]): boolean {
+    const integration = partners.find(ready[0]?.task.kind ?? '');
+    const ends = clock.now() + (integration ? 2 * lookupTimeouts(integration).total : 0);
+    return ready.every(({ task }) => (task.leaseUntil ?? 0) >= ends);
+  }
 
   async function lease(wanted: readonly AskTask[]): Promise<readonly AskTask[]> {
     const [first] = wanted;
