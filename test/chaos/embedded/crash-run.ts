@@ -28,8 +28,9 @@ export type CrashOptions = {
   readonly posters?: number;
   /** Events of each poster in a second, at most. */
   readonly rate?: number;
-  /** Share of what is posted of which the partner says who is told. */
+  /** Shares of what is posted: orders of which the partner says who is told, and changes of a cohort. */
   readonly lookups?: number;
+  readonly changes?: number;
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** Dispatchers that the product under test has: each may have calls of its own under way. */
   readonly dispatchers?: number;
@@ -107,6 +108,7 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       posters: options.posters ?? 8,
       rate: options.rate ?? 10,
       ...(options.lookups !== undefined && { lookups: options.lookups }),
+      ...(options.changes !== undefined && { changes: options.changes }),
     });
     const kills = await killRepeatedly(options, first, launch, address);
     const evidence = await comeToRest(dataDir, launch, address, posters);
