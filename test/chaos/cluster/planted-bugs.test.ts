@@ -55,6 +55,9 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
       await kafka.stop();
     }
   }
+  /** Promises to customers that were broken; whatever follows from that is not counted. */
+  const broken = ({ findings }: ClusterCrashReport): number =>
+    findings.filter(({ kind }) => kind === 'lost' || kind === 'twice' || kind === 'stuck').length;
   const kindsOf = ({ findings }: ClusterCrashReport): ReadonlySet<string> => new Set(findings.map(({ kind }) => kind));
 
   const REJECTED: Aimed = { events: 600, rate: 20, members: { gateway: 2 }, patience: 40_000, faults: rejectSends };
@@ -74,7 +77,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
   it(
     'turns red when a producer is kept after a rejected send',
     async () => {
-      expect(kindsOf(await crashWith([PRODUCER_KEPT], REJECTED))).toContain('lost');
+      // Lost where the batch after the rejected one went missing, stuck where the producer never sends again.
+      expect(broken(await crashWith([PRODUCER_KEPT], REJECTED))).toBeGreaterThan(0);
     },
     TAKES,
   );
@@ -96,7 +100,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
         members: { engine: 2, delivery: 2 },
         faults: freezeSender,
       });
-      expect(kindsOf(report)).toContain('twice');
+      // Twice where the late sender sends after the new one, lost where its late checkpoint skips what nobody has done.
+      expect(broken(report)).toBeGreaterThan(0);
     },
     TAKES,
   );
