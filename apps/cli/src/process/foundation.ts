@@ -5,7 +5,7 @@ import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
-import { startLoop } from '@carillon/runtime';
+import { readFailpoints, startLoop, withFailpoints, withSendingFailpoints } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
 import type { BackendOptions } from './backend.ts';
 import { openClusterBackend } from './cluster-backend.ts';
@@ -44,10 +44,12 @@ export async function openFoundation(
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
-  const backend = settings.cluster
+  const opened = settings.cluster
     ? await openClusterBackend(settings.cluster, options)
     : await openEmbeddedBackend(options);
-  closing.add(() => backend.close());
+  closing.add(() => opened.close());
+  const failpoints = readFailpoints(env['FAILPOINTS']);
+  const backend = failpoints ? withFailpoints(opened, failpoints) : opened;
   const keys = await openKeys(settings, env, backend);
   const codecs = await createRecordCodecs(backend.registry);
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
@@ -63,6 +65,7 @@ export async function openFoundation(
   const expressions = createExpressionLanguage();
   const templates = createTemplateRenderer();
   closing.add(() => templates.close());
+  const senders = [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })];
   const sealer = createSealer(keys.masterKey);
   return {
     settings,
@@ -82,7 +85,7 @@ export async function openFoundation(
     clock,
     templates,
     secrets: createSecrets(backend.configurationStore, sealer, env),
-    senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
+    senders: failpoints ? withSendingFailpoints(senders, failpoints) : senders,
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
   };
 }
