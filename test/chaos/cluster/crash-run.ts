@@ -28,6 +28,8 @@ export type ClusterCrashOptions = {
   readonly firing?: number;
   /** How long clients send an event again; a minute, unless told. */
   readonly patience?: number;
+  /** Where nothing has moved for so long, nobody waits any longer; left out: longer than a lease, its sweep and a session. */
+  readonly quiet?: number;
   readonly members?: Readonly<Partial<Record<RoleName, number>>>;
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** What befalls the product while events are posted; resolves when it is over and everything runs again. */
@@ -118,7 +120,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
   const stores = await openClusterStores(services, options.database);
   try {
     // Where an event is not taken at all, there is nothing to wait for.
-    const settledAfter = given.length > 0 ? 0 : await settle(stores, since);
+    const settledAfter = given.length > 0 ? 0 : await settle(stores, since, options.quiet ?? QUIET);
     await supervisor.end();
     await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
@@ -158,7 +160,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
 }
 
 /** Waits until nothing is unread and no delivery is open; answers how long that took. */
-async function settle(stores: ClusterStores, since: number): Promise<number> {
+async function settle(stores: ClusterStores, since: number, quiet: number): Promise<number> {
   let last = '';
   let changed = Date.now();
   for (;;) {
@@ -168,7 +170,7 @@ async function settle(stores: ClusterStores, since: number): Promise<number> {
     const now = JSON.stringify([counts, unread]);
     if (now !== last) changed = Date.now();
     last = now;
-    const over = Date.now() - since > SETTLES_WITHIN || Date.now() - changed > QUIET;
+    const over = Date.now() - since > SETTLES_WITHIN || Date.now() - changed > quiet;
     if ((open === 0 && unread.length === 0) || over) return Date.now() - since;
     await pause(250);
   }

@@ -54,6 +54,7 @@ function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readon
     skips,
     begun: () => () => undefined,
     failed: ({ error }) => void failures.push(error),
+    left: () => undefined,
     skipped: ({ records }) => void skips.push(records),
   };
 }
