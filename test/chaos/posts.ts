@@ -32,14 +32,20 @@ export type Post = {
   readonly idempotent: boolean;
 };
 
+/** Of what is posted; what is left out is as by default. */
+export type Mixture = {
+  /** Share of orders and lookups that somebody is to be told of: all orders, and most lookups. */
+  readonly firing?: number;
+  /** Share of events of which a partner says who is told. */
+  readonly lookups?: number;
+  /** Share of changes of a cohort. */
+  readonly changes?: number;
+};
+
 export type PostsOptions = {
   readonly seed: number;
   readonly keys: ShopKeys;
-  /** Share of orders and lookups that somebody is to be told of; left out: all orders, and most lookups. */
-  readonly firing?: number;
-  /** Shares of what is posted: events of which a partner says who is told, and changes of a cohort. */
-  readonly lookups?: number;
-  readonly changes?: number;
+  readonly mixture?: Mixture;
 };
 
 /** What is said to the product, and what it has taken on so far. */
@@ -68,7 +74,7 @@ const MEMBERS_OF_PAGE = 60;
 
 /** Orders, orders that somebody watches, and the comings and goings of a cohort, mixed by chance. */
 export function createPosts(options: PostsOptions): Posts {
-  const { keys, firing = 1, lookups = LOOKUPS, changes: changing = CHANGES } = options;
+  const { keys, mixture: { firing = 1, lookups = LOOKUPS, changes: changing = CHANGES } = {} } = options;
   const chance = createChance(options.seed);
   const acknowledged: Acknowledged[] = [];
   const changes: AcknowledgedChange[] = [];

@@ -9,6 +9,7 @@ import { createChance } from '../chance.ts';
 import { readEvidence, readUnread, type Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
+import type { Mixture } from '../posts.ts';
 import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
 import { cutsOf } from './cuts.ts';
@@ -24,8 +25,7 @@ export type ClusterCrashOptions = {
   readonly events: number;
   /** Events in a second, at most. */
   readonly rate: number;
-  /** Share of orders and lookups that somebody is to be told of; left out: all orders, and most lookups. */
-  readonly firing?: number;
+  readonly mixture?: Mixture;
   /** How long clients send an event again; a minute, unless told. */
   readonly patience?: number;
   /** Where nothing has moved for so long, nobody waits any longer; left out: longer than a lease, its sweep and a session. */
@@ -52,8 +52,8 @@ export type ClusterCrashReport = {
 
 const SMTP = { latency: 60, tempfail: 0.03, drop: 0.01 };
 const POSTERS = 16;
-/** Beyond it nobody waits any longer: what is open counts as stuck. */
-const SETTLES_WITHIN = 90_000;
+/** Beyond it nobody waits any longer, even where something still moves, as on a machine that is much too busy. */
+const SETTLES_WITHIN = 180_000;
 /** Longer than a lease, its sweep and a session of a consumer: nothing moves any more. */
 const QUIET = 40_000;
 
@@ -106,7 +106,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     posters: POSTERS,
     rate: options.rate / POSTERS,
     events: options.events,
-    ...(options.firing !== undefined && { firing: options.firing }),
+    ...(options.mixture && { mixture: options.mixture }),
     ...(options.patience !== undefined && { patience: options.patience }),
   });
   const site = { cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken: () => posters.taken() };

@@ -41,7 +41,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
         events,
         // As the faults last, so that events come all the while.
         rate: events / ((kills * EACH_KILL) / 2_400 + 60),
-        firing,
+        mixture: { firing },
         faults: (site) => everything(site, kills),
       });
       expectGreen(report);
@@ -74,7 +74,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brok
       seed,
       events: 1_000,
       rate: 40,
-      firing,
+      mixture: { firing },
       members: {},
       faults: async (site) => {
         takenWithout = await killLeader(site, 'carillon.events', 10_000);

@@ -17,7 +17,7 @@ import { readEvidence, type Evidence } from '../evidence.ts';
 import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
-import type { Posts } from '../posts.ts';
+import type { Mixture, Posts } from '../posts.ts';
 import { CALL_LEASE, CONNECTIONS, countDeliveries, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
 
@@ -28,9 +28,7 @@ export type CrashOptions = {
   readonly posters?: number;
   /** Events of each poster in a second, at most. */
   readonly rate?: number;
-  /** Shares of what is posted: orders of which the partner says who is told, and changes of a cohort. */
-  readonly lookups?: number;
-  readonly changes?: number;
+  readonly mixture?: Mixture;
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** Dispatchers that the product under test has: each may have calls of its own under way. */
   readonly dispatchers?: number;
@@ -107,8 +105,7 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       gateway: address.current,
       posters: options.posters ?? 8,
       rate: options.rate ?? 10,
-      ...(options.lookups !== undefined && { lookups: options.lookups }),
-      ...(options.changes !== undefined && { changes: options.changes }),
+      ...(options.mixture && { mixture: options.mixture }),
     });
     const kills = await killRepeatedly(options, first, launch, address);
     const evidence = await comeToRest(dataDir, launch, address, posters);

@@ -22,13 +22,13 @@ const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };
 const FEW = { rounds: 2, posters: 4, rate: 10, smtp: CALM };
 const MANY = { rounds: 4, posters: 16, rate: 20, smtp: CALM };
-const ASKING = { ...FEW, rounds: 3, lookups: 0.8 };
-const CHANGING = { ...FEW, rounds: 3, changes: 0.8 };
+const ASKING = { ...FEW, rounds: 3, mixture: { lookups: 0.8 } };
+const CHANGING = { ...FEW, rounds: 3, mixture: { changes: 0.8 } };
 const TAKES = 120_000;
 
 async function crashWith(
   changes: readonly Change[],
-  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp' | 'lookups' | 'changes'>,
+  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp' | 'mixture'>,
   seed = 1,
 ): Promise<CrashReport> {
   const report = await runCrashes({
