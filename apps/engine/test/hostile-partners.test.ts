@@ -143,6 +143,16 @@ const PARKED: readonly Case[] = [
     { parked: 'partner_answer_invalid', calls: 2, trace: /nested deeper than 32/ },
   ],
   [
+    'a megabyte of empty lists',
+    bytes(`[[]${',[]'.repeat(340_000)}]`),
+    { parked: 'partner_answer_invalid', calls: 2, trace: /more than 25000 fields and items of lists/ },
+  ],
+  [
+    'objects with very many fields',
+    bytes(`[{"f":1${Array.from({ length: 30_000 }, (_, at) => `,"f${at}":1`).join('')}}]`),
+    { parked: 'partner_answer_invalid', calls: 2, trace: /more than 25000 fields and items of lists/ },
+  ],
+  [
     'a page of HTML',
     bytes('<html>', { 'content-type': 'text/html' }),
     { parked: 'partner_answer_invalid', calls: 2, trace: /says that it is text\/html/ },
