@@ -123,7 +123,7 @@ export function startCaller(ports: CallerPorts): Caller {
     const integration = partners.find(lane.kind);
     if (!integration) return;
     while (lane.leasing + lane.ready.length < AHEAD && lane.settling < SETTLING) {
-      const next = lanes.take(lane, integration, clock.now());
+      const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind));
       if (next.length === 0) {
         if (lane.waiting.length > 0) pumpLater(lane);
         return;
@@ -196,7 +196,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const partner = await partners.open(lane.kind);
       if ('unusable' in partner) {
         answer = { kind: 'unauthorized', status: null, detail: partner.unusable };
-        partners.ended(lane.kind, answer, false);
+        partners.ended(lane.kind, answer, { second: false, sharedBy: shared.length });
       } else {
         integration = partner.integration;
         answer = await callWithKeys(lane, shared, partner, callId, room.take);
@@ -204,13 +204,14 @@ export function startCaller(ports: CallerPorts): Caller {
     } catch (error) {
       // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
       watch.trouble('ask a partner', error);
-      partners.ended(lane.kind, answer, false);
+      partners.ended(lane.kind, answer, { second: false, sharedBy: shared.length });
     } finally {
       lane.calls -= 1;
       lane.settling += 1;
       pump(lane);
     }
-    const made = { callId, startedAt, endedAt: clock.now(), answer };
+    const toEverybody = partners.apart(lane.kind) === 0;
+    const made = { callId, startedAt, endedAt: clock.now(), answer, toEverybody };
     let left: readonly AskTask[] = [];
     try {
       if (integration) left = await settleCall(shared, made, integration, ports);
@@ -255,7 +256,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const status = 'status' in answer ? answer.status : null;
       ended({ outcome: answer.kind, status, seconds: (clock.now() - startedAt) / 1000 });
       if (answer.kind !== 'unauthorized' || index === keys.length - 1) {
-        partners.ended(lane.kind, answer, index === 1);
+        partners.ended(lane.kind, answer, { second: index === 1, sharedBy: shared.length });
         return answer;
       }
     }
