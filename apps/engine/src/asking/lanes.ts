@@ -57,6 +57,7 @@ export function createLanes(maxBytes: number) {
     all: (): readonly Lane[] => [...lanes.values()],
     bytes: (): number => bytes,
     openCalls: (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.calls, 0),
+    isKnown: (id: string): boolean => known.has(id),
     /** `known`: it is here or under way already; `full`: it stays in the store. */
     add(one: AskTask, now: Instant): 'taken' | 'known' | 'full' {
       const { id, kind, data } = one.task;
