@@ -278,4 +278,20 @@ describe('an address that may not be called', () => {
     expect(ground.partner().calls).toEqual([]);
     expect(words(await traceOf(id))).toContain('this address is not one that Carillon may connect to');
   });
+
+  it('because its name leads nowhere or to a private address is asked again, and nobody is told which it was', async () => {
+    const told = [];
+    for (const host of ['database.internal', 'nobody.internal']) {
+      await ground.configure({ url: `https://${host}/recipients` });
+      const engine = await ground.start();
+      const id = await ground.topology().event({ watchers: [host] });
+      await untilFound('a call is over', () => engine.outcomes[0]);
+      await ground.stop(engine);
+      const call = words(await traceOf(id)).match(/call to the partner: .*(?= \()/);
+      told.push([engine.outcomes[0], call?.[0]]);
+    }
+    expect(told[0]).toEqual(['unavailable', expect.stringContaining('no address that Carillon may connect to')]);
+    expect(told[1]).toEqual(told[0]);
+    expect(await ground.allLetters()).toEqual([]);
+  });
 });
