@@ -1,15 +1,12 @@
-import { lookup } from 'node:dns/promises';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { AddressGuard, GuardedAddress, OutboundFailure } from '@carillon/ports';
 import { isListed, isPublic, readAddress, readRanges } from './address-ranges.ts';
-
-/** Every address of a name; rejects where there is none. */
-export type ResolveName = (host: string) => Promise<readonly { readonly address: string }[]>;
+import { createNameResolver, type ResolveName } from './name-resolver.ts';
 
 export type AddressGuardOptions = {
   /** Ranges in which private addresses are allowed (CARILLON_ALLOWED_PRIVATE_ADDRESSES): the operator's word, never a tenant's. */
   readonly allowed: readonly string[];
-  /** Left out: as the machine resolves names. */
+  /** Left out: by the machine's hosts file and name servers. */
   readonly resolveName?: ResolveName;
 };
 
@@ -32,8 +29,8 @@ const NO_ADDRESS: OutboundFailure = {
 /** Throws CarillonError `wrong_usage` where a range cannot be read. */
 export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const ranges = readRanges(options.allowed);
-  const resolveName: ResolveName = options.resolveName ?? ((host) => lookup(host, { all: true }));
-  /** Many calls to one host ask once: the machine answers only a few questions at a time. */
+  const resolveName = options.resolveName ?? createNameResolver();
+  /** Many calls to one host ask once. */
   const asking = new Map<string, ReturnType<ResolveName>>();
 
   function judge(text: string): GuardedAddress | null {

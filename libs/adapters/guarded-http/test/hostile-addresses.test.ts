@@ -1,6 +1,5 @@
-import { lookup } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAddressGuard, type ResolveName } from '../src/index.ts';
+import { createAddressGuard, createNameResolver, type ResolveName } from '../src/index.ts';
 import { httpWith, listenOn, requestTo, type TestServer } from './canary.ts';
 import { LOOPBACK_FORMS, OTHER_FORMS } from './hostile-addresses.ts';
 
@@ -12,8 +11,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   // One good address makes no good name: which of them is connected to is not ours to say.
   'one-of-two.example': ['127.0.0.1', '93.184.215.14'],
 };
-const resolveName: ResolveName = async (host) =>
-  NAMES[host]?.map((address) => ({ address })) ?? lookup(host, { all: true });
+const ofMachine = createNameResolver();
+const resolveName: ResolveName = async (host) => NAMES[host]?.map((address) => ({ address })) ?? ofMachine(host);
 
 let canary: TestServer;
 beforeEach(async () => {
