@@ -41,6 +41,8 @@ export type TopologyOptions = {
   readonly partitions?: number;
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
+  /** Addresses of the names that partners may have; without any they have to be named by address. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Values behind the secrets that configuration names. */
   readonly secrets?: Readonly<Record<string, string>>;
 };
@@ -95,7 +97,7 @@ export class Topology {
     await configuration.refresh();
     const templates = createTemplateRenderer();
     const book = createRuleBook(compileGiven, templates);
-    const http = createLoopbackHttp();
+    const http = createLoopbackHttp(this.#options.names);
     this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }
