@@ -196,7 +196,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const partner = await partners.open(lane.kind);
       if ('unusable' in partner) {
         answer = { kind: 'unauthorized', status: null, detail: partner.unusable };
-        partners.ended(lane.kind, answer, false);
+        partners.ended(lane.kind, answer, []);
       } else {
         integration = partner.integration;
         answer = await callWithKeys(lane, shared, partner, callId, room.take);
@@ -204,7 +204,7 @@ export function startCaller(ports: CallerPorts): Caller {
     } catch (error) {
       // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
       watch.trouble('ask a partner', error);
-      partners.ended(lane.kind, answer, false);
+      partners.ended(lane.kind, answer, []);
     } finally {
       lane.calls -= 1;
       lane.settling += 1;
@@ -245,7 +245,7 @@ export function startCaller(ports: CallerPorts): Caller {
       });
       answer = await ports.partners.ask({
         integration,
-        key,
+        key: key.value,
         secrets,
         userIds,
         requestId,
@@ -255,7 +255,11 @@ export function startCaller(ports: CallerPorts): Caller {
       const status = 'status' in answer ? answer.status : null;
       ended({ outcome: answer.kind, status, seconds: (clock.now() - startedAt) / 1000 });
       if (answer.kind !== 'unauthorized' || index === keys.length - 1) {
-        partners.ended(lane.kind, answer, index === 1);
+        partners.ended(
+          lane.kind,
+          answer,
+          keys.slice(0, index + 1).map(({ name }) => name),
+        );
         return answer;
       }
     }
