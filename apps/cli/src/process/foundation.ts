@@ -102,7 +102,7 @@ export async function openFoundation(
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
     secrets: createSecrets(backend.configurationStore, sealer, env),
-    senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
+    senders: [createSmtpSenderFactory({ clock, guard }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
   };
 }

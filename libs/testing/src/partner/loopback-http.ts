@@ -1,6 +1,8 @@
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
-import type { OutboundHttp } from '@carillon/ports';
+import type { AddressGuard, OutboundHttp } from '@carillon/ports';
 
-/** HTTP as a deployment has it that lists loopback, and nothing else that is private. */
-export const createLoopbackHttp = (): OutboundHttp =>
-  createGuardedHttp({ guard: createAddressGuard({ allowed: ['127.0.0.0/8'] }) });
+/** The guard of a deployment that lists loopback, and nothing else that is private. */
+export const createLoopbackGuard = (): AddressGuard => createAddressGuard({ allowed: ['127.0.0.0/8'] });
+
+/** HTTP as such a deployment has it. */
+export const createLoopbackHttp = (): OutboundHttp => createGuardedHttp({ guard: createLoopbackGuard() });
