@@ -209,7 +209,34 @@ describe('keys', () => {
       'Basic key-2',
       'Basic key-2',
     ]);
-    expect(engine.alerts).toEqual(['shop/crm only the second of the two keys is taken: finish the rotation']);
+    expect(engine.alerts).toEqual([
+      'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
+    ]);
+  });
+
+  it('of which the other one is taken some day are told apart by their names, each turn once', async () => {
+    let taken = 'key-2';
+    ground
+      .partner()
+      .follow((request, response) =>
+        request.headers['authorization'] === `Bearer ${taken}`
+          ? answersEverybody(request, response)
+          : void response.writeHead(401).end(),
+      );
+    const authorization = { key: { secret: 'CRM_KEY' }, second_key: { secret: 'CRM_NEXT' } } as const;
+    // A call for each, so that several find out at once.
+    await ground.configure({ authorization, match: undefined });
+    const engine = await ground.start();
+    await events(3);
+    await ground.intents(3);
+    // The rotation was taken back.
+    taken = 'key-1';
+    await events(3, 'again');
+    await ground.intents(6);
+    expect(engine.alerts).toEqual([
+      'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
+      'shop/crm of its two keys CRM_NEXT is refused and CRM_KEY is taken: finish the rotation',
+    ]);
   });
 
   it('one that is nowhere suspends too, and its name is in the evidence', async () => {

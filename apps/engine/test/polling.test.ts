@@ -90,6 +90,24 @@ describe('a platform that has to be asked', () => {
     expect(await until(['ada'])).toEqual(['ada entered at first']);
   });
 
+  it('whose persons all lack the field is told to the operator, and nobody leaves', async () => {
+    posthog.holds('5', ['ada', 'bob', 'cleo']);
+    await start();
+    await until(['1', '2', '3']);
+    await engines.splice(0)[0]?.close();
+    topology.clock.pass(3_700_000);
+    const engine = await start({ user_id: 'properties.id' });
+    expect(await untilFound('the alert', () => engine.alerts[0], 15_000)).toBe(
+      'shop/ph cohort 5: no person has a user id at properties.id: look at user_id of the integration',
+    );
+    expect(engine.skipped).toEqual(['shop/ph 2', 'shop/ph 1']);
+    await untilFound(
+      'the pages applied',
+      async () => (await topology.data.cohorts.load(REF))?.skipped === 3 || undefined,
+    );
+    expect(await topology.data.cohorts.count(REF)).toBe(3);
+  });
+
   it.each([
     ['refuses', {}, 'ph cohort 5: PostHog answered 404: there is no such project or cohort'],
     ['has no secret', { authorization: { key: { secret: 'NONE' } } }, 'the secret NONE is neither'],

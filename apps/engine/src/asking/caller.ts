@@ -230,7 +230,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const partner = await partners.open(lane.kind);
       if ('unusable' in partner) {
         answer = { kind: 'unauthorized', status: null, detail: partner.unusable };
-        partners.ended(lane.kind, answer, { second: false, sharedBy: shared.length });
+        partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
       } else {
         integration = partner.integration;
         answer = await callWithKeys(lane, shared, partner, callId, room.take);
@@ -238,7 +238,7 @@ export function startCaller(ports: CallerPorts): Caller {
     } catch (error) {
       // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
       watch.trouble('ask a partner', error);
-      partners.ended(lane.kind, answer, { second: false, sharedBy: shared.length });
+      partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
     } finally {
       lane.calls -= 1;
       lane.settling += 1;
@@ -276,7 +276,7 @@ export function startCaller(ports: CallerPorts): Caller {
       if (shared.some(({ task }) => (task.leaseUntil ?? 0) < until)) {
         // It waited too long for its place, or the process stood still: by the end of the call another worker may ask too.
         answer = { kind: 'not_made', detail: '' };
-        partners.ended(lane.kind, answer, { second: false, sharedBy: shared.length });
+        partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
         return answer;
       }
       const ended = watch.call({
@@ -287,7 +287,7 @@ export function startCaller(ports: CallerPorts): Caller {
       });
       answer = await ports.partners.ask({
         integration,
-        key,
+        key: key.value,
         secrets,
         userIds,
         requestId,
@@ -297,7 +297,8 @@ export function startCaller(ports: CallerPorts): Caller {
       const status = 'status' in answer ? answer.status : null;
       ended({ outcome: answer.kind, status, seconds: (clock.now() - startedAt) / 1000 });
       if (answer.kind !== 'unauthorized' || index === keys.length - 1) {
-        partners.ended(lane.kind, answer, { second: index === 1, sharedBy: shared.length });
+        const tried = keys.slice(0, index + 1).map(({ name }) => name);
+        partners.ended(lane.kind, answer, { tried, sharedBy: shared.length });
         return answer;
       }
     }

@@ -22,11 +22,14 @@ type Ports = {
   readonly alert: (partner: string, detail: string) => void;
 };
 
+/** A secret with the name that the configuration has for it. */
+export type NamedKey = { readonly name: string; readonly value: string };
+
 /** A partner as it may be called now. */
 export type OpenPartner = {
   readonly integration: LookupIntegration;
   /** The key to try first, then the other one where there are two. */
-  readonly keys: readonly string[];
+  readonly keys: readonly NamedKey[];
   readonly secrets: Readonly<Record<string, string>>;
 };
 
@@ -41,8 +44,8 @@ type State = {
   suspension: Breaker;
   /** Calls of one trigger that it refused since it last answered or refused a shared one; null: none is in doubt. */
   refusedAlone: number | null;
-  /** Which of two keys was taken last. */
-  preferred: 0 | 1;
+  /** The name of the key that was taken where the other one was refused. */
+  preferred: string | null;
   opened: { readonly partner: OpenPartner | Unusable; readonly until: Instant } | null;
 };
 
@@ -73,7 +76,7 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
     // New settings deserve a new chance.
-    const state: State = { settings, place, suspension: CLOSED, refusedAlone: 0, preferred: 0, opened: null };
+    const state: State = { settings, place, suspension: CLOSED, refusedAlone: 0, preferred: null, opened: null };
     states.set(kind, state);
     return state;
   }
@@ -93,8 +96,12 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
         return { unusable: `the secret ${name} is neither in the environment nor stored` };
       }
     }
-    const named = [key, ...(second ? [second] : [])].flatMap(({ secret }) => values[secret] ?? []);
-    const keys = state.preferred === 1 ? named.toReversed() : named;
+    const named = [key, ...(second ? [second] : [])].flatMap(({ secret: name }) => {
+      const value = values[name];
+      return value === undefined ? [] : [{ name, value }];
+    });
+    const [first] = named;
+    const keys = state.preferred === null || state.preferred === first?.name ? named : named.toReversed();
     const partner = { integration, keys, secrets: values };
     state.opened = { partner, until: clock.now() + SECRETS_FRESH };
     return partner;
@@ -129,8 +136,12 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       const refused = found && stateOf(kind, found.workspace, found.integration).refusedAlone;
       return refused === null ? Number.POSITIVE_INFINITY : Math.max(0, SAMPLE - refused);
     },
-    /** To be told after each call; `second`: it was made with the second of two keys. */
-    ended(kind: string, answer: PartnerAnswer, { second, sharedBy }: { second: boolean; sharedBy: number }): void {
+    /** To be told after each call; `tried`: names of the keys it was made with, all but the last of which were refused. */
+    ended(
+      kind: string,
+      answer: PartnerAnswer,
+      { tried, sharedBy }: { tried: readonly string[]; sharedBy: number },
+    ): void {
       const found = find(kind);
       if (!found) return;
       const state = stateOf(kind, found.workspace, found.integration);
@@ -164,11 +175,12 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       }
       // Whatever else it says: it was not our key that it refused.
       if (answer.kind !== 'unavailable') state.suspension = callEnded(state.suspension, 'accepted', '', now);
-      if (second && answer.kind !== 'unavailable') {
-        state.preferred = state.preferred === 0 ? 1 : 0;
-        state.opened = null;
-        alert(name, 'only the second of the two keys is taken: finish the rotation');
-      }
+      const [refused, taken] = tried;
+      // Calls that were under way at once find out the same.
+      if (taken === undefined || answer.kind === 'unavailable' || taken === state.preferred) return;
+      state.preferred = taken;
+      state.opened = null;
+      alert(name, `of its two keys ${refused} is refused and ${taken} is taken: finish the rotation`);
     },
   };
 }

@@ -29,7 +29,7 @@ import {
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
-import { createLoopbackHttp } from '../partner/loopback-http.ts';
+import { createLoopbackGuard, createLoopbackHttp } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
 export type MovedClock = Clock & { pass(span: Duration): void };
@@ -139,7 +139,10 @@ export class Topology {
       ids,
       compileRule: compileGiven,
       secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },
-      senders: [createSandboxSenderFactory({ inbox, clock }), createSmtpSenderFactory({ clock, timeouts })],
+      senders: [
+        createSandboxSenderFactory({ inbox, clock }),
+        createSmtpSenderFactory({ clock, guard: createLoopbackGuard(), timeouts }),
+      ],
     };
   }
 
