@@ -1,13 +1,13 @@
-import { openEmbedded } from '@carillon/adapter-embedded';
+import type { Embedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs, type DeadLetterBody } from '@carillon/contracts';
 import { newAsking, type Asking, type Lookup } from '@carillon/domain';
 import type { TriggerId } from '@carillon/kernel';
 import { newTask } from '@carillon/stages';
-import { startProduct, untilFound } from '@carillon/testing';
+import { untilFound } from '@carillon/testing';
 import { givenLookup, givenTrigger } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, shopOf, type Shop } from './shop.ts';
+import { openShop, restartOver, type Shop } from './shop.ts';
 
 let closed: () => Promise<void>;
 let shop: Shop;
@@ -16,12 +16,9 @@ let shop: Shop;
 const lost = (id: string, callId: string): Lookup =>
   givenLookup({ trigger: givenTrigger({ id: id as TriggerId, configNumber: 0, rule: 'order-paid.gone' }), callId });
 
-/** Writes to the log while the product is stopped, then starts it over the same folder. */
-beforeAll(async () => {
-  const opened = await openShop();
-  await opened.product.kill('SIGTERM');
-  const data = await openEmbedded({ dataDir: opened.dataDir, clock: systemClock });
-  const codecs = await createRecordCodecs(data.registry, systemClock.now);
+/** What stands on the log and in the store when the product starts. */
+async function write({ log, tasks, registry }: Pick<Embedded, 'log' | 'tasks' | 'registry'>): Promise<void> {
+  const codecs = await createRecordCodecs(registry, systemClock.now);
   const record = (lookup: Lookup) => ({
     topic: 'carillon.lookups' as const,
     partition: 0,
@@ -30,7 +27,7 @@ beforeAll(async () => {
     headers: { workspace: 'shop' },
   });
   const later = record(lost('trg_TWICE', 'req_LATER'));
-  const [, , place] = await data.log.append([
+  const [, , place] = await log.append([
     record(lost('trg_LOST', 'req_1')),
     record(lost('trg_TWICE', 'req_FIRST')),
     later,
@@ -45,7 +42,7 @@ beforeAll(async () => {
     trigger: null,
     ended,
   };
-  await data.tasks.insert([{ ...newTask(trigger, asking, systemClock.now()), done: true }]);
+  await tasks.insert([{ ...newTask(trigger, asking, systemClock.now()), done: true }]);
   const answered = {
     ...later,
     topic: 'carillon.triggers',
@@ -55,7 +52,7 @@ beforeAll(async () => {
     offset: 0,
     reason: 'partner_refused',
   } as const;
-  await data.log.append(
+  await log.append(
     [late, answered].map((letter) => ({
       topic: 'carillon.dead-letters',
       partition: 0,
@@ -64,13 +61,12 @@ beforeAll(async () => {
       headers: {},
     })),
   );
-  await data.close();
-  const product = await startProduct({ dataDir: opened.dataDir });
-  shop = shopOf(product, opened.folder, opened.dataDir, opened.key);
-  closed = async () => {
-    await product.kill('SIGKILL');
-    await opened.close();
-  };
+}
+
+beforeAll(async () => {
+  const restarted = await restartOver(await openShop(), write);
+  shop = restarted;
+  closed = () => restarted.close();
 });
 afterAll(() => closed());
 

@@ -142,9 +142,7 @@ export function startCaller(ports: CallerPorts): Caller {
     while (lane.calls < placesOf()) {
       const next = lane.ready.shift();
       if (!next) break;
-      // Who stood still meanwhile may find that another worker has asked: then the store knows better.
-      if (isLeased(next)) begin(lane, next);
-      else lanes.forget(next);
+      begin(lane, next);
       if (!callable(lane.kind)) return giveBack(lane);
     }
     fill(lane);
@@ -189,13 +187,6 @@ export function startCaller(ports: CallerPorts): Caller {
     // Two keys may mean two calls, and a place may become free only when another call ends.
     return integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
   };
-
-  /** Whether nobody else may ask before a call that begins now, with two keys if need be, has ended. */
-  function isLeased(ready: readonly AskTask[]): boolean {
-    const integration = partners.find(ready[0]?.task.kind ?? '');
-    const ends = clock.now() + (integration ? 2 * lookupTimeouts(integration).total : 0);
-    return ready.every(({ task }) => (task.leaseUntil ?? 0) >= ends);
-  }
 
   async function lease(wanted: readonly AskTask[]): Promise<readonly AskTask[]> {
     const [first] = wanted;
@@ -283,7 +274,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const startedAt = clock.now();
       const until = startedAt + lookupTimeouts(integration).total;
       if (shared.some(({ task }) => (task.leaseUntil ?? 0) < until)) {
-        // It waited too long for its place: by the end of the call it might be another worker's.
+        // It waited too long for its place, or the process stood still: by the end of the call another worker may ask too.
         answer = { kind: 'not_made', detail: '' };
         partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
         return answer;
