@@ -45,6 +45,35 @@ export const DOUBT_SENT_AGAIN: Change = {
   to: 'if (!usedUp) {',
 };
 
+/** The bug: an answer is on the log before it is in custody, and it takes its time until it is. */
+export const ANSWER_BEFORE_CUSTODY: Change = {
+  file: 'libs/stages/src/ask/settle.ts',
+  from: 'const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);',
+  to: `if (asking.verdict) {
+        await publishVerdict({ ...one, asking }, { ...ports, tasks: { replace: async () => 'stale' } });
+        await new Promise((passed) => void setTimeout(passed, 500));
+      }
+      const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);`,
+};
+
+/** The bug: who is in a cohort is saved before it is on the log who entered and left, and that takes its time. */
+export const MEMBERS_BEFORE_EVENTS: Change = {
+  file: 'libs/runtime/src/consumer/stage-consumer.ts',
+  from: 'for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);',
+  to: `if (result.save && result.outputs.length > 0) {
+      if ((await result.save()) === 'refused') throw furtherOn();
+      await new Promise((passed) => void setTimeout(passed, 300));
+    }
+    for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);`,
+};
+
+/** The bug: each answer on the log counts, and not the first one of a trigger alone. */
+export const SECOND_ANSWER_ACCEPTED: Change = {
+  file: 'libs/stages/src/resolve/stage.ts',
+  from: "if (!counts.has(record)) return { kind: 'dropped', reason: 'superseded' };",
+  to: '',
+};
+
 const LANE = 'libs/adapters/kafka/src/producing/lane.ts';
 
 /** The bug: a producer is used again after it rejected a send. */

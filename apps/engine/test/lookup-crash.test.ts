@@ -36,6 +36,7 @@ function stall<Args extends readonly unknown[], Answer>(
 }
 
 const decides = (_version: number, next: DueTask): boolean => readAsking(next).verdict !== null;
+const leases = (_version: number, next: DueTask): boolean => next.leaseUntil !== null && !decides(_version, next);
 const ends = (_version: number, next: DueTask): boolean => next.done;
 const isLookup = (records: readonly NewRecord[]): boolean => records.some(({ topic }) => topic === 'carillon.lookups');
 
@@ -87,6 +88,17 @@ describe('a worker that dies', () => {
     await ground.stop(first);
     expect(ground.partner().calls).toHaveLength(2);
     expect(await ground.allLookups()).toHaveLength(1);
+  });
+
+  it('before its call, and comes back when another one has asked, asks nobody', async () => {
+    const dead = stall(replaceTask, leases, 'after');
+    const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
+    ground.topology().clock.pass(LEASE);
+    await ground.start();
+    await oneSet();
+    dead.release();
+    await ground.stop(first);
+    expect(ground.partner().calls).toHaveLength(1);
   });
 
   it('between the verdict and the log costs no call: the second worker puts the same answer there', async () => {

@@ -38,6 +38,7 @@ export * from './deliveries/breaker.ts';
 export * from './events/json-reader.ts';
 export * from './events/json-reader-fault.ts';
 export * from './events/json-reader-path.ts';
+export * from './events/json-size.ts';
 export * from './events/partition.ts';
 export * from './events/field-path.ts';
 export * from './rules/requirement.ts';

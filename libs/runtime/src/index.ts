@@ -1,4 +1,6 @@
 export * from './consumer/stage-consumer.ts';
+export * from './failpoints/failpoints.ts';
+export * from './failpoints/fallible-ports.ts';
 export * from './lifecycle/loop.ts';
 export * from './http/health.ts';
 export * from './http/http-limits.ts';

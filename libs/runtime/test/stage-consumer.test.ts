@@ -8,11 +8,12 @@ let topology: Topology;
 let consumption: Consumption | undefined;
 const failures: string[] = [];
 const skipped: number[] = [];
+const left: number[] = [];
 const ended: (BatchEnded | { readonly error: unknown })[] = [];
 
 beforeEach(async () => {
   topology = await openTopology({ partitions: 1 });
-  for (const list of [failures, skipped, ended]) list.length = 0;
+  for (const list of [failures, skipped, left, ended]) list.length = 0;
 });
 afterEach(async () => {
   await consumption?.stop();
@@ -64,6 +65,7 @@ async function start(
     watch: {
       begun: () => (end) => void ended.push(end),
       failed: ({ error }) => void failures.push(error instanceof Error ? error.message : String(error)),
+      left: ({ partition }) => void left.push(partition),
       skipped: ({ records }) => void skipped.push(records),
     },
   });
@@ -94,6 +96,8 @@ describe('the interpreter of stages', () => {
     expect(await reached(2)).toMatchObject({ configNumber: 1, clocks: { s: 2 }, logId: topology.data.log.logId });
     expect(await outputs()).toEqual(['out a', 'out b']);
     expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, lag: 0 }]);
+    await consumption?.stop();
+    expect(left).toEqual([0]);
   });
 
   it('hands large records on a few at a time, each with its position saved, as one batch to those who watch', async () => {

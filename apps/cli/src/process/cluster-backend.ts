@@ -100,8 +100,20 @@ async function clusterChecks(
     }
     return `knows ${Object.keys(RECORD_SCHEMAS).length} schemas`;
   });
-  return [topics, ...copies, ...(await mongo.verify()), schemas];
+  return [topics, ...copies, ...passwordCheck(kafka), ...(await mongo.verify()), schemas];
 }
+
+/** Whoever listens between us and a broker reads a password that `plain` sends without TLS. */
+export const passwordCheck = ({ sasl, tls }: Pick<ClusterSettings['kafka'], 'sasl' | 'tls'>): readonly Check[] =>
+  sasl?.mechanism === 'plain' && !tls
+    ? [
+        {
+          step: 'Kafka password',
+          ok: false,
+          detail: 'goes over the network in the clear: set CARILLON_KAFKA_TLS=true, or a scram mechanism',
+        },
+      ]
+    : [];
 
 async function step(name: string, look: () => Promise<string>): Promise<Check> {
   try {

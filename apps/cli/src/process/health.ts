@@ -17,6 +17,7 @@ export function createHealth(
   tellsDeliveries: boolean,
 ): Required<HealthSources> {
   const { metrics } = telemetry;
+  const countDeliveries = createCount(() => backend.ledger.countByState());
   const age = (): number => clock.now() - configuration.readToEndAt();
   return {
     checks: () => [
@@ -30,7 +31,7 @@ export function createHealth(
     async metrics() {
       if (tellsDeliveries) {
         // While the stores are away the other numbers are wanted most. An old count would pass for a new one.
-        const counts = await backend.ledger.countByState().catch(() => null);
+        const counts = await countDeliveries().catch(() => null);
         for (const state of [...OPEN_STATES, ...TERMINAL_STATES]) {
           const gauge = metrics.deliveries.with({ state });
           if (counts === null) gauge.remove();
@@ -41,5 +42,25 @@ export function createHealth(
       metrics.configAgeSeconds.set(age() / 1000);
       return telemetry.metricsText();
     },
+  };
+}
+
+/** Share of the time that counting may take, where whoever reads the numbers asks for them all the time. */
+const COUNTING_SHARE = 0.01;
+
+/** Counts again only after a hundred times what the last count took: one of many millions takes the database a while. */
+export function createCount<Counts>(count: () => Promise<Counts>, now: () => number = () => performance.now()) {
+  let kept: { readonly counts: Promise<Counts>; until: number } | null = null;
+  return function read(): Promise<Counts> {
+    const began = now();
+    if (kept && began < kept.until) return kept.counts;
+    const counts = count();
+    const mine = { counts, until: Number.POSITIVE_INFINITY };
+    kept = mine;
+    void counts.then(
+      () => (mine.until = now() + (now() - began) / COUNTING_SHARE),
+      () => (kept = kept === mine ? null : kept),
+    );
+    return counts;
   };
 }

@@ -85,7 +85,9 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
           }
           if (ended.ruleErrors > 0) metrics.ruleErrors.inc(ended.ruleErrors);
           const group = `${batch.group}:${batch.topic}`;
-          metrics.consumerLagRecords.with({ group, partition: String(batch.partition) }).set(ended.lag);
+          if (ended.lag !== null) {
+            metrics.consumerLagRecords.with({ group, partition: String(batch.partition) }).set(ended.lag);
+          }
         }
         metrics.stageBatchSeconds.with({ stage: batch.stage }).observe((performance.now() - startedAt) / 1000);
         span.end();
@@ -101,6 +103,8 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
         needsPerson ? 'partition stopped: it needs a person' : 'batch failed, trying again',
       );
     },
+    left: ({ group, topic, partition }) =>
+      metrics.consumerLagRecords.with({ group: `${group}:${topic}`, partition: String(partition) }).remove(),
     skipped({ group, partition, records }) {
       logger.error({ group, partition, count: records }, 'records left the log (retention) before they were read');
     },

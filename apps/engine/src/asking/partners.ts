@@ -42,11 +42,15 @@ type State = {
   readonly place: Place;
   /** Shut while the partner refuses our keys: one probe a minute. */
   suspension: Breaker;
+  /** Calls of one trigger that it refused since it last answered or refused a shared one; null: none is in doubt. */
+  refusedAlone: number | null;
   /** The name of the key that was taken where the other one was refused. */
   preferred: string | null;
   opened: { readonly partner: OpenPartner | Unusable; readonly until: Instant } | null;
 };
 
+/** After a shared call was refused so many triggers are asked one by one; where it refuses them all, it refuses everybody. */
+const SAMPLE = 8;
 /** Secrets are read again after this, so that a new one counts soon and a burst of calls reads it once. */
 const SECRETS_FRESH: Duration = 2_000;
 
@@ -72,7 +76,7 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
     // New settings deserve a new chance.
-    const state: State = { settings, place, suspension: CLOSED, preferred: null, opened: null };
+    const state: State = { settings, place, suspension: CLOSED, refusedAlone: 0, preferred: null, opened: null };
     states.set(kind, state);
     return state;
   }
@@ -126,8 +130,18 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       if (!found) return { unusable: 'the configuration has no such partner any more' };
       return openPartner(found.workspace, found.integration, stateOf(kind, found.workspace, found.integration));
     },
+    /** Triggers that may be asked one by one at a time; 0: it refuses everybody, so they are asked together. */
+    apart(kind: string): number {
+      const found = find(kind);
+      const refused = found && stateOf(kind, found.workspace, found.integration).refusedAlone;
+      return refused === null ? Number.POSITIVE_INFINITY : Math.max(0, SAMPLE - refused);
+    },
     /** To be told after each call; `tried`: names of the keys it was made with, all but the last of which were refused. */
-    ended(kind: string, answer: PartnerAnswer, tried: readonly string[]): void {
+    ended(
+      kind: string,
+      answer: PartnerAnswer,
+      { tried, sharedBy }: { tried: readonly string[]; sharedBy: number },
+    ): void {
       const found = find(kind);
       if (!found) return;
       const state = stateOf(kind, found.workspace, found.integration);
@@ -143,6 +157,11 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
         state.suspension = callEnded(state.suspension, 'refused_account', answer.detail, now);
         state.place.breaker = callEnded(state.place.breaker, 'accepted', '', now);
         return;
+      }
+      if (answer.kind === 'answered') state.refusedAlone = null;
+      else if (answer.kind === 'refused' || answer.kind === 'invalid') {
+        if (sharedBy > 1) state.refusedAlone ??= 0;
+        else if (state.refusedAlone !== null) state.refusedAlone += 1;
       }
       const bad = answer.kind === 'throttled' ? 'throttled' : answer.kind === 'unavailable' ? 'transient' : 'accepted';
       const before = state.place.breaker;

@@ -44,8 +44,8 @@ export type BatchBegun = {
 export type BatchEnded = {
   readonly fates: Readonly<Record<string, number>>;
   readonly ruleErrors: number;
-  /** Records between the saved position and the end of the partition. */
-  readonly lag: number;
+  /** Records between the saved position and the end of the partition; null where the partition has gone elsewhere meanwhile. */
+  readonly lag: number | null;
 };
 
 /** What the interpreter tells about its work; the app binds it to metrics, traces and logs. */
@@ -53,6 +53,8 @@ export type ConsumerWatch = {
   /** Called before a batch is handed to its stage; the answer is called once, with what came of it. */
   begun(batch: BatchBegun): (ended: BatchEnded | { readonly error: unknown }) => void;
   failed(report: { readonly group: string; readonly partition: number; readonly error: unknown }): void;
+  /** The partition is no longer this process's: what it measured of it is not true any more. */
+  left(report: { readonly group: string; readonly topic: TopicName; readonly partition: number }): void;
   /** The log no longer holds records that this group had not read. */
   skipped(report: { readonly group: string; readonly partition: number; readonly records: number }): void;
 };
@@ -134,7 +136,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
           done = sumOf(done, await handleBatch(slice, (slice.at(-1)?.offset ?? last.offset) + 1));
         }
         const { end } = await log.bounds(topic, partition);
-        ended({ ...done, lag: end - last.offset - 1 });
+        ended({ ...done, lag: assigned ? end - last.offset - 1 : null });
       } catch (error) {
         ended({ error });
         throw error;
@@ -143,6 +145,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     async lost() {
       assigned = false;
       options.held?.delete(partition);
+      watch.left({ group, topic, partition });
     },
   };
 }

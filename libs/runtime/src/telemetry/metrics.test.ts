@@ -64,6 +64,8 @@ describe('metrics', () => {
     const after = ours(await metricsText());
     expect(after).toContain('carillon_queue_bytes 20');
     expect(after.filter((line) => line.startsWith('carillon_consumer_lag'))).toEqual([]);
+    lag.set(9);
+    expect(ours(await metricsText())).toContain('carillon_consumer_lag_records{group="deliver",partition="3"} 9');
   });
 
   it('gives a label a bounded number of values and puts the rest under other', async () => {

@@ -41,6 +41,8 @@ export type TopologyOptions = {
   readonly partitions?: number;
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
+  /** Addresses of the names that partners may have; without any they have to be named by address. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Values behind the secrets that configuration names. */
   readonly secrets?: Readonly<Record<string, string>>;
 };
@@ -54,6 +56,7 @@ function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readon
     skips,
     begun: () => () => undefined,
     failed: ({ error }) => void failures.push(error),
+    left: () => undefined,
     skipped: ({ records }) => void skips.push(records),
   };
 }
@@ -94,7 +97,7 @@ export class Topology {
     await configuration.refresh();
     const templates = createTemplateRenderer();
     const book = createRuleBook(compileGiven, templates);
-    const http = createLoopbackHttp();
+    const http = createLoopbackHttp(this.#options.names);
     this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }
