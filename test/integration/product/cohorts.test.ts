@@ -33,6 +33,8 @@ authorization: { key: { secret: CRM_KEY } }
 match: variables.user_id
 `,
   'workspaces/shop/integrations/mixpanel.yaml': 'kind: mixpanel\nauthorization: { key: { secret: MIXPANEL_KEY } }\n',
+  'workspaces/shop/integrations/mapped.yaml':
+    'kind: mixpanel\nuser_id: email\nauthorization: { key: { secret: MIXPANEL_KEY } }\n',
   'workspaces/shop/integrations/feed.yaml': 'kind: generic\nauthorization: { key: { secret: MIXPANEL_KEY } }\n',
   'workspaces/shop/notifications/joined.yaml': `channels:
   email: { template: joined }
@@ -151,6 +153,30 @@ describe('a cohort of Mixpanel', () => {
     expect(checked.stdout).toContain('MIXPANEL_KEY is set');
     expect((await shop.run(['integration', 'show', 'crm'])).code).toBe(1);
   }, 60_000);
+});
+
+describe('a cohort whose members lack the mapped field', () => {
+  it('is taken and counted, and lets nobody leave', async () => {
+    const members = (session: string, ids: readonly string[], mail = true) => {
+      const { parameters, ...body } = mixpanelPayload('members', ids, { session });
+      const some = parameters.members.map((one) => (mail ? one : { ...one, email: undefined }));
+      return say('mapped', { ...body, parameters: { ...parameters, members: some } });
+    };
+    await members('good', ['ada', 'bob']);
+    await untilCohort('a whole sync', 'mapped', ({ sync }) => sync?.complete === true);
+    const { body } = await members('typo', ['ada', 'bob'], false);
+    expect(body).toEqual({ action: 'members', status: 'success' });
+    const shown = await untilCohort('the other one', 'mapped', ({ sync }) => sync?.session === 'typo');
+    expect(shown).toMatchObject({
+      members: 2,
+      skipped: 2,
+      sync: { complete: false, names_nobody: true, leaving: false, skipped: 2 },
+    });
+    const told = await shop.run(['integration', 'show', 'mapped']);
+    expect(told.stdout).toContain('no member with a user id: look at user_id of the integration; nobody leaves');
+    const metrics = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+    expect(metrics).toContain('carillon_cohort_members_skipped_total{integration="shop/mapped"} 2');
+  }, 30_000);
 });
 
 it(`of ${MEMBERS} members is taken in bounded memory, with its progress to be seen`, async () => {
