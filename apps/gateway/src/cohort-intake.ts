@@ -130,7 +130,8 @@ export function serveCohortIntake(
     const skipped = changes.reduce((sum, change) => sum + change.skipped, 0);
     if (skipped === 0) return;
     telemetry?.membersSkipped(nameOf(request), skipped);
-    if (changes.some(({ userIds }) => userIds.length > 0)) return;
+    // Segment sends a call for each identifier of a person: most of these have no user id, and nothing is wrong.
+    if (integration.kind === 'segment' || changes.some(({ userIds }) => userIds.length > 0)) return;
     const field = integration.user_id === undefined ? 'the usual field' : JSON.stringify(integration.user_id);
     alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
   }

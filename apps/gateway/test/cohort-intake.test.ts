@@ -168,6 +168,14 @@ describe('Segment', () => {
     expect(new Set(messages.map(({ id }) => id)).size).toBe(2);
   });
 
+  it('may send calls without a user id: these are counted, and nobody is bothered', async () => {
+    ground.alerts.length = 0;
+    const { userId: _, ...nobody } = segmentTrack(true, 'u1');
+    const text = JSON.stringify(nobody);
+    expect((await send('segment', text, signed(text))).status).toBe(200);
+    expect(ground.alerts).toEqual(['shop/segment skipped 1']);
+  });
+
   it('may send what is about no audience', async () => {
     const text = '{"type":"page","userId":"u1"}';
     expect((await send('segment', text, signed(text))).status).toBe(200);

@@ -15,8 +15,8 @@ afterAll(() => smtp.stop());
 
 const REFUSED = 'Carillon may not connect to the address of this mail server';
 
-const account = (): string =>
-  `{ kind: smtp, host: 127.0.0.1, port: ${smtp.port}, tls: none, from: Shop <shop@example.com> }`;
+const account = (host = '127.0.0.1'): string =>
+  `{ kind: smtp, host: "${host}", port: ${smtp.port}, tls: none, from: Shop <shop@example.com> }`;
 
 /** The shop with an account of its own at the mail server of this machine. */
 const files = (): Files => {
@@ -45,6 +45,20 @@ describe('a mail server at a private address', () => {
     expect(checked.stdout).toContain(`FAIL  resolve: ${REFUSED}`);
     expect(smtp.connections()).toBe(0);
   }, 60_000);
+
+  it.each(['localhost', '2130706433', '0x7f.1', '::ffff:127.0.0.1', '0.0.0.0', '[::1]', 'localhost.'])(
+    'is refused in whatever form it is named: %s',
+    async (host) => {
+      await shop.apply({ ...files(), 'workspaces/shop/accounts/relay.yaml': `${account(host)}\n` });
+      const { status, body } = await shop.api<{ steps: { ok: boolean; step: string }[] }>(
+        'POST',
+        '/v1/workspaces/shop/accounts/relay/check',
+      );
+      expect(status).toBe(200);
+      expect(body.steps.at(-1)).toMatchObject({ step: 'resolve', ok: false });
+      expect(smtp.connections()).toBe(0);
+    },
+  );
 
   it('takes messages where the account is the deployment’s own', async () => {
     await shop.apply(shopFiles({ deployment: `backend: embedded\naccounts:\n  email: ${account()}\n` }));

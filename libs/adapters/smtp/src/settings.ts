@@ -29,7 +29,7 @@ export type SessionSettings = {
   readonly timeouts: SmtpTimeouts;
   /** Certificates of authorities, PEM, that count besides those of the machine. */
   readonly trusted: readonly string[];
-  /** Judges every address of the host. Null: the operator chose the host. */
+  /** Resolves the host to where we may connect. Null: the operator chose the host. */
   readonly guard: AddressGuard | null;
 };
 

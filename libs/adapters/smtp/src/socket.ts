@@ -24,24 +24,26 @@ export const tlsOptions = (settings: SessionSettings): ConnectionOptions => ({
 type Address = { readonly address: string; readonly family: number };
 type Addresses = Result<readonly Address[], SmtpFailure>;
 
-/** All of them may be connected to, or none is: which one a name gives first is up to whoever owns the name. */
-async function allowedAddresses({ host, guard }: SessionSettings): Promise<Addresses> {
-  const found = await addressesOf(host);
-  if (guard === null || !found.ok) return found;
-  const allowed: Address[] = [];
-  for (const { address } of found.value) {
-    const judged = await guard.resolve(address);
-    if (!judged.ok) return err(refusedAddress);
-    allowed.push(...judged.value);
-  }
-  return ok(allowed);
-}
-
 const refusedAddress: SmtpFailure = silence(
   'resolve',
   'Carillon may not connect to the address of this mail server; the operator of the deployment can allow private ones.',
   { code: 'refused_address', verdict: 'refused_account', alert: true },
 );
+/** For a name that is nobody's as for one that leads where nobody may connect to: which of these no tenant is told. */
+const unresolved: SmtpFailure = silence(
+  'resolve',
+  'The name of the mail server leads to no address that Carillon may connect to; where it is a private one, the operator of ' +
+    'the deployment can allow it.',
+  { code: 'unresolved', alert: true },
+);
+
+/** Where the operator chose the host, as the machine resolves names; else by the guard, which says where we may go. */
+async function allowedAddresses({ host, guard }: SessionSettings): Promise<Addresses> {
+  if (guard === null) return addressesOf(host);
+  const judged = await guard.resolve(host);
+  if (judged.ok) return judged;
+  return err(judged.error.reason === 'refused_address' ? refusedAddress : unresolved);
+}
 
 function addressesOf(host: string): Promise<Addresses> {
   return new Promise((settle) => {

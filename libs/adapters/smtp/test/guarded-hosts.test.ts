@@ -1,4 +1,4 @@
-import { ok } from '@carillon/kernel';
+import { err, ok } from '@carillon/kernel';
 import type { AddressGuard } from '@carillon/ports';
 import { type ScriptedSmtp, startScriptedSmtp } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,29 +22,43 @@ async function use(host: string, guard: AddressGuard, workspace = 'shop') {
 }
 
 describe('The mail server of a workspace', () => {
-  it.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '::ffff:127.0.0.1', '0.0.0.0'])(
-    'is not connected to at an address that the guard refuses: %s',
-    async (host) => {
-      const { result, steps } = await use(host, guardOf());
-      expect(result).toMatchObject({ verdict: 'refused_account', code: 'refused_address', detail: words, alert: true });
-      expect(steps).toEqual([{ step: 'resolve', ok: false, detail: words }]);
-      expect(server.connections()).toBe(0);
-    },
-  );
+  it('is not connected to where the guard refuses its address, and the account is refused', async () => {
+    const { result, steps } = await use('127.0.0.1', guardOf());
+    expect(result).toMatchObject({ verdict: 'refused_account', code: 'refused_address', detail: words, alert: true });
+    expect(steps).toEqual([{ step: 'resolve', ok: false, detail: words }]);
+    expect(server.connections()).toBe(0);
+  });
 
-  it('may be at one that the deployment lists', async () => {
+  it('is not connected to where its name leads nowhere we may go: that may pass', async () => {
+    const nowhere: AddressGuard = { resolve: async () => err({ reason: 'unresolved', detail: '' }) };
+    const { result, steps } = await use('localhost', nowhere);
+    expect(result).toMatchObject({ verdict: 'transient', code: 'unresolved', alert: true });
+    expect(steps).toEqual([{ step: 'resolve', ok: false, detail: result.detail }]);
+    expect(server.connections()).toBe(0);
+  });
+
+  it('may be at an address that the deployment lists', async () => {
     expect((await use('127.0.0.1', guardOf('127.0.0.1'))).result.verdict).toBe('accepted');
     expect(server.accepted).toHaveLength(1);
   });
 
-  it.each(['127.0.0.9', 'localhost'])('is connected to at the address that was judged: %s', async (host) => {
-    const elsewhere: AddressGuard = {
-      resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: true }]),
-    };
-    const { result, steps } = await use(host, elsewhere);
-    expect(result.verdict).toBe('accepted');
-    expect(steps[1]?.detail).toBe(`connected to 127.0.0.1 port ${server.port}`);
-  });
+  it.each(['127.0.0.9', 'localhost', 'mail.example.com'])(
+    'is connected to at the address that was judged, whatever its name says by then: %s',
+    async (host) => {
+      const asked: string[] = [];
+      const elsewhere: AddressGuard = {
+        resolve: async (name) => {
+          asked.push(name);
+          return ok([{ address: '127.0.0.1', family: 4, listed: true }]);
+        },
+      };
+      const { result, steps } = await use(host, elsewhere);
+      expect(result.verdict).toBe('accepted');
+      expect(steps[1]?.detail).toBe(`connected to 127.0.0.1 port ${server.port}`);
+      // Once for each connection: the message, and the check.
+      expect(asked).toEqual([host, host]);
+    },
+  );
 });
 
 it('The mail server of the deployment may be anywhere: the operator chose it', async () => {

@@ -75,8 +75,8 @@ export type Applied = {
   readonly settle: number | null;
 };
 
-/** As many sessions are remembered as a platform might still repeat pages of. */
-const REMEMBERED_SESSIONS = 32;
+/** As many sessions are remembered as a platform might still repeat pages of: Mixpanel has one each half hour, for three days. */
+const REMEMBERED_SESSIONS = 150;
 
 /** Whether the document already has this record in it: then its outputs are on the log. */
 export const isApplied = (cohort: Cohort | null, { offset }: { readonly offset: number }): boolean =>
@@ -93,8 +93,9 @@ export function applyCohortMessage(
 ): Applied {
   const { message } = record;
   const own = orderOf(message.time, record);
-  const cohort = remembered(begun(before, record), message.session, own);
-  const order = sessionOrder(cohort, message) ?? own;
+  const opened = remembered(begun(before, record), message, own);
+  const order = sessionOrder(opened, message) ?? own;
+  const cohort = { ...opened, name: nameOf(opened, message, order) };
   const firstSync = message.action !== 'remove' && isFirstSync(cohort, record, order);
   const members = new Map<string, CohortMember>();
   const changes: MembershipChange[] = [];
@@ -172,7 +173,7 @@ function sessionOrder(cohort: Cohort, { action, session, time }: CohortMessage):
 
 function begun(before: Cohort | null, record: CohortRecord): Cohort {
   const { message, at, logId, partition, offset } = record;
-  const { workspace, integration, cohort, name, skipped } = message;
+  const { workspace, integration, cohort, skipped } = message;
   const base: Cohort = before ?? {
     workspace,
     integration,
@@ -180,7 +181,7 @@ function begun(before: Cohort | null, record: CohortRecord): Cohort {
     logId,
     partition,
     offset,
-    name,
+    name: null,
     firstAt: at,
     newestAt: at,
     first: null,
@@ -193,7 +194,6 @@ function begun(before: Cohort | null, record: CohortRecord): Cohort {
   return {
     ...base,
     offset,
-    name: name ?? base.name,
     newestAt: at,
     first: base.first ?? firstSyncOf(record),
     skipped: base.skipped + skipped,
@@ -217,7 +217,14 @@ function isFirstSync({ first }: Cohort, { message: { page, session }, at }: Coho
   return session === null && first.until !== null && at < first.until;
 }
 
-function remembered(cohort: Cohort, session: string | null, order: Order): Cohort {
+/** What comes late has a name that may have been changed since. */
+const nameOf = ({ name, sessions }: Cohort, message: CohortMessage, order: Order): string | null =>
+  sessions.some((one) => isBefore(order, one.order)) ? (name ?? message.name) : (message.name ?? name);
+
+function remembered(cohort: Cohort, message: CohortMessage, order: Order): Cohort {
+  const { session, userIds, page } = message;
+  // Empty differences come all the time, and would push out the sessions that say something.
+  if (userIds.length === 0 && message.action !== 'replace' && (page?.of ?? 1) === 1) return cohort;
   if (session === null || cohort.sessions.some((one) => one.session === session)) return cohort;
   return { ...cohort, sessions: [...cohort.sessions, { session, order }].slice(-REMEMBERED_SESSIONS) };
 }

@@ -238,3 +238,30 @@ it('a cohort that is renamed stays the same one', () => {
   expect(cohort.say({ ...pageOf('s', 1, 1, 'ada'), name: 'Best buyers' })).toEqual([]);
   expect(cohort.cohort()?.name).toBe('Best buyers');
 });
+
+it('a cohort that was renamed does not get its old name back from a page that comes late', () => {
+  const cohort = settled();
+  cohort.say(pageOf('old', 1, 2, 'ada'));
+  cohort.say({ ...additions('new', 1, 1, 'bob'), name: 'Best buyers' });
+  cohort.say(pageOf('old', 2, 2, 'cleo'));
+  expect(cohort.cohort()?.name).toBe('Best buyers');
+});
+
+it('a page that comes late is as old as its session for three days of half-hourly syncs', () => {
+  const cohort = settled('ada');
+  cohort.say(additions('diff', 1, 1, 'bob'));
+  cohort.say(cohortMessage({ action: 'remove', session: 'other', userIds: ['bob'] }));
+  for (let at = 0; at < 3 * 48; at += 1) cohort.say(additions(`sync ${at}`, 1, 1, `user ${at}`));
+  expect(cohort.say(additions('diff', 1, 1, 'bob'))).toEqual([]);
+});
+
+it('empty differences do not make a page that comes late look new', () => {
+  const cohort = settled('ada');
+  cohort.say(additions('diff', 1, 1, 'bob'));
+  cohort.say(cohortMessage({ action: 'remove', session: 'other', userIds: ['bob'] }));
+  for (let at = 0; at < 500; at += 1) {
+    cohort.say(additions(`empty ${at}`, 1, 1));
+    cohort.say(cohortMessage({ action: 'remove', session: `empty ${at}`, userIds: [] }));
+  }
+  expect(cohort.say(additions('diff', 1, 1, 'bob'))).toEqual([]);
+});
