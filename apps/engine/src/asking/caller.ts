@@ -90,11 +90,23 @@ export function startCaller(ports: CallerPorts): Caller {
 
   function take(one: AskTask): 'taken' | 'known' | 'full' {
     const { task, asking } = one;
-    if (asking.verdict) background('publish a lookup', publishVerdict(one, ports));
+    if (asking.verdict) background('publish a lookup', publishLeft(one));
     else if (task.deadline !== null && task.deadline <= clock.now())
       background('park a trigger', expireTask(one, ports));
     else return lanes.add(one, clock.now());
     return 'taken';
+  }
+
+  /** Puts on the log what was decided and left behind: one worker at a time, so that a slow log gets it no more often. */
+  async function publishLeft(one: AskTask): Promise<void> {
+    const [leased] = await leaseTasks([one], clock.now() + leaseSpan(one.task.kind), ports);
+    if (!leased) return;
+    try {
+      await publishVerdict(leased, ports);
+    } catch (error) {
+      await releaseTasks([leased], clock.now(), ports);
+      throw error;
+    }
   }
 
   const callable = (kind: string): boolean => {
