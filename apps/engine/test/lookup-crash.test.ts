@@ -139,36 +139,6 @@ describe('a worker that dies', () => {
   });
 });
 
-it('what was decided is put on the log by one worker at a time, however long the log takes', async () => {
-  const { log } = { log: () => ground.topology().data.log };
-  const slow = stall((records: readonly NewRecord[]) => log().append(records), isLookup, 'before');
-  let appends = 0;
-  let looks = 0;
-  const { tasks } = ground.topology().data;
-  const more: Partial<EnginePorts> = {
-    ...withAppend((records) => {
-      if (isLookup(records)) appends += 1;
-      return slow.run(records);
-    }),
-    tasks: {
-      ...tasks,
-      dueKinds: (now) => {
-        looks += 1;
-        return tasks.dueKinds(now);
-      },
-    },
-  };
-  await firstWorkerStalls(more, slow.reached);
-  ground.topology().clock.pass(LEASE);
-  await untilFound('its lease is over, and it is taken up again', async () => appends > 1 || undefined);
-  const since = looks;
-  await untilFound('the store is looked at three times more', async () => looks > since + 2 || undefined);
-  expect(appends).toBe(2);
-  slow.release();
-  await oneSet();
-  expect(ground.partner().calls).toHaveLength(1);
-});
-
 it('after a restart that begins at the first record again, nothing that was answered is asked or told again', async () => {
   await ground.configure();
   const engine = await ground.start();

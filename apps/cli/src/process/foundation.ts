@@ -84,7 +84,10 @@ export async function openFoundation(
   const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
   const partners = createPartnerLookup({ http: outboundHttp, clock });
-  const senders = [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })];
+  const senders = [
+    createSmtpSenderFactory({ clock, guard }),
+    createSandboxSenderFactory({ inbox: backend.inbox, clock }),
+  ];
   const sealer = createSealer(keys.masterKey);
   return {
     settings,

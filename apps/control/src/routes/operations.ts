@@ -117,7 +117,7 @@ async function checkAccount(workspace: string, name: string, { ports }: ControlC
     }
     secrets[body.password.secret] = value;
   }
-  const sender = factory.create(body, secrets);
+  const sender = factory.create(body, secrets, owner);
   try {
     return [...steps, ...(await sender.check())];
   } finally {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createLoopbackGuard } from '../partner/loopback-http.ts';
 import type { ProviderResult } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LedgerOptions, startLedgerSmtp } from './index.ts';
@@ -19,9 +20,10 @@ async function run(
 ): Promise<{ verdicts: Map<string, ProviderResult['verdict']>; entries: { id: string; dropped: boolean }[] }> {
   const file = join(folder, `${JSON.stringify(options).replaceAll(/\W+/g, '-')}-${Math.random()}.jsonl`);
   const ledger = await startLedgerSmtp({ file, ...options });
-  const sender = createSmtpSenderFactory({ clock: { now: Date.now } }).create(
+  const sender = createSmtpSenderFactory({ clock: { now: Date.now }, guard: createLoopbackGuard() }).create(
     { kind: 'smtp', host: ledger.host, port: ledger.port, tls: 'none', from: 'shop@example.com' },
     {},
+    'shop',
   );
   const signal = new AbortController().signal;
   const verdicts = new Map<string, ProviderResult['verdict']>();
