@@ -13,7 +13,7 @@ import {
   type Product,
 } from '@carillon/testing';
 import { between, createChance } from '../chance.ts';
-import { readEvidence, type Evidence } from '../evidence.ts';
+import { countLookups, readEvidence, type Evidence } from '../evidence.ts';
 import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
@@ -234,7 +234,7 @@ async function report({ options, posters, smtp, partner, kills, evidence }: Run,
       kills: options.rounds,
       acknowledged: posters.taken(),
       changes: changes.length,
-      lookups: evidence.lookups.length,
+      ...countLookups(evidence),
       partnerCalls: partner.calls.length,
       partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
       requestsCut: posters.cut(),
