@@ -80,9 +80,10 @@ export function createConsumerGroups(source: Source) {
   function forget(wire: Wire): readonly { readonly group: Group; readonly member: Member }[] {
     const forgotten = [];
     for (const group of groups.values()) {
+      // One that is leaving is no member any more, and may still have what it was given.
+      for (const [partition, run] of group.owners) if (run.member.wire === wire) group.owners.delete(partition);
       for (const member of group.members.filter((one) => one.wire === wire)) {
         group.members.splice(group.members.indexOf(member), 1);
-        for (const [partition, run] of group.owners) if (run.member === member) group.owners.delete(partition);
         forgotten.push({ group, member });
       }
       balance(group);
@@ -102,14 +103,14 @@ export function createConsumerGroups(source: Source) {
       };
       const leave = async (): Promise<void> => {
         member.left = true;
-        for (const run of member.runs) run.end();
-        await Promise.all([...member.runs].map(({ finished }) => finished));
         const leaving = (): void => {
           const at = group.members.indexOf(member);
           if (at >= 0) group.members.splice(at, 1);
           balance(group);
         };
         await wire.ask('log.leave', leaving, { sure: true });
+        for (const run of member.runs) run.end();
+        await Promise.all([...member.runs].map(({ finished }) => finished));
       };
       await wire.ask('log.join', enter, { sure: true });
       let stopped: Promise<void> | undefined;

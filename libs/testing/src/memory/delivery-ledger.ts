@@ -9,8 +9,8 @@ type Inserted = Awaited<ReturnType<DeliveryLedger['insert']>>[number];
 const slotOf = ({ slot }: Delivery): string =>
   JSON.stringify([slot.workspace, slot.notificationId, slot.channel, slot.uniqueId]);
 
-const shown = ({ id, version, state, reason, intent }: Delivery): string =>
-  `${id.slice(0, 12)} v${version} ${state} (${reason}) of ${intent.id.slice(0, 12)}`;
+const shown = ({ id, version, state, reason, token, intent }: Delivery): string =>
+  `${id.slice(0, 12)} v${version} ${state} (${reason}) of ${intent.id.slice(0, 12)}${token === null ? '' : ` token ${token}`}`;
 
 function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
   const { slot, intent, state, createdAt } = delivery;

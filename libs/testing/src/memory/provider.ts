@@ -9,23 +9,26 @@ export type Received = {
   readonly deliveryId: string;
   readonly token: string;
   readonly account: string;
+  /** Whether it took the message, whatever it says. */
+  readonly accepted: boolean;
   readonly answer: ProviderResult;
 };
 
-const ACCEPTED = providerResult('accepted', '250', 'taken');
+export type Decision = Pick<Received, 'accepted' | 'answer'>;
+const ACCEPTED: Decision = { accepted: true, answer: providerResult('accepted', '250', 'taken') };
 
 /**
  * A provider with a book of its own: each call is in it, with what was answered, before anybody can lose the answer. It
  * knows nothing of attempts, and takes the same message as often as it comes.
  */
 export function createMemoryProvider(
-  answer: (message: RenderedMessage, account: string) => ProviderResult = () => ACCEPTED,
+  decide: (message: RenderedMessage, account: string) => Decision = () => ACCEPTED,
   received: (call: Received) => void = () => undefined,
 ) {
   const calls: Received[] = [];
 
   function take(message: RenderedMessage, { deliveryId, attemptToken }: SendContext, account: string): ProviderResult {
-    const call = { message, deliveryId, token: attemptToken, account, answer: answer(message, account) };
+    const call = { message, deliveryId, token: attemptToken, account, ...decide(message, account) };
     calls.push(call);
     received(call);
     return call.answer;
