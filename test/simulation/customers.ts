@@ -25,7 +25,9 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     const machine = upWith(can);
     if (!machine) return;
     add(0, machine.process, what, () => {
-      if (machine.running) void request(machine.running)?.catch(() => undefined);
+      const refused = (error: unknown): void =>
+        scheduler.note(() => `${machine.process.name} refuses: ${String(error)}`);
+      if (machine.running) request(machine.running)?.catch(refused);
     });
   }
 
@@ -45,7 +47,9 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     attempt();
   }
 
-  for (let n = 1; n <= between(6, 12); n += 1) {
+  const events = between(8, 16);
+  const changes = between(2, 9);
+  for (let n = 1; n <= events; n += 1) {
     const body = eventOf(scheduler, n);
     const id = ids.derive('event', 'shop/orders', 'http', `post-${n}`);
     add(between(0, during), null, `event ${n} happens`, () => {
@@ -60,7 +64,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
       );
     });
   }
-  for (let n = 1; n <= between(1, 4); n += 1) {
+  for (let n = 1; n <= changes; n += 1) {
     const post = cohortPostOf(scheduler, n);
     add(between(0, during), null, `the cohort changes (${n})`, () => {
       repeat(`is told of a cohort (${n})`, (answered) => (running) => running.postCohort?.(post).then(answered));

@@ -109,8 +109,9 @@ export function createNetwork(
         const shown = (end: string) => (): string =>
           `${process.name} ${port}${asked.about ? ` ${asked.about()}` : ''}${end}`;
         return new Promise((resolve, reject) => {
-          const reply = (delay: Duration, told: () => void, end: string): void =>
-            void add(delay, process, () => `← ${port}${end}`, told);
+          const reply = (delay: Duration, told: () => void, end: string): void => {
+            if (process.alive) add(delay, process, () => `← ${port}${end}`, told);
+          };
           const happen = (): void => {
             // What a process sent right before it died may have got away, or not.
             const mayArrive = deadWritesArrive || /^p(rovider|artner)/.test(port);

@@ -37,7 +37,7 @@ const SESSION: Duration = 6_000;
 export type Shape = { readonly alone: boolean; readonly machines: readonly (readonly [name: string, ...RoleName[]])[] };
 
 /** Starts, kills and restarts processes. */
-export function createMachines(world: World, shape: Shape, shared: Shared, plant: () => Plant) {
+export function createMachines(world: World, shape: Shape, shared: Shared, plant: Plant) {
   const { scheduler } = world;
   const machines = shape.machines.map(([name, ...roles]): Machine => ({
     name,
@@ -53,7 +53,7 @@ export function createMachines(world: World, shape: Shape, shared: Shared, plant
     const process = { name: `${machine.name}.${count}`, alive: true, frozenUntil: 0 };
     Object.assign(machine, { process, running: null, state: 'up' });
     scheduler.add(0, process, 'starts', () => {
-      startRoles(machine.roles, shape.alone, portsOf(process, world, shared, plant())).then(
+      startRoles(machine.roles, shape.alone, portsOf(process, world, shared, plant)).then(
         (running) => (machine.running = running),
         (error: unknown) => die(machine, `cannot start: ${String(error)}`),
       );

@@ -12,7 +12,7 @@ export type Ports = Omit<EnginePorts & DeliveryPorts, 'watch' | 'configuration'>
 };
 
 /** A bug, or none: the ports of a process as its roles get them. Made anew for each process, as its memory is. */
-export type Plant = (ports: Ports, world: World) => Ports;
+export type Plant = (ports: Ports) => Ports;
 
 /** The ports of one process: all of them over its wire. */
 export function portsOf(process: Process, world: World, shared: Shared, plant: Plant): Ports {
@@ -67,5 +67,5 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       alert: (account, code, detail) => note('an alert')(`${account} ${code} ${detail}`),
     },
   };
-  return plant(ports, world);
+  return plant(ports);
 }

@@ -70,7 +70,7 @@ export const LATER_WISHES: readonly (readonly Wish[])[] = [
   [orderPaid()],
   [
     template('order-paid', { email: { subject: 'order {{order}}', text: 'It is paid.' } }),
-    welcome({ retry: { attempts: 3 } }),
+    welcome({ retry: { ...QUICK.retry, attempts: 3 } }),
   ],
 ];
 

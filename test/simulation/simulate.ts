@@ -5,7 +5,7 @@ import { createDirectWire } from '@carillon/testing/memory';
 import { startCustomers } from './customers.ts';
 import { NOTHING_GOES_WRONG, ratesOf } from './faults.ts';
 import { createMachines, type Machines, type RoleName, type Shape } from './machines.ts';
-import type { Plant } from './ports.ts';
+import type { Bug } from './planted-bugs.ts';
 import { createScheduler, takeTimersOver, type Scheduler } from './scheduler.ts';
 import { FIRST_WISHES } from './shop.ts';
 import { judge, leftOf } from './verdict.ts';
@@ -24,7 +24,7 @@ export type Outcome = {
   readonly recovery: Duration;
 };
 
-export type SimulateOptions = { readonly plant?: Plant | undefined; readonly keepsHistory?: boolean | undefined };
+export type SimulateOptions = { readonly bug?: Bug | undefined; readonly keepsHistory?: boolean | undefined };
 
 /** Everything is terminal or in doubt this long after the last fault. */
 export const RECOVERED_WITHIN: Duration = 60_000;
@@ -38,12 +38,13 @@ const TOO_MANY_STEPS = 50_000;
  * while nothing goes wrong any more; then everything has to come to an end, and every promise has to hold.
  */
 export async function simulate(seed: number, shared: Shared, options: SimulateOptions = {}): Promise<Outcome> {
-  const scheduler = createScheduler(seed, START, options.keepsHistory ?? false);
+  const { bug, keepsHistory = false } = options;
+  const scheduler = createScheduler(seed, START, keepsHistory);
   const { now } = scheduler;
   const shape = shapeOf(scheduler);
-  const world = createWorld(scheduler, ratesOf(scheduler), !shape.alone);
+  const world = createWorld(scheduler, ratesOf(scheduler), !shape.alone, bug?.unfenced);
   await publishFirst(world, shared);
-  const machines = createMachines(world, shape, shared, () => options.plant ?? ((ports) => ports));
+  const machines = createMachines(world, shape, shared, bug?.plant ?? ((ports) => ports));
   const during = scheduler.between(5_000, 25_000);
   const customers = startCustomers(world, machines, shared, during);
   let crashes = 0;

@@ -28,7 +28,13 @@ export type Finding = string;
 export type World = ReturnType<typeof createWorld>;
 
 /** What outlives every process: log, stores, provider and partner, with what customers were told and what may be doubted. */
-export function createWorld(scheduler: Scheduler, rates: Rates, deadWritesArrive: boolean) {
+/** `unfenced`: a planted bug, a store that takes whatever is written, however old. */
+export function createWorld(
+  scheduler: Scheduler,
+  rates: Rates,
+  deadWritesArrive: boolean,
+  unfenced: 'checkpoints' | 'cohorts' | undefined,
+) {
   const findings: Finding[] = [];
   /** Attempts that nobody may be able to tell the end of: a crash cut them off, or a request about them went wrong. */
   const doubtful = new Set<string>();
@@ -87,13 +93,13 @@ export function createWorld(scheduler: Scheduler, rates: Rates, deadWritesArrive
       now: scheduler.now,
       handedOver: () => scheduler.between(1, 6),
     }),
-    checkpoints: createMemoryCheckpoints(),
+    checkpoints: createMemoryCheckpoints(unfenced !== 'checkpoints'),
     claims: createMemoryClaims(),
     leases: createMemoryLeases(),
     suppressions: createMemorySuppressions(),
     ledger: createMemoryLedger(moved),
     tasks: createMemoryTasks(),
-    cohorts: createMemoryCohorts(),
+    cohorts: createMemoryCohorts(unfenced !== 'cohorts'),
     provider,
     partner: createMemoryPartner((userIds, calls) => partnerAnswers(userIds, calls, scheduler, calm)),
     accepted: accepted as ReadonlyMap<string, string>,
@@ -141,6 +147,7 @@ export async function openShared(): Promise<Shared> {
   };
 }
 
+const shown = (value: Json): string => (typeof value === 'string' ? value : stringifyJson(value));
 const NAME = /\{\{(\w+)\}\}/g;
 
 /** Names in double braces, and nothing else: what templates can do has tests of its own, in threads of its own. */
@@ -151,7 +158,7 @@ function createTemplates(): TemplateRenderer {
     names: ({ subject }) => ({ names: [...subject.matchAll(NAME)].map(([, name]) => name ?? ''), all: false }),
     render: async (_key, { subject, text }, context) => ({
       ok: true,
-      subject: subject.replaceAll(NAME, (_, name: string) => stringifyJson(context[name] ?? null)),
+      subject: subject.replaceAll(NAME, (_, name: string) => shown(context[name] ?? null)),
       html: null,
       text: text ?? '',
       from: null,
