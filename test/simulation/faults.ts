@@ -49,12 +49,15 @@ const MOST: Rates = {
 };
 
 /** Each kind of fault in about half of the seeds, from rare to often: alone as well as with all others. */
-export function ratesOf({ chance }: Scheduler): Rates {
+export function ratesOf({ chance }: Scheduler, during: Duration): Rates {
   const rates = Object.entries(MOST).map(([name, most]) => {
     const there = chance() < 0.55;
     return [name, there ? most * (0.1 + 0.9 * chance()) : 0] as const;
   });
-  return Object.fromEntries(rates) as Rates;
+  const drawn = Object.fromEntries(rates) as Rates;
+  // In a long run processes die as often as in a short one: some live long enough to come back after a freeze.
+  const share = Math.min(1, 10_000 / during);
+  return { ...drawn, crash: drawn.crash * share, stop: drawn.stop * share, expel: drawn.expel * share };
 }
 
 const GIVEN_UP_AFTER: Duration = 10_000;
@@ -76,7 +79,7 @@ export function createNetwork(
   scheduler: Scheduler,
   rates: Rates,
   deadWritesArrive: boolean,
-  faulty: (port: string, asked: Asked) => void,
+  faulty: (fate: string, port: string, asked: Asked) => void,
 ): Network {
   const { add, between, chance, now } = scheduler;
 
@@ -95,8 +98,13 @@ export function createNetwork(
     return 'fine';
   }
 
-  const latency = (sure: boolean | undefined): Duration =>
-    !sure && chance() < network.rates.slow ? between(200, SLOWEST) : between(0, 4);
+  /** Others take their time, so that calls are under way when something happens. */
+  function latency(port: string, sure = false): Duration {
+    if (sure) return between(0, 4);
+    if (chance() < network.rates.slow) return between(200, SLOWEST);
+    const isOther = /^p(rovider|artner)/.test(port) && network.rates !== NOTHING_GOES_WRONG;
+    return isOther && chance() < 0.3 ? between(100, 3_000) : between(0, 4);
+  }
 
   const network: Network = {
     rates,
@@ -105,7 +113,7 @@ export function createNetwork(
       ask<Answer>(port: string, effect: () => Answer, asked: Asked = {}): Promise<Answer> {
         if (!process.alive) return new Promise(() => undefined);
         const fate = fateOf(port, asked);
-        if (fate !== 'fine') faulty(port, asked);
+        if (fate !== 'fine') faulty(fate, port, asked);
         const shown = (end: string) => (): string =>
           `${process.name} ${port}${asked.about ? ` ${asked.about()}` : ''}${end}`;
         return new Promise((resolve, reject) => {
@@ -120,9 +128,9 @@ export function createNetwork(
               const answer = effect();
               const last = fate === 'again' ? effect() : answer;
               if (fate === 'no_answer') reply(between(5, 2000), () => reject(new WireFault(port, true)), ': no answer');
-              else if (fate !== 'late') reply(latency(asked.sure), () => resolve(last), shownAnswer(last));
+              else if (fate !== 'late') reply(latency(port, asked.sure), () => resolve(last), shownAnswer(last));
             } catch (error) {
-              reply(0, () => reject(error as Error), `: ${String(error)}`);
+              reply(0, () => reject(error), `: ${String(error)}`);
             }
           };
           switch (fate) {
@@ -130,20 +138,22 @@ export function createNetwork(
               reply(between(1, 500), () => reject(new WireFault(port, false)), ': not reached');
               break;
             case 'partly':
-              add(latency(false), null, shown(' IN PART'), () => asked.partly?.(chance));
+              add(latency(port), null, shown(' IN PART'), () => asked.partly?.(chance));
               reply(between(10, 2000), () => reject(new WireFault(port, true)), ': no answer');
               break;
             case 'late':
               add(GIVEN_UP_AFTER + between(0, 10_000), null, shown(' LATE'), happen);
               reply(between(100, GIVEN_UP_AFTER), () => reject(new WireFault(port, true)), ': given up');
               break;
-            default:
-              add(latency(asked.sure), null, shown(fate === 'again' ? ' TWICE' : ''), happen);
+            case 'fine':
+            case 'no_answer':
+            case 'again':
+              add(latency(port, asked.sure), null, shown(fate === 'again' ? ' TWICE' : ''), happen);
           }
         });
       },
       tell(what, told) {
-        if (process.alive) add(latency(true), process, what, told);
+        if (process.alive) add(latency(what, true), process, what, told);
       },
     }),
   };

@@ -128,6 +128,6 @@ function cohortsOf(
   return {
     entered,
     members: new Set(inside.map(({ user }) => user)),
-    settling: (cohort as Cohort | null)?.settling != null,
+    settling: (cohort?.settling ?? null) !== null,
   };
 }

@@ -69,7 +69,7 @@ export function createScheduler(seed: number, start: Instant, keepsHistory: bool
     name: (): string => Array.from({ length: 3 }, () => Math.floor(chance() * 2 ** 32).toString(32)).join(''),
     /** A whole number from `least` to `most`. */
     between: (least: number, most: number): number => least + Math.floor(chance() * (most - least + 1)),
-    add(delay: Duration, owner: Process | null, what: Step['what'], run: () => void): Step {
+    add: (delay: Duration, owner: Process | null, what: Step['what'], run: () => void): Step => {
       const step = { at: now + Math.max(0, delay), owner, what, run };
       steps.push(step);
       return step;

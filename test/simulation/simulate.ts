@@ -18,8 +18,8 @@ export type Outcome = {
   readonly steps: number;
   /** Messages that a provider took. */
   readonly messages: number;
-  readonly doubts: number;
-  readonly crashes: number;
+  /** What happened in it, by name: faults, and paths through the product that not every run takes. */
+  readonly seen: Readonly<Record<string, number>>;
   /** How long after the faults it took until nothing was left to do. */
   readonly recovery: Duration;
 };
@@ -42,12 +42,12 @@ export async function simulate(seed: number, shared: Shared, options: SimulateOp
   const scheduler = createScheduler(seed, START, keepsHistory);
   const { now } = scheduler;
   const shape = shapeOf(scheduler);
-  const world = createWorld(scheduler, ratesOf(scheduler), !shape.alone, bug?.unfenced);
+  // Sometimes longer than a lease, so that somebody comes back who was given up.
+  const during = scheduler.chance() < 0.85 ? scheduler.between(5_000, 20_000) : scheduler.between(40_000, 70_000);
+  const world = createWorld(scheduler, ratesOf(scheduler, during), !shape.alone, bug?.unfenced);
   await publishFirst(world, shared);
   const machines = createMachines(world, shape, shared, bug?.plant ?? ((ports) => ports));
-  const during = scheduler.between(5_000, 25_000);
   const customers = startCustomers(world, machines, shared, during);
-  let crashes = 0;
   let calmSince = Number.POSITIVE_INFINITY;
   let ended = false;
 
@@ -68,14 +68,18 @@ export async function simulate(seed: number, shared: Shared, options: SimulateOp
   }
 
   const giveTimersBack = takeTimersOver(scheduler);
+  // Of a process of the product this would be the end.
+  const unhandled = (error: unknown): void => world.find(`a rejection that nobody handles: ${String(error)}`);
+  process.on('unhandledRejection', unhandled);
   try {
     machines.startAll();
     while (!ended && world.findings.length === 0 && (await scheduler.take())) {
-      if (calmSince > now()) crashes += disturb(world, machines);
+      if (calmSince > now()) disturb(world, machines);
       if (scheduler.taken() > TOO_MANY_STEPS) world.find(`not done in ${TOO_MANY_STEPS} steps`);
     }
     if (ended) for (const finding of await judge(world, shared)) world.find(finding);
   } finally {
+    process.off('unhandledRejection', unhandled);
     giveTimersBack();
   }
   return {
@@ -84,8 +88,7 @@ export async function simulate(seed: number, shared: Shared, options: SimulateOp
     history: scheduler.history,
     steps: scheduler.taken(),
     messages: world.accepted.size,
-    doubts: world.ledger.all().filter(({ state }) => state === 'IN_DOUBT').length,
-    crashes,
+    seen: Object.fromEntries(world.seen),
     recovery: now() - calmSince,
   };
 }
@@ -122,24 +125,46 @@ async function publishFirst({ log, scheduler }: World, { codecs, ids }: Shared):
 
 const PORTS = ['log', 'ledger', 'tasks', 'checkpoints', 'claims', 'cohorts', 'provider', 'partner'];
 
-/** Sometimes something happens to a process, or to what all of them need. Answers how many died. */
-function disturb({ network, scheduler }: World, machines: Machines): number {
+/** Sometimes something happens to a process, or to what all of them need. */
+function disturb({ calls, network, scheduler, saw }: World, machines: Machines): void {
   const { between, chance, now } = scheduler;
   const { crash, stop, freeze, expel, outage } = network.rates;
-  const machine = machines.all[between(0, machines.all.length - 1)];
   let left = chance();
-  if (!machine || left > crash + stop + freeze + expel + outage) return 0;
+  if (left > crash + stop + freeze + expel + outage) return;
+  // Rather one that has a call under way: there is more to be lost.
+  const busy = machines.all.find(({ process }) => calls(process.name) > 0 && chance() < 0.5);
+  const machine = busy ?? machines.all[between(0, machines.all.length - 1)];
+  if (!machine) return;
   if ((left -= outage) < 0) {
     const port = PORTS[between(0, PORTS.length - 1)] ?? 'log';
     const span = between(100, 6_000);
     scheduler.note(`· ${port} is AWAY for ${span} ms`);
     network.away.set(port, now() + span);
-  } else if (machine.state === 'down') return 0;
-  else if ((left -= crash) < 0) {
+    saw('outage');
+  } else if (machine.state === 'down') {
+    return;
+  } else if ((left -= crash) < 0) {
     machines.kill(machine);
-    return 1;
-  } else if ((left -= stop) < 0) machines.stop(machine);
-  else if ((left -= freeze) < 0) machines.freeze(machine, between(500, 40_000));
-  else machines.expel(machine);
-  return 0;
+    saw('crash');
+  } else if ((left -= stop) < 0) {
+    machines.stop(machine);
+    saw('stop');
+  } else if ((left -= freeze) < 0) {
+    // A moment, or longer than a lease.
+    machines.freeze(machine, chance() < 0.6 ? between(500, 8_000) : between(32_000, 45_000));
+    saw('freeze');
+  } else {
+    machines.expel(machine);
+    saw('expel');
+  }
 }
+
+/** What a person needs to know of a run in which a promise was broken. */
+export const shownFailure = ({ seed, findings, history }: Outcome): string =>
+  [
+    ...history,
+    '',
+    `seed ${seed} breaks ${findings.length === 1 ? 'a promise' : `${findings.length} promises`}:`,
+    ...findings.map((finding) => `  ${finding}`),
+    `again: npm run simulate -- --seed ${seed}`,
+  ].join('\n');

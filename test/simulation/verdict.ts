@@ -39,6 +39,8 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
   const { codecs, ids } = shared;
   const intents = decodeAll(world, 'carillon.intents', codecs.intent).map(({ value }) => value);
   const triggers = decodeAll(world, 'carillon.triggers', codecs.trigger).map(({ value }) => value);
+  const lookups = world.log.all('carillon.lookups').length;
+  for (let more = expected.firstLookups.size; more < lookups; more += 1) world.saw('second lookup record');
   return [
     ...findLostEvents(world, expected),
     ...findDifferences('intent', intents, expected.intents, codecs.intent),

@@ -41,14 +41,17 @@ export function createWorld(
   /** Attempts without an end in the ledger, by token: the process that holds them. */
   const open = new Map<string, string>();
   const accepted = new Map<string, string>();
+  const seen = new Map<string, number>();
   let calm = false;
 
+  const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
   const find = (finding: Finding): void => {
     scheduler.note(`BROKEN ${finding}`);
     findings.push(finding);
   };
 
-  const network = createNetwork(scheduler, rates, deadWritesArrive, (port, { about }) => {
+  const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }) => {
+    saw(fate);
     if (port !== 'ledger.replace' && port !== 'provider.send') return;
     const [, token] = / token (\S+)/.exec(about?.() ?? '') ?? [];
     if (token !== undefined) doubtful.add(token);
@@ -70,6 +73,9 @@ export function createWorld(
 
   const moved = (before: Delivery | null, after: Delivery): void => {
     if (before?.state === 'SENT' && after.state !== 'SENT') find(`${after.id} was SENT and is ${after.state}`);
+    if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
+    if (before && before.intent.id !== after.intent.id) saw('take-over');
+    if (before && before.duplicates < after.duplicates) saw('duplicate');
     for (const { token, result } of after.attempts) if (result !== null) open.delete(token);
   };
 
@@ -87,6 +93,8 @@ export function createWorld(
     wireOf,
     findings: findings as readonly Finding[],
     find,
+    seen: seen as ReadonlyMap<string, number>,
+    saw,
     log: createMemoryLog({
       logId: LOG_ID,
       partitions: 2,
@@ -106,6 +114,8 @@ export function createWorld(
     doubtful: doubtful as ReadonlySet<string>,
     /** This process gave a token to an attempt. */
     gave: (process: string, token: string): void => void open.set(token, process),
+    /** Attempts that this process has under way. */
+    calls: (process: string): number => [...open.values()].filter((holder) => holder === process).length,
     /** What this process has under way may come to anything. */
     cutOff(process: string): void {
       for (const [token, holder] of open) if (holder === process) doubtful.add(token);
@@ -139,7 +149,7 @@ export async function openShared(): Promise<Shared> {
     templates: createTemplates(),
     ids: givenIds,
     compile(placed: PlacedRule) {
-      const key = stringifyJson([placed.name, placed.stream, placed.body as unknown as Json]);
+      const key = stringifyJson([placed.name, placed.stream, placed.body]);
       const known = compiled.get(key) ?? compileRule(placed, language);
       compiled.set(key, known);
       return known;
