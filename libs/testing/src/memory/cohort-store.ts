@@ -33,6 +33,7 @@ export function createMemoryCohorts(fenced = true) {
 
   return {
     members,
+    get: (ref: CohortRef): Cohort | null => cohorts.get(keyOf(ref)) ?? null,
     connect: (wire: Wire): CohortStore => ({
       load: (ref) => wire.ask('cohorts.load', () => cohorts.get(keyOf(ref)) ?? null, { about: () => cohortKey(ref) }),
       save: (cohort) =>
