@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { readAsking } from '@carillon/stages';
 import { answersEverybody, startScriptedPartner } from '@carillon/testing';
-import { integration, notification, ORDER_PAID } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import { lookupGround } from './lookup-ground.ts';
@@ -113,14 +112,7 @@ describe('a partner in trouble', () => {
     const slow = await startScriptedPartner();
     slow.follow(() => undefined);
     await ground.configure();
-    const asks = { from: 'lookup', integration: 'slow', user_ids: 'event.watchers', unique_id: 'event_id' } as const;
-    await ground.topology().publish(
-      integration('slow', { ...ground.crm(), url: slow.url }),
-      notification('slow', {
-        ...ORDER_PAID,
-        rules: { paid: { stream: 'orders', when: 'true', recipients: asks } },
-      }),
-    );
+    await ground.configureBeside('slow', slow);
     const engine = await ground.start();
     await events(300);
     const made = await ground.intents(300);

@@ -147,7 +147,7 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       const state = stateOf(kind, found.workspace, found.integration);
       const now = clock.now();
       const name = kind.replace('ask ', '');
-      if (answer.kind === 'not_made') {
+      if (answer.kind === 'not_made' || answer.kind === 'no_room') {
         state.place.breaker = { ...state.place.breaker, probingSince: null };
         state.suspension = { ...state.suspension, probingSince: null };
         return;
