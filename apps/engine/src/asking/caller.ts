@@ -155,7 +155,7 @@ export function startCaller(ports: CallerPorts): Caller {
     const integration = partners.find(lane.kind);
     if (!integration) return;
     while (lane.leasing + lane.ready.length < AHEAD && lane.settling < SETTLING) {
-      const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind));
+      const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind), ports.ids.chance());
       if (next.length === 0) {
         if (lane.waiting.length > 0) pumpLater(lane);
         return;
@@ -244,7 +244,8 @@ export function startCaller(ports: CallerPorts): Caller {
       lane.settling += 1;
       pump(lane);
     }
-    const toEverybody = partners.apart(lane.kind) === 0;
+    // Refused before, and nobody was answered since: these were asked together because it refuses everybody.
+    const toEverybody = shared.every(({ asking }) => asking.alone) && partners.isDoubtful(lane.kind);
     const made = { callId, startedAt, endedAt: clock.now(), answer, toEverybody };
     let left: readonly AskTask[] = [];
     try {

@@ -21,7 +21,7 @@ export type MadeCall = {
   readonly startedAt: Instant;
   readonly endedAt: Instant;
   readonly answer: PartnerAnswer;
-  /** Should it have refused: it refuses everybody just now. */
+  /** Should it have refused: it refuses everybody just now, so that this counts for each. */
   readonly toEverybody: boolean;
 };
 
