@@ -1,5 +1,6 @@
 import {
   cohortAccepted,
+  cohortEcho,
   cohortRefused,
   proofOf,
   readCohortBody,
@@ -49,8 +50,8 @@ export function serveCohortIntake(
   const secrets = createCohortSecrets(ports.secrets, clock);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const budget = createBodyBudget(settings.maxInFlightBytes);
-  /** What was sent, as far as it could be read: a refusal of some platforms repeats a part of it. */
-  const sent = new WeakMap<FastifyRequest, Json>();
+  /** What an answer repeats of the body, where that could be read. */
+  const echoes = new WeakMap<FastifyRequest, Json>();
 
   function integrationOf(request: CohortRequest): WebhookIntegration | null {
     const { workspace, integration } = request.params;
@@ -84,21 +85,31 @@ export function serveCohortIntake(
     const reading = readBody(request.raw, settings.maxCohortBytes, share, request.signal);
     const bytes = await (signs ? reading.catch(tooLargeIsUnauthorized) : reading);
     if (signs) await authenticate(request, integration, bytes);
-    const json = readCohortBody(bytes);
-    if (!json.ok) throw json.error;
-    sent.set(request, json.value);
-    const read = readCohortWebhook(kind, json.value, integration.user_id);
-    if (!read.ok) throw read.error;
-    tellSkipped(request, integration, read.value);
+    const changes = read(request, integration, bytes);
+    tellSkipped(request, integration, changes);
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
-    const messages = cohortMessages(read.value, source, ids);
+    const messages = cohortMessages(changes, source, ids);
     const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
     const startedAt = clock.now();
     if (records.length > 0) await appendInTime(log, records, settings.appendDeadline, () => share.release(), UNKNOWN);
     else share.release();
     telemetry?.appended(clock.now() - startedAt);
-    return cohortAccepted(kind, json.value, id);
+    return cohortAccepted(kind, echoes.get(request) ?? null, id);
+  }
+
+  /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */
+  function read(
+    request: CohortRequest,
+    { kind, user_id: userId }: WebhookIntegration,
+    bytes: Uint8Array,
+  ): readonly CohortChange[] {
+    const json = readCohortBody(bytes);
+    if (!json.ok) throw json.error;
+    echoes.set(request, cohortEcho(kind, json.value));
+    const changes = readCohortWebhook(kind, json.value, userId);
+    if (!changes.ok) throw changes.error;
+    return changes.value;
   }
 
   async function authenticate(
@@ -145,7 +156,7 @@ export function serveCohortIntake(
       problem?.code !== 'unauthorized' &&
       problem &&
       integration &&
-      cohortRefused(integration.kind, sent.get(request), problem);
+      cohortRefused(integration.kind, echoes.get(request), problem);
     if (!own) return payload;
     reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
     return JSON.stringify(own);

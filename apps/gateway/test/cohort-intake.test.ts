@@ -250,6 +250,11 @@ describe('a request about a cohort', () => {
     expect(await appended()).toEqual([]);
   });
 
+  it.each(['[]', '{}'])('of megabytes of %s is refused before it is read', async (one) => {
+    const text = `[${`${one},`.repeat(1_000_000)}0]`;
+    expect(await send('generic', text, bearer())).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  });
+
   it('of a stranger is refused alike whatever is at the address, however it is sent', async () => {
     await restart({ maxCohortBytes: 1000 });
     const large = JSON.stringify({ ...body, user_ids: ['x'.repeat(1000)] });
@@ -281,7 +286,7 @@ describe('a request about a cohort', () => {
 
   it.each([
     ['text/plain', '{}', 415],
-    ['application/json', '['.repeat(200_000), 400],
+    ['application/json', '['.repeat(100_000), 400],
     ['application/json', '{"cohort":"\\ud800","action":"add","user_ids":[]}', 400],
   ])('of type %s that is hostile is refused', async (type, text, status) => {
     expect((await send('generic', text, { ...bearer(), 'content-type': type })).status).toBe(status);
