@@ -50,6 +50,8 @@ export function serveCohortIntake(
   const secrets = createCohortSecrets(ports.secrets, clock);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const budget = createBodyBudget(settings.maxInFlightBytes);
+  /** Whoever sent these has shown the secret. */
+  const proven = new WeakSet<FastifyRequest>();
   /** What an answer repeats of the body, where that could be read. */
   const echoes = new WeakMap<FastifyRequest, Json>();
 
@@ -120,7 +122,10 @@ export function serveCohortIntake(
     const { authorization } = request.headers;
     const proof = proofOf(integration.kind, { authorization, signature: oneHeader(request, 'x-signature') }, body);
     const verdict = await secrets.judge(request.params.workspace, integration, proof);
-    if (verdict === 'proven') return;
+    if (verdict === 'proven') {
+      proven.add(request);
+      return;
+    }
     const { key, second_key: second } = integration.authorization;
     const named = second ? `${key.secret} and ${second.secret}` : key.secret;
     if (verdict === 'wrong') {
@@ -147,16 +152,11 @@ export function serveCohortIntake(
     alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
   }
 
-  /** Gives a problem the form that the platform reads. */
+  /** Gives a problem the form that the platform reads. Strangers get one answer, whatever is at the address. */
   async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-    const problem = reply.statusCode >= 400 ? problemIn(payload) : null;
+    const problem = reply.statusCode >= 400 && proven.has(request) ? problemIn(payload) : null;
     const integration = problem && integrationOf(request);
-    // Strangers get one answer, whatever is at the address.
-    const own =
-      problem?.code !== 'unauthorized' &&
-      problem &&
-      integration &&
-      cohortRefused(integration.kind, echoes.get(request), problem);
+    const own = problem && integration && cohortRefused(integration.kind, echoes.get(request), problem);
     if (!own) return payload;
     reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
     return JSON.stringify(own);
