@@ -41,6 +41,8 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
+  const passedOver = (position: string, detail: string): void =>
+    logger.warn({ position, detail }, 'no record of Carillon: it was passed over');
   const consumer = watchConsumer(telemetry, logger);
   const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
   const control: ControlPorts['watch'] = { ...consumer, trouble };
@@ -50,6 +52,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     logger,
     telemetry,
     trouble,
+    passedOver,
     kafkaSaid,
     delivery,
     engine,
