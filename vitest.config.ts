@@ -2,11 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
 const chapters = 'test/walkthrough/[0-9]*.test.ts';
+const alone = ['test/chaos/**/*.test.ts', 'test/integration/cluster/outage.test.ts', 'test/fuzz/*.test.ts'];
 
 /**
- * Three groups. `unit`: the tests of the packages and of the architecture, in parallel. `whole`: tests of the running
- * product under `test/`, after the others and one file at a time, because each starts servers and takes the machine.
- * `walkthrough`: the chapters of the handbook, last, over servers that are started once for all of them.
+ * Four groups, one after the other. `unit`: the tests of the packages and of the architecture. `whole`: tests of the
+ * running product under `test/`; both two files at a time. `alone`: crashes, outages, hostile input and overload, one at a time,
+ * because each takes the machine. `walkthrough`: the chapters of the handbook, over servers started once for all.
  */
 export default defineConfig({
   test: {
@@ -28,10 +29,13 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, 'test/architecture/**', chapters],
-          fileParallelism: false,
+          exclude: [...exclude, 'test/architecture/**', ...alone, chapters],
           sequence: { groupOrder: 1 },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: alone, exclude, fileParallelism: false, sequence: { groupOrder: 2 } },
       },
       {
         extends: true,
@@ -43,7 +47,7 @@ export default defineConfig({
           testTimeout: 90_000,
           hookTimeout: 180_000,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AppliedBody, DeliveryBody } from '@carillon/contracts';
-import { untilFound } from '@carillon/testing';
+import { cli, untilFound } from '@carillon/testing';
 import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
 import type { Service } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,7 +16,11 @@ const OUTAGE = 30_000;
 const ANSWERED_WITHIN = 12_000;
 const ROLES = ['gateway', 'engine', 'delivery', 'control'] as const;
 const FLOOD = 20_000;
-const DELIVERED_WITHIN = 120_000;
+/** Longer than a lease and its sweep, a session of a consumer and any pause before a repetition: what has not moved since is stuck. */
+const STANDS_STILL = 60_000;
+const DOUBT = 'IN_DOUBT (answer_unknown)';
+/** As many as a sandbox account sends at a time. */
+const SANDBOX_CALLS = 16;
 const MEBIBYTE = 1024 * 1024;
 /** What a process may hold, all of Node and our code included (150 to 200 MiB). */
 const MOST_MEMORY = 600 * MEBIBYTE;
@@ -98,15 +102,22 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     return counts;
   }
 
-  /** Every event that was taken has its delivery, sent once. */
-  async function allDelivered(accepted: ReadonlySet<string>): Promise<void> {
+  /** Every event that was taken has its delivery, sent once; of at most so many nobody can know whether they were. */
+  async function allDelivered(accepted: ReadonlySet<string>, mostDoubts: number): Promise<void> {
     let states: Readonly<Record<string, number>> = {};
-    const until = Date.now() + DELIVERED_WITHIN;
-    while (states['SENT'] !== accepted.size && Date.now() < until) {
+    const settled = (): number => (states['SENT'] ?? 0) + (states[DOUBT] ?? 0);
+    let last = '';
+    let movedAt = Date.now();
+    while (settled() !== accepted.size && Date.now() - movedAt < STANDS_STILL) {
       await pause(1_000);
       states = await statesOf(accepted);
+      const now = JSON.stringify(states);
+      if (now !== last) movedAt = Date.now();
+      last = now;
     }
-    expect(states).toEqual({ SENT: accepted.size });
+    const said = settled() === accepted.size ? '' : (await cli(['doctor'], { dataDir: cluster.dataDir })).stdout;
+    expect({ ...states, settled: settled() }, said).toMatchObject({ settled: accepted.size });
+    expect(states[DOUBT] ?? 0).toBeLessThanOrEqual(mostDoubts);
     const inbox = await api<{ items: { delivery_id: string }[] }>('GET', '/v1/inbox?limit=500');
     const told = inbox.body.items.map((one) => one.delivery_id);
     expect(new Set(told).size).toBe(told.length);
@@ -121,7 +132,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
         await pause(250);
         return undefined;
       },
-      60_000,
+      // A database that catches up may take its time for each answer, and so for those that readiness stands on.
+      120_000,
     );
 
   function boundedAnswers(answers: readonly Answer[]): void {
@@ -146,11 +158,11 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   }
 
   /** Whatever was away is back: all that was taken is delivered, by the processes that were there before. */
-  async function recovers(clients: Posting): Promise<void> {
+  async function recovers(clients: Posting, mostDoubts = 0): Promise<void> {
     boundedAnswers(clients.answers);
     await clients.finish();
     await allReady();
-    await allDelivered(clients.accepted);
+    await allDelivered(clients.accepted, mostDoubts);
     expect(pids()).toEqual(begun);
   }
 
@@ -168,9 +180,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     TIMEOUT,
   );
 
-  // Red as it stands: after the outage about an eighth of the deliveries is missing (docs/crash-test.md, known gaps).
-  const asked = process.env['OUTAGE_OF_DATABASE'] === 'true' ? it : null;
-  asked?.(
+  it(
     'goes on taking events while the database is gone for 30 s, for which the log is enough, and delivers them after',
     async () => {
       const { clients, away, during, memory, metrics } = await outageOf('database', services.mongodb);
@@ -179,7 +189,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
       expect(memory).toBeLessThan(MOST_MEMORY);
       // Numbers are wanted most when something is wrong.
       expect(metrics).toEqual([200, 200, 200, 200]);
-      await recovers(clients);
+      // The sandbox keeps what it is given in the same database: a call of which no answer came back is in doubt.
+      await recovers(clients, SANDBOX_CALLS);
     },
     TIMEOUT,
   );

@@ -9,7 +9,13 @@ import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
-import { startLoop } from '@carillon/runtime';
+import {
+  readFailpoints,
+  startLoop,
+  withAskingFailpoints,
+  withFailpoints,
+  withSendingFailpoints,
+} from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
 import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
@@ -52,15 +58,17 @@ export async function openFoundation(
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
   if (!settings.cluster) refuseMoved(settings.dataDir);
-  const backend = settings.cluster
+  const opened = settings.cluster
     ? await openClusterBackend(settings.cluster, options)
     : await openEmbeddedBackend(options);
-  closing.add(() => backend.close());
+  closing.add(() => opened.close());
+  const failpoints = readFailpoints(env['FAILPOINTS']);
+  const backend = failpoints ? withFailpoints(opened, failpoints) : opened;
   const keys = await openKeys(settings, env, backend);
   // One file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
   const codecs = await createRecordCodecs(backend.registry, () => clock.now());
-  const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
+  const configuration = createConfigurationView(backend.log, codecs.configuration, clock, watches.passedOver);
   await configuration.refresh();
   const follower = startLoop(
     FOLLOW_EVERY,
@@ -75,6 +83,11 @@ export async function openFoundation(
   closing.add(() => templates.close());
   const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
+  const partners = createPartnerLookup({ http: outboundHttp, clock });
+  const senders = [
+    createSmtpSenderFactory({ clock, guard }),
+    createSandboxSenderFactory({ inbox: backend.inbox, clock }),
+  ];
   const sealer = createSealer(keys.masterKey);
   return {
     settings,
@@ -95,14 +108,14 @@ export async function openFoundation(
     clock,
     templates,
     outboundHttp,
-    partners: createPartnerLookup({ http: outboundHttp, clock }),
+    partners: failpoints ? withAskingFailpoints(partners, failpoints) : partners,
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,
     tasks: backend.tasks,
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
     secrets: createSecrets(backend.configurationStore, sealer, env),
-    senders: [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })],
+    senders: failpoints ? withSendingFailpoints(senders, failpoints) : senders,
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
   };
 }

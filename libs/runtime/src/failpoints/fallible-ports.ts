@@ -1,0 +1,120 @@
+import type {
+  CheckpointStore,
+  CohortStore,
+  DeliveryLedger,
+  DueTasks,
+  EventLog,
+  LookupClaims,
+  PartnerLookup,
+  ReadModels,
+  SenderFactory,
+  Stores,
+} from '@carillon/ports';
+import type { Failpoints } from './failpoints.ts';
+
+/**
+ * Every step of the flow that lasts goes through a port, so the places to fail stand around the ports, and no stage knows
+ * of them. A place is `<what>.<operation>.before` or `.after`; failing after an operation with `throw` is an answer that
+ * was lost. The table of places is docs/failpoints.md.
+ */
+export function withFailpoints<Ports extends Stores & { readonly log: EventLog }>(
+  ports: Ports,
+  points: Failpoints,
+): Ports {
+  return {
+    ...ports,
+    log: fallibleLog(ports.log, points),
+    checkpoints: fallibleCheckpoints(ports.checkpoints, points),
+    ledger: fallibleLedger(ports.ledger, points),
+    tasks: fallibleTasks(ports.tasks, points),
+    claims: fallibleClaims(ports.claims, points),
+    cohorts: fallibleCohorts(ports.cohorts, points),
+    readModels: fallibleReadModels(ports.readModels, points),
+  };
+}
+
+/** Runs one operation between its two places. Several names are reached one after the other. */
+async function between<T>(points: Failpoints, names: readonly string[], work: () => Promise<T>): Promise<T> {
+  for (const name of names) await points.hit(`${name}.before`);
+  const done = await work();
+  for (const name of names) await points.hit(`${name}.after`);
+  return done;
+}
+
+/** The port with these methods in place of its own. The others are called on the original: it may have private parts. */
+const over = <Port extends object>(port: Port, methods: Partial<Port>): Port =>
+  new Proxy(port, {
+    get(original, name) {
+      if (Object.hasOwn(methods, name)) return Reflect.get(methods, name) as unknown;
+      const own: unknown = Reflect.get(original, name, original);
+      return typeof own === 'function' ? (own.bind(original) as unknown) : own;
+    },
+  });
+
+/** One call may carry records of several topics: each is a place. */
+function fallibleLog(log: EventLog, points: Failpoints): EventLog {
+  return over(log, {
+    append(records) {
+      const topics = [...new Set(records.map(({ topic }) => topic))];
+      const names = topics.map((topic) => `${topic.replace('carillon.', '')}.append`);
+      return between(points, names, () => log.append(records));
+    },
+  });
+}
+
+function fallibleCheckpoints(checkpoints: CheckpointStore, points: Failpoints): CheckpointStore {
+  return over(checkpoints, {
+    save: (checkpoint) => between(points, [`${checkpoint.group}.checkpoint`], () => checkpoints.save(checkpoint)),
+  });
+}
+
+/** A move of a delivery is named after the state that it moves to: `delivery.sending.before`. */
+function fallibleLedger(ledger: DeliveryLedger, points: Failpoints): DeliveryLedger {
+  return over(ledger, {
+    insert: (deliveries) => between(points, ['delivery.insert'], () => ledger.insert(deliveries)),
+    replace: (next) =>
+      between(points, [`delivery.${next.state.toLowerCase().replace('_', '-')}`], () => ledger.replace(next)),
+  });
+}
+
+function fallibleTasks(tasks: DueTasks, points: Failpoints): DueTasks {
+  return over(tasks, {
+    insert: (given) => between(points, ['task.insert'], () => tasks.insert(given)),
+    replace: (expected, next) =>
+      between(points, [next.done ? 'task.finish' : 'task.replace'], () => tasks.replace(expected, next)),
+  });
+}
+
+function fallibleClaims(claims: LookupClaims, points: Failpoints): LookupClaims {
+  return over(claims, { claim: (given) => between(points, ['lookup.claim'], () => claims.claim(given)) });
+}
+
+function fallibleCohorts(cohorts: CohortStore, points: Failpoints): CohortStore {
+  return over(cohorts, {
+    save: (cohort) => between(points, ['cohort.save'], () => cohorts.save(cohort)),
+    saveMembers: (ref, members) => between(points, ['cohort.members'], () => cohorts.saveMembers(ref, members)),
+  });
+}
+
+/** Around a call of a partner: what fails `after` it fails between the answer and our record of it. */
+export const withAskingFailpoints = (partners: PartnerLookup, points: Failpoints): PartnerLookup =>
+  over(partners, { ask: (call) => between(points, ['partner.call'], () => partners.ask(call)) });
+
+function fallibleReadModels(readModels: ReadModels, points: Failpoints): ReadModels {
+  return over(readModels, {
+    put: (rows) => between(points, ['projection.put'], () => readModels.put(rows)),
+  });
+}
+
+/** Around a call of a provider: what fails `after` it fails between its answer and our record of it. */
+export const withSendingFailpoints = (senders: readonly SenderFactory[], points: Failpoints): SenderFactory[] =>
+  senders.map((factory) =>
+    over(factory, {
+      create: (...given) => {
+        const sender = factory.create(...given);
+        return over(sender, {
+          send: (message, context) => between(points, ['provider.send'], () => sender.send(message, context)),
+        });
+      },
+    }),
+  );

@@ -1,0 +1,24 @@
+/** Topics of the log as places name them: `carillon.events` is `events`. */
+const TOPICS = ['events', 'evaluations', 'triggers', 'lookups', 'cohorts', 'intents', 'outcomes', 'config'] as const;
+const GROUPS = ['engine', 'delivery', 'control'] as const;
+const STATES = ['sending', 'sent', 'waiting', 'failed', 'in-doubt', 'suppressed', 'expired', 'cancelled'] as const;
+
+/**
+ * Every place at which a process can be told to fail, after the steps of architecture section 2. Each has a `.before`, at
+ * which nothing has happened yet, and an `.after`, at which it has happened and nobody has heard of it.
+ */
+export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
+  ...TOPICS.map((topic) => `${topic}.append`),
+  ...GROUPS.map((group) => `${group}.checkpoint`),
+  ...STATES.map((state) => `delivery.${state}`),
+  'delivery.insert',
+  'provider.send',
+  'task.insert',
+  'task.replace',
+  'task.finish',
+  'partner.call',
+  'lookup.claim',
+  'cohort.members',
+  'cohort.save',
+  'projection.put',
+]);
