@@ -1,12 +1,29 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import type { Delivery, Evaluation, Intent, Outcome } from '@carillon/domain';
-import type { Result } from '@carillon/kernel';
-import type { CheckpointStore, DeliveryLedger, EventLog, LogRecord, SchemaRegistry, TopicName } from '@carillon/ports';
+import type { Delivery, Evaluation, Intent, Lookup, Outcome } from '@carillon/domain';
+import type { Instant, Result } from '@carillon/kernel';
+import type {
+  CheckpointStore,
+  DeliveryLedger,
+  DueTasks,
+  EventLog,
+  LogRecord,
+  SchemaRegistry,
+  TopicName,
+} from '@carillon/ports';
+
+/** An answer of the partner, and when it came on the log. */
+export type RecordedLookup = { readonly lookup: Lookup; readonly at: Instant };
+
+/** The event that the product made of somebody who entered or left the cohort. */
+export type RecordedChange = { readonly eventId: string; readonly kind: 'entered' | 'left'; readonly user: string };
 
 /** What a stopped product left behind: its log and its ledger, read whole. */
 export type Evidence = {
   /** Ids of the events on the log. */
   readonly events: ReadonlySet<string>;
+  /** In the order of the log; an event that was made again stands there again. */
+  readonly changes: readonly RecordedChange[];
+  readonly lookups: readonly RecordedLookup[];
   readonly intents: readonly Intent[];
   readonly deliveries: readonly Delivery[];
   readonly outcomes: readonly Outcome[];
@@ -14,7 +31,7 @@ export type Evidence = {
   readonly deadLetters: number;
   /** How far each partition of `carillon.events` is judged: the engine's saved positions. */
   readonly judged: readonly { readonly partition: number; readonly start: number; readonly next: number }[];
-  /** Partitions that a stage had not read to their end when the product stopped. */
+  /** What was left to do when the product stopped: partitions not read to their end, and partners not asked. */
   readonly unread: readonly string[];
 };
 
@@ -23,6 +40,7 @@ export type Stores = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly checkpoints: CheckpointStore;
+  readonly tasks: Pick<DueTasks, 'dueKinds'>;
   readonly registry: SchemaRegistry;
 };
 
@@ -56,14 +74,13 @@ async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> 
 
 type Place = { readonly partition: number; readonly start: number; readonly next: number; readonly end: number };
 
-async function readPlaces({ log, checkpoints }: Stores, group: string, topic: TopicName): Promise<readonly Place[]> {
-  const places: Place[] = [];
-  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
-    const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
-    places.push({ partition, next, ...(await log.bounds(topic, partition)) });
-  }
-  return places;
-}
+const readPlaces = ({ log, checkpoints }: Stores, group: string, topic: TopicName): Promise<readonly Place[]> =>
+  Promise.all(
+    Array.from({ length: log.partitions(topic) }, async (_, partition) => {
+      const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
+      return { partition, next, ...(await log.bounds(topic, partition)) };
+    }),
+  );
 
 const unreadOf = (places: readonly Place[], what: string): readonly string[] =>
   places
@@ -72,34 +89,64 @@ const unreadOf = (places: readonly Place[], what: string): readonly string[] =>
 
 type Decode<Value> = { readonly decode: (bytes: Uint8Array) => Result<Value, { readonly detail: string }> };
 
+function decode<Value>(record: LogRecord, codec: Decode<Value>): Value {
+  const decoded = codec.decode(record.value);
+  if (!decoded.ok) throw new Error(`${record.topic}/${record.partition}@${record.offset}: ${decoded.error.detail}`);
+  return decoded.value;
+}
 const decodeAll = <Value>(records: readonly LogRecord[], codec: Decode<Value>): readonly Value[] =>
-  records.map((record) => {
-    const decoded = codec.decode(record.value);
-    if (!decoded.ok) throw new Error(`${record.topic}/${record.partition}@${record.offset}: ${decoded.error.detail}`);
-    return decoded.value;
-  });
+  records.map((record) => decode(record, codec));
 
-/** Where the engine and the custody of deliveries stand. */
+/** Every stage that has to come to the end of a topic. */
+const READERS: readonly (readonly [string, TopicName])[] = [
+  ['engine', 'carillon.events'],
+  ['engine', 'carillon.cohorts'],
+  ['engine', 'carillon.triggers'],
+  ['engine', 'carillon.lookups'],
+  ['delivery', 'carillon.intents'],
+];
+
+/** Where the stages stand, and whether anybody is still to be asked. */
 async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | 'unread'>> {
-  const judged = await readPlaces(stores, 'engine', 'carillon.events');
-  const inCustody = await readPlaces(stores, 'delivery', 'carillon.intents');
-  return { judged, unread: [...unreadOf(judged, 'carillon.events'), ...unreadOf(inCustody, 'carillon.intents')] };
+  const places = await Promise.all(
+    READERS.map(async ([group, topic]) => ({ topic, read: await readPlaces(stores, group, topic) })),
+  );
+  const open = await stores.tasks.dueKinds(Number.MAX_SAFE_INTEGER);
+  return {
+    judged: places.find(({ topic }) => topic === 'carillon.events')?.read ?? [],
+    unread: [...places.flatMap(({ topic, read }) => unreadOf(read, topic)), ...open.map((kind) => `${kind}: open`)],
+  };
 }
 
-/** Partitions that a stage has not read to their end. */
+const changeOf = ({ headers, value }: LogRecord): readonly RecordedChange[] => {
+  if (headers['kind'] !== 'event' || !headers['principal']?.startsWith('integration:')) return [];
+  const { change, user_id: user } = JSON.parse(Buffer.from(value).toString('utf8')) as Record<string, string>;
+  return [{ eventId: headers['event_id'] ?? '', kind: change === 'left' ? 'left' : 'entered', user: user ?? '' }];
+};
+
+/** What is left to do: partitions that a stage has not read to their end, and partners that are to be asked. */
 export const readUnread = async (stores: Stores): Promise<readonly string[]> => (await readProgress(stores)).unread;
 
 /** Reads what a stopped product left behind. */
 export async function readEvidence(stores: Stores): Promise<Evidence> {
   const codecs = await createRecordCodecs(stores.registry, Date.now);
   const events = await readTopic(stores, 'carillon.events');
+  const lookups = await readTopic(stores, 'carillon.lookups');
   return {
     ...(await readProgress(stores)),
     events: new Set(events.flatMap(({ headers }) => headers['event_id'] ?? [])),
+    changes: events.flatMap(changeOf),
+    lookups: lookups.map((record) => ({ lookup: decode(record, codecs.lookup), at: record.time })),
     intents: decodeAll(await readTopic(stores, 'carillon.intents'), codecs.intent),
     deliveries: await readDeliveries(stores),
     outcomes: decodeAll(await readTopic(stores, 'carillon.outcomes'), codecs.outcome),
     evaluations: decodeAll(await readTopic(stores, 'carillon.evaluations'), codecs.evaluation),
     deadLetters: (await readTopic(stores, 'carillon.dead-letters')).length,
   };
+}
+
+/** Triggers that were answered, and records of the same answer beyond the first of each: those are superseded. */
+export function countLookups({ lookups }: Evidence): { readonly lookups: number; readonly lookupsRepeated: number } {
+  const triggers = new Set(lookups.map(({ lookup }) => lookup.trigger.id)).size;
+  return { lookups: triggers, lookupsRepeated: lookups.length - triggers };
 }

@@ -38,11 +38,68 @@ export const NO_COMPARE_AND_SET: Change = {
   to: 'WHERE id = ? AND ? >= 0`',
 };
 
+/** The bug: a commit returns before it is on the disk. */
+export const COMMIT_IN_MEMORY: Change = {
+  file: 'libs/adapters/embedded/src/writing/writable-file.ts',
+  from: 'PRAGMA synchronous = FULL;',
+  to: 'PRAGMA synchronous = NORMAL;',
+};
+
+/** The bug: the client has its 202 before the event is on the log. */
+export const ACCEPTED_BEFORE_COMMIT: Change = {
+  file: 'apps/gateway/src/event-intake.ts',
+  from: 'await appendInTime(ports.log,',
+  to: 'void appendInTime(ports.log,',
+};
+
+/** The bug: a publication is answered before its markers are on the log. */
+export const ANSWERED_BEFORE_MARKERS: Change = {
+  file: 'libs/stages/src/configuration/publish.ts',
+  from: '  await repeatMarkers(log, number);\n  await ports.readEverywhere',
+  to: '  void repeatMarkers(log, number);\n  await ports.readEverywhere',
+};
+
+/** The bug: the document of a delivery does not hold the outcome until it is on the log. */
+export const OUTCOME_NOT_IN_DOCUMENT: Change = {
+  file: 'libs/adapters/embedded/src/stores/delivery-ledger.ts',
+  from: 'document: stringifyJson(delivery),',
+  to: 'document: stringifyJson({ ...delivery, unpublished: [] }),',
+};
+
 /** The bug: what was cut off is sent again, though nobody knows whether it was taken. */
 export const DOUBT_SENT_AGAIN: Change = {
   file: 'libs/domain/src/deliveries/attempts.ts',
   from: "if (settings.inDoubt === 'resend' && !usedUp) {",
   to: 'if (!usedUp) {',
+};
+
+/** The bug: an answer is on the log before it is in custody, and it takes its time until it is. */
+export const ANSWER_BEFORE_CUSTODY: Change = {
+  file: 'libs/stages/src/ask/settle.ts',
+  from: 'const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);',
+  to: `if (asking.verdict) {
+        await publishVerdict({ ...one, asking }, { ...ports, tasks: { replace: async () => 'stale' } });
+        await new Promise((passed) => void setTimeout(passed, 500));
+      }
+      const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);`,
+};
+
+/** The bug: who is in a cohort is saved before it is on the log who entered and left, and that takes its time. */
+export const MEMBERS_BEFORE_EVENTS: Change = {
+  file: 'libs/runtime/src/consumer/stage-consumer.ts',
+  from: 'for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);',
+  to: `if (result.save && result.outputs.length > 0) {
+      if ((await result.save()) === 'refused') throw furtherOn();
+      await new Promise((passed) => void setTimeout(passed, 300));
+    }
+    for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);`,
+};
+
+/** The bug: each answer on the log counts, and not the first one of a trigger alone. */
+export const SECOND_ANSWER_ACCEPTED: Change = {
+  file: 'libs/stages/src/resolve/stage.ts',
+  from: "if (!counts.has(record)) return { kind: 'dropped', reason: 'superseded' };",
+  to: '',
 };
 
 const LANE = 'libs/adapters/kafka/src/producing/lane.ts';

@@ -7,29 +7,105 @@ export const STREAM = 'shop/orders';
 /** Calls that the mail account allows at once, so the most that one kill can leave in doubt for each dispatcher. */
 export const CONNECTIONS = 5;
 
-/** One notification for every order, retried quickly; its subject is the unique id, so that the mail names its slot. */
-const files = (smtpPort: number): Readonly<Record<string, string>> => ({
+/** Where the analytics platform posts to. */
+export const COHORT_PATH = `/cohorts/${WORKSPACE}/feed`;
+/** How long nobody else asks about a trigger once it is being asked (three times `total`, and ten seconds). */
+export const CALL_LEASE = 16_000;
+
+const SECRETS = { CRM_KEY: 'the-key-of-the-partner', FEED_KEY: 'the-key-of-the-platform' };
+/** What the product has to find in its environment: the secrets, and that the partner on loopback may be called. */
+export const SHOP_ENVIRONMENT: Readonly<Record<string, string>> = {
+  ...SECRETS,
+  CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
+};
+
+/** Whom the shop deals with. */
+export type Neighbours = { readonly smtpPort: number; readonly partnerUrl: string };
+/** What opens its doors: the key of its stream, and that of the platform. */
+export type ShopKeys = { readonly stream: string; readonly cohort: string };
+
+/** A mail is retried quickly; its subject is a name of its own for whatever is told. */
+const notification = (template: string, rules: string): string => `channels:
+  email: { template: ${template} }
+rules:
+${rules}retry: { attempts: 8, first: 1s, max: 2s }
+in_doubt: hold
+`;
+
+const memberRule = (name: string, change: string): string => `  ${name}:
+    cohort: { integration: feed, id: vip, on: ${change} }
+    recipients:
+      from: lookup
+      integration: crm
+      unique_id: event_id
+`;
+
+/**
+ * A notification for every order, and one that soon is of no use; one for orders that somebody watches, whom the partner knows; one for who enters and
+ * leaves a cohort. The second has the number of the partner's answer in its slot: two answers would be two messages.
+ */
+export const shopFiles = ({ smtpPort, partnerUrl }: Neighbours): Readonly<Record<string, string>> => ({
   'carillon.yaml': `accounts:
   email: { kind: smtp, host: 127.0.0.1, port: ${smtpPort}, tls: none, connections: ${CONNECTIONS}, from: "Shop <shop@example.com>" }
 `,
   'workspaces/shop/workspace.yaml': 'name: Shop\n',
   'workspaces/shop/streams/orders.yaml': `security: { api_keys: [backend] }
 `,
-  'workspaces/shop/notifications/order-paid.yaml': `channels:
-  email: { template: order-paid }
-rules:
-  paid:
+  'workspaces/shop/integrations/crm.yaml': `kind: lookup
+url: ${partnerUrl}
+authorization: { key: { secret: CRM_KEY } }
+match: variables.user_id
+timeouts: { connect: 1s, total: 2s }
+`,
+  'workspaces/shop/integrations/feed.yaml': `kind: generic
+authorization: { key: { secret: FEED_KEY } }
+`,
+  'workspaces/shop/notifications/order-paid.yaml': notification(
+    'order-paid',
+    `  paid:
     stream: orders
     when: event.status == "paid"
     recipients:
       from: event
       to: { email: event.email }
       unique_id: event.order_id
-retry: { attempts: 8, first: 1s, max: 2s }
-in_doubt: hold
 `,
+  ),
+  'workspaces/shop/notifications/order-brief.yaml': `${notification(
+    'order-paid',
+    `  brief:
+    stream: orders
+    when: event.status == "brief"
+    recipients:
+      from: event
+      to: { email: event.email }
+      unique_id: event.order_id
+`,
+  )}expires: 2s
+`,
+  'workspaces/shop/notifications/order-watched.yaml': notification(
+    'about-user',
+    `  watched:
+    stream: orders
+    when: event.status == "watched"
+    recipients:
+      from: lookup
+      integration: crm
+      user_ids: event.watcher
+      where: variables.wants_mail == true
+      unique_id: event.order_id + "/" + variables.answer
+`,
+  ),
+  'workspaces/shop/notifications/member.yaml': notification(
+    'about-member',
+    memberRule('came', 'entered') + memberRule('went', 'left'),
+  ),
   'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
   'workspaces/shop/templates/order-paid/email.txt': 'Order {{ order_id }} is paid.\n',
+  'workspaces/shop/templates/about-member/email.yaml': 'subject: "{{ change }}/{{ user_id }}"\n',
+  'workspaces/shop/templates/about-member/email.txt': '{{ user_id }} has {{ change }}.\n',
+  'workspaces/shop/templates/about-user/email.yaml': 'subject: "{{ user_id }}"\n',
+  'workspaces/shop/templates/about-user/email.txt': 'News for {{ user_id }}.\n',
 });
 
 async function succeed(args: readonly string[], dataDir: string): Promise<string> {
@@ -38,17 +114,17 @@ async function succeed(args: readonly string[], dataDir: string): Promise<string
   return stdout;
 }
 
-/** Applies the shop's configuration to the running product, as an operator would, and answers a key for its stream. */
-export async function openShop(folder: string, dataDir: string, smtpPort: number): Promise<string> {
+/** Applies the shop's configuration to the running product, as an operator would, and answers the keys to it. */
+export async function openShop(folder: string, dataDir: string, neighbours: Neighbours): Promise<ShopKeys> {
   const configuration = join(folder, 'configuration');
-  for (const [path, text] of Object.entries(files(smtpPort))) {
+  for (const [path, text] of Object.entries(shopFiles(neighbours))) {
     const file = join(configuration, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
   await succeed(['apply', '-f', configuration], dataDir);
   const made = await succeed(['api-key', 'create', 'backend', '--workspace', WORKSPACE, '--json'], dataDir);
-  return (JSON.parse(made) as { key: string }).key;
+  return { stream: (JSON.parse(made) as { key: string }).key, cohort: SECRETS.FEED_KEY };
 }
 
 /** Where the management API of a running product is, and what opens it. */

@@ -1,64 +1,84 @@
 import { TERMINAL_STATES, type Delivery, type DeliveryState, type Evaluation } from '@carillon/domain';
 import type { LedgerEntry } from '@carillon/testing';
+import { findAsked, type PartnerSide } from './asking.ts';
 import type { Evidence } from './evidence.ts';
-import type { Acknowledged } from './posters.ts';
+import type { Acknowledged } from './posts.ts';
+import { eventsOf, type Promised } from './promises.ts';
 
 /** What a crash run was, apart from what it left behind. */
-export type Course = {
-  readonly acknowledged: readonly Acknowledged[];
+export type Course = Promised & {
   /** The mail server's book: what it took, whatever the product believes. */
   readonly mail: readonly LedgerEntry[];
-  /** The most calls that can have been under way at all kills together. */
+  /** The most calls to the mail server that can have been under way at all kills together. */
   readonly callsAtKills: number;
+  /** Answers of the mail server that were taken away from the product, beyond those that the server never gave. */
+  readonly answersLost?: number;
+  readonly partner: PartnerSide;
 };
 
 /**
- * A broken promise. `lost`: an acknowledged event of which nothing tells any more. `twice`: a customer was told twice.
- * `stuck`: nothing goes on by itself. `doubt`: more doubts than unanswered calls. `untrue`: the product says other
- * than the mail server. `gap`: the record of what was done has a hole.
+ * A broken promise. `lost`: an acknowledged event or change of which nothing tells any more. `twice`: somebody was told
+ * twice. `asked`: a partner was asked again without need. `stuck`: nothing goes on by itself. `doubt`: more doubts than
+ * unanswered calls. `untrue`: the product says other than mail server or partner. `gap`: the record of what was done has
+ * a hole.
  */
 export type Finding = {
-  readonly kind: 'lost' | 'twice' | 'stuck' | 'doubt' | 'untrue' | 'gap';
+  readonly kind: 'lost' | 'twice' | 'asked' | 'stuck' | 'doubt' | 'untrue' | 'gap';
   readonly what: string;
 };
 
 const MAIL_SENT: ReadonlySet<DeliveryState> = new Set(['SENT', 'IN_DOUBT']);
 const deliveryIdOf = (entry: LedgerEntry): string => /^<(dlv_[^.]+)\./.exec(entry.message_id ?? '')?.[1] ?? '';
 
-/** Holds what the product left behind against what was promised to the clients and what the mail server took. */
+/** Ends in which somebody is not told who was to be. */
+const UNTOLD: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED']);
+
+/** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
+  const [events, ofChanges] = eventsOf(course, evidence);
   return [
-    ...findLost(course, evidence),
-    ...findTwice(course),
+    ...ofChanges,
+    ...findLost(events, course, evidence),
+    ...findTwice(course, evidence),
+    ...findAsked(course.partner, evidence),
     ...findStuck(evidence),
     ...findDoubts(course, evidence),
-    ...findUntrue(course, evidence),
+    ...findUntrue(events, course, evidence),
     ...findGaps(evidence),
   ];
 }
 
-function findLost({ acknowledged, mail }: Course, evidence: Evidence): readonly Finding[] {
+const slotName = ({ notificationId, uniqueId }: Delivery['slot']): string => `${notificationId} ${uniqueId}`;
+
+function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: Evidence): readonly Finding[] {
   const intents = new Map(evidence.intents.map((intent) => [intent.eventId as string, intent]));
-  const bySlot = new Map(evidence.deliveries.map((delivery) => [delivery.slot.uniqueId, delivery]));
+  const answered = new Set(evidence.lookups.map(({ lookup }) => lookup.trigger.eventId as string));
+  const bySlot = new Map(evidence.deliveries.map((delivery) => [slotName(delivery.slot), delivery]));
   const mailed = new Set(mail.map(deliveryIdOf));
   const unread = evidence.unread.length === 0 ? '' : ` (not read: ${evidence.unread.join(', ')})`;
 
   function whyLost(event: Acknowledged): string | undefined {
     if (!evidence.events.has(event.eventId)) return 'it is not on the log';
     const intent = intents.get(event.eventId);
+    if (event.asks !== answered.has(event.eventId)) {
+      return event.asks
+        ? `no answer of the partner is on the log${unread}`
+        : 'the partner was asked, though nobody was to ask';
+    }
     if (!event.fires) return intent && 'an intent came of it, though it fires nothing';
     if (!intent) return `no intent came of it${unread}`;
-    const holder = bySlot.get(event.uniqueId);
+    const holder = bySlot.get(slotName(intent.slot));
     if (!holder?.judged.includes(intent.id)) return `nobody has its intent in custody${unread}`;
+    if (event.to !== null && UNTOLD.has(holder.state)) return `it is ${holder.state} (${holder.reason})`;
     if (holder.state === 'SENT' && !mailed.has(holder.id)) return 'it counts as sent, and the mail server has nothing';
     if (holder.intent.id !== intent.id && !isToldAsDuplicate(holder, intent.id, evidence)) {
       return 'another event has its slot, and nothing says that it is a duplicate';
     }
     return undefined;
   }
-  return acknowledged.flatMap((event): Finding[] => {
+  return events.flatMap((event): Finding[] => {
     const why = whyLost(event);
-    return why === undefined ? [] : [{ kind: 'lost', what: `${event.eventId} (${event.uniqueId}): ${why}` }];
+    return why === undefined ? [] : [{ kind: 'lost', what: `${event.eventId} (${event.subject}): ${why}` }];
   });
 }
 
@@ -73,9 +93,17 @@ function countBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): 
   return counts;
 }
 
-/** By the delivery that the Message-ID names, and by the unique id, which is the subject: two views of one promise. */
-function findTwice({ mail }: Course): readonly Finding[] {
-  const counts = [...countBy(mail, deliveryIdOf), ...countBy(mail, (entry) => `unique id ${entry.subject}`)];
+/**
+ * By the delivery that the Message-ID names, and by the subject, which is one for each that is to be told: two views of one
+ * promise. And before anything is sent: an event makes one message, done over or not.
+ */
+function findTwice({ mail }: Course, { intents }: Evidence): readonly Finding[] {
+  const distinct = [...new Map(intents.map((intent) => [intent.id, intent])).values()];
+  const counts = [
+    ...countBy(mail, deliveryIdOf),
+    ...countBy(mail, (entry) => `subject ${entry.subject}`),
+    ...countBy(distinct, ({ eventId }) => `event ${eventId}`),
+  ];
   return counts
     .filter(([, times]) => times > 1)
     .map(([name, times]) => ({ kind: 'twice', what: `${name}: ${times} messages` }));
@@ -87,12 +115,12 @@ const findStuck = ({ deliveries }: Evidence): readonly Finding[] =>
     .map(({ id, state, reason }) => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` }));
 
 /** A doubt comes from a call that a kill cut off, or from one that the server never answered; from nothing else. */
-function findDoubts({ mail, callsAtKills }: Course, { deliveries }: Evidence): readonly Finding[] {
+function findDoubts({ mail, callsAtKills, answersLost = 0 }: Course, { deliveries }: Evidence): readonly Finding[] {
   const doubts = countBy(deliveries, ({ state, reason }) => (state === 'IN_DOUBT' ? reason : ''));
   const drops = mail.filter(({ dropped }) => dropped).length;
   const bounds = [
     ['lease_ran_out', callsAtKills],
-    ['answer_unknown', drops],
+    ['answer_unknown', drops + answersLost],
   ] as const;
   return bounds.flatMap(([reason, most]): Finding[] => {
     const found = doubts.get(reason) ?? 0;
@@ -101,11 +129,15 @@ function findDoubts({ mail, callsAtKills }: Course, { deliveries }: Evidence): r
 }
 
 /** What the mail server took is sent or in doubt, and went to somebody who was to be told; every end was told. */
-function findUntrue({ acknowledged, mail }: Course, { deliveries, outcomes }: Evidence): readonly Finding[] {
+function findUntrue(
+  events: readonly Acknowledged[],
+  { mail }: Course,
+  { deliveries, outcomes }: Evidence,
+): readonly Finding[] {
   const byId = new Map(deliveries.map((delivery) => [delivery.id as string, delivery]));
   const customers = new Map<string, Set<string>>();
-  for (const { uniqueId, to, fires } of acknowledged) {
-    if (fires) customers.set(uniqueId, (customers.get(uniqueId) ?? new Set()).add(to));
+  for (const { subject, to, fires } of events) {
+    if (fires && to !== null) customers.set(subject, (customers.get(subject) ?? new Set()).add(to));
   }
   const told = new Set(outcomes.map(({ deliveryId, state }) => `${deliveryId} ${state}`));
   const ofMail = mail.flatMap((entry): Finding[] => {

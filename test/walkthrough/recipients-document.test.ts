@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { FILE_SHAPES } from '@carillon/contracts';
 import { createPartner, readUsers } from '@carillon/example-partner';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,6 +32,14 @@ describe('docs/recipients.md', () => {
     const [shownHead = '', shownBody = ''] = block('http').split('\n\n');
     for (const line of shownHead.split('\n')) expect(head.split('\r\n')).toContain(line);
     expect(JSON.parse(body)).toEqual(JSON.parse(shownBody));
+  });
+
+  it('promises no channel that notifications do not take: phone numbers and tokens are kept for later', () => {
+    for (const channel of ['sms', 'push']) {
+      const read = FILE_SHAPES.notification.safeParse({ channels: { [channel]: { template: 'paid' } } });
+      expect(read.error?.issues).toContainEqual(expect.objectContaining({ keys: [channel], path: ['channels'] }));
+    }
+    expect(page).toMatch(/`to\.phone` and `to\.token` are read, checked and kept .*; SMS and push come later/);
   });
 
   it('links to pages and folders that are there', () => {

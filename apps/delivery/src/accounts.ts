@@ -56,7 +56,7 @@ export function createAccounts(ports: Ports) {
     if (known?.settings === settings) return known.sender;
     const factory = ports.senders.find((one) => one.kind === choice.body.kind);
     if (!factory) throw new Error(`no adapter for accounts of kind ${choice.body.kind}`);
-    const sender = factory.create(choice.body, secrets);
+    const sender = factory.create(choice.body, secrets, choice.workspace);
     open.set(choice.key, { settings, sender });
     // The old one waits for its calls; nobody waits for it.
     if (known) void known.sender.close().catch((error: unknown) => ports.trouble('close a provider account', error));

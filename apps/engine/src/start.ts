@@ -29,7 +29,7 @@ import {
   type FollowedConfiguration,
 } from '@carillon/stages';
 import { startCaller, type AskWatch } from './asking/caller.ts';
-import { startPoller } from './polling/poller.ts';
+import { startPoller, type PollerPorts } from './polling/poller.ts';
 
 export type EnginePorts = {
   readonly log: EventLog;
@@ -50,7 +50,7 @@ export type EnginePorts = {
   readonly watch: EngineWatch;
 };
 
-export type EngineWatch = ConsumerWatch & AskWatch;
+export type EngineWatch = ConsumerWatch & AskWatch & PollerPorts['watch'];
 
 export type EngineRole = { close(): Promise<void> };
 

@@ -5,6 +5,8 @@ import { startEngine, type EnginePorts, type EngineRole } from '../src/index.ts'
 export type WatchedEngine = EngineRole & {
   readonly troubles: unknown[];
   readonly alerts: string[];
+  /** Members of cohorts that came without a usable user id. */
+  readonly skipped: string[];
   /** What came of each call to a partner. */
   readonly outcomes: PartnerAnswer['kind'][];
   /** Calls that have begun and are not over. */
@@ -15,6 +17,7 @@ export type WatchedEngine = EngineRole & {
 export async function startEngineOn(topology: Topology, more: Partial<EnginePorts> = {}): Promise<WatchedEngine> {
   const troubles: unknown[] = [];
   const alerts: string[] = [];
+  const skipped: string[] = [];
   const outcomes: PartnerAnswer['kind'][] = [];
   let begun = 0;
   const watch: EnginePorts['watch'] = {
@@ -25,8 +28,9 @@ export async function startEngineOn(topology: Topology, more: Partial<EnginePort
       return ({ outcome }) => void outcomes.push(outcome);
     },
     asking: () => undefined,
+    membersSkipped: (name, count) => void skipped.push(`${name} ${count}`),
     partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
   };
   const engine = await startEngine({ ...topology.ports, watch, ...more });
-  return { ...engine, troubles, alerts, outcomes, openCalls: () => begun - outcomes.length };
+  return { ...engine, troubles, alerts, skipped, outcomes, openCalls: () => begun - outcomes.length };
 }

@@ -143,6 +143,16 @@ const PARKED: readonly Case[] = [
     { parked: 'partner_answer_invalid', calls: 2, trace: /nested deeper than 32/ },
   ],
   [
+    'a megabyte of empty lists',
+    bytes(`[[]${',[]'.repeat(340_000)}]`),
+    { parked: 'partner_answer_invalid', calls: 2, trace: /more than 25000 fields and items of lists/ },
+  ],
+  [
+    'objects with very many fields',
+    bytes(`[{"f":1${Array.from({ length: 30_000 }, (_, at) => `,"f${at}":1`).join('')}}]`),
+    { parked: 'partner_answer_invalid', calls: 2, trace: /more than 25000 fields and items of lists/ },
+  ],
+  [
     'a page of HTML',
     bytes('<html>', { 'content-type': 'text/html' }),
     { parked: 'partner_answer_invalid', calls: 2, trace: /says that it is text\/html/ },
@@ -267,5 +277,21 @@ describe('an address that may not be called', () => {
     expect(letter?.reason).toBe('partner_refused');
     expect(ground.partner().calls).toEqual([]);
     expect(words(await traceOf(id))).toContain('this address is not one that Carillon may connect to');
+  });
+
+  it('because its name leads nowhere or to a private address is asked again, and nobody is told which it was', async () => {
+    const told = [];
+    for (const host of ['database.internal', 'nobody.internal']) {
+      await ground.configure({ url: `https://${host}/recipients` });
+      const engine = await ground.start();
+      const id = await ground.topology().event({ watchers: [host] });
+      await untilFound('a call is over', () => engine.outcomes[0]);
+      await ground.stop(engine);
+      const call = words(await traceOf(id)).match(/call to the partner: .*(?= \()/);
+      told.push([engine.outcomes[0], call?.[0]]);
+    }
+    expect(told[0]).toEqual(['unavailable', expect.stringContaining('no address that Carillon may connect to')]);
+    expect(told[1]).toEqual(told[0]);
+    expect(await ground.allLetters()).toEqual([]);
   });
 });

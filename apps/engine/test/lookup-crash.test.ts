@@ -9,6 +9,12 @@ import { lookupGround } from './lookup-ground.ts';
 const ground = lookupGround();
 const LEASE = 120_000;
 
+type Stalled<Work> = {
+  readonly reached: () => true | undefined;
+  readonly release: () => void;
+  readonly run: Work;
+};
+
 /** A worker that stops in the middle of something, for as long as the test wants. */
 function stall<Args extends readonly unknown[], Answer>(
   work: (...args: Args) => Promise<Answer>,
@@ -36,6 +42,7 @@ function stall<Args extends readonly unknown[], Answer>(
 }
 
 const decides = (_version: number, next: DueTask): boolean => readAsking(next).verdict !== null;
+const leases = (_version: number, next: DueTask): boolean => next.leaseUntil !== null && !decides(_version, next);
 const ends = (_version: number, next: DueTask): boolean => next.done;
 const isLookup = (records: readonly NewRecord[]): boolean => records.some(({ topic }) => topic === 'carillon.lookups');
 
@@ -75,18 +82,27 @@ async function firstWorkerStalls(
   return { id, first };
 }
 
+/** While the first worker stands still another one does all of its work; then it goes on, and ends. */
+async function isOvertaken(still: Stalled<DueTasks['replace']>): Promise<void> {
+  const { first } = await firstWorkerStalls(withReplace(still.run), still.reached);
+  ground.topology().clock.pass(LEASE);
+  await ground.start();
+  await oneSet();
+  still.release();
+  // Until it has done whatever it had in mind.
+  await ground.stop(first);
+}
+
 describe('a worker that dies', () => {
   it('between the call and the record costs one more call; it comes back too late, and nobody is told twice', async () => {
-    const dead = stall(replaceTask, decides, 'before');
-    const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
-    ground.topology().clock.pass(LEASE);
-    await ground.start();
-    await oneSet();
-    dead.release();
-    // Until it has done whatever it does with its answer.
-    await ground.stop(first);
+    await isOvertaken(stall(replaceTask, decides, 'before'));
     expect(ground.partner().calls).toHaveLength(2);
     expect(await ground.allLookups()).toHaveLength(1);
+  });
+
+  it('before its call, and comes back when another one has asked, asks nobody', async () => {
+    await isOvertaken(stall(replaceTask, leases, 'after'));
+    expect(ground.partner().calls).toHaveLength(1);
   });
 
   it('between the verdict and the log costs no call: the second worker puts the same answer there', async () => {

@@ -23,7 +23,7 @@ export function lookupGround() {
   let partner: ScriptedPartner | undefined;
   const engines: WatchedEngine[] = [];
   beforeEach(async () => {
-    topology = await openTopology({ partitions: 2, secrets: SECRETS });
+    topology = await openTopology({ partitions: 2, secrets: SECRETS, names: { 'database.internal': '10.0.0.5' } });
     partner = await startScriptedPartner();
   });
   afterEach(async () => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { readAsking } from '@carillon/stages';
 import { answersEverybody, startScriptedPartner } from '@carillon/testing';
 import { integration, notification, ORDER_PAID } from '@carillon/testing/given';
@@ -73,6 +74,37 @@ describe('the calls to one partner', () => {
     expect(made.map(({ person }) => person).toSorted()).toEqual(['a', 'b']);
     expect(await ground.letters(1)).toMatchObject([{ reason: 'partner_refused' }]);
     expect((await ground.lookups(2)).every(({ sharedBy }) => sharedBy === 1)).toBe(true);
+  });
+});
+
+describe('a partner that refuses everybody', () => {
+  it.each([
+    ['404', 'partner_refused', (_: unknown, response: ServerResponse) => void response.writeHead(404).end()],
+    ['an answer that is none', 'partner_answer_invalid', () => ({ message: 'no such route' })],
+  ])('by %s is asked a few times about many, not about each of them', async (_what, reason, script) => {
+    ground.partner().follow(script);
+    await ground.configure();
+    await events(200);
+    await ground.start();
+    const letters = await ground.letters(200, 30_000);
+    expect(new Set(letters.map((letter) => letter.reason))).toEqual(new Set([reason]));
+    expect(ground.partner().calls.length).toBeLessThan(40);
+    ground.partner().follow(answersEverybody);
+    await events(20, 'later');
+    expect(await ground.intents(20)).toHaveLength(20);
+  });
+
+  it('is none that takes some: whoever it answers is told, after one by one was asked', async () => {
+    ground.partner().follow((request, response) => {
+      if (request.userIds.some((id) => id.startsWith('bad'))) return void response.writeHead(404).end();
+      return answersEverybody(request, response);
+    });
+    await ground.configure();
+    await events(4, 'bad');
+    await events(60, 'good');
+    await ground.start();
+    expect(await ground.intents(60, 30_000)).toHaveLength(60);
+    expect(await ground.letters(4, 30_000)).toHaveLength(4);
   });
 });
 
@@ -177,7 +209,34 @@ describe('keys', () => {
       'Basic key-2',
       'Basic key-2',
     ]);
-    expect(engine.alerts).toEqual(['shop/crm only the second of the two keys is taken: finish the rotation']);
+    expect(engine.alerts).toEqual([
+      'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
+    ]);
+  });
+
+  it('of which the other one is taken some day are told apart by their names, each turn once', async () => {
+    let taken = 'key-2';
+    ground
+      .partner()
+      .follow((request, response) =>
+        request.headers['authorization'] === `Bearer ${taken}`
+          ? answersEverybody(request, response)
+          : void response.writeHead(401).end(),
+      );
+    const authorization = { key: { secret: 'CRM_KEY' }, second_key: { secret: 'CRM_NEXT' } } as const;
+    // A call for each, so that several find out at once.
+    await ground.configure({ authorization, match: undefined });
+    const engine = await ground.start();
+    await events(3);
+    await ground.intents(3);
+    // The rotation was taken back.
+    taken = 'key-1';
+    await events(3, 'again');
+    await ground.intents(6);
+    expect(engine.alerts).toEqual([
+      'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
+      'shop/crm of its two keys CRM_NEXT is refused and CRM_KEY is taken: finish the rotation',
+    ]);
   });
 
   it('one that is nowhere suspends too, and its name is in the evidence', async () => {

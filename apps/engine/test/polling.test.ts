@@ -58,7 +58,8 @@ describe('a platform that has to be asked', () => {
     topology.clock.pass(3_700_000);
     const all = [...first, 'bob left', 'eve left', 'fay entered'].toSorted();
     expect(await until(all)).toEqual(all);
-    expect(await topology.data.cohorts.count(REF)).toBe(4);
+    // Who left is told before it is kept.
+    await untilFound('four are kept', async () => (await topology.data.cohorts.count(REF)) === 4 || undefined);
     expect(engine.troubles).toEqual([]);
   });
 
@@ -88,6 +89,24 @@ describe('a platform that has to be asked', () => {
     posthog.holds('5', ['ada']);
     await start({ authorization: { key: { secret: 'OLD' }, second_key: { secret: 'PH' } } });
     expect(await until(['ada'])).toEqual(['ada entered at first']);
+  });
+
+  it('whose persons all lack the field is told to the operator, and nobody leaves', async () => {
+    posthog.holds('5', ['ada', 'bob', 'cleo']);
+    await start();
+    await until(['1', '2', '3']);
+    await engines.splice(0)[0]?.close();
+    topology.clock.pass(3_700_000);
+    const engine = await start({ user_id: 'properties.id' });
+    expect(await untilFound('the alert', () => engine.alerts[0], 15_000)).toBe(
+      'shop/ph cohort 5: no person has a user id at properties.id: look at user_id of the integration',
+    );
+    expect(engine.skipped).toEqual(['shop/ph 2', 'shop/ph 1']);
+    await untilFound(
+      'the pages applied',
+      async () => (await topology.data.cohorts.load(REF))?.skipped === 3 || undefined,
+    );
+    expect(await topology.data.cohorts.count(REF)).toBe(3);
   });
 
   it.each([

@@ -6,10 +6,11 @@ import {
   readCohortWebhook,
   type CohortAnswer,
 } from '@carillon/contracts';
-import { findCohortIntegration, firstSyncOf, type WebhookIntegration } from '@carillon/domain';
+import { findCohortIntegration, firstSyncOf, type CohortChange, type WebhookIntegration } from '@carillon/domain';
 import {
   CarillonError,
   ERRORS,
+  isCarillonError,
   isJsonObject,
   parseJson,
   type ErrorCode,
@@ -19,6 +20,7 @@ import {
 import { cohortMessages, cohortRecord, readTraceparent } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createBodyBudget, type BodyShare } from './body-budget.ts';
+import { createCohortAlerts } from './cohort-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Freshness } from './freshness.ts';
@@ -29,6 +31,8 @@ import { appendInTime } from './timed-append.ts';
 const COHORTS = '/cohorts/:workspace/:integration';
 type CohortRequest = FastifyRequest<{ Params: { workspace: string; integration: string } }>;
 
+const UNPROVABLE =
+  'Carillon cannot tell now whether this request is genuine. Send it again; its log says what is missing.';
 const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is said twice counts once.';
 
 /**
@@ -43,6 +47,7 @@ export function serveCohortIntake(
 ): void {
   const { clock, codecs, configuration, ids, log, telemetry } = ports;
   const secrets = createCohortSecrets(ports.secrets, clock);
+  const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const budget = createBodyBudget(settings.maxInFlightBytes);
   /** What was sent, as far as it could be read: a refusal of some platforms repeats a part of it. */
   const sent = new WeakMap<FastifyRequest, Json>();
@@ -67,20 +72,24 @@ export function serveCohortIntake(
   }
 
   async function receive(request: CohortRequest, share: BodyShare, traceparent: string | null): Promise<CohortAnswer> {
+    // What headers say is checked first, so that it is answered alike whether there is such an integration or not.
+    checkMediaType(request.headers);
+    checkDeclaredSize(request.headers, settings.maxCohortBytes);
     const integration = integrationOf(request);
     if (!integration) throw unauthorized();
     const { kind } = integration;
-    // What needs no body is checked before the body is read.
-    if (kind !== 'segment') await authenticate(request, integration, new Uint8Array());
-    checkMediaType(request.headers);
-    checkDeclaredSize(request.headers, settings.maxCohortBytes);
-    const bytes = await readBody(request.raw, settings.maxCohortBytes, share, request.signal);
-    if (kind === 'segment') await authenticate(request, integration, bytes);
+    // Only a signature needs the body; until it has been checked, whoever sends may be a stranger.
+    const signs = kind === 'segment' && oneHeader(request, 'x-signature') !== undefined;
+    if (!signs) await authenticate(request, integration, new Uint8Array());
+    const reading = readBody(request.raw, settings.maxCohortBytes, share, request.signal);
+    const bytes = await (signs ? reading.catch(tooLargeIsUnauthorized) : reading);
+    if (signs) await authenticate(request, integration, bytes);
     const json = readCohortBody(bytes);
     if (!json.ok) throw json.error;
     sent.set(request, json.value);
     const read = readCohortWebhook(kind, json.value, integration.user_id);
     if (!read.ok) throw read.error;
+    tellSkipped(request, integration, read.value);
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
     const messages = cohortMessages(read.value, source, ids);
@@ -99,14 +108,44 @@ export function serveCohortIntake(
   ): Promise<void> {
     const { authorization } = request.headers;
     const proof = proofOf(integration.kind, { authorization, signature: oneHeader(request, 'x-signature') }, body);
-    if (!(await secrets.proves(request.params.workspace, integration, proof))) throw unauthorized();
+    const verdict = await secrets.judge(request.params.workspace, integration, proof);
+    if (verdict === 'proven') return;
+    const { key, second_key: second } = integration.authorization;
+    const named = second ? `${key.secret} and ${second.secret}` : key.secret;
+    if (verdict === 'wrong') {
+      if (proof !== null) alert(nameOf(request), `requests were refused: what they show does not fit ${named}`);
+      throw unauthorized();
+    }
+    alert(nameOf(request), `requests were refused: ${named} is neither in the environment nor stored`);
+    // Whoever shows something may be the platform; who shows nothing is a stranger whatever is set.
+    throw proof === null ? unauthorized() : new CarillonError('secret_missing', UNPROVABLE);
+  }
+
+  /** Taken, counted and told: a refusal would pause the platform, and silence would hide a wrong name of a field. */
+  function tellSkipped(
+    request: CohortRequest,
+    integration: WebhookIntegration,
+    changes: readonly CohortChange[],
+  ): void {
+    const skipped = changes.reduce((sum, change) => sum + change.skipped, 0);
+    if (skipped === 0) return;
+    telemetry?.membersSkipped(nameOf(request), skipped);
+    // Segment sends a call for each identifier of a person: most of these have no user id, and nothing is wrong.
+    if (integration.kind === 'segment' || changes.some(({ userIds }) => userIds.length > 0)) return;
+    const field = integration.user_id === undefined ? 'the usual field' : JSON.stringify(integration.user_id);
+    alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
   }
 
   /** Gives a problem the form that the platform reads. */
   async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const problem = reply.statusCode >= 400 ? problemIn(payload) : null;
     const integration = problem && integrationOf(request);
-    const own = problem && integration && cohortRefused(integration.kind, sent.get(request), problem);
+    // Strangers get one answer, whatever is at the address.
+    const own =
+      problem?.code !== 'unauthorized' &&
+      problem &&
+      integration &&
+      cohortRefused(integration.kind, sent.get(request), problem);
     if (!own) return payload;
     reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
     return JSON.stringify(own);
@@ -117,12 +156,18 @@ export function serveCohortIntake(
   );
 }
 
+const nameOf = ({ params: { workspace, integration } }: CohortRequest): string => `${workspace}/${integration}`;
+
 /** Whatever is wrong with path or credential, the answer is the same. */
 const unauthorized = (): CarillonError =>
   new CarillonError(
     'unauthorized',
     'No integration takes this request. Look at the address, and at the secret that the platform was given.',
   );
+
+const tooLargeIsUnauthorized = (error: unknown): never => {
+  throw isCarillonError(error) && error.code === 'body_too_large' ? unauthorized() : error;
+};
 
 function oneHeader(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];

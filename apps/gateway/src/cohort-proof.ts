@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CohortProof } from '@carillon/contracts';
 import type { CohortIntegration } from '@carillon/domain';
-import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, Secrets } from '@carillon/ports';
 
 /** Secrets are read again after this, so that a new one counts soon and a burst of requests reads it once. */
@@ -9,11 +9,12 @@ const FRESH_FOR: Duration = 2_000;
 
 export type CohortSecrets = {
   /**
-   * Whether the request shows a secret of the integration; takes as long whatever is wrong with it. Rejects with
-   * `secret_missing` where none is set: that is our fault, and a platform that is told otherwise stops sending.
+   * Whether the request shows a secret of the integration; takes as long whatever is wrong with it. `not_set`: there is none
+   * to compare with. That is our fault, and a platform that is told otherwise stops sending.
    */
-  proves(workspace: string, integration: CohortIntegration, proof: CohortProof | null): Promise<boolean>;
+  judge(workspace: string, integration: CohortIntegration, proof: CohortProof | null): Promise<ProofVerdict>;
 };
+export type ProofVerdict = 'proven' | 'wrong' | 'not_set';
 
 export function createCohortSecrets(secrets: Secrets, clock: Clock): CohortSecrets {
   const known = new Map<string, { readonly value: Promise<string | null>; readonly until: Instant }>();
@@ -31,17 +32,12 @@ export function createCohortSecrets(secrets: Secrets, clock: Clock): CohortSecre
   }
 
   return {
-    async proves(workspace, { authorization }, proof) {
+    async judge(workspace, { authorization }, proof) {
       const { key, second_key: second } = authorization;
       const names = [key.secret, ...(second ? [second.secret] : [])];
       const values = (await Promise.all(names.map((name) => resolve(workspace, name)))).filter((one) => one !== null);
-      if (values.length === 0) {
-        throw new CarillonError(
-          'secret_missing',
-          `The secret ${key.secret} of this integration is neither in the environment nor stored. Run: npx carillon secret set ${key.secret}`,
-        );
-      }
-      return values.map((value) => isProof(proof, value)).includes(true);
+      if (values.length === 0) return 'not_set';
+      return values.map((value) => isProof(proof, value)).includes(true) ? 'proven' : 'wrong';
     },
   };
 }

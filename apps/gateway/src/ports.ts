@@ -35,6 +35,10 @@ export type GatewayTelemetry = {
   answered(request: AnsweredRequest): void;
   /** Work beside the requests failed and will be tried again. */
   trouble(where: string, error: unknown): void;
+  /** An operator should look: a platform is not set up as it should be, here or there. */
+  partnerAlert(partner: string, detail: string): void;
+  /** Members of a cohort came without a usable user id; `integration` with its workspace. */
+  membersSkipped(integration: string, count: number): void;
 };
 
 export type GatewayPorts = HealthSources & {

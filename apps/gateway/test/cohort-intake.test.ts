@@ -19,6 +19,11 @@ beforeEach(async () => {
 afterEach(() => ground.stopGateways());
 afterAll(() => ground.close());
 
+/** Members as they come from somebody who keeps no addresses. */
+const withoutMail = ({ parameters, ...body }: ReturnType<typeof mixpanel>) => ({
+  ...body,
+  parameters: { ...parameters, members: parameters.members.map((member) => ({ ...member, email: undefined })) },
+});
 type Headers = Readonly<Record<string, string>>;
 const bearer = (key = 'first-secret'): Headers => ({ authorization: `Bearer ${key}` });
 const basic = (text: string): Headers => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
@@ -76,14 +81,35 @@ describe('Mixpanel', () => {
     });
     const unread = await send('mixpanel', '{"action":', bearer());
     expect(unread).toMatchObject({ status: 400, body: { action: null, status: 'failure', error: { code: 400 } } });
-    const stranger = await send('mixpanel', mixpanel('members', []), bearer('wrong'));
-    expect(stranger).toMatchObject({ status: 401, body: { action: null, status: 'failure', error: { code: 401 } } });
     expect(await appended()).toEqual([]);
+  });
+
+  it('gets success where no member has the mapped field: its sync goes on, and the operator is told once', async () => {
+    for (const action of ['members', 'add_members', 'remove_members'] as const) {
+      const answer = await send('by-email', withoutMail(mixpanel(action, ['u1', 'u2'])), bearer());
+      expect(answer).toMatchObject({ status: 200, body: { action, status: 'success' } });
+    }
+    expect((await appended()).map(({ userIds, skipped }) => [userIds, skipped])).toEqual([
+      [[], 2],
+      [[], 2],
+      [[], 2],
+    ]);
+    expect(ground.alerts.splice(0)).toEqual([
+      'shop/by-email skipped 2',
+      'shop/by-email no member of a message has a user id at "email": look at user_id of the integration',
+      'shop/by-email skipped 2',
+      'shop/by-email skipped 2',
+    ]);
   });
 
   it('is asked to come again where the trouble is ours: it would pause its sync for anything else', async () => {
     const unset = await send('unset', mixpanel('members', []), bearer());
     expect(unset).toMatchObject({ status: 503, body: { status: 'failure', error: { code: 503 } } });
+    // What is missing is the operator's to know, and nobody's who only has the address.
+    expect(JSON.stringify(unset.body)).not.toContain('UNSET');
+    expect(ground.alerts.splice(0)).toEqual([
+      'shop/unset requests were refused: UNSET is neither in the environment nor stored',
+    ]);
     const away: EventLog['append'] = () => Promise.reject(new Error('away'));
     await restart({}, { log: { append: away, partitions: () => 8 } });
     const answer = await send('mixpanel', mixpanel('members', ['u1']), bearer());
@@ -142,6 +168,14 @@ describe('Segment', () => {
     expect(new Set(messages.map(({ id }) => id)).size).toBe(2);
   });
 
+  it('may send calls without a user id: these are counted, and nobody is bothered', async () => {
+    ground.alerts.length = 0;
+    const { userId: _, ...nobody } = segmentTrack(true, 'u1');
+    const text = JSON.stringify(nobody);
+    expect((await send('segment', text, signed(text))).status).toBe(200);
+    expect(ground.alerts).toEqual(['shop/segment skipped 1']);
+  });
+
   it('may send what is about no audience', async () => {
     const text = '{"type":"page","userId":"u1"}';
     expect((await send('segment', text, signed(text))).status).toBe(200);
@@ -183,14 +217,20 @@ describe('a request about a cohort', () => {
 
   it('gets one answer whatever is wrong with its address or its credential', async () => {
     const answers = [
-      await send('generic', body, {}),
-      await send('generic', body, bearer('wrong')),
-      await send('generic', body, { authorization: 'Bearer' }),
       await send('nothing', body, bearer()),
       await send('crm', body, bearer()),
+      await send('unset', body, {}),
     ];
+    for (const name of ['mixpanel', 'amplitude', 'segment', 'generic']) {
+      for (const headers of [{}, bearer('wrong'), { authorization: 'Bearer' }, { 'x-signature': 'zz' }]) {
+        answers.push(await send(name, body, headers));
+      }
+    }
     for (const answer of answers) {
-      expect({ ...answer.body, request_id: '' }).toEqual({ ...answers[0]?.body, request_id: '' });
+      expect({ ...answer, body: { ...answer.body, request_id: '' } }).toEqual({
+        ...answers[0],
+        body: { ...answers[0]?.body, request_id: '' },
+      });
       expect(answer.status).toBe(401);
     }
     expect(ground.logged.join()).not.toContain('first-secret');
@@ -208,6 +248,35 @@ describe('a request about a cohort', () => {
     });
     expect(streamed.status).toBe(413);
     expect(await appended()).toEqual([]);
+  });
+
+  it('of a stranger is refused alike whatever is at the address, however it is sent', async () => {
+    await restart({ maxCohortBytes: 1000 });
+    const large = JSON.stringify({ ...body, user_ids: ['x'.repeat(1000)] });
+    const streamed = async (name: string, type: string, headers: Headers) =>
+      fetch(`${gateway.address}/cohorts/shop/${name}`, {
+        method: 'POST',
+        body: new Blob([large]).stream(),
+        headers: { 'content-type': type, ...headers },
+        duplex: 'half',
+      }).then(({ status }) => status);
+    for (const headers of [{}, bearer('wrong'), { 'x-signature': 'zz' }]) {
+      for (const [type, status] of [
+        ['application/json', 401],
+        ['text/plain', 415],
+      ] as const) {
+        const statuses = [];
+        for (const name of ['nothing', 'mixpanel', 'segment', 'generic'])
+          statuses.push(await streamed(name, type, headers));
+        expect(statuses).toEqual(Array(4).fill(status));
+      }
+    }
+  });
+
+  it('with a wrong secret is told to the operator, once a minute and with the names of the secrets', async () => {
+    ground.alerts.length = 0;
+    for (const headers of [bearer('wrong'), bearer('wrong'), {}]) await send('generic', body, headers);
+    expect(ground.alerts).toEqual(['shop/generic requests were refused: what they show does not fit FIRST and SECOND']);
   });
 
   it.each([

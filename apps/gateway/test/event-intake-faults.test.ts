@@ -276,6 +276,8 @@ test('telemetry continues the trace and counts; what it started ends', async () 
     {
       ...logThat(append),
       telemetry: {
+        partnerAlert: () => undefined,
+        membersSkipped: () => undefined,
         startRequest: (given) => {
           seen.push(`start ${given}`);
           return { traceparent: mine, end: (status) => void seen.push(`end ${status}`) };

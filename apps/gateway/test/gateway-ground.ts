@@ -22,6 +22,8 @@ export type Ground = {
   readonly configuration: { current: Configuration; readToEndAt: () => number; refresh: () => Promise<void> };
   /** What was logged, as text. */
   readonly logged: string[];
+  /** What an operator was told of cohorts. */
+  readonly alerts: string[];
   start(config?: Partial<GatewayConfig>, ports?: Partial<GatewayPorts>): Promise<RunningGateway>;
   /** All records of the event log, or of another topic. */
   records(topic?: TopicName): Promise<readonly LogRecord[]>;
@@ -47,6 +49,7 @@ const integration = (name: string, body: IntegrationBody): ResourceChange => ({
 });
 const INTEGRATIONS: readonly ResourceChange[] = [
   integration('mixpanel', { kind: 'mixpanel', authorization }),
+  integration('by-email', { kind: 'mixpanel', authorization, user_id: 'email' }),
   integration('amplitude', { kind: 'amplitude', authorization }),
   integration('segment', { kind: 'segment', authorization, first_sync_lasts: '2h' }),
   integration('generic', { kind: 'generic', authorization }),
@@ -68,6 +71,7 @@ export async function prepareGround(): Promise<Ground> {
   const { apiKeys, codecs, tokens, keyUses, log, clock, ids } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
+  const alerts: string[] = [];
   const changes: ResourceChange[] = [...STREAMS, ...INTEGRATIONS];
   const addKey = (workspace: string, name: string, more: Partial<ApiKeyBody> = {}): string => {
     const { key, keyId, digest } = apiKeys.make();
@@ -96,6 +100,7 @@ export async function prepareGround(): Promise<Ground> {
     keys,
     configuration,
     logged,
+    alerts,
     async start(config = {}, ports = {}) {
       const gateway = await startGateway(
         { host: '127.0.0.1', port: 0, closeDeadline: 2000, ...config },
@@ -109,6 +114,15 @@ export async function prepareGround(): Promise<Ground> {
           tokens,
           keyUses,
           httpLog: { warn: httpLog, error: httpLog },
+          telemetry: {
+            startRequest: (traceparent) => ({ traceparent, end: () => undefined }),
+            accepted: () => undefined,
+            appended: () => undefined,
+            answered: () => undefined,
+            trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
+            partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
+            membersSkipped: (name, count) => void alerts.push(`${name} skipped ${count}`),
+          },
           configuration: {
             current: () => configuration.current,
             readToEndAt: () => configuration.readToEndAt(),

@@ -76,6 +76,8 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
   const troubles: string[] = [];
   store.away = true;
   const telemetry = {
+    partnerAlert: () => undefined,
+    membersSkipped: () => undefined,
     startRequest: () => ({ traceparent: null, end: () => undefined }),
     accepted: () => undefined,
     appended: () => undefined,

@@ -1,6 +1,9 @@
 import type { Duration, Result } from '@carillon/kernel';
 
-/** Why nothing came back that can be read. `refused_address`: the guard would not connect there. */
+/**
+ * Why nothing came back that can be read. `refused_address`: the guard would not connect there. `unresolved`: a name that
+ * leads nowhere, or only where the guard would not connect to; which of these nobody is told.
+ */
 export type OutboundFailure = {
   readonly reason:
     | 'refused_address'

@@ -12,14 +12,14 @@ export type PartnerCall = {
   readonly requestId: string;
   /** Ends on shutdown: the call answers `not_made`. */
   readonly signal?: AbortSignal;
-  /** Asked before each piece of the answer is kept; false ends the call as `not_made`. */
+  /** Asked before each piece of the answer is kept, and for the whole before it is read; false ends the call as `not_made`. */
   readonly room?: (bytes: number) => boolean;
 };
 
 /** What a partner did, out of a closed set (rules.md section 4). `detail` is for the tenant; it quotes nothing of a body. */
 export type PartnerAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly items: readonly Json[] }
-  /** Success, and a body that is no array of JSON, or too large, or too deep. */
+  /** Success, and a body that is no array of JSON, or too large, too deep, or of too many values. */
   | { readonly kind: 'invalid'; readonly status: number | null; readonly detail: string }
   /** A redirect, a status of 4xx other than those below, or an address that may not be connected to. */
   | { readonly kind: 'refused'; readonly status: number | null; readonly detail: string }

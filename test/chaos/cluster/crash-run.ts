@@ -6,10 +6,13 @@ import { messageOf } from '@carillon/kernel';
 import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
 import { createChance } from '../chance.ts';
-import { readEvidence, readUnread, type Evidence } from '../evidence.ts';
+import { countLookups, readEvidence, readUnread, type Evidence } from '../evidence.ts';
+import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
-import { CONNECTIONS, openShop } from '../shop.ts';
-import { judge, type Finding } from '../verdict.ts';
+import type { Mixture } from '../posts.ts';
+import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import { judge, type Course, type Finding } from '../verdict.ts';
+import { cutsOf } from './cuts.ts';
 import type { Site } from './faults.ts';
 import { openClusterStores, type ClusterStores } from './stores.ts';
 import { superviseCluster, type Fault, type Supervisor } from './supervisor.ts';
@@ -22,8 +25,7 @@ export type ClusterCrashOptions = {
   readonly events: number;
   /** Events in a second, at most. */
   readonly rate: number;
-  /** Share of events that somebody is to be told of; left out: all. */
-  readonly firing?: number;
+  readonly mixture?: Mixture;
   /** How long clients send an event again; a minute, unless told. */
   readonly patience?: number;
   /** Where nothing has moved for so long, nobody waits any longer; left out: longer than a lease, its sweep and a session. */
@@ -50,8 +52,8 @@ export type ClusterCrashReport = {
 
 const SMTP = { latency: 60, tempfail: 0.03, drop: 0.01 };
 const POSTERS = 16;
-/** Beyond it nobody waits any longer: what is open counts as stuck. */
-const SETTLES_WITHIN = 90_000;
+/** Beyond it nobody waits any longer, even where something still moves, as on a machine that is much too busy. */
+const SETTLES_WITHIN = 180_000;
 /** Longer than a lease, its sweep and a session of a consumer: nothing moves any more. */
 const QUIET = 40_000;
 
@@ -60,18 +62,20 @@ export async function runClusterCrashes(options: ClusterCrashOptions): Promise<C
   const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
   const file = join(folder, 'mail.jsonl');
   const smtp = await startLedgerSmtp({ file, seed: String(options.seed), ...(options.smtp ?? SMTP) });
+  const partner = await startBookedPartner(options.seed);
   const cluster = await startCluster({
     services: options.services,
     dataDir: join(folder, 'data'),
     members: options.members ?? { gateway: 2, engine: 2, delivery: 2 },
-    env: { CARILLON_MONGODB_DATABASE: options.database, ...options.env },
+    env: { ...SHOP_ENVIRONMENT, CARILLON_MONGODB_DATABASE: options.database, ...options.env },
   });
   const supervisor = superviseCluster(cluster);
   try {
-    return await crash(options, folder, cluster, supervisor, smtp);
+    return await crash(options, folder, { cluster, supervisor, smtp, partner });
   } finally {
     supervisor.abandon();
     await killAll(cluster);
+    await partner.stop();
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -81,30 +85,32 @@ async function killAll({ members }: Cluster): Promise<void> {
   await Promise.all(members.map((member) => member.kill()));
 }
 
-async function crash(
-  options: ClusterCrashOptions,
-  folder: string,
-  cluster: Cluster,
-  supervisor: Supervisor,
-  smtp: LedgerSmtp,
-): Promise<ClusterCrashReport> {
+type Parts = {
+  readonly cluster: Cluster;
+  readonly supervisor: Supervisor;
+  readonly smtp: LedgerSmtp;
+  readonly partner: BookedPartner;
+};
+
+async function crash(options: ClusterCrashOptions, folder: string, parts: Parts): Promise<ClusterCrashReport> {
+  const { cluster, supervisor, smtp, partner } = parts;
   const { services, seed } = options;
   const gateways = cluster.of('gateway').map(({ address }) => address);
   let turn = 0;
   const began = Date.now();
   const posters = startPosters({
     seed,
-    apiKey: await openShop(folder, cluster.dataDir, smtp.port),
+    keys: await openShop(folder, cluster.dataDir, { smtpPort: smtp.port, partnerUrl: partner.url }),
     // As a load balancer would, without looking who is well.
     gateway: () => Promise.resolve(gateways[(turn += 1) % gateways.length] ?? ''),
     posters: POSTERS,
     rate: options.rate / POSTERS,
     events: options.events,
-    ...(options.firing !== undefined && { firing: options.firing }),
+    ...(options.mixture && { mixture: options.mixture }),
     ...(options.patience !== undefined && { patience: options.patience }),
   });
-  const taken = (): number => posters.acknowledged.length;
-  await options.faults({ cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken });
+  const site = { cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken: () => posters.taken() };
+  await options.faults(site);
   const lastFault = Date.now();
   const given = await posters.finish().then(
     (): Finding[] => [],
@@ -121,17 +127,25 @@ async function crash(
     const evidence = await readEvidence(stores);
     const mail = await smtp.entries();
     const cutOff = supervisor.faults.filter(({ what }) => /^(?:kill|hold) delivery/.test(what)).length;
+    const { acknowledged, changes, firstMembers } = posters.posts;
+    const course: Course = {
+      acknowledged,
+      changes,
+      firstMembers,
+      mail,
+      callsAtKills: cutOff * CONNECTIONS,
+      partner: { calls: partner.calls, cuts: cutsOf(supervisor.faults) },
+    };
     return {
-      findings: [
-        ...given,
-        ...judge({ acknowledged: posters.acknowledged, mail, callsAtKills: cutOff * CONNECTIONS }, evidence),
-      ],
+      findings: [...given, ...judge(course, evidence)],
       deaths: supervisor.deaths,
       faults: supervisor.faults,
       settledAfter,
       logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
       figures: {
         ...figuresOf(posters, supervisor, evidence),
+        partnerCalls: partner.calls.length,
+        partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
         messages: mail.length,
         dropsPlanted: mail.filter(({ dropped }) => dropped).length,
         postedMs: since - began,
@@ -171,7 +185,9 @@ function figuresOf(posters: Posters, { faults }: Supervisor, evidence: Evidence)
     kills: faultsLike(/^kill/),
     held: faultsLike(/^hold/),
     joinsAndLeaves: faultsLike(/joined$|left$/),
-    acknowledged: posters.acknowledged.length,
+    acknowledged: posters.taken(),
+    changes: posters.posts.changes.length,
+    ...countLookups(evidence),
     requestsCut: posters.cut(),
     deliveries: deliveries.length,
     duplicates: deliveries.reduce((sum, one) => sum + one.duplicates, 0),

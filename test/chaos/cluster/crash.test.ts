@@ -41,7 +41,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
         events,
         // As the faults last, so that events come all the while.
         rate: events / ((kills * EACH_KILL) / 2_400 + 60),
-        firing,
+        mixture: { firing },
         faults: (site) => everything(site, kills),
       });
       expectGreen(report);
@@ -52,6 +52,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
       expect(figures['joinsAndLeaves']).toBe(40);
       expect(figures['requestsCut']).toBeGreaterThan(0);
       expect(figures['duplicates']).toBeGreaterThan(0);
+      expect(figures['lookups']).toBeGreaterThan(0);
+      expect(figures['changes']).toBeGreaterThan(0);
     },
     300_000 + kills * EACH_KILL + events * EACH_EVENT,
   );
@@ -72,7 +74,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brok
       seed,
       events: 1_000,
       rate: 40,
-      firing,
+      mixture: { firing },
       members: {},
       faults: async (site) => {
         takenWithout = await killLeader(site, 'carillon.events', 10_000);

@@ -5,6 +5,7 @@ import type { Cluster, ClusterServices, Member } from '@carillon/testing/cluster
 import type { ServicePart } from '@carillon/testing/services';
 import { Kafka, logLevel } from 'kafkajs';
 import { between } from '../chance.ts';
+import { CALL_LEASE } from '../shop.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Everything that can be made to fail. */
@@ -32,9 +33,9 @@ function shuffled<Item>(items: readonly Item[], chance: () => number): readonly 
     .map(({ item }) => item);
 }
 
-/** Longer than a session of a consumer (10 s), and longer than the lease of a call (30 s). */
-const BEYOND_SESSION = 15_000;
-const BEYOND_LEASE = 40_000;
+/** Longer than a session of a consumer (10 s) and the lease of a call to the partner, and than that of a mail (30 s). */
+const BEYOND_CALL_LEASE = CALL_LEASE + 4_000;
+const BEYOND_MAIL_LEASE = 40_000;
 
 /** All there is: kills, a worker of each kind held still until others have its work, and a storm of rebalances. */
 export async function everything(site: Site, kills: number): Promise<void> {
@@ -43,8 +44,8 @@ export async function everything(site: Site, kills: number): Promise<void> {
     if (member) await supervisor.freeze(member, span);
   };
   await Promise.all([
-    freeze(cluster.of('engine').at(-1), BEYOND_SESSION),
-    freeze(cluster.of('delivery').at(-1), BEYOND_LEASE),
+    freeze(cluster.of('engine').at(-1), BEYOND_CALL_LEASE),
+    freeze(cluster.of('delivery').at(-1), BEYOND_MAIL_LEASE),
     killAtRandom(site, kills),
   ]);
   await stormOfRebalances(site, 40, 60_000);

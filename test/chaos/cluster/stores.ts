@@ -20,6 +20,7 @@ export async function openClusterStores(
     log,
     ledger: mongo.ledger,
     checkpoints: mongo.checkpoints,
+    tasks: mongo.tasks,
     registry: schemas,
     async close() {
       schemas.close();

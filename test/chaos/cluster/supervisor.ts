@@ -36,6 +36,7 @@ export function superviseCluster({ members }: Pick<Cluster, 'members'>): Supervi
   const faults: Fault[] = [];
   const deaths: string[] = [];
   const killed = new Set<number>();
+  const kills = new Map<ServicePart, number>();
   const starting = new Map<ServicePart, Promise<void>>();
   const held = new Set<ServicePart>();
   let ending = false;
@@ -43,9 +44,14 @@ export function superviseCluster({ members }: Pick<Cluster, 'members'>): Supervi
   const note = (what: string): void => void faults.push({ at: Date.now(), what });
 
   function start(member: Member): void {
+    const before = kills.get(member);
     const started = member
       .start()
-      .catch((error: unknown) => void deaths.push(String(error)))
+      .catch((error: unknown) => {
+        // Whoever waited for it has killed it. Killed by us before, it had less time than is due to it: it comes again.
+        killed.add(member.pid);
+        if (kills.get(member) === before) deaths.push(String(error));
+      })
       .finally(() => starting.delete(member));
     starting.set(member, started);
   }
@@ -65,6 +71,7 @@ export function superviseCluster({ members }: Pick<Cluster, 'members'>): Supervi
   async function kill(part: ServicePart): Promise<void> {
     note(`kill ${part.name}`);
     killed.add(part.pid);
+    kills.set(part, (kills.get(part) ?? 0) + 1);
     await part.kill();
   }
 

@@ -2,21 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openEmbedded } from '@carillon/adapter-embedded';
-import { systemClock } from '@carillon/adapter-system';
-import {
-  launchProduct,
-  startLedgerSmtp,
-  untilFound,
-  type LaunchedProduct,
-  type LedgerSmtp,
-  type Product,
-} from '@carillon/testing';
+import { launchProduct, startLedgerSmtp, type LaunchedProduct, type LedgerSmtp } from '@carillon/testing';
 import { between, createChance } from '../chance.ts';
-import { readEvidence, type Evidence } from '../evidence.ts';
-import { startPosters, type Acknowledged, type Posters } from '../posters.ts';
-import { CONNECTIONS, countDeliveries, openShop } from '../shop.ts';
+import { countLookups, type Evidence } from '../evidence.ts';
+import { type Cut } from '../asking.ts';
+import { startBookedPartner, type BookedPartner } from '../partner.ts';
+import { startPosters, type Posters } from '../posters.ts';
+import type { Mixture } from '../posts.ts';
+import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
+import { comeToRest } from './rest.ts';
 
 export type CrashOptions = {
   readonly seed: number;
@@ -25,6 +20,7 @@ export type CrashOptions = {
   readonly posters?: number;
   /** Events of each poster in a second, at most. */
   readonly rate?: number;
+  readonly mixture?: Mixture;
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** Dispatchers that the product under test has: each may have calls of its own under way. */
   readonly dispatchers?: number;
@@ -42,11 +38,8 @@ export type CrashReport = {
 const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
-const SETTLES_WITHIN = 60_000;
-/** Nothing is open and nothing came for so long: what is still missing does not come. Longer than any retry. */
-const QUIET = 4_000;
-/** A stop may leave the last record of the log unread, seldom twice in a row. */
-const RESTS = 5;
+/** A call of the partner that came, or was answered, so near to a kill may have been cut off by it. */
+const NEAR_A_KILL = 1_000;
 
 type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
 
@@ -68,19 +61,24 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
   const mail = join(folder, 'mail.jsonl');
   const smtp = await startLedgerSmtp({ file: mail, seed: String(options.seed), ...(options.smtp ?? SMTP) });
+  const partner = await startBookedPartner(options.seed);
   try {
-    return await crash(options, folder, smtp);
+    return await crash(options, folder, { smtp, partner });
   } finally {
+    await partner.stop();
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function crash(options: CrashOptions, folder: string, smtp: LedgerSmtp): Promise<CrashReport> {
+type Others = { readonly smtp: LedgerSmtp; readonly partner: BookedPartner };
+
+async function crash(options: CrashOptions, folder: string, others: Others): Promise<CrashReport> {
+  const { smtp, partner } = others;
   const dataDir = join(folder, 'data');
   const lives: LaunchedProduct[] = [];
   const launch = (): LaunchedProduct => {
-    const life = launchProduct({ dataDir, ...(options.env && { env: options.env }) });
+    const life = launchProduct({ dataDir, env: { ...SHOP_ENVIRONMENT, ...options.env } });
     lives.push(life);
     return life;
   };
@@ -90,26 +88,39 @@ async function crash(options: CrashOptions, folder: string, smtp: LedgerSmtp): P
     await first.ready;
     const posters = startPosters({
       seed: options.seed,
-      apiKey: await openShop(folder, dataDir, smtp.port),
+      keys: await openShop(folder, dataDir, { smtpPort: smtp.port, partnerUrl: partner.url }),
       gateway: address.current,
       posters: options.posters ?? 8,
       rate: options.rate ?? 10,
+      ...(options.mixture && { mixture: options.mixture }),
     });
-    await killRepeatedly(options, first, launch, address);
-    const evidence = await comeToRest(dataDir, launch, address, posters);
-    return await report(options, posters, smtp, evidence, lives.map((life) => life.stderr()).join(''));
+    const kills = await killRepeatedly(options, first, launch, address);
+    const evidence = await comeToRest({
+      dataDir,
+      launch,
+      posts: posters.posts,
+      begun: ({ gatewayUrl }) => {
+        address.up(gatewayUrl);
+        return posters.finish();
+      },
+    });
+    return await report({ options, posters, kills, evidence, ...others }, lives.map((life) => life.stderr()).join(''));
   } finally {
     await Promise.all(lives.map((life) => life.kill('SIGKILL')));
   }
 }
 
-/** One life after the other, each killed in its midst or while it starts. The first is there already, and is not spared. */
+/**
+ * One life after the other, each killed in its midst or while it starts. The first is there already, and is not spared.
+ * Answers when they were killed.
+ */
 async function killRepeatedly(
   { seed, rounds }: CrashOptions,
   first: LaunchedProduct,
   launch: () => LaunchedProduct,
   address: Address,
-): Promise<void> {
+): Promise<readonly number[]> {
+  const kills: number[] = [];
   const chance = createChance(seed ^ 0x5eed);
   let startTakes = 1_000;
   let life = first;
@@ -125,77 +136,30 @@ async function killRepeatedly(
       await life.kill('SIGKILL');
       address.down();
     }
+    kills.push(Date.now());
     if (round < rounds) life = launch();
   }
+  return kills;
 }
 
-/** Starts it a last time and stops it when it is done; again, as long as something on the log is left to be read. */
-async function comeToRest(
-  dataDir: string,
-  launch: () => LaunchedProduct,
-  address: Address,
-  posters: Posters,
-): Promise<Evidence> {
-  for (let time = 1; ; time += 1) {
-    const life = launch();
-    const product = await life.ready;
-    address.up(product.gatewayUrl);
-    await posters.finish();
-    await settle(product, posters.acknowledged);
-    const { code, signal } = await life.kill('SIGTERM');
-    if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
-    const evidence = await readEmbeddedEvidence(dataDir);
-    if (evidence.unread.length === 0 || time === RESTS) return evidence;
-  }
-}
+type Run = Others & {
+  readonly options: CrashOptions;
+  readonly posters: Posters;
+  readonly kills: readonly number[];
+  readonly evidence: Evidence;
+};
 
-/** Opens the data folder of a stopped product as its next start would, and reads what is there. */
-async function readEmbeddedEvidence(dataDir: string): Promise<Evidence> {
-  const stores = await openEmbedded({ dataDir, clock: systemClock, holder: 'crash test' });
-  try {
-    return await readEvidence(stores);
-  } finally {
-    await stores.close();
-  }
-}
-
-/** Waits until every slot has a delivery and none is open, or until nothing moves any more: then the rest is lost. */
-async function settle(product: Product, acknowledged: readonly Acknowledged[]): Promise<void> {
-  const slots = new Set(acknowledged.map(({ uniqueId }) => uniqueId)).size;
-  let last = '';
-  let since = Date.now();
-  await untilFound(
-    'deliveries that are sent, failed or in doubt',
-    async () => {
-      const counts = await countDeliveries(product);
-      const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-      const now = JSON.stringify(counts);
-      if (now !== last) {
-        last = now;
-        since = Date.now();
-      }
-      if ((counts['WAITING'] ?? 0) + (counts['SENDING'] ?? 0) > 0) return undefined;
-      await pause(50);
-      return all >= slots || Date.now() - since > QUIET ? true : undefined;
-    },
-    SETTLES_WITHIN,
-  ).catch((error: unknown) => {
-    throw new Error(`it did not come to rest, the last count was ${last}`, { cause: error });
-  });
-}
-
-async function report(
-  options: CrashOptions,
-  posters: Posters,
-  smtp: LedgerSmtp,
-  evidence: Evidence,
-  stderr: string,
-): Promise<CrashReport> {
+async function report({ options, posters, smtp, partner, kills, evidence }: Run, stderr: string): Promise<CrashReport> {
   const mail = await smtp.entries();
+  const { acknowledged, changes, firstMembers } = posters.posts;
+  const cuts = kills.map((at): Cut => ({ from: at - NEAR_A_KILL, until: at + NEAR_A_KILL }));
   const course: Course = {
-    acknowledged: posters.acknowledged,
+    acknowledged,
+    changes,
+    firstMembers,
     mail,
     callsAtKills: options.rounds * CONNECTIONS * (options.dispatchers ?? 1),
+    partner: { calls: partner.calls, cuts },
   };
   const inDoubt = (reason: string): number =>
     evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
@@ -204,7 +168,11 @@ async function report(
     stderr,
     figures: {
       kills: options.rounds,
-      acknowledged: posters.acknowledged.length,
+      acknowledged: posters.taken(),
+      changes: changes.length,
+      ...countLookups(evidence),
+      partnerCalls: partner.calls.length,
+      partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
       requestsCut: posters.cut(),
       messages: mail.length,
       deliveries: evidence.deliveries.length,

@@ -14,6 +14,8 @@ it(
     expect(figures['acknowledged']).toBeGreaterThan(rounds * 5);
     expect((figures['doubtsByKill'] ?? 0) + (figures['requestsCut'] ?? 0)).toBeGreaterThan(0);
     expect(figures['duplicates']).toBeGreaterThan(0);
+    expect(figures['lookups']).toBeGreaterThan(0);
+    expect(figures['changes']).toBeGreaterThan(0);
   },
   60_000 + rounds * 6_000,
 );

@@ -5,11 +5,14 @@ import { startProduct } from '@carillon/testing';
 import { describe, expect, it } from 'vitest';
 import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts';
 import {
+  ANSWER_BEFORE_CUSTODY,
   DOUBT_SENT_AGAIN,
+  MEMBERS_BEFORE_EVENTS,
   NO_COMPARE_AND_SET,
   plantedLine,
   planting,
   POSITION_BEFORE_CUSTODY,
+  SECOND_ANSWER_ACCEPTED,
   TWO_DISPATCHERS,
   type Change,
 } from '../planting.ts';
@@ -19,11 +22,13 @@ const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };
 const FEW = { rounds: 2, posters: 4, rate: 10, smtp: CALM };
 const MANY = { rounds: 4, posters: 16, rate: 20, smtp: CALM };
+const ASKING = { ...FEW, rounds: 3, mixture: { lookups: 0.8 } };
+const CHANGING = { ...FEW, rounds: 3, mixture: { changes: 0.8 } };
 const TAKES = 120_000;
 
 async function crashWith(
   changes: readonly Change[],
-  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp'>,
+  load: Pick<CrashOptions, 'rounds' | 'posters' | 'rate' | 'smtp' | 'mixture'>,
   seed = 1,
 ): Promise<CrashReport> {
   const report = await runCrashes({
@@ -70,6 +75,25 @@ describe('The crash test turns red', () => {
     async () => {
       const report = await crashWith([DOUBT_SENT_AGAIN], { ...FEW, smtp: SLOW });
       expect(kindsOf(report)).toEqual(new Set(['twice']));
+    },
+    TAKES,
+  );
+
+  it(
+    'when answers come on the log before they are in custody, and the second one counts too: asked again, told twice',
+    async () => {
+      const report = await crashWith([ANSWER_BEFORE_CUSTODY, SECOND_ANSWER_ACCEPTED], ASKING);
+      expect(kindsOf(report)).toEqual(new Set(['asked', 'twice']));
+    },
+    TAKES,
+  );
+
+  it(
+    'when members of a cohort are saved before their events: changes are lost',
+    async () => {
+      const report = await crashWith([MEMBERS_BEFORE_EVENTS], CHANGING);
+      expect(kindsOf(report)).toEqual(new Set(['lost']));
+      expect(report.findings.every(({ what }) => what.includes('no event came of it'))).toBe(true);
     },
     TAKES,
   );

@@ -1,10 +1,8 @@
-import { openEmbedded } from '@carillon/adapter-embedded';
-import { systemClock } from '@carillon/adapter-system';
 import type { DeadLetterBody } from '@carillon/contracts';
 import type { NewRecord, TopicName } from '@carillon/ports';
 import { startProduct, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, order, shopFiles, shopOf, type Shop } from './shop.ts';
+import { openShop, order, restartOver, shopFiles, shopOf, type Shop } from './shop.ts';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 const facts = { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders' };
@@ -26,25 +24,20 @@ let partitions = 0;
 beforeAll(async () => {
   const opened = await openShop();
   await opened.delivered(await opened.send(order('before-1', { email: 'before@example.com' })), 'SENT');
-  await opened.product.kill('SIGTERM');
-  const data = await openEmbedded({ dataDir: opened.dataDir, clock: systemClock });
-  partitions = data.log.partitions('carillon.events');
-  await data.log.append([
-    ...everywhere('carillon.events', partitions, text('{"order_id": "torn'), { ...facts, event_id: 'evt_TORN' }),
-    ...everywhere('carillon.events', partitions, text('{}'), { kind: 'surprise' }),
-    ...everywhere('carillon.events', partitions, text('{}'), { kind: 'marker', config: 'many', semantics: '1' }),
-    ...everywhere('carillon.intents', partitions, text('no frame')),
-    ...everywhere('carillon.intents', partitions, Uint8Array.of(0, 0, 0, 0xff, 0xff, 1)),
-    ...everywhere('carillon.outcomes', data.log.partitions('carillon.outcomes'), text('no frame')),
-    ...everywhere('carillon.config', 1, text('no frame')),
-  ]);
-  await data.close();
-  const product = await startProduct({ dataDir: opened.dataDir });
-  shop = shopOf(product, opened.folder, opened.dataDir, opened.key);
-  closed = async () => {
-    await product.kill('SIGKILL');
-    await opened.close();
-  };
+  const restarted = await restartOver(opened, async ({ log }) => {
+    partitions = log.partitions('carillon.events');
+    await log.append([
+      ...everywhere('carillon.events', partitions, text('{"order_id": "torn'), { ...facts, event_id: 'evt_TORN' }),
+      ...everywhere('carillon.events', partitions, text('{}'), { kind: 'surprise' }),
+      ...everywhere('carillon.events', partitions, text('{}'), { kind: 'marker', config: 'many', semantics: '1' }),
+      ...everywhere('carillon.intents', partitions, text('no frame')),
+      ...everywhere('carillon.intents', partitions, Uint8Array.of(0, 0, 0, 0xff, 0xff, 1)),
+      ...everywhere('carillon.outcomes', log.partitions('carillon.outcomes'), text('no frame')),
+      ...everywhere('carillon.config', 1, text('no frame')),
+    ]);
+  });
+  shop = restarted;
+  closed = () => restarted.close();
 });
 afterAll(() => closed());
 

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
+import { systemClock } from '@carillon/adapter-system';
 import type { AppliedBody, DeliveryBody, Problem } from '@carillon/contracts';
 import { cli, startProduct, untilFound, type CliAnswer, type CliOptions, type Product } from '@carillon/testing';
 
@@ -158,6 +160,25 @@ export async function openShop(
     async close() {
       await product.kill('SIGKILL');
       await remove();
+    },
+  };
+}
+
+/** Stops the product of a shop, writes to its data, and starts it over the same folder. */
+export async function restartOver(
+  opened: Shop & { close(): Promise<void> },
+  write: (data: Embedded) => Promise<void>,
+): Promise<Shop & { close(): Promise<void> }> {
+  await opened.product.kill('SIGTERM');
+  const data = await openEmbedded({ dataDir: opened.dataDir, clock: systemClock });
+  await write(data);
+  await data.close();
+  const product = await startProduct({ dataDir: opened.dataDir });
+  return {
+    ...shopOf(product, opened.folder, opened.dataDir, opened.key),
+    async close() {
+      await product.kill('SIGKILL');
+      await opened.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import type { ChannelSender, RenderedEmail, SendContext } from '@carillon/ports';
-import { type OpenSmtpd, startOpenSmtpd } from '@carillon/testing';
+import { createLoopbackGuard, type OpenSmtpd, startOpenSmtpd } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 
@@ -28,9 +28,10 @@ describeWith('opensmtpd', 'A mail server that we did not write', () => {
   let sender: ChannelSender;
   beforeAll(async () => {
     server = await startOpenSmtpd();
-    sender = createSmtpSenderFactory({ clock: { now: Date.now } }).create(
+    sender = createSmtpSenderFactory({ clock: { now: Date.now }, guard: createLoopbackGuard() }).create(
       { kind: 'smtp', host: server.host, port: server.port, tls: 'none', from: 'Shop <shop@example.com>' },
       {},
+      'shop',
     );
   });
   afterAll(async () => {

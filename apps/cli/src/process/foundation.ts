@@ -68,7 +68,7 @@ export async function openFoundation(
   // One file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
   const codecs = await createRecordCodecs(backend.registry, () => clock.now());
-  const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
+  const configuration = createConfigurationView(backend.log, codecs.configuration, clock, watches.passedOver);
   await configuration.refresh();
   const follower = startLoop(
     FOLLOW_EVERY,
@@ -84,7 +84,10 @@ export async function openFoundation(
   const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
   const partners = createPartnerLookup({ http: outboundHttp, clock });
-  const senders = [createSmtpSenderFactory({ clock }), createSandboxSenderFactory({ inbox: backend.inbox, clock })];
+  const senders = [
+    createSmtpSenderFactory({ clock, guard }),
+    createSandboxSenderFactory({ inbox: backend.inbox, clock }),
+  ];
   const sealer = createSealer(keys.masterKey);
   return {
     settings,

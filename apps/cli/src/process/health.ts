@@ -1,7 +1,8 @@
 import { CONFIGURATION_FRESH_FOR } from '@carillon/gateway';
 import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
-import type { Clock, ConfigurationView } from '@carillon/ports';
+import type { Clock } from '@carillon/ports';
 import type { HealthSources } from '@carillon/runtime';
+import type { FollowedConfiguration } from '@carillon/stages';
 import type { Backend } from './backend.ts';
 import type { Watches } from './watches.ts';
 
@@ -11,7 +12,7 @@ const OPEN_STATES: readonly DeliveryState[] = ['WAITING', 'SENDING', 'IN_DOUBT']
 export function createHealth(
   { telemetry }: Watches,
   backend: Backend,
-  configuration: ConfigurationView,
+  configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>,
   clock: Clock,
   /** One role of many tells the counts of the ledger, or a sum over processes would count each delivery often. */
   tellsDeliveries: boolean,
@@ -19,12 +20,13 @@ export function createHealth(
   const { metrics } = telemetry;
   const countDeliveries = createCount(() => backend.ledger.countByState());
   const age = (): number => clock.now() - configuration.readToEndAt();
+  const readAgo = (): string => `read to its end ${Math.max(0, Math.round(age()))} ms ago`;
   return {
     checks: () => [
       {
         name: 'configuration',
-        ok: age() <= CONFIGURATION_FRESH_FOR,
-        detail: `read to its end ${Math.max(0, Math.round(age()))} ms ago`,
+        ok: configuration.stoppedBefore() === null && age() <= CONFIGURATION_FRESH_FOR,
+        detail: configuration.stoppedBefore() ?? readAgo(),
       },
       ...backend.readiness(),
     ],

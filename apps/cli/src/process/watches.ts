@@ -41,19 +41,23 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
+  const passedOver = (position: string, detail: string): void =>
+    logger.warn({ position, detail }, 'no record of Carillon: it was passed over');
   const consumer = watchConsumer(telemetry, logger);
   const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
   const control: ControlPorts['watch'] = { ...consumer, trouble };
-  const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry, logger), trouble };
+  const platforms = watchPlatforms(telemetry, logger);
+  const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry), ...platforms, trouble };
   return {
     logger,
     telemetry,
     trouble,
+    passedOver,
     kafkaSaid,
     delivery,
     engine,
     control,
-    gateway: watchGateway(telemetry, trouble),
+    gateway: { ...watchGateway(telemetry), ...platforms, trouble },
     tokens: watchTokens(telemetry, logger),
     httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
     close: () => telemetry.close(),
@@ -133,9 +137,9 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
   };
 }
 
-type AskingWatch = Pick<EngineWatch, 'call' | 'asking' | 'partnerAlert'>;
+type AskingWatch = Pick<EngineWatch, 'call' | 'asking'>;
 
-function watchAsking({ metrics, spans }: Telemetry, logger: Logger): AskingWatch {
+function watchAsking({ metrics, spans }: Telemetry): AskingWatch {
   return {
     call({ partner, workspace, traceparent }) {
       const span = spans.start('partner.call', {
@@ -155,13 +159,19 @@ function watchAsking({ metrics, spans }: Telemetry, logger: Logger): AskingWatch
       metrics.lookupQueueBytes.set(bytes);
       metrics.lookupOpenCalls.set(openCalls);
     },
-    partnerAlert: (partner, detail) => logger.error({ partner, detail }, 'a partner needs attention'),
   };
 }
 
-function watchGateway({ metrics, spans }: Telemetry, trouble: GatewayTelemetry['trouble']): GatewayTelemetry {
+const watchPlatforms = ({ metrics }: Telemetry, logger: Logger) => ({
+  partnerAlert: (partner: string, detail: string): void =>
+    logger.error({ partner, detail }, 'a partner needs attention'),
+  membersSkipped: (integration: string, count: number): void => metrics.membersSkipped.with({ integration }).inc(count),
+});
+
+type RequestWatch = Omit<GatewayTelemetry, 'trouble' | 'partnerAlert' | 'membersSkipped'>;
+
+function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
   return {
-    trouble,
     startRequest(traceparent, route) {
       const span = spans.start('http.request', {
         kind: 'server',

@@ -3,6 +3,8 @@ import {
   countPages,
   findCohortIntegration,
   isBefore,
+  isWhole,
+  namesNobody,
   type Cohort,
   type CohortIntegration,
   type PostHogIntegration,
@@ -36,6 +38,7 @@ export function cohortRoutes(app: ApiServer, { ports }: ControlContext): void {
 function showCohort(cohort: Cohort, members: number, now: Instant): CohortBodyShown {
   const { first, replacement, replacedAt, settling } = cohort;
   const until = first?.until ?? null;
+  const sync = replacement ?? first?.pages ?? null;
   return {
     id: cohort.cohort,
     name: cohort.name,
@@ -43,13 +46,15 @@ function showCohort(cohort: Cohort, members: number, now: Instant): CohortBodySh
     first_heard_at: formatInstant(cohort.firstAt),
     newest_at: formatInstant(cohort.newestAt),
     synced_at: replacedAt && formatInstant(replacedAt.time),
-    sync: replacement && {
-      session: replacement.session,
-      began_at: formatInstant(replacement.order.time),
-      pages_so_far: countPages(replacement.seen),
-      pages: replacement.of,
-      complete: replacedAt !== null && !isBefore(replacedAt, replacement.order),
-      leaving: settling?.session === replacement.session,
+    sync: sync && {
+      session: sync.session,
+      began_at: formatInstant(sync.order.time),
+      pages_so_far: countPages(sync.seen),
+      pages: sync.of,
+      skipped: sync.skipped,
+      complete: replacedAt !== null && !isBefore(replacedAt, sync.order),
+      names_nobody: isWhole(sync) && namesNobody(sync),
+      leaving: settling?.session === sync.session,
     },
     first_sync_until: until !== null && until > now ? formatInstant(until) : null,
     skipped: cohort.skipped,

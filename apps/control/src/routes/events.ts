@@ -1,9 +1,10 @@
 import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
 import { CarillonError, parseInstant } from '@carillon/kernel';
-import { isLeftOut, REDRIVE_HEADER, traceEvent } from '@carillon/stages';
+import { traceEvent } from '@carillon/stages';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
+import { redrivenRecord } from '../redriving.ts';
 import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
 
 const eventFilters = z.strictObject({
@@ -49,12 +50,8 @@ export function eventRoutes(app: ApiServer, context: ControlContext): void {
   );
 }
 
-/** Topics whose records are appended again as they are. */
-const REDRIVEN = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
-const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
-
 export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): void {
-  const { readModels, log, codecs, clock, ids } = ports;
+  const { readModels, log, codecs, clock } = ports;
 
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
@@ -84,18 +81,7 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
       const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
-      const { topic, partition, offset } = letter.value;
-      if (!isRedriven(topic)) {
-        throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
-      }
-      const [standing] = isLeftOut(letter.value) ? await log.read(topic, partition, offset, 1) : [];
-      if (isLeftOut(letter.value) && standing?.offset !== offset) {
-        throw new CarillonError('wrong_state', 'the record has left the log (retention)');
-      }
-      const { key, value, headers } = standing ?? letter.value;
-      // The same bytes, key and ids: what was already made of it stays one. A trigger that was given up is asked again.
-      const asks = topic === 'carillon.triggers' ? { [REDRIVE_HEADER]: ids.random('request') } : {};
-      await log.append([{ topic, partition, key, value, headers: { ...headers, ...asks } }]);
+      await log.append([await redrivenRecord(letter.value, ports)]);
       await readModels.markRedriven(params.id, clock.now());
       return showDeadLetter({ ...row, redrivenAt: clock.now() });
     },

@@ -3,10 +3,12 @@ import {
   accountsOf,
   attribute,
   attributionOf,
+  countJsonValues,
   evaluateRule,
   findPartner,
   findResource,
   findRule,
+  MAX_ANSWER_VALUES,
   readEvent,
   readJson,
   recipientsOf,
@@ -103,8 +105,8 @@ const firedWords = ({ enabled }: PlacedRule): string => (enabled ? 'fired' : 'wo
 const dropWords = (what: string, { index, reason, detail }: Dropped): string =>
   `${what} ${index + 1}: ${reason} (${detail})`;
 
-/** As many fields as the call itself would read. */
-const ANSWER_LIMITS = { depth: 32, keys: 50_000 };
+/** As deep as the call itself would read. */
+const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 
 /** Whom it would ask about, and with a pasted answer who would be told. */
 async function testLookup(
@@ -126,7 +128,12 @@ async function testLookup(
   };
   const [trigger] = makeTriggers(rule, event, userIds, configuration, book, ports.ids.derive);
   if (answer === undefined || !trigger) return shown;
-  const read = readJson(new TextEncoder().encode(answer), ANSWER_LIMITS);
+  const bytes = new TextEncoder().encode(answer);
+  if (countJsonValues(bytes) > MAX_ANSWER_VALUES) {
+    const most = `more than ${MAX_ANSWER_VALUES} fields and items of lists, which is what a call takes; paste fewer people`;
+    throw new CarillonError('invalid_request', `answer: ${most}`);
+  }
+  const read = readJson(bytes, ANSWER_LIMITS);
   if (!read.ok) throw new CarillonError('invalid_request', `answer: ${read.error.detail}`, read.error);
   if (!Array.isArray(read.value)) {
     throw new CarillonError('invalid_request', 'answer: expected an array: [{"to": {…}, "variables": {…}}]');

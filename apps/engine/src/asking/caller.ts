@@ -16,6 +16,7 @@ import {
 import { createByteBudget } from './byte-budget.ts';
 import { COLLECT, createLanes, idsOfCall, type Lane } from './lanes.ts';
 import { createPartners, type OpenPartner } from './partners.ts';
+import { createRecorder } from './recorder.ts';
 
 export type AskWatch = {
   /** Called right before a partner is; the answer is called with what came of it. */
@@ -63,6 +64,9 @@ const CALLS = 1024;
 const AHEAD = 64;
 /** Answers on their way to the store and the log; more of one partner wait for these. */
 const SETTLING = 256;
+/** What was decided before and is put on the log at once: so many, and so many bytes; the rest stays in the store. */
+const RECORDED = 64;
+const RECORDED_BYTES = 32 * 1024 * 1024;
 const PAGE = 128;
 /** The store is asked at least this often, whatever hints came. */
 const POLL: Duration = 1000;
@@ -81,6 +85,15 @@ export function startCaller(ports: CallerPorts): Caller {
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const underWay = new Set<Promise<void>>();
+  const recorder = createRecorder({
+    log: ports.log,
+    givingUp: givingUp.signal,
+    refused: (error) => watch.trouble('record what is decided: nobody is asked until the log takes it', error),
+    taken: () => loop.nudge(),
+  });
+  const verdicts: VerdictPorts = { ...ports, log: recorder.log };
+  const recorded = createByteBudget(RECORDED_BYTES);
+  const recording = new Set<string>();
 
   /** Work that nobody waits for, but that `stop` does. */
   function background(where: string, work: Promise<void>): void {
@@ -89,17 +102,36 @@ export function startCaller(ports: CallerPorts): Caller {
   }
 
   function take(one: AskTask): 'taken' | 'known' | 'full' {
-    const { task, asking } = one;
-    if (asking.verdict) background('publish a lookup', publishVerdict(one, ports));
-    else if (task.deadline !== null && task.deadline <= clock.now())
-      background('park a trigger', expireTask(one, ports));
-    else return lanes.add(one, clock.now());
+    const { deadline } = one.task;
+    const isLate = deadline !== null && deadline <= clock.now();
+    return one.asking.verdict || isLate ? record(one) : lanes.add(one, clock.now());
+  }
+
+  /** Puts on the log what is decided, or that it is too late. */
+  function record(one: AskTask): 'taken' | 'known' | 'full' {
+    const { id, data } = one.task;
+    const isDecided = one.asking.verdict !== null;
+    if (recording.has(id) || (isDecided && lanes.isKnown(id))) return 'known';
+    const room = recorded.open();
+    // One alone is always taken, however large.
+    const fits = recording.size < RECORDED && room.take(data.length * 2);
+    if (!fits && recording.size > 0) return 'full';
+    recording.add(id);
+    const done = isDecided ? publishVerdict(one, verdicts) : expireTask(one, verdicts);
+    background(
+      'put a verdict on the log',
+      done.finally(() => {
+        recording.delete(id);
+        room.close();
+        if (recording.size === RECORDED / 2) loop.nudge();
+      }),
+    );
     return 'taken';
   }
 
   const callable = (kind: string): boolean => {
     const now = clock.now();
-    return (partners.mayCallAt(kind, now) ?? Number.POSITIVE_INFINITY) <= now;
+    return !recorder.refuses() && (partners.mayCallAt(kind, now) ?? Number.POSITIVE_INFINITY) <= now;
   };
   /** The fuller the process, the smaller the share of each partner; none is ever kept out. */
   const placesOf = (): number => Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - lanes.openCalls()) / 4)));
@@ -123,7 +155,7 @@ export function startCaller(ports: CallerPorts): Caller {
     const integration = partners.find(lane.kind);
     if (!integration) return;
     while (lane.leasing + lane.ready.length < AHEAD && lane.settling < SETTLING) {
-      const next = lanes.take(lane, integration, clock.now());
+      const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind));
       if (next.length === 0) {
         if (lane.waiting.length > 0) pumpLater(lane);
         return;
@@ -175,7 +207,9 @@ export function startCaller(ports: CallerPorts): Caller {
     for (const leased of lane.ready.splice(0)) {
       background(
         'give a lease back',
-        releaseTasks(leased, clock.now(), ports).then(() => lanes.forget(leased)),
+        releaseTasks(leased, clock.now(), ports)
+          .then(() => undefined)
+          .finally(() => lanes.forget(leased)),
       );
     }
   }
@@ -196,7 +230,7 @@ export function startCaller(ports: CallerPorts): Caller {
       const partner = await partners.open(lane.kind);
       if ('unusable' in partner) {
         answer = { kind: 'unauthorized', status: null, detail: partner.unusable };
-        partners.ended(lane.kind, answer, false);
+        partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
       } else {
         integration = partner.integration;
         answer = await callWithKeys(lane, shared, partner, callId, room.take);
@@ -204,16 +238,17 @@ export function startCaller(ports: CallerPorts): Caller {
     } catch (error) {
       // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
       watch.trouble('ask a partner', error);
-      partners.ended(lane.kind, answer, false);
+      partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
     } finally {
       lane.calls -= 1;
       lane.settling += 1;
       pump(lane);
     }
-    const made = { callId, startedAt, endedAt: clock.now(), answer };
+    const toEverybody = partners.apart(lane.kind) === 0;
+    const made = { callId, startedAt, endedAt: clock.now(), answer, toEverybody };
     let left: readonly AskTask[] = [];
     try {
-      if (integration) left = await settleCall(shared, made, integration, ports);
+      if (integration) left = await settleCall(shared, made, integration, verdicts);
     } finally {
       lanes.forget(shared);
       room.close();
@@ -237,6 +272,13 @@ export function startCaller(ports: CallerPorts): Caller {
     let answer: PartnerAnswer = { kind: 'not_made', detail: '' };
     for (const [index, key] of keys.entries()) {
       const startedAt = clock.now();
+      const until = startedAt + lookupTimeouts(integration).total;
+      if (shared.some(({ task }) => (task.leaseUntil ?? 0) < until)) {
+        // It waited too long for its place, or the process stood still: by the end of the call another worker may ask too.
+        answer = { kind: 'not_made', detail: '' };
+        partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
+        return answer;
+      }
       const ended = watch.call({
         partner: lane.kind.replace('ask ', ''),
         workspace: named?.workspace ?? '',
@@ -245,7 +287,7 @@ export function startCaller(ports: CallerPorts): Caller {
       });
       answer = await ports.partners.ask({
         integration,
-        key,
+        key: key.value,
         secrets,
         userIds,
         requestId,
@@ -255,7 +297,8 @@ export function startCaller(ports: CallerPorts): Caller {
       const status = 'status' in answer ? answer.status : null;
       ended({ outcome: answer.kind, status, seconds: (clock.now() - startedAt) / 1000 });
       if (answer.kind !== 'unauthorized' || index === keys.length - 1) {
-        partners.ended(lane.kind, answer, index === 1);
+        const tried = keys.slice(0, index + 1).map(({ name }) => name);
+        partners.ended(lane.kind, answer, { tried, sharedBy: shared.length });
         return answer;
       }
     }
@@ -265,7 +308,7 @@ export function startCaller(ports: CallerPorts): Caller {
   const loop: Loop = startLoop(
     POLL,
     async () => {
-      if (stopping.signal.aborted) return;
+      if (stopping.signal.aborted || recorder.refuses()) return;
       for (const kind of await tasks.dueKinds(clock.now())) {
         if (partnerOfKind(kind) === null) continue;
         const now = clock.now();

@@ -17,6 +17,8 @@ export type Lane = {
   /** Triggers whose lease is being taken, or is held and waits for a place. */
   leasing: number;
   readonly ready: (readonly AskTask[])[];
+  /** Ids of triggers that are asked one by one, from their lease on. */
+  readonly apart: Set<string>;
   calls: number;
   settling: number;
   timer: NodeJS.Timeout | null;
@@ -36,7 +38,8 @@ export function createLanes(maxBytes: number) {
   function laneOf(kind: string): Lane {
     let lane = lanes.get(kind);
     if (!lane) {
-      lane = { kind, waiting: [], bytes: 0, leasing: 0, ready: [], calls: 0, settling: 0, timer: null, more: false };
+      const empty = { waiting: [], bytes: 0, leasing: 0, ready: [], calls: 0, settling: 0, timer: null, more: false };
+      lane = { ...empty, kind, apart: new Set() };
       lanes.set(kind, lane);
     }
     return lane;
@@ -54,6 +57,7 @@ export function createLanes(maxBytes: number) {
     all: (): readonly Lane[] => [...lanes.values()],
     bytes: (): number => bytes,
     openCalls: (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.calls, 0),
+    isKnown: (id: string): boolean => known.has(id),
     /** `known`: it is here or under way already; `full`: it stays in the store. */
     add(one: AskTask, now: Instant): 'taken' | 'known' | 'full' {
       const { id, kind, data } = one.task;
@@ -68,24 +72,30 @@ export function createLanes(maxBytes: number) {
       known.add(id);
       return 'taken';
     },
-    /** The triggers of the next call: empty while others may still join them, or where nothing waits. */
-    take(lane: Lane, integration: LookupIntegration, now: Instant): readonly AskTask[] {
+    /**
+     * The triggers of the next call: empty while others may still join them, or where nothing waits. `most` may be asked
+     * one by one at a time; where that is none, those that were to be are asked together like the others.
+     */
+    take(lane: Lane, integration: LookupIntegration, now: Instant, most: number): readonly AskTask[] {
       const shares = attributionOf(integration).kind !== 'none';
+      const isAlone = ({ asking }: AskTask): boolean => asking.alone && most > 0;
       let count = 0;
       let ids = 0;
       for (const { one } of lane.waiting) {
         const own = one.asking.trigger?.userIds.length ?? 0;
-        if (count > 0 && (!shares || one.asking.alone || count >= MOST_SHARING || ids + own > MAX_IDS_OF_TRIGGER))
-          break;
+        if (count > 0 && (!shares || isAlone(one) || count >= MOST_SHARING || ids + own > MAX_IDS_OF_TRIGGER)) break;
         count += 1;
         ids += own;
-        if (one.asking.alone) break;
+        if (isAlone(one)) break;
       }
       const [first] = lane.waiting;
-      const whole = !shares || first?.one.asking.alone || count < lane.waiting.length || count >= MOST_SHARING;
+      const alone = first !== undefined && isAlone(first.one);
+      if (alone && lane.apart.size >= most) return [];
+      const whole = !shares || alone || count < lane.waiting.length || count >= MOST_SHARING;
       if (!first || (!whole && now - first.since < COLLECT)) return [];
       const taken = lane.waiting.splice(0, count);
       leave(lane, taken);
+      if (alone) lane.apart.add(first.one.task.id);
       return taken.map(({ one }) => one);
     },
     /** Nobody can be asked now: what waits stays in the store. */
@@ -97,7 +107,10 @@ export function createLanes(maxBytes: number) {
     },
     /** These are no longer under way. */
     forget(tasks: readonly AskTask[]): void {
-      for (const { task } of tasks) known.delete(task.id);
+      for (const { task } of tasks) {
+        known.delete(task.id);
+        lanes.get(task.kind)?.apart.delete(task.id);
+      }
     },
   };
 }

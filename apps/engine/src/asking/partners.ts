@@ -22,11 +22,14 @@ type Ports = {
   readonly alert: (partner: string, detail: string) => void;
 };
 
+/** A secret with the name that the configuration has for it. */
+export type NamedKey = { readonly name: string; readonly value: string };
+
 /** A partner as it may be called now. */
 export type OpenPartner = {
   readonly integration: LookupIntegration;
   /** The key to try first, then the other one where there are two. */
-  readonly keys: readonly string[];
+  readonly keys: readonly NamedKey[];
   readonly secrets: Readonly<Record<string, string>>;
 };
 
@@ -39,11 +42,15 @@ type State = {
   readonly place: Place;
   /** Shut while the partner refuses our keys: one probe a minute. */
   suspension: Breaker;
-  /** Which of two keys was taken last. */
-  preferred: 0 | 1;
+  /** Calls of one trigger that it refused since it last answered or refused a shared one; null: none is in doubt. */
+  refusedAlone: number | null;
+  /** The name of the key that was taken where the other one was refused. */
+  preferred: string | null;
   opened: { readonly partner: OpenPartner | Unusable; readonly until: Instant } | null;
 };
 
+/** After a shared call was refused so many triggers are asked one by one; where it refuses them all, it refuses everybody. */
+const SAMPLE = 8;
 /** Secrets are read again after this, so that a new one counts soon and a burst of calls reads it once. */
 const SECRETS_FRESH: Duration = 2_000;
 
@@ -69,7 +76,7 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
     // New settings deserve a new chance.
-    const state: State = { settings, place, suspension: CLOSED, preferred: 0, opened: null };
+    const state: State = { settings, place, suspension: CLOSED, refusedAlone: 0, preferred: null, opened: null };
     states.set(kind, state);
     return state;
   }
@@ -89,8 +96,12 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
         return { unusable: `the secret ${name} is neither in the environment nor stored` };
       }
     }
-    const named = [key, ...(second ? [second] : [])].flatMap(({ secret }) => values[secret] ?? []);
-    const keys = state.preferred === 1 ? named.toReversed() : named;
+    const named = [key, ...(second ? [second] : [])].flatMap(({ secret: name }) => {
+      const value = values[name];
+      return value === undefined ? [] : [{ name, value }];
+    });
+    const [first] = named;
+    const keys = state.preferred === null || state.preferred === first?.name ? named : named.toReversed();
     const partner = { integration, keys, secrets: values };
     state.opened = { partner, until: clock.now() + SECRETS_FRESH };
     return partner;
@@ -119,8 +130,18 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       if (!found) return { unusable: 'the configuration has no such partner any more' };
       return openPartner(found.workspace, found.integration, stateOf(kind, found.workspace, found.integration));
     },
-    /** To be told after each call; `second`: it was made with the second of two keys. */
-    ended(kind: string, answer: PartnerAnswer, second: boolean): void {
+    /** Triggers that may be asked one by one at a time; 0: it refuses everybody, so they are asked together. */
+    apart(kind: string): number {
+      const found = find(kind);
+      const refused = found && stateOf(kind, found.workspace, found.integration).refusedAlone;
+      return refused === null ? Number.POSITIVE_INFINITY : Math.max(0, SAMPLE - refused);
+    },
+    /** To be told after each call; `tried`: names of the keys it was made with, all but the last of which were refused. */
+    ended(
+      kind: string,
+      answer: PartnerAnswer,
+      { tried, sharedBy }: { tried: readonly string[]; sharedBy: number },
+    ): void {
       const found = find(kind);
       if (!found) return;
       const state = stateOf(kind, found.workspace, found.integration);
@@ -137,6 +158,11 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
         state.place.breaker = callEnded(state.place.breaker, 'accepted', '', now);
         return;
       }
+      if (answer.kind === 'answered') state.refusedAlone = null;
+      else if (answer.kind === 'refused' || answer.kind === 'invalid') {
+        if (sharedBy > 1) state.refusedAlone ??= 0;
+        else if (state.refusedAlone !== null) state.refusedAlone += 1;
+      }
       const bad = answer.kind === 'throttled' ? 'throttled' : answer.kind === 'unavailable' ? 'transient' : 'accepted';
       const before = state.place.breaker;
       state.place.breaker = callEnded(before, bad, 'detail' in answer ? answer.detail : '', now);
@@ -149,11 +175,12 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       }
       // Whatever else it says: it was not our key that it refused.
       if (answer.kind !== 'unavailable') state.suspension = callEnded(state.suspension, 'accepted', '', now);
-      if (second && answer.kind !== 'unavailable') {
-        state.preferred = state.preferred === 0 ? 1 : 0;
-        state.opened = null;
-        alert(name, 'only the second of the two keys is taken: finish the rotation');
-      }
+      const [refused, taken] = tried;
+      // Calls that were under way at once find out the same.
+      if (taken === undefined || answer.kind === 'unavailable' || taken === state.preferred) return;
+      state.preferred = taken;
+      state.opened = null;
+      alert(name, `of its two keys ${refused} is refused and ${taken} is taken: finish the rotation`);
     },
   };
 }

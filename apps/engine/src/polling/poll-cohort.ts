@@ -8,6 +8,8 @@ export type PollPorts = {
   readonly log: Pick<EventLog, 'append' | 'partitions'>;
   readonly codecs: Pick<RecordCodecs, 'cohort'>;
   readonly ids: Ids;
+  /** Persons came without a usable user id. */
+  readonly skipped: (ref: CohortRef, count: number) => void;
 };
 
 export type Poll = {
@@ -36,11 +38,16 @@ export async function pollCohort({ ref, integration, keys, signal, mayGoOn }: Po
   const session = ids.random('event');
   const left = [...keys];
   let cursor: string | null = null;
+  let named = 0;
+  let unnamed = 0;
   for (let number = 1; number <= MAX_COHORT_PAGES; number += 1) {
     if (signal.aborted || !(await mayGoOn())) return { kind: 'given_up' };
     const answer: CohortPageAnswer = await ask(cursor);
     if (answer.kind !== 'page') return answer;
     const { userIds, skipped, next } = answer;
+    named += userIds.length;
+    unnamed += skipped;
+    if (skipped > 0) ports.skipped(ref, skipped);
     const page = { number, of: next === null ? number : null };
     const change = {
       cohort: ref.cohort,
@@ -55,7 +62,7 @@ export async function pollCohort({ ref, integration, keys, signal, mayGoOn }: Po
     const source = { ...ref, id: ids.random('event') as EventId, firstSync: 0 };
     const messages = cohortMessages([change], source, ids);
     await log.append(messages.map((message) => cohortRecord(message, null, ports)));
-    if (next === null) return { kind: 'done' };
+    if (next === null) return named === 0 && unnamed > 0 ? nobodyNamed(integration) : { kind: 'done' };
     if (next === cursor) return { kind: 'refused', detail: 'the next page is the same page again' };
     cursor = next;
   }
@@ -71,3 +78,9 @@ export async function pollCohort({ ref, integration, keys, signal, mayGoOn }: Po
     }
   }
 }
+
+/** All of it is on the log, and nothing follows from it: an operator should look. */
+const nobodyNamed = ({ user_id: field }: PostHogIntegration): Polled => ({
+  kind: 'refused',
+  detail: `no person has a user id at ${field ?? 'distinct_ids'}: look at user_id of the integration`,
+});

@@ -4,7 +4,7 @@ import type { Clock, CohortStore, ConfigurationView, LeaseStore, Secrets } from 
 import { startLoop } from '@carillon/runtime';
 import { pollCohort, type PollPorts, type Polled } from './poll-cohort.ts';
 
-export type PollerPorts = PollPorts & {
+export type PollerPorts = Omit<PollPorts, 'skipped'> & {
   readonly cohorts: Pick<CohortStore, 'load'>;
   readonly configuration: Pick<ConfigurationView, 'current'>;
   readonly leases: LeaseStore;
@@ -14,6 +14,8 @@ export type PollerPorts = PollPorts & {
     trouble(where: string, error: unknown): void;
     /** An operator should look. */
     partnerAlert(partner: string, detail: string): void;
+    /** Members of a cohort came without a usable user id; `integration` with its workspace. */
+    membersSkipped(integration: string, count: number): void;
   };
 };
 
@@ -65,6 +67,9 @@ export function startPoller(ports: PollerPorts): Poller {
     await leases.release(lease, holder);
   }
 
+  const skipped = ({ workspace, integration }: CohortRef, count: number): void =>
+    watch.membersSkipped(`${workspace}/${integration}`, count);
+
   async function isDue(ref: CohortRef, body: PostHogIntegration): Promise<boolean> {
     const now = clock.now();
     if ((setbacks.get(keyOf(ref))?.until ?? 0) > now) return false;
@@ -86,7 +91,7 @@ export function startPoller(ports: PollerPorts): Poller {
       return { kind: 'refused', detail: `the secret ${key.secret} is neither in the environment nor stored` };
     }
     try {
-      return await pollCohort({ ref, integration, keys, signal: ending.signal, mayGoOn }, ports);
+      return await pollCohort({ ref, integration, keys, signal: ending.signal, mayGoOn }, { ...ports, skipped });
     } catch (error) {
       return { kind: 'unavailable', detail: messageOf(error), retryAfter: null };
     }

@@ -1,15 +1,12 @@
-import { lookup } from 'node:dns/promises';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { AddressGuard, GuardedAddress, OutboundFailure } from '@carillon/ports';
 import { isListed, isPublic, readAddress, readRanges } from './address-ranges.ts';
-
-/** Every address of a name; rejects where there is none. */
-export type ResolveName = (host: string) => Promise<readonly { readonly address: string }[]>;
+import { createNameResolver, type ResolveName } from './name-resolver.ts';
 
 export type AddressGuardOptions = {
   /** Ranges in which private addresses are allowed (CARILLON_ALLOWED_PRIVATE_ADDRESSES): the operator's word, never a tenant's. */
   readonly allowed: readonly string[];
-  /** Left out: as the machine resolves names. */
+  /** Left out: by the machine's hosts file and name servers. */
   readonly resolveName?: ResolveName;
 };
 
@@ -18,11 +15,22 @@ export const REFUSED: OutboundFailure = {
   detail: 'this address is not one that Carillon may connect to; the operator of the deployment can allow private ones',
 };
 
+/**
+ * For a name that is nobody's and one that leads where nobody may connect to: told apart, they would say which names the
+ * deployment's own network has.
+ */
+const NO_ADDRESS: OutboundFailure = {
+  reason: 'unresolved',
+  detail:
+    'the name of the host leads to no address that Carillon may connect to; ' +
+    'where it is a private one, the operator of the deployment can allow it',
+};
+
 /** Throws CarillonError `wrong_usage` where a range cannot be read. */
 export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const ranges = readRanges(options.allowed);
-  const resolveName: ResolveName = options.resolveName ?? ((host) => lookup(host, { all: true }));
-  /** Many calls to one host ask once: the machine answers only a few questions at a time. */
+  const resolveName = options.resolveName ?? createNameResolver();
+  /** Many calls to one host ask once. */
   const asking = new Map<string, ReturnType<ResolveName>>();
 
   function judge(text: string): GuardedAddress | null {
@@ -44,12 +52,12 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   return {
     async resolve(host): Promise<Result<readonly GuardedAddress[], OutboundFailure>> {
       const bare = host.replace(/^\[(.*)\]$/, '$1');
-      const found = readAddress(bare) ? [{ address: bare }] : await ask(bare).catch(() => []);
-      if (found.length === 0)
-        return err({ reason: 'unresolved', detail: 'the name of the host could not be resolved' });
+      const isName = readAddress(bare) === null;
+      const found = isName ? await ask(bare).catch(() => []) : [{ address: bare }];
       const judged = found.map(({ address }) => judge(address));
       const allowed = judged.filter((one) => one !== null);
-      return allowed.length === judged.length ? ok(allowed) : err(REFUSED);
+      if (allowed.length > 0 && allowed.length === judged.length) return ok(allowed);
+      return err(isName ? NO_ADDRESS : REFUSED);
     },
   };
 }

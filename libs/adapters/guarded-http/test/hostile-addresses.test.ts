@@ -1,6 +1,5 @@
-import { lookup } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAddressGuard, type ResolveName } from '../src/index.ts';
+import { createAddressGuard, createNameResolver, type ResolveName } from '../src/index.ts';
 import { httpWith, listenOn, requestTo, type TestServer } from './canary.ts';
 import { LOOPBACK_FORMS, OTHER_FORMS } from './hostile-addresses.ts';
 
@@ -12,8 +11,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   // One good address makes no good name: which of them is connected to is not ours to say.
   'one-of-two.example': ['127.0.0.1', '93.184.215.14'],
 };
-const resolveName: ResolveName = async (host) =>
-  NAMES[host]?.map((address) => ({ address })) ?? lookup(host, { all: true });
+const ofMachine = createNameResolver();
+const resolveName: ResolveName = async (host) => NAMES[host]?.map((address) => ({ address })) ?? ofMachine(host);
 
 let canary: TestServer;
 beforeEach(async () => {
@@ -30,7 +29,8 @@ describe('addresses that a tenant may not name', () => {
     expect(forms.length).toBeGreaterThanOrEqual(60);
     const answers = await Promise.all(forms.map((form) => http.request(requestTo(at(form)))));
     const told = answers.map((answer, index) => [forms[index], answer.ok ? answer.value.status : answer.error.reason]);
-    expect(told.filter(([, reason]) => reason !== 'refused_address')).toEqual([]);
+    const reasons = ['refused_address', 'unresolved'];
+    expect(told.filter(([, reason]) => !reasons.includes(String(reason)))).toEqual([]);
     expect(canary.hits).toEqual([]);
     await http.close();
   });
@@ -65,6 +65,27 @@ describe('addresses that a tenant may not name', () => {
   });
 });
 
+describe('a name', () => {
+  it('that leads to a private address and one that is nobody’s are refused in the same way and words', async () => {
+    const http = httpWith(['192.168.1.7'], async (host) => {
+      if (host === 'nobody.internal') throw new Error('ENOTFOUND');
+      if (host === 'nothing.internal') return [];
+      return (NAMES[host] ?? ['10.0.0.5']).map((address) => ({ address }));
+    });
+    const hosts = ['nobody.internal', 'nothing.internal', 'database.internal', 'canary.example', 'one-of-two.example'];
+    const told = await Promise.all(
+      hosts.flatMap((host) =>
+        [`http://${host}:${canary.port}/`, `https://${host}/`].map((url) => http.request(requestTo(url))),
+      ),
+    );
+    const [first] = told;
+    expect(first).toMatchObject({ ok: false, error: { reason: 'unresolved' } });
+    expect(told.filter((one) => JSON.stringify(one) !== JSON.stringify(first))).toEqual([]);
+    expect(canary.hits).toEqual([]);
+    await http.close();
+  });
+});
+
 describe('a name that says something else a moment later', () => {
   it('is resolved once for a connection, and the connection goes where the judged address is', async () => {
     const partner = await listenOn('127.0.0.2');
@@ -75,7 +96,7 @@ describe('a name that says something else a moment later', () => {
     );
     expect([first.ok && first.value.status, asked]).toEqual([200, 1]);
     const second = await http.request(requestTo(`http://rebind.example:${canary.port}/`));
-    expect(second).toMatchObject({ ok: false, error: { reason: 'refused_address' } });
+    expect(second).toMatchObject({ ok: false, error: { reason: 'unresolved' } });
     expect([partner.hits.length, canary.hits.length]).toEqual([1, 0]);
     await http.close();
     await partner.close();

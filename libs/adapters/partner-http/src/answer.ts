@@ -1,13 +1,19 @@
-import { readJson, type JsonFaultCode } from '@carillon/domain';
+import { countJsonValues, MAX_ANSWER_VALUES, readJson, type JsonFaultCode } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
-import type { OutboundAnswer, PartnerAnswer } from '@carillon/ports';
+import type { OutboundAnswer, PartnerAnswer, PartnerCall } from '@carillon/ports';
 
-/** As deep as an event may be; fields enough for five hundred people. */
-const LIMITS = { depth: 32, keys: 50_000 };
+/** As deep as an event may be. */
+const LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
+/** What a value takes in memory, about. */
+const VALUE_BYTES = 200;
 
-/** What a whole answer comes to, by its status first. */
-export function readAnswer({ status, headers, body }: OutboundAnswer, now: Instant): PartnerAnswer {
-  if (status >= 200 && status < 300) return readItems(status, headers['content-type'], body);
+/** What a whole answer comes to, by its status first. `room` is asked for what it will take once it is read. */
+export function readAnswer(
+  { status, headers, body }: OutboundAnswer,
+  now: Instant,
+  room: PartnerCall['room'] = () => true,
+): PartnerAnswer {
+  if (status >= 200 && status < 300) return readItems(status, headers['content-type'], body, room);
   if (status === 401 || status === 403) {
     return { kind: 'unauthorized', status, detail: `the partner answered ${status}: it does not take the key` };
   }
@@ -27,17 +33,27 @@ const WORDS: Readonly<Record<JsonFaultCode, string>> = {
   duplicate_key: 'names a field twice',
   number_out_of_range: 'holds a number beyond 64 bits',
   too_deep: `is nested deeper than ${LIMITS.depth}`,
-  too_many_keys: `has more than ${LIMITS.keys} fields`,
+  too_many_keys: `has more than ${MAX_ANSWER_VALUES} fields`,
   forbidden_key: 'has a field named __proto__ or constructor',
 };
 
-function readItems(status: number, contentType: string | undefined, body: Uint8Array): PartnerAnswer {
+function readItems(
+  status: number,
+  contentType: string | undefined,
+  body: Uint8Array,
+  room: NonNullable<PartnerCall['room']>,
+): PartnerAnswer {
   const invalid = (detail: string): PartnerAnswer => ({ kind: 'invalid', status, detail });
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   // Left out it may still be JSON; another type is the error page of whatever stands in front.
   if (type !== '' && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) {
     return invalid(`the answer says that it is ${type.slice(0, 60)}, not application/json`);
   }
+  // Before it is read: a megabyte of tiny values would hold up everything else in the process.
+  const values = countJsonValues(body);
+  if (values > MAX_ANSWER_VALUES)
+    return invalid(`the answer has more than ${MAX_ANSWER_VALUES} fields and items of lists`);
+  if (!room(values * VALUE_BYTES)) return { kind: 'not_made', detail: 'too much is being read just now' };
   const read = readJson(body, LIMITS);
   if (!read.ok) {
     const { code, line, column } = read.error;

@@ -21,7 +21,7 @@ export const createPartnerLookup = ({ http, clock }: PartnerLookupOptions): Part
       ...(call.signal && { signal: call.signal }),
       ...(call.room && { room: call.room }),
     });
-    return answered.ok ? readAnswer(answered.value, clock.now()) : answerOf(answered.error);
+    return answered.ok ? readAnswer(answered.value, clock.now(), call.room) : answerOf(answered.error);
   },
 });
 

@@ -3,7 +3,7 @@ import type { OutboundHttp, PartnerAnswer, PartnerCall } from '@carillon/ports';
 import { createLoopbackHttp, startScriptedPartner, type PartnerScript, type ScriptedPartner } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPartnerLookup } from '../src/index.ts';
-import { readRetryAfter } from '../src/answer.ts';
+import { readAnswer, readRetryAfter } from '../src/answer.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 8);
 let partner: ScriptedPartner;
@@ -30,6 +30,23 @@ function ask(more: Partial<LookupIntegration> = {}, call: Partial<PartnerCall> =
 }
 const answering = (body: string, headers: Record<string, string> = {}, status = 200): PartnerScript => {
   return (_request, response) => void response.writeHead(status, headers).end(body);
+};
+
+/** As large as an answer may be, of one thing again and again. */
+const full = (open: string, again: string, close: string): string =>
+  open + again.repeat(Math.floor((1024 * 1024 - open.length - close.length) / again.length)) + close;
+const MEGABYTES = {
+  'empty lists': full('[[]', ',[]', ']'),
+  'empty objects': full('[{}', ',{}', ']'),
+  'nested lists': full('[0', `,${'['.repeat(30)}${']'.repeat(30)}`, ']'),
+  numbers: full('[1', ',1', ']'),
+  'fields of other names': `[{${Array.from({ length: 24_998 }, (_, at) => `"f${at}":1`).join()}}]`,
+  'fields of one name': full('[{"a":1}', ',{"a":1}', ']'),
+  escapes: full('["', '\\u0041', '"]'),
+  'line breaks': full('', '\n', 'x'),
+  digits: full('[', '1', ']'),
+  'open quotes': full('', '"', ''),
+  'open lists': full('', '[', ''),
 };
 
 describe('a call to a partner', () => {
@@ -82,12 +99,8 @@ describe('an answer', () => {
     ['an object', answering('{}'), 'invalid', /is not an array/],
     ['a field twice', answering('[{"to":{},"to":{}}]'), 'invalid', /names a field twice/],
     ['__proto__', answering('[{"__proto__":{}}]'), 'invalid', /__proto__/],
-    [
-      'too many fields',
-      answering(`[{${'"a":'.repeat(1)}1}${',{"a":1}'.repeat(50_001)}]`),
-      'invalid',
-      /more than 50000/,
-    ],
+    ['too many fields', answering(`[{}${',{"a":1}'.repeat(12_500)}]`), 'invalid', /more than 25000 fields and items/],
+    ['too many items', answering(`[[]${',[]'.repeat(12_500)}]`), 'invalid', /more than 25000 fields and items/],
     ['half a character', answering('["\\ud800"]'), 'invalid', /not valid JSON/],
     ['204', answering('', {}, 204), 'invalid', /not valid JSON/],
     ['301', answering('', { location: '/' }, 301), 'refused', /redirects are not followed/],
@@ -100,6 +113,29 @@ describe('an answer', () => {
     const answer = await ask();
     expect(answer.kind).toBe(kind);
     expect('detail' in answer ? answer.detail : '').toMatch(detail);
+  });
+
+  it('counts for what it takes in memory, not for its bytes alone; where there is no room nothing was asked', async () => {
+    partner.follow(answering(`[[]${',[]'.repeat(10_000)}]`));
+    let taken = 0;
+    const take = (most: number) => (bytes: number) => (taken += bytes) <= most;
+    expect(await ask({}, { room: take(10_000_000) })).toMatchObject({ kind: 'answered' });
+    expect(taken).toBeGreaterThan(2_000_000);
+    taken = 0;
+    expect(await ask({}, { room: take(1_000_000) })).toMatchObject({ kind: 'not_made' });
+  });
+
+  it.each(Object.entries(MEGABYTES))('of a megabyte of %s holds up nobody', (_what, text) => {
+    const answer = { status: 200, headers: {}, body: new TextEncoder().encode(text) };
+    expect(answer.body.length).toBeLessThanOrEqual(1024 * 1024);
+    // Processor time of this thread: how busy the machine is does not count.
+    const spent = Array.from({ length: 3 }, () => {
+      const before = process.threadCpuUsage();
+      readAnswer(answer, NOW);
+      const { user, system } = process.threadCpuUsage(before);
+      return (user + system) / 1000;
+    });
+    expect(Math.min(...spent)).toBeLessThan(50);
   });
 
   it('says after how long to come again: seconds or a date, never less than nothing', () => {

@@ -28,7 +28,7 @@ describeChannelSender(
     const inbox = new VolatileInbox();
     const factory = createSandboxSenderFactory({ inbox, clock: { now: () => 1_800_000_000_000 } });
     return {
-      sender: factory.create({ kind: 'sandbox' }, {}),
+      sender: factory.create({ kind: 'sandbox' }, {}, 'shop'),
       received: async () => [...inbox.kept.values()],
       breakProvider: async () => {
         inbox.broken = true;

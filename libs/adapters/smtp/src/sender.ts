@@ -1,6 +1,6 @@
 import { providerResult, type ProviderResult, type SmtpAccount } from '@carillon/domain';
 import { type Duration, err, type Instant, messageOf, ok, type Result } from '@carillon/kernel';
-import type { ChannelSender, Clock, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
+import type { AddressGuard, ChannelSender, Clock, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
 import { checkAccount } from './check.ts';
 import { compose, type ComposedMail } from './composition.ts';
 import { silence, type SmtpFailure } from './failure.ts';
@@ -14,6 +14,8 @@ import type { SmtpStage } from './stage.ts';
 
 export type SmtpSenderDeps = {
   readonly clock: Clock;
+  /** Says where accounts of workspaces may be; the deployment's own may be anywhere. */
+  readonly guard: AddressGuard;
   /** Shorter ones make tests quick. */
   readonly timeouts?: Partial<SmtpTimeouts>;
   /** How long a connection is kept without work. */
@@ -144,6 +146,7 @@ function settingsOf(
   account: SmtpAccount,
   secrets: Readonly<Record<string, string>>,
   deps: SmtpSenderDeps,
+  workspace: string,
 ): Result<SessionSettings, SmtpFailure> {
   const password = account.password === undefined ? '' : (secrets[account.password.secret] ?? '');
   if (account.user !== undefined && password === '') {
@@ -158,15 +161,16 @@ function settingsOf(
     login: account.user === undefined ? null : { user: account.user, password },
     timeouts: { ...DEFAULT_TIMEOUTS, ...deps.timeouts },
     trusted: deps.trusted ?? [],
+    guard: workspace === '' ? null : deps.guard,
   });
 }
 
 /** Makes senders for SMTP accounts. `secrets` holds the password under the name that the account refers to. */
 export const createSmtpSenderFactory = (deps: SmtpSenderDeps): SenderFactory => ({
   kind: 'smtp',
-  create(account, secrets) {
+  create(account, secrets, workspace) {
     if (account.kind !== 'smtp') throw new TypeError(`an SMTP sender was asked for an account of kind ${account.kind}`);
-    const settings = settingsOf(account, secrets, deps);
+    const settings = settingsOf(account, secrets, deps, workspace);
     if (!settings.ok) return unusableSender(settings.error, deps.clock);
     const limits = {
       connections: account.connections ?? CONNECTIONS,

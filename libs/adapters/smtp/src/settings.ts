@@ -1,5 +1,6 @@
 import type { SmtpAccount } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
+import type { AddressGuard } from '@carillon/ports';
 
 /** How long the adapter waits for a server before it gives up. */
 export type SmtpTimeouts = {
@@ -28,6 +29,8 @@ export type SessionSettings = {
   readonly timeouts: SmtpTimeouts;
   /** Certificates of authorities, PEM, that count besides those of the machine. */
   readonly trusted: readonly string[];
+  /** Resolves the host to where we may connect. Null: the operator chose the host. */
+  readonly guard: AddressGuard | null;
 };
 
 /**

@@ -22,8 +22,30 @@ export const tlsOptions = (settings: SessionSettings): ConnectionOptions => ({
 });
 
 type Address = { readonly address: string; readonly family: number };
+type Addresses = Result<readonly Address[], SmtpFailure>;
 
-function addressesOf(host: string): Promise<Result<readonly Address[], SmtpFailure>> {
+const refusedAddress: SmtpFailure = silence(
+  'resolve',
+  'Carillon may not connect to the address of this mail server; the operator of the deployment can allow private ones.',
+  { code: 'refused_address', verdict: 'refused_account', alert: true },
+);
+/** For a name that is nobody's as for one that leads where nobody may connect to: which of these no tenant is told. */
+const unresolved: SmtpFailure = silence(
+  'resolve',
+  'The name of the mail server leads to no address that Carillon may connect to; where it is a private one, the operator of ' +
+    'the deployment can allow it.',
+  { code: 'unresolved', alert: true },
+);
+
+/** Where the operator chose the host, as the machine resolves names; else by the guard, which says where we may go. */
+async function allowedAddresses({ host, guard }: SessionSettings): Promise<Addresses> {
+  if (guard === null) return addressesOf(host);
+  const judged = await guard.resolve(host);
+  if (judged.ok) return judged;
+  return err(judged.error.reason === 'refused_address' ? refusedAddress : unresolved);
+}
+
+function addressesOf(host: string): Promise<Addresses> {
   return new Promise((settle) => {
     lookup(host, { all: true }, (error, addresses) => {
       if (error === null && addresses.length > 0) return settle(ok(addresses));
@@ -78,16 +100,17 @@ export async function openSocket(
   const orStopped = (result: Result<Socket, SmtpFailure>): Result<Socket, SmtpFailure> =>
     !result.ok && stop.aborted ? err(stopped(result.error.stage)) : result;
 
-  const found = await Promise.race([addressesOf(settings.host), whenCut(cut)]);
+  const found = await Promise.race([allowedAddresses(settings), whenCut(cut)]);
   if (!found.ok) return stop.aborted ? err(stopped('resolve')) : found;
   seen('resolve', `${settings.host} is ${found.value.map((each) => each.address).join(', ')}`);
 
+  const [first] = found.value;
   const plain = connectPlain({
-    host: settings.host,
+    // An address in place of a name is not looked up, so it has to be the one that was found allowed.
+    host: isIP(settings.host) === 0 ? settings.host : (first?.address ?? settings.host),
     port: settings.port,
     autoSelectFamily: true,
     lookup: (_host, options, callback) => {
-      const [first] = found.value;
       if (options.all === true) callback(null, [...found.value]);
       else callback(null, first?.address ?? '', first?.family);
     },

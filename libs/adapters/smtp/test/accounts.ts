@@ -1,5 +1,6 @@
 import type { SmtpAccount } from '@carillon/domain';
-import type { RenderedEmail, SendContext } from '@carillon/ports';
+import { err, ok } from '@carillon/kernel';
+import type { AddressGuard, RenderedEmail, SendContext } from '@carillon/ports';
 import { createSmtpSenderFactory, type SmtpSenderDeps } from '../src/index.ts';
 
 /** The clock of these tests stands still, so that what is computed from it can be written down. */
@@ -14,16 +15,27 @@ export const account = (server: { host: string; port: number }, more: Partial<Sm
   ...more,
 });
 
+/** Stands in for a network in which only these may be connected to. */
+export const guardOf = (...allowed: readonly string[]): AddressGuard => ({
+  resolve: async (address) =>
+    allowed.includes(address)
+      ? ok([{ address, family: address.includes(':') ? 6 : 4, listed: true }])
+      : err({ reason: 'refused_address', detail: 'private' }),
+});
+
+/** The sender of an account of the deployment, unless it is said whose it is. */
 export const senderFor = (
   server: { host: string; port: number },
   more: Partial<SmtpAccount> = {},
   deps: Partial<SmtpSenderDeps> = {},
+  workspace = '',
 ): ReturnType<ReturnType<typeof createSmtpSenderFactory>['create']> =>
   createSmtpSenderFactory({
     clock: { now: () => NOW },
+    guard: guardOf(),
     ...deps,
     timeouts: { connection: 2000, greeting: 2000, socket: 4000, attempt: 8000, ...deps.timeouts },
-  }).create(account(server, more), { smtp_password: 'correct horse' });
+  }).create(account(server, more), { smtp_password: 'correct horse' }, workspace);
 
 export const message = (more: Partial<RenderedEmail> = {}): RenderedEmail => ({
   channel: 'email',

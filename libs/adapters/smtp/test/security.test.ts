@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSmtpSenderFactory } from '../src/index.ts';
 import { tlsMode } from '../src/settings.ts';
-import { account, context, message, senderFor } from './accounts.ts';
+import { account, context, guardOf, message, senderFor } from './accounts.ts';
 
 const certificate = selfSigned('localhost');
 const LOGIN = { user: 'shop', password: { secret: 'smtp_password' } } as const;
@@ -160,8 +160,16 @@ describe('Login', () => {
 
   it('with a wrong one parks the account, and shows neither user nor password though the server does', async () => {
     const server = await start();
-    const factory = createSmtpSenderFactory({ clock: { now: () => 0 }, trusted: [certificate.cert] });
-    const sender = factory.create(account(server, { tls: 'starttls', ...LOGIN }), { smtp_password: 'wrong stable' });
+    const factory = createSmtpSenderFactory({
+      clock: { now: () => 0 },
+      guard: guardOf(),
+      trusted: [certificate.cert],
+    });
+    const sender = factory.create(
+      account(server, { tls: 'starttls', ...LOGIN }),
+      { smtp_password: 'wrong stable' },
+      '',
+    );
     const result = await sender.send(message(), context());
     const steps = await sender.check();
     await sender.close();
@@ -183,7 +191,11 @@ describe('Login', () => {
 
   it('whose secret has no value parks the account without a connection', async () => {
     const server = await scripted();
-    const sender = createSmtpSenderFactory({ clock: { now: () => 0 } }).create(account(server, LOGIN), {});
+    const sender = createSmtpSenderFactory({ clock: { now: () => 0 }, guard: guardOf() }).create(
+      account(server, LOGIN),
+      {},
+      '',
+    );
     expect(await sender.send(message(), context())).toMatchObject({ verdict: 'refused_account', alert: true });
     expect(await sender.check()).toEqual([
       { step: 'login', ok: false, detail: 'The secret smtp_password has no value.' },

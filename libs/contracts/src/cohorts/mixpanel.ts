@@ -37,7 +37,8 @@ export function readMixpanel(json: Json, userId = 'mixpanel_distinct_id'): Cohor
       name: parameters.mixpanel_cohort_name ?? null,
       action: ACTIONS[action],
       session: parameters.mixpanel_session_id,
-      page: action === 'members' ? { number, of: Math.max(total, number) } : null,
+      // A first sync may come as additions, and it is over when all of their pages have come.
+      page: action === 'remove_members' ? null : { number, of: Math.max(total, number) },
       time: null,
       ...users.value,
     },

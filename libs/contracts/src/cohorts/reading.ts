@@ -63,19 +63,14 @@ function expectedOf(issue: z.core.$ZodIssue | undefined): string {
 export type CohortUsers = { readonly userIds: readonly string[]; readonly skipped: number };
 
 /**
- * The user ids of members, each once, taken from the field that the integration names. A member without one is
- * counted; where none has one, the integration names the wrong field, and taking that for an empty list would let
- * everybody leave.
+ * The user ids of members, each once, taken from the field that the integration names. A member without one is counted:
+ * refusing the message would let the platform pause, and whether a whole export named nobody is seen where its pages meet.
  */
 export function usersOf(members: readonly Json[], field: string): Result<CohortUsers, CarillonError> {
   if (members.length > MAX_COHORT_USERS) return tooMany();
   const found = members.map((member) => userIdAt(member, field));
   const userIds = [...new Set(found.filter((id) => id !== null))];
-  const skipped = found.filter((id) => id === null).length;
-  if (skipped > 0 && userIds.length === 0) {
-    return refuse(`No member has a user id at ${field}. Set user_id in the file of the integration.`);
-  }
-  return ok({ userIds, skipped });
+  return ok({ userIds, skipped: found.filter((id) => id === null).length });
 }
 
 export function tooMany(): Result<never, CarillonError> {

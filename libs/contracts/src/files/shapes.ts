@@ -35,7 +35,11 @@ const streamSettings = {
 
 const smtpAccount = keys({
   kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
-  host: said(text(253), { description: 'Name of the server.', example: 'smtp.example.com' }),
+  host: said(text(253), {
+    description:
+      'Name of the server. In a workspace’s own account a private address counts only where `allowed_private_addresses` of the deployment lists it.',
+    example: 'smtp.example.com',
+  }),
   port: said(z.int().min(1, { error: 'a port from 1 to 65535' }).max(65_535, { error: 'a port from 1 to 65535' }), {
     description: 'Port of the server: mostly 587 with `starttls`, 465 with `implicit`.',
     example: 587,

@@ -223,12 +223,16 @@ export const cohortBody = z.object({
       began_at: time,
       pages_so_far: z.int(),
       pages: z.int().nullable().describe('Null: the sender has not said yet'),
+      skipped: z.int().describe('Members on these pages that came without a usable user id'),
       complete: z.boolean(),
+      names_nobody: z
+        .boolean()
+        .describe('All pages have come, and no member had a usable user id: nobody leaves. Look at user_id'),
       leaving: z.boolean().describe('All pages have come, and those who were on none are leaving'),
     }),
-  ).describe('The newest sync of the whole cohort; null: there were only differences'),
+  ).describe('The newest sync of the whole cohort, or the first one by additions; null: there were only differences'),
   first_sync_until: nullable(time).describe('Until then who enters without a named sync belongs to the first sync'),
-  skipped: z.int().describe('Members that came without a usable user id'),
+  skipped: z.int().describe('Members that came without a usable user id, since the first message'),
 });
 export type CohortBodyShown = z.infer<typeof cohortBody>;
 

@@ -39,11 +39,11 @@ describe('Mixpanel’s custom webhook', () => {
   });
 
   it.each([
-    ['add_members', 'add'],
-    ['remove_members', 'remove'],
-  ] as const)('sends the difference as %s, also an empty one', (action, meant) => {
+    ['add_members', 'add', { number: 1, of: 1 }],
+    ['remove_members', 'remove', null],
+  ] as const)('sends the difference as %s, also an empty one', (action, meant, page) => {
     const [change] = read('mixpanel', mixpanel(action, ['u1']));
-    expect(change).toMatchObject({ action: meant, page: null, userIds: ['u1'] });
+    expect(change).toMatchObject({ action: meant, page, userIds: ['u1'] });
     expect(read('mixpanel', mixpanel(action, []))).toMatchObject([{ action: meant, userIds: [] }]);
   });
 
@@ -65,12 +65,13 @@ describe('Mixpanel’s custom webhook', () => {
     expect(read('mixpanel', mixpanel('add_members', ['u1']), 'email')).toMatchObject([{ userIds: ['u1@example.com'] }]);
   });
 
-  it('is refused whole where no member has the field, instead of letting everybody leave', () => {
-    expect(refusal('mixpanel', mixpanel('members', ['u1', 'u2']), 'properties.id')).toMatchObject({
-      code: 'invalid_request',
-      detail: expect.stringContaining('properties.id') as string,
-    });
-  });
+  it.each(['members', 'add_members', 'remove_members'] as const)(
+    'is taken where no member has the field, and counts them: a refusal would pause the sync (%s)',
+    (action) => {
+      const [change] = read('mixpanel', mixpanel(action, ['u1', 'u2']), 'properties.id');
+      expect(change).toMatchObject({ userIds: [], skipped: 2 });
+    },
+  );
 
   it.each([
     ['an unknown action', { ...mixpanel('members', []), action: 'delete_members' }, '/action'],

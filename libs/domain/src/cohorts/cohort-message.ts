@@ -9,7 +9,7 @@ export type CohortAction = 'add' | 'remove' | 'replace';
 /** One cohort of one integration of a workspace. Cohorts are known by id; their names change. */
 export type CohortRef = { readonly workspace: string; readonly integration: string; readonly cohort: string };
 
-/** Where a page stands in a replacement. */
+/** Where a page stands in an export of several. */
 export type CohortPage = {
   /** From 1. */
   readonly number: number;
@@ -25,7 +25,7 @@ export type CohortChange = {
   readonly action: CohortAction;
   /** Names the export that the message belongs to; what belongs together has the same. */
   readonly session: string | null;
-  /** Of a replacement, else null. */
+  /** Of a replacement, and of additions where the platform counts their pages; else null. */
   readonly page: CohortPage | null;
   readonly userIds: readonly string[];
   /** Since when it is so, in the words of the platform: one time for all, or one for each user. */

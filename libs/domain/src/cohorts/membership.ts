@@ -1,11 +1,7 @@
 import type { Instant, LogId } from '@carillon/kernel';
-import type { CohortMessage, CohortPage, CohortRef } from './cohort-message.ts';
-import { hasAllPages, withPage, type PageRanges } from './page-ranges.ts';
-
-/** When something was said: by the platform's clock, else by the log's; at one time the later record counts. */
-export type Order = { readonly time: Instant; readonly offset: number };
-
-export const isBefore = (a: Order, b: Order): boolean => a.time < b.time || (a.time === b.time && a.offset < b.offset);
+import type { CohortMessage, CohortRef } from './cohort-message.ts';
+import { isBefore, type Order } from './order.ts';
+import { isWhole, namesNobody, withMessage, type SessionPages } from './session-pages.ts';
 
 /** What is known of one user. Whoever left is kept, so that what was said earlier and comes later changes nothing. */
 export type CohortMember = {
@@ -19,13 +15,19 @@ export type CohortMember = {
   readonly offset: number;
 };
 
-/** The pages of the newest replacement so far. */
-export type Replacement = {
-  readonly session: string;
-  /** Of its page that came first; counts for all of its pages. */
-  readonly order: Order;
-  readonly of: number | null;
-  readonly seen: PageRanges;
+/**
+ * The first message that let anybody in, and what it began: the first sync. It lasts until one export is whole, since a
+ * platform that fails in the midst of the first one begins anew, under another session.
+ */
+export type FirstSync = {
+  /** Of the first message; whatever else has it belongs to the first sync. */
+  readonly session: string | null;
+  /** For messages without a session. */
+  readonly until: Instant | null;
+  /** Of the first export that was whole: exports that began later tell of real changes. Null: none has been whole yet. */
+  readonly over: Order | null;
+  /** Of the newest export that adds and is not whole yet. */
+  readonly pages: SessionPages | null;
 };
 
 /** What is known of a cohort beside its members: one document, with the position of the last record applied. */
@@ -36,11 +38,11 @@ export type Cohort = CohortRef & {
   readonly name: string | null;
   readonly firstAt: Instant;
   readonly newestAt: Instant;
-  /** The first message that let anybody in: what belongs to it is the first sync. */
-  readonly first: { readonly session: string | null; readonly replace: boolean; readonly until: Instant | null } | null;
+  readonly first: FirstSync | null;
   /** The newest sessions with the order of their first message, oldest first: a page that comes late is as old as these. */
   readonly sessions: readonly { readonly session: string; readonly order: Order }[];
-  readonly replacement: Replacement | null;
+  /** The pages of the newest replacement so far. */
+  readonly replacement: SessionPages | null;
   /** Of the newest replacement whose pages have all come: what is older says nothing any more. */
   readonly replacedAt: Order | null;
   /** While those leave who were on no page. */
@@ -73,8 +75,8 @@ export type Applied = {
   readonly settle: number | null;
 };
 
-/** As many sessions are remembered as a platform might still repeat pages of. */
-const REMEMBERED_SESSIONS = 32;
+/** As many sessions are remembered as a platform might still repeat pages of: Mixpanel has one each half hour, for three days. */
+const REMEMBERED_SESSIONS = 150;
 
 /** Whether the document already has this record in it: then its outputs are on the log. */
 export const isApplied = (cohort: Cohort | null, { offset }: { readonly offset: number }): boolean =>
@@ -91,9 +93,10 @@ export function applyCohortMessage(
 ): Applied {
   const { message } = record;
   const own = orderOf(message.time, record);
-  const cohort = remembered(begun(before, record), message.session, own);
-  const order = sessionOrder(cohort, message) ?? own;
-  const firstSync = message.action !== 'remove' && isFirstSync(cohort, record);
+  const opened = remembered(begun(before, record), message, own);
+  const order = sessionOrder(opened, message) ?? own;
+  const cohort = { ...opened, name: nameOf(opened, message, order) };
+  const firstSync = message.action !== 'remove' && isFirstSync(cohort, record, order);
   const members = new Map<string, CohortMember>();
   const changes: MembershipChange[] = [];
   for (const [at, user] of message.userIds.entries()) {
@@ -107,8 +110,7 @@ export function applyCohortMessage(
     members.set(user, { user, inside, since, newest: said, offset: record.offset });
     if (was !== inside) changes.push({ user, kind: inside ? 'entered' : 'left', firstSync });
   }
-  const turned =
-    message.page && message.session !== null ? turnPage(cohort, message.session, message.page, order) : cohort;
+  const turned = turnPage(cohort, message, order);
   const complete = turned.settling !== cohort.settling;
   return { cohort: turned, members: [...members.values()], changes, settle: complete ? 0 : null };
 }
@@ -171,7 +173,7 @@ function sessionOrder(cohort: Cohort, { action, session, time }: CohortMessage):
 
 function begun(before: Cohort | null, record: CohortRecord): Cohort {
   const { message, at, logId, partition, offset } = record;
-  const { workspace, integration, cohort, name, skipped } = message;
+  const { workspace, integration, cohort, skipped } = message;
   const base: Cohort = before ?? {
     workspace,
     integration,
@@ -179,7 +181,7 @@ function begun(before: Cohort | null, record: CohortRecord): Cohort {
     logId,
     partition,
     offset,
-    name,
+    name: null,
     firstAt: at,
     newestAt: at,
     first: null,
@@ -192,42 +194,65 @@ function begun(before: Cohort | null, record: CohortRecord): Cohort {
   return {
     ...base,
     offset,
-    name: name ?? base.name,
     newestAt: at,
-    first: base.first ?? firstOf(record),
+    first: base.first ?? firstSyncOf(record),
     skipped: base.skipped + skipped,
   };
 }
 
-/** A diff without users begins nothing: platforms send those all the time. */
-function firstOf({ message, at }: CohortRecord): Cohort['first'] {
-  const { action, session, firstSync, userIds } = message;
-  if (action === 'remove' || (action === 'add' && userIds.length === 0)) return null;
-  return { session, replace: action === 'replace', until: session === null ? at + firstSync : null };
+/** A difference without users begins nothing: platforms send those all the time. A page of members without ids is a page. */
+function firstSyncOf({ message, at, offset }: CohortRecord): FirstSync | null {
+  const { action, session, page, firstSync, userIds, skipped } = message;
+  const says = action === 'replace' || userIds.length > 0 || (page !== null && skipped > 0);
+  if (action === 'remove' || !says) return null;
+  const until = session === null ? at + firstSync : null;
+  // What names no pages is never known to be whole: others than its own session are later ones.
+  return { session, until, over: page === null ? { time: at, offset } : null, pages: null };
 }
 
-function isFirstSync({ first, replacedAt }: Cohort, { message: { action, session }, at }: CohortRecord): boolean {
+function isFirstSync({ first }: Cohort, { message: { page, session }, at }: CohortRecord, order: Order): boolean {
   if (!first) return false;
-  if (action === 'replace' && first.replace && replacedAt === null) return true;
-  if (session !== null) return session === first.session;
-  return first.until !== null && at < first.until;
+  if (session !== null && session === first.session) return true;
+  if (page !== null) return first.over === null || !isBefore(first.over, order);
+  return session === null && first.until !== null && at < first.until;
 }
 
-function remembered(cohort: Cohort, session: string | null, order: Order): Cohort {
+/** What comes late has a name that may have been changed since. */
+const nameOf = ({ name, sessions }: Cohort, message: CohortMessage, order: Order): string | null =>
+  sessions.some((one) => isBefore(order, one.order)) ? (name ?? message.name) : (message.name ?? name);
+
+function remembered(cohort: Cohort, message: CohortMessage, order: Order): Cohort {
+  const { session, userIds, page } = message;
+  // Empty differences come all the time, and would push out the sessions that say something.
+  if (userIds.length === 0 && message.action !== 'replace' && (page?.of ?? 1) === 1) return cohort;
   if (session === null || cohort.sessions.some((one) => one.session === session)) return cohort;
   return { ...cohort, sessions: [...cohort.sessions, { session, order }].slice(-REMEMBERED_SESSIONS) };
 }
 
-/** Notes that a page has come. With the last one, everybody who was on none has to leave. */
-function turnPage(cohort: Cohort, session: string, page: CohortPage, order: Order): Cohort {
-  const { replacement, replacedAt } = cohort;
-  const same = replacement?.session === session;
-  // A session that began before the newest one says nothing about who is gone.
-  if (replacement && !same && isBefore(order, replacement.order)) return cohort;
-  const of = page.of ?? (same ? replacement.of : null);
-  const seen = withPage(same ? replacement.seen : [], page.number);
-  const next: Replacement = { session, order, of, seen };
+/** Notes that a page has come. With the last one of a replacement, everybody who was on none has to leave. */
+function turnPage(cohort: Cohort, message: CohortMessage, order: Order): Cohort {
+  const { first, replacedAt } = cohort;
+  if (message.action === 'add') return first?.over === null ? turnFirstPage(cohort, first, message, order) : cohort;
+  const replacement = message.action === 'replace' ? withMessage(cohort.replacement, message, order) : null;
+  if (!replacement) return cohort;
   const done = replacedAt !== null && !isBefore(replacedAt, order);
-  if (done || of === null || !hasAllPages(seen, of)) return { ...cohort, replacement: next };
-  return { ...cohort, replacement: next, replacedAt: order, settling: { session, chunk: 0 } };
+  // Were it taken for an empty cohort, a wrong name of a field would let everybody leave.
+  if (done || !isWhole(replacement) || namesNobody(replacement)) return { ...cohort, replacement };
+  return {
+    ...cohort,
+    first: first && { ...first, over: first.over ?? order },
+    replacement,
+    replacedAt: order,
+    settling: { session: replacement.session, chunk: 0 },
+  };
+}
+
+function turnFirstPage(cohort: Cohort, first: FirstSync, message: CohortMessage, order: Order): Cohort {
+  const { session, userIds, skipped } = message;
+  // An empty difference says nothing about an export that is under way.
+  if (userIds.length === 0 && skipped === 0 && session !== first.pages?.session) return cohort;
+  const pages = withMessage(first.pages, message, order);
+  if (!pages) return cohort;
+  const over = isWhole(pages) && pages.named ? order : null;
+  return { ...cohort, first: { ...first, over, pages: over ? null : pages } };
 }

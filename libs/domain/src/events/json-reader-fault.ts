@@ -27,3 +27,15 @@ export type JsonLimits = { readonly depth: number; readonly keys: number };
 
 /** Limits of an event (limits-and-errors 2.6). The log's readers use the same ones: what was accepted can be read again. */
 export const EVENT_LIMITS: JsonLimits = { depth: 32, keys: 2000 };
+
+/** Line and column of a place in a text. Counts as it goes: a hostile text can be all line breaks. */
+export function placeOf(text: string, at: number): Pick<JsonFault, 'line' | 'column'> {
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < at; index += 1) {
+    if (text.charCodeAt(index) !== 0x0a) continue;
+    line += 1;
+    start = index + 1;
+  }
+  return { line, column: at - start + 1 };
+}

@@ -1,5 +1,5 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
-import { EVENT_LIMITS, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
+import { EVENT_LIMITS, placeOf, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
 import { knownName } from './json-reader-names.ts';
 import { pointerTo } from './json-reader-path.ts';
 
@@ -378,11 +378,8 @@ class Reader {
   }
 
   #fail(code: JsonFaultCode, detail: string, path?: readonly (string | number)[]): never {
-    const before = this.#text.slice(0, this.#at);
-    const lines = before.split('\n');
-    const column = (lines.at(-1) ?? '').length + 1;
     const pointer = path && pointerTo(path);
-    this.fault = { code, detail, ...(pointer !== undefined && { pointer }), line: lines.length, column };
+    this.fault = { code, detail, ...(pointer !== undefined && { pointer }), ...placeOf(this.#text, this.#at) };
     // oxlint-disable-next-line typescript/only-throw-error -- caught in readEvent; an Error would cost a stack
     throw this;
   }

@@ -16,6 +16,9 @@ export type OwnAnswer = Pick<Lookup, 'items' | 'problems' | 'problemCounts'>;
 /** Problems that are told one by one; the others are counted. */
 const TOLD = 50;
 
+/** Fields and items of lists that one answer may have: fifty for each of five hundred people. */
+export const MAX_ANSWER_VALUES = 25_000;
+
 /** Every id once, in the order of first mention: what is asked. */
 export const idsOf = (asked: readonly (readonly string[])[]): readonly string[] => [...new Set(asked.flat())];
 
@@ -38,7 +41,8 @@ export function attribute(
   }
   const nameless = named.value.findIndex((userId) => userId === null);
   if (!alone && nameless >= 0) return err(`item ${nameless} does not say whom it is about`);
-  return ok(asked.map((own) => ownAnswer(items, named.value ?? [], own, new Set(ids))));
+  const sorted = sortItems(named.value, new Set(ids));
+  return ok(asked.map((own) => ownAnswer(items, sorted, own)));
 }
 
 /** Whom each item is about. `undefined` marks an item that says that there is nobody. Null: items stand on their own. */
@@ -82,20 +86,17 @@ function collector() {
   }
   return {
     problem,
-    /** True: it can be used. */
-    take(item: Json, index: number, userId: string | null): boolean {
-      if (items.length >= MAX_RECIPIENTS) {
-        problem({ kind: 'too_many', index, userId, detail: `beyond the ${MAX_RECIPIENTS} of one trigger` });
-        return false;
-      }
+    /** More of a kind of which as many as are told came before. */
+    count(kind: LookupProblem['kind'], more: number): void {
+      if (more > 0) problemCounts[kind] = (problemCounts[kind] ?? 0) + more;
+    },
+    take(item: Json, index: number, userId: string | null): void {
+      if (items.length >= MAX_RECIPIENTS)
+        return problem({ kind: 'too_many', index, userId, detail: `beyond the ${MAX_RECIPIENTS} of one trigger` });
       const read = readItem(item);
-      if (!read.ok) {
-        problem({ kind: 'invalid', index, userId, detail: read.error });
-        return false;
-      }
+      if (!read.ok) return problem({ kind: 'invalid', index, userId, detail: read.error });
       for (const detail of read.value.faults) problem({ kind: 'invalid_address', index, userId, detail });
       items.push({ userId, to: read.value.to, variables: read.value.variables });
-      return true;
     },
     end: (): OwnAnswer => ({ items, problems, problemCounts }),
   };
@@ -115,30 +116,54 @@ function standAlone(items: readonly Json[], ids: readonly string[], found: reado
   return own.end();
 }
 
-function ownAnswer(
-  items: readonly Json[],
-  names: readonly (string | null | undefined)[],
-  own: readonly string[],
-  asked: ReadonlySet<string>,
-): OwnAnswer {
-  const collected = collector();
-  const mine = new Set(own);
-  const seen = new Set<string>();
-  for (const [index, item] of items.entries()) {
-    const userId = names[index];
+/** Places of items in an answer: the first ones, and how many more there are. */
+type Places = { readonly first: number[]; more: number };
+type SortedItems = {
+  /** By user id; the first of each counts. */
+  readonly known: ReadonlyMap<string, Places>;
+  /** Of ids that nobody asked. */
+  readonly extra: Places;
+  /** That do not say whom they are about. */
+  readonly nameless: Places;
+  readonly nameOf: (index: number) => string | null;
+};
+
+/** Once for all triggers of a call: a hundred of them must not go through ten thousand items each. */
+function sortItems(names: readonly (string | null | undefined)[], asked: ReadonlySet<string>): SortedItems {
+  const places = (): Places => ({ first: [], more: 0 });
+  const known = new Map<string, Places>();
+  const extra = places();
+  const nameless = places();
+  for (const [index, userId] of names.entries()) {
     if (userId === undefined) continue;
-    if (userId === null) {
-      collected.problem({ kind: 'invalid', index, userId, detail: 'it does not say whom it is about' });
-    } else if (!asked.has(userId)) {
-      collected.problem({ kind: 'extra', index, userId, detail: 'nobody asked about this id' });
-    } else if (mine.has(userId)) {
-      if (seen.has(userId)) collected.problem({ kind: 'duplicate', index, userId, detail: 'the first one counts' });
-      else collected.take(item, index, userId);
-      seen.add(userId);
-    }
+    let found = userId === null ? nameless : asked.has(userId) ? known.get(userId) : extra;
+    if (!found) known.set(userId ?? '', (found = places()));
+    if (found.first.length <= TOLD) found.first.push(index);
+    else found.more += 1;
   }
+  return { known, extra, nameless, nameOf: (index) => names[index] ?? null };
+}
+
+function ownAnswer(items: readonly Json[], sorted: SortedItems, own: readonly string[]): OwnAnswer {
+  const { extra, nameless, nameOf } = sorted;
+  const collected = collector();
+  const mine = new Map([...new Set(own)].map((userId) => [userId, sorted.known.get(userId)]));
+  const found = [...mine.values()].filter((places) => places !== undefined);
+  const told = [...found, extra, nameless].flatMap(({ first }) => first).toSorted((a, b) => a - b);
+  for (const index of told) {
+    const userId = nameOf(index);
+    const places = userId === null ? undefined : mine.get(userId);
+    if (userId === null)
+      collected.problem({ kind: 'invalid', index, userId, detail: 'it does not say whom it is about' });
+    else if (!places) collected.problem({ kind: 'extra', index, userId, detail: 'nobody asked about this id' });
+    else if (places.first[0] === index) collected.take(items[index] ?? null, index, userId);
+    else collected.problem({ kind: 'duplicate', index, userId, detail: 'the first one counts' });
+  }
+  collected.count('invalid', nameless.more);
+  collected.count('extra', extra.more);
+  for (const { more } of found) collected.count('duplicate', more);
   for (const userId of own) {
-    if (!seen.has(userId)) collected.problem({ kind: 'missing', index: null, userId, detail: 'no item for this id' });
+    if (!mine.get(userId)) collected.problem({ kind: 'missing', index: null, userId, detail: 'no item for this id' });
   }
   return collected.end();
 }

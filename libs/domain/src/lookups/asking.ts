@@ -71,12 +71,14 @@ export const newAsking = (trigger: Trigger, origin: Asking['origin'], redrives: 
 export type FailedCall = {
   readonly evidence: CallEvidence & { readonly outcome: Exclude<CallEvidence['outcome'], 'answered'> };
   readonly retryAfter: Duration | null;
+  /** The partner says this to everybody just now: asking one by one would tell no more. */
+  readonly toEverybody: boolean;
 };
 
 /** What becomes of a trigger after a call that brought nothing, and when it may be asked again. */
 export function afterFailure(
   before: Asking,
-  { evidence, retryAfter }: FailedCall,
+  { evidence, retryAfter, toEverybody }: FailedCall,
   chance: number,
 ): { readonly asking: Asking; readonly nextAt: Instant } {
   const calls = before.calls + 1;
@@ -92,7 +94,7 @@ export function afterFailure(
     case 'invalid':
     case 'refused': {
       // One bad id must not cost the others their answer: before anything counts, each asks for itself.
-      if (evidence.sharedBy > 1) return { asking: { ...told, alone: true }, nextAt: now };
+      if (evidence.sharedBy > 1 && !toEverybody) return { asking: { ...told, alone: true }, nextAt: now };
       const refusals = before.refusals + 1;
       const reason = evidence.outcome === 'refused' ? 'partner_refused' : 'partner_answer_invalid';
       const verdict = refusals < REFUSALS ? null : parked(reason, evidence.detail);

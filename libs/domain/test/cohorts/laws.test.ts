@@ -82,6 +82,68 @@ describe('membership', () => {
   });
 });
 
+/** The pages of one export by additions, in any order, some of them twice; `lost`: never the last one to come. */
+const additions = (session: string, pages: readonly string[][], lost: boolean) => {
+  const messages = pages.map((userIds, at) =>
+    cohortMessage({ session, page: { number: at + 1, of: pages.length }, userIds }),
+  );
+  const kept = fc.shuffledSubarray(
+    messages,
+    lost ? { maxLength: messages.length - 1 } : { minLength: messages.length },
+  );
+  return fc
+    .tuple(kept, fc.subarray(messages))
+    .map(([all, again]) => [...all, ...again.filter((message) => all.includes(message))]);
+};
+
+describe('a first sync by additions', () => {
+  const pages = fc.array(
+    users.map((some) => [...some, 'z']),
+    { minLength: 1, maxLength: 4 },
+  );
+  const tries = fc
+    .tuple(fc.array(pages, { maxLength: 4 }), pages)
+    .chain(([broken, whole]) =>
+      fc.tuple(...broken.map((some, at) => additions(`try ${at}`, some, true)), additions('whole', whole, false)),
+    );
+
+  it('tells of nobody as newly entered, whatever was lost, repeated and begun anew; what comes later does', () => {
+    fc.assert(
+      fc.property(tries, fc.array(fc.nat({ max: 3 })), (exports, late) => {
+        const cohort = givenMembership();
+        const told = exports.flat().flatMap((message) => cohort.say(message));
+        for (const at of late)
+          told.push(
+            ...exports
+              .flat()
+              .slice(at, at + 1)
+              .flatMap((message) => cohort.say(message)),
+          );
+        expect(told.every((line) => line.endsWith(' entered at first'))).toBe(true);
+        const named = new Set(exports.flat().flatMap(({ userIds }) => userIds));
+        expect(cohort.inside()).toEqual([...named].toSorted());
+        const later = cohortMessage({ session: 'later', page: { number: 1, of: 1 }, userIds: ['new', 'z'] });
+        expect(cohort.say(later)).toEqual(['new entered']);
+      }),
+    );
+  });
+});
+
+it('a replacement lets anybody leave only if it names somebody, or is of an empty cohort', () => {
+  const shares = fc.array(fc.record({ userIds: users, skipped: fc.nat({ max: 2 }) }), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(shares, (pages) => {
+      const cohort = givenMembership();
+      cohort.say(pageOf('first', 1, 1, 'a', 'z'));
+      const told = pages.flatMap((page, at) => cohort.say({ ...pageOf('s', at + 1, pages.length), ...page }));
+      const named = new Set(pages.flatMap(({ userIds }) => userIds));
+      const nobody = named.size === 0 && pages.some(({ skipped }) => skipped > 0);
+      expect(told.includes('z left')).toBe(!nobody);
+      expect(cohort.inside()).toEqual(nobody ? ['a', 'z'] : [...named].toSorted());
+    }),
+  );
+});
+
 function run(talk_: readonly CohortMessage[], from: Cohort | null, members: Map<string, CohortMember>) {
   let cohort = from;
   const told: unknown[] = [];

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 
 const add = (...userIds: string[]) => cohortMessage({ action: 'add', userIds });
 const remove = (...userIds: string[]) => cohortMessage({ action: 'remove', userIds });
+/** One page of an export that adds, as Mixpanel may send its first sync. */
+const additions = (session: string, number: number, of: number, ...userIds: string[]) =>
+  cohortMessage({ session, page: { number, of }, userIds });
 /** A cohort whose first sync is over. */
 function settled(...userIds: string[]) {
   const membership = givenMembership();
@@ -84,6 +87,29 @@ describe('a replacement', () => {
     expect(settled('ada', 'bob').say(pageOf('s', 1, 1))).toEqual(['ada left', 'bob left']);
   });
 
+  it('that is whole and names nobody lets nobody leave: the field that is mapped is a wrong one', () => {
+    const cohort = settled('ada', 'bob');
+    const unnamed = (session: string, number: number, of: number) => ({ ...pageOf(session, number, of), skipped: 3 });
+    expect([unnamed('s', 1, 2), unnamed('s', 2, 2), unnamed('s', 2, 2)].flatMap((page) => cohort.say(page))).toEqual(
+      [],
+    );
+    expect(cohort.inside()).toEqual(['ada', 'bob']);
+    expect(cohort.cohort()?.skipped).toBe(9);
+  });
+
+  it('that named nobody has to come again whole once the field is right', () => {
+    const cohort = settled('ada', 'bob');
+    for (const number of [1, 2]) cohort.say({ ...pageOf('s', number, 2), skipped: 3 });
+    expect(cohort.say(pageOf('s', 2, 2, 'cleo'))).toEqual(['cleo entered']);
+    expect(cohort.say(pageOf('s', 1, 2, 'ada'))).toEqual(['bob left']);
+  });
+
+  it('of which some pages name nobody counts as any other', () => {
+    const cohort = settled('ada', 'bob');
+    cohort.say({ ...pageOf('s', 1, 2), skipped: 3 });
+    expect(cohort.say(pageOf('s', 2, 2, 'ada'))).toEqual(['bob left']);
+  });
+
   it('lets leave in chunks', () => {
     const cohort = settled('a', 'b', 'c', 'd', 'e');
     expect(cohort.say(pageOf('s', 1, 1, 'c'), 2)).toEqual(['a left', 'b left', 'd left', 'e left']);
@@ -144,6 +170,56 @@ describe('the first sync', () => {
     expect(cohort.say(of('one', 'cleo'))).toEqual(['cleo entered at first']);
   });
 
+  it('by additions is over when one export is whole, however often the platform began anew', () => {
+    const cohort = givenMembership();
+    const told = [
+      additions('one', 1, 3, 'ada'),
+      additions('one', 3, 3, 'cleo'),
+      additions('one', 3, 3, 'cleo'),
+      // The second page was lost, and the platform begins anew.
+      additions('two', 2, 3, 'bob'),
+      additions('two', 1, 3, 'ada', 'dora'),
+      additions('two', 3, 3, 'cleo', 'eve'),
+      // One that comes late is as old as its session.
+      additions('one', 2, 3, 'finn'),
+      additions('two', 3, 3, 'gil'),
+    ].flatMap((message) => cohort.say(message));
+    expect(told.filter((line) => !line.endsWith('entered at first'))).toEqual([]);
+    expect(told).toHaveLength(7);
+    expect(cohort.say(additions('three', 1, 1, 'ada', 'hal'))).toEqual(['hal entered']);
+  });
+
+  it('by additions goes on over empty differences', () => {
+    const cohort = givenMembership();
+    cohort.say(additions('one', 1, 2, 'ada'));
+    cohort.say(additions('empty', 1, 1));
+    expect(cohort.say(additions('one', 2, 2, 'bob'))).toEqual(['bob entered at first']);
+    expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
+  });
+
+  it('by additions of which a page was lost for good ends with the next whole export', () => {
+    const cohort = givenMembership();
+    cohort.say(additions('one', 1, 2, 'ada'));
+    expect(cohort.say(additions('two', 1, 1, 'bob'))).toEqual(['bob entered at first']);
+    expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
+  });
+
+  it('that names nobody is none: the one with the right field is', () => {
+    for (const message of [additions, pageOf]) {
+      const cohort = givenMembership();
+      cohort.say({ ...message('typo', 1, 1), skipped: 2 });
+      expect(cohort.say(message('mended', 1, 1, 'ada'))).toEqual(['ada entered at first']);
+      expect(cohort.say(message('next', 1, 1, 'ada', 'bob'))).toEqual(['bob entered']);
+    }
+  });
+
+  it('may begin as one kind of export and end as the other', () => {
+    const cohort = givenMembership();
+    cohort.say(additions('one', 1, 2, 'ada'));
+    expect(cohort.say(pageOf('two', 1, 1, 'ada', 'bob'))).toEqual(['bob entered at first']);
+    expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
+  });
+
   it('of messages without a session is a span of time', () => {
     const cohort = givenMembership();
     expect(cohort.say(add('ada'))).toEqual(['ada entered at first']);
@@ -161,4 +237,31 @@ it('a cohort that is renamed stays the same one', () => {
   const cohort = settled('ada');
   expect(cohort.say({ ...pageOf('s', 1, 1, 'ada'), name: 'Best buyers' })).toEqual([]);
   expect(cohort.cohort()?.name).toBe('Best buyers');
+});
+
+it('a cohort that was renamed does not get its old name back from a page that comes late', () => {
+  const cohort = settled();
+  cohort.say(pageOf('old', 1, 2, 'ada'));
+  cohort.say({ ...additions('new', 1, 1, 'bob'), name: 'Best buyers' });
+  cohort.say(pageOf('old', 2, 2, 'cleo'));
+  expect(cohort.cohort()?.name).toBe('Best buyers');
+});
+
+it('a page that comes late is as old as its session for three days of half-hourly syncs', () => {
+  const cohort = settled('ada');
+  cohort.say(additions('diff', 1, 1, 'bob'));
+  cohort.say(cohortMessage({ action: 'remove', session: 'other', userIds: ['bob'] }));
+  for (let at = 0; at < 3 * 48; at += 1) cohort.say(additions(`sync ${at}`, 1, 1, `user ${at}`));
+  expect(cohort.say(additions('diff', 1, 1, 'bob'))).toEqual([]);
+});
+
+it('empty differences do not make a page that comes late look new', () => {
+  const cohort = settled('ada');
+  cohort.say(additions('diff', 1, 1, 'bob'));
+  cohort.say(cohortMessage({ action: 'remove', session: 'other', userIds: ['bob'] }));
+  for (let at = 0; at < 500; at += 1) {
+    cohort.say(additions(`empty ${at}`, 1, 1));
+    cohort.say(cohortMessage({ action: 'remove', session: `empty ${at}`, userIds: [] }));
+  }
+  expect(cohort.say(additions('diff', 1, 1, 'bob'))).toEqual([]);
 });

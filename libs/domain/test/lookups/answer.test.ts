@@ -110,6 +110,22 @@ it('an answer of a hundred thousand items is bounded: 500 people, 50 problems in
   expect(answer.ok && answer.value[0]?.problems).toHaveLength(50);
 });
 
+it('an answer of strangers and repeats that a hundred triggers share costs what one does', () => {
+  const items = Array.from({ length: 24_000 }, (_, at) => person(at % 2 === 0 ? `stranger ${at}` : 'a'));
+  const asked = Array.from({ length: 100 }, () => ['a']);
+  // Processor time of this thread: how busy the machine is does not count.
+  const spent = Array.from({ length: 3 }, () => {
+    const before = process.threadCpuUsage();
+    const answer = attribute(items, asked, MATCH);
+    const { user, system } = process.threadCpuUsage(before);
+    const problemCounts = { extra: 12_000, duplicate: 11_999 };
+    expect(answer.ok && answer.value.every((own) => own.problemCounts.extra === problemCounts.extra)).toBe(true);
+    expect(answer.ok && answer.value[99]).toMatchObject({ items: [{ userId: 'a' }], problemCounts });
+    return (user + system) / 1000;
+  });
+  expect(Math.min(...spent)).toBeLessThan(50);
+});
+
 it('whatever comes: it never throws, nobody gets what nobody asked, and everybody asked is found or missed', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd');
   const item = fc.oneof(

@@ -18,6 +18,7 @@ type Outcome = FailedCall['evidence']['outcome'];
 const failed = (outcome: Outcome, more: Partial<CallEvidence> = {}, retryAfter: number | null = null): FailedCall => ({
   evidence: { at: 1000, callId: 'req_1', status: 500, detail: 'no', took: 0, sharedBy: 1, ...more, outcome },
   retryAfter,
+  toEverybody: false,
 });
 /** What a run of calls leaves; `chance` 0 is the longest pause. */
 const after = (outcomes: readonly Outcome[], asking: Asking = fresh): ReturnType<typeof afterFailure> =>
@@ -58,6 +59,13 @@ describe('a trigger whose partner does not answer', () => {
     expect(asking).toMatchObject({ alone: true, refusals: 0, verdict: null });
     expect(nextAt).toBe(1000);
     expect(askAlone(fresh, failed('refused').evidence)).toMatchObject({ alone: true, calls: 1, verdict: null });
+  });
+
+  it('that shared the call is told for good too, where the partner says the same to everybody', () => {
+    const call = { ...failed('refused', { sharedBy: 3 }), toEverybody: true };
+    const once = afterFailure(fresh, call, 0).asking;
+    expect(once).toMatchObject({ alone: false, refusals: 1, verdict: null });
+    expect(afterFailure(once, call, 0).asking.verdict).toMatchObject({ kind: 'parked', reason: 'partner_refused' });
   });
 
   it('is parked when it is too late, with what was last seen', () => {

@@ -77,6 +77,12 @@ export const METRICS = {
     help: 'Evaluations of a rule that ended in an error.',
     labels: [],
   },
+  membersSkipped: {
+    name: 'carillon_cohort_members_skipped_total',
+    type: 'counter',
+    help: 'Members of cohorts that came without a usable user id, by integration.',
+    labels: ['integration'],
+  },
   lookupCalls: {
     name: 'carillon_lookup_calls_total',
     type: 'counter',

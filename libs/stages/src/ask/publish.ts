@@ -5,7 +5,7 @@ import { triggerRecord } from '../evaluate/outputs.ts';
 import { moveTask, type AskTask } from './tasks.ts';
 
 export type VerdictPorts = {
-  readonly log: EventLog;
+  readonly log: Pick<EventLog, 'logId' | 'partitions' | 'append'>;
   readonly tasks: Pick<DueTasks, 'replace'>;
   readonly codecs: Pick<RecordCodecs, 'trigger' | 'lookup' | 'deadLetter'>;
   readonly ids: Ids;

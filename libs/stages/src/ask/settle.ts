@@ -21,6 +21,8 @@ export type MadeCall = {
   readonly startedAt: Instant;
   readonly endedAt: Instant;
   readonly answer: PartnerAnswer;
+  /** Should it have refused: it refuses everybody just now. */
+  readonly toEverybody: boolean;
 };
 
 /** How soon a call that was not made is tried again. */
@@ -36,7 +38,7 @@ export async function settleCall(
   integration: LookupIntegration,
   ports: VerdictPorts,
 ): Promise<readonly AskTask[]> {
-  const { answer, endedAt } = call;
+  const { answer, endedAt, toEverybody } = call;
   if (answer.kind === 'not_made') {
     return waiting(await releaseTasks(shared, endedAt + NOT_MADE_PAUSE, ports));
   }
@@ -44,7 +46,11 @@ export async function settleCall(
   const evidence = evidenceOf(call, answer.kind, answer.status, answer.detail, shared.length);
   const retryAfter = answer.kind === 'throttled' ? answer.retryAfter : null;
   return settleEach(shared, ports, ({ asking }) =>
-    afterFailure(asking, { evidence: { ...evidence, outcome: answer.kind }, retryAfter }, ports.ids.chance()),
+    afterFailure(
+      asking,
+      { evidence: { ...evidence, outcome: answer.kind }, retryAfter, toEverybody },
+      ports.ids.chance(),
+    ),
   );
 }
 

@@ -1,4 +1,5 @@
 import {
+  deliverySettings,
   recipientsOf,
   type Configuration,
   type Dropped,
@@ -6,7 +7,7 @@ import {
   type Lookup,
   type Recipient,
 } from '@carillon/domain';
-import { err, ok, type DeriveId, type Result } from '@carillon/kernel';
+import { err, ok, type DeriveId, type Instant, type Result } from '@carillon/kernel';
 import { causeOfTrigger, makeIntents } from '../evaluate/make-intents.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 
@@ -19,13 +20,15 @@ export type Resolution = {
 
 /**
  * Who is told by a recorded answer, under the configuration that fired its trigger: pure, and the same for ever. The
- * error says why that configuration's rule cannot be applied any more.
+ * error says why that configuration's rule cannot be applied any more. An operator's redrive gives its messages as much
+ * time as they had at first (delivery.md section 1).
  */
 export function resolveLookup(
   lookup: Lookup,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
+  redrivenAt: Instant | null = null,
 ): Result<Resolution, string> {
   const { trigger } = lookup;
   const name = trigger.rule.slice(trigger.notification.length + 1);
@@ -33,7 +36,8 @@ export function resolveLookup(
   if (!entry) return err(`configuration ${configuration.number} has no rule ${trigger.rule}`);
   if (!entry.ok) return err(entry.error);
   const { recipients, dropped } = recipientsOf(entry.rule, lookup);
-  const cause = causeOfTrigger(trigger);
+  const { expires } = deliverySettings(entry.placed.notification.body);
+  const cause = { ...causeOfTrigger(trigger), ...(redrivenAt !== null && { notAfter: redrivenAt + expires }) };
   const intents = recipients.flatMap((who) =>
     makeIntents(entry.placed, cause, who, trigger.id, configuration, book, derive),
   );

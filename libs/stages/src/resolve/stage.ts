@@ -1,4 +1,4 @@
-import { formatPosition, type Lookup } from '@carillon/domain';
+import { formatPosition, readPosition, type Lookup } from '@carillon/domain';
 import type {
   Clock,
   ConfigurationView,
@@ -26,6 +26,9 @@ export type ResolvePorts = {
   readonly book: RuleBook;
 };
 
+/** Header of a lookup record that an operator sends again: where the answer stood at first. It is that answer still. */
+export const REDRIVEN_FROM_HEADER = 'redriven_from';
+
 /**
  * Resolve (flow table, stage 3b): each lookup record claims its trigger before anything is made of it. The first record of
  * a trigger counts; one at another position is superseded and yields nothing, so that a trigger that was asked for twice,
@@ -40,7 +43,12 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
       const outputs: NewRecord[] = [];
       let ruleErrors = 0;
       const read = await decodeRecords(codecs.lookup, records);
-      const positionOf = (record: LogRecord): string => formatPosition({ ...record, logId: log.logId });
+      const redrivenFrom = ({ headers, topic }: LogRecord): string | null => {
+        const from = headers[REDRIVEN_FROM_HEADER];
+        return from !== undefined && readPosition(from)?.topic === topic ? from : null;
+      };
+      const positionOf = (record: LogRecord): string =>
+        redrivenFrom(record) ?? formatPosition({ ...record, logId: log.logId });
       const readable = read.flatMap(({ record, decoded }) => (decoded.ok ? [{ record, lookup: decoded.value }] : []));
       const holders = await claims.claim(
         readable.map(({ record, lookup }) => ({
@@ -61,7 +69,8 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
       async function resolve(record: LogRecord, lookup: Lookup): Promise<RecordFate> {
         if (!counts.has(record)) return { kind: 'dropped', reason: 'superseded' };
         const configuration = await ports.configuration.at(lookup.trigger.configNumber);
-        const resolved = resolveLookup(lookup, configuration, ports.book, ids.derive);
+        const redrivenAt = redrivenFrom(record) === null ? null : record.time;
+        const resolved = resolveLookup(lookup, configuration, ports.book, ids.derive, redrivenAt);
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
         for (const intent of resolved.value.intents) outputs.push(intentRecord(intent, ports));
         ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;

@@ -13,7 +13,7 @@ import {
 } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createResolveStage } from '../../src/index.ts';
+import { createResolveStage, REDRIVEN_FROM_HEADER, type ResolvePorts, type RuleBook } from '../../src/index.ts';
 
 let topology: Topology;
 let configNumber: number;
@@ -43,13 +43,19 @@ const record = (lookup: Lookup, offset: number): LogRecord => ({
   value: topology.ports.codecs.lookup.encode(lookup),
   headers: { workspace: 'shop' },
 });
-async function resolve(...records: readonly LogRecord[]) {
-  const result = await createResolveStage(topology.ports).handle(records, { partition: 0, configNumber, clocks: {} });
-  const told = result.outputs.flatMap(({ topic, value }) => {
-    const read = topology.ports.codecs.intent.decode(value);
-    return topic === 'carillon.intents' && read.ok ? [read.value.to] : [];
+const resolve = (...records: readonly LogRecord[]) => resolveWith(topology.ports, ...records);
+async function resolveWith(ports: ResolvePorts, ...records: readonly LogRecord[]) {
+  const result = await createResolveStage(ports).handle(records, { partition: 0, configNumber, clocks: {} });
+  const intents = result.outputs.flatMap(({ topic, value }) => {
+    const read = ports.codecs.intent.decode(value);
+    return topic === 'carillon.intents' && read.ok ? [read.value] : [];
   });
-  return { told, fates: result.fates, topics: result.outputs.map(({ topic }) => topic) };
+  return {
+    intents,
+    told: intents.map(({ to }) => to),
+    fates: result.fates,
+    topics: result.outputs.map(({ topic }) => topic),
+  };
 }
 
 describe('two answers to one trigger', () => {
@@ -76,5 +82,49 @@ it('an answer whose rule its configuration does not have is parked, and the othe
     told: [],
     topics: ['carillon.dead-letters'],
     fates: [{ kind: 'parked', reason: 'rule_gone' }],
+  });
+});
+
+describe('an answer that was parked and is redriven', () => {
+  const redriven = (from: LogRecord, offset: number, time: number): LogRecord => ({
+    ...from,
+    offset,
+    time,
+    headers: { ...from.headers, [REDRIVEN_FROM_HEADER]: `carillon.lookups/0@${from.offset}` },
+  });
+
+  it('is that answer still: once the cause is gone it is resolved, with as much time as at first', async () => {
+    const first = record(answer('ada@example.com'), 3);
+    const { book } = topology.ports;
+    const broken: RuleBook = {
+      ...book,
+      ruleNamed(...which) {
+        const known = book.ruleNamed(...which);
+        return known?.ok ? { ok: false, placed: known.placed, error: 'cannot be compiled' } : known;
+      },
+    };
+    expect(await resolveWith({ ...topology.ports, book: broken }, first)).toMatchObject({
+      fates: [{ kind: 'parked', reason: 'rule_gone' }],
+    });
+    const { intents, fates } = await resolve(redriven(first, 9, 5_000_000));
+    expect(fates).toEqual([{ kind: 'done' }]);
+    expect(intents).toMatchObject([{ to: 'ada@example.com', notAfter: 5_000_000 + 86_400_000 }]);
+    const again = await resolve(redriven(first, 12, 6_000_000));
+    expect(again.intents.map(({ id }) => id)).toEqual(intents.map(({ id }) => id));
+  });
+
+  it('where it is still there is parked again, never passed over', async () => {
+    const odd = record(answer('x@example.com', 'order-paid.gone'), 5);
+    await resolve(odd);
+    expect(await resolve(redriven(odd, 8, 1))).toMatchObject({
+      topics: ['carillon.dead-letters'],
+      fates: [{ kind: 'parked', reason: 'rule_gone' }],
+    });
+  });
+
+  it('yields nothing where another one counts', async () => {
+    await resolve(record(answer('first@example.com'), 3));
+    const later = record(answer('second@example.com'), 4);
+    expect((await resolve(redriven(later, 9, 1))).fates).toEqual([{ kind: 'dropped', reason: 'superseded' }]);
   });
 });

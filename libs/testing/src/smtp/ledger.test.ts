@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createLoopbackGuard } from '../partner/loopback-http.ts';
 import type { ProviderResult } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LedgerOptions, startLedgerSmtp } from './index.ts';
@@ -16,12 +17,14 @@ afterEach(() => rm(folder, { recursive: true }));
 async function run(
   count: number,
   options: Omit<LedgerOptions, 'file'>,
+  name = 'r',
 ): Promise<{ verdicts: Map<string, ProviderResult['verdict']>; entries: { id: string; dropped: boolean }[] }> {
   const file = join(folder, `${JSON.stringify(options).replaceAll(/\W+/g, '-')}-${Math.random()}.jsonl`);
   const ledger = await startLedgerSmtp({ file, ...options });
-  const sender = createSmtpSenderFactory({ clock: { now: Date.now } }).create(
+  const sender = createSmtpSenderFactory({ clock: { now: Date.now }, guard: createLoopbackGuard() }).create(
     { kind: 'smtp', host: ledger.host, port: ledger.port, tls: 'none', from: 'shop@example.com' },
     {},
+    'shop',
   );
   const signal = new AbortController().signal;
   const verdicts = new Map<string, ProviderResult['verdict']>();
@@ -32,7 +35,7 @@ async function run(
         const result = await sender.send(
           {
             channel: 'email',
-            to: `r${index}@example.org`,
+            to: `${name}${index}@example.org`,
             from: { name: '', address: 'shop@example.com' },
             subject: `Grüße ${index}`,
             html: null,
@@ -66,6 +69,17 @@ describe('The ledger server', () => {
     for (const [id, verdict] of verdicts) {
       expect([id, dropped.get(id)]).toEqual([id, { accepted: false, ambiguous: true }[verdict as 'accepted']]);
     }
+  });
+
+  it.each([
+    ['refused-', 'refused_content', []],
+    ['never-', 'transient', []],
+    ['unanswered-', 'ambiguous', [true]],
+    ['customer-', 'accepted', [false]],
+  ] as const)('does as the address %s says, whatever chance would say', async (name, verdict, drops) => {
+    const { verdicts, entries } = await run(1, {}, name);
+    expect([...verdicts.values()]).toEqual([verdict]);
+    expect(entries.map(({ dropped }) => dropped)).toEqual(drops);
   });
 
   it('treats the same messages in the same way for the same seed', async () => {

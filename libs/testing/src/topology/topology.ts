@@ -29,7 +29,7 @@ import {
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
-import { createLoopbackHttp } from '../partner/loopback-http.ts';
+import { createLoopbackGuard, createLoopbackHttp } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
 export type MovedClock = Clock & { pass(span: Duration): void };
@@ -41,6 +41,8 @@ export type TopologyOptions = {
   readonly partitions?: number;
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
+  /** Addresses of the names that partners may have; without any they have to be named by address. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Values behind the secrets that configuration names. */
   readonly secrets?: Readonly<Record<string, string>>;
 };
@@ -95,7 +97,7 @@ export class Topology {
     await configuration.refresh();
     const templates = createTemplateRenderer();
     const book = createRuleBook(compileGiven, templates);
-    const http = createLoopbackHttp();
+    const http = createLoopbackHttp(this.#options.names);
     this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }
@@ -137,7 +139,10 @@ export class Topology {
       ids,
       compileRule: compileGiven,
       secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },
-      senders: [createSandboxSenderFactory({ inbox, clock }), createSmtpSenderFactory({ clock, timeouts })],
+      senders: [
+        createSandboxSenderFactory({ inbox, clock }),
+        createSmtpSenderFactory({ clock, guard: createLoopbackGuard(), timeouts }),
+      ],
     };
   }
 

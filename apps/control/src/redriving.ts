@@ -1,0 +1,62 @@
+import { formatPosition, type DeadLetter } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import type { NewRecord } from '@carillon/ports';
+import { isLeftOut, readAsking, REDRIVE_HEADER, REDRIVEN_FROM_HEADER } from '@carillon/stages';
+import type { ControlPorts } from './ports.ts';
+
+/** Topics whose records are appended again as they are. */
+const REDRIVEN = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
+const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
+
+type Ports = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims'>;
+
+/**
+ * The record of a dead letter once more: the same bytes, key and ids, so that what was already made of it stays one.
+ * Throws CarillonError `wrong_state` where appending it would change nothing, with the reason.
+ */
+export async function redrivenRecord(letter: DeadLetter, ports: Ports): Promise<NewRecord> {
+  const { topic, partition, offset } = letter;
+  if (!isRedriven(topic)) {
+    throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
+  }
+  const [standing] = isLeftOut(letter) ? await ports.log.read(topic, partition, offset, 1) : [];
+  if (isLeftOut(letter) && standing?.offset !== offset) {
+    throw new CarillonError('wrong_state', 'the record has left the log (retention)');
+  }
+  const { key, value, headers } = standing ?? letter;
+  const added =
+    topic === 'carillon.triggers'
+      ? await askAgain(value, ports)
+      : topic === 'carillon.lookups'
+        ? await resolveAgain({ ...letter, headers, value }, ports)
+        : {};
+  return { topic, partition, key, value, headers: { ...headers, ...added } };
+}
+
+/** A trigger that was given up is asked again. */
+async function askAgain(value: Uint8Array, { codecs, tasks, ids }: Ports): Promise<NewRecord['headers']> {
+  const trigger = codecs.trigger.decode(value);
+  const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
+  const asking = task && readAsking(task);
+  if (asking?.verdict?.kind === 'parked') {
+    throw new CarillonError('wrong_state', 'it is being given up at this moment; try again in a second');
+  }
+  if (asking && asking.ended?.kind !== 'parked') {
+    const why = asking.trigger ? 'its partner is being asked again already' : 'its partner has answered since';
+    throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
+  }
+  return { [REDRIVE_HEADER]: ids.random('request') };
+}
+
+/** An answer is never asked for again, and stays the first one of its trigger: it is resolved once more as what it was. */
+async function resolveAgain(letter: DeadLetter, { log, codecs, claims }: Ports): Promise<NewRecord['headers']> {
+  const { topic, partition, offset, headers, value } = letter;
+  const from = headers[REDRIVEN_FROM_HEADER] ?? formatPosition({ logId: log.logId, topic, partition, offset });
+  const lookup = codecs.lookup.decode(value);
+  const claim = lookup.ok ? await claims.get(lookup.value.trigger.id) : null;
+  if (claim && claim.position !== from) {
+    const why = `another answer to the same trigger counts, ${claim.position}, so this one would change nothing`;
+    throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
+  }
+  return { [REDRIVEN_FROM_HEADER]: from };
+}

@@ -1,0 +1,129 @@
+import { readAsking } from '@carillon/stages';
+import { CarillonError } from '@carillon/kernel';
+import type { EventLog, Secrets } from '@carillon/ports';
+import { answersEverybody } from '@carillon/testing';
+import { untilFound } from '@carillon/testing/topology';
+import { describe, expect, it } from 'vitest';
+import { lookupGround } from './lookup-ground.ts';
+
+const ground = lookupGround();
+
+const events = async (count: number): Promise<void> => {
+  await Promise.all(Array.from({ length: count }, (_, at) => ground.topology().event({ watchers: [`w${at}`] })));
+};
+/** The task of the trigger that asks about this user id. */
+async function taskAbout(userId: string) {
+  const { ports, data } = ground.topology();
+  for (const { value } of await ground.topology().records('carillon.triggers')) {
+    const trigger = ports.codecs.trigger.decode(value);
+    if (trigger.ok && trigger.value.userIds.includes(userId)) return data.tasks.get(trigger.value.id);
+  }
+  return null;
+}
+
+describe('while the log takes no answers', () => {
+  /** The log of the topology; answers and dead letters are refused until `refuses` says no. */
+  function refusing(refuses: () => boolean): { readonly log: EventLog; readonly tries: () => number } {
+    const { log } = ground.topology().data;
+    let tries = 0;
+    return {
+      tries: () => tries,
+      log: {
+        ...log,
+        append: async (records) => {
+          if (!records.some(({ topic }) => topic === 'carillon.lookups' || topic === 'carillon.dead-letters'))
+            return log.append(records);
+          tries += 1;
+          if (refuses()) throw new CarillonError('log_unavailable', 'the log is away');
+          return log.append(records);
+        },
+      },
+    };
+  }
+
+  it('nobody is asked for more: what was under way waits in memory, the rest in the store; then all goes on, asked once', async () => {
+    let away = true;
+    await ground.configure({ match: undefined });
+    await events(400);
+    const { log, tries } = refusing(() => away);
+    const engine = await ground.start({ log });
+    await untilFound('answers were refused several times', () => (tries() > 300 ? true : undefined), 30_000);
+    const asked = ground.partner().calls.length;
+    expect(asked).toBeLessThanOrEqual(128);
+    expect(engine.troubles).toHaveLength(1);
+    expect(await ground.allLookups()).toEqual([]);
+    away = false;
+    expect(await ground.intents(400, 30_000)).toHaveLength(400);
+    expect(ground.partner().calls).toHaveLength(400);
+    expect((await ground.allLookups()).length).toBe(400);
+  });
+
+  it('what is too late is taken up a few at a time, and all of it ends as a dead letter when the log is back', async () => {
+    let away = true;
+    ground.partner().follow((_request, response) => void response.writeHead(500).end());
+    await ground.configure({}, {}, { expires: '1h' });
+    await events(150);
+    ground.topology().clock.pass(3_600_000);
+    const { log, tries } = refusing(() => away);
+    await ground.start({ log });
+    await untilFound('dead letters were refused several times', () => (tries() > 200 ? true : undefined), 30_000);
+    const tasks = await Promise.all(Array.from({ length: 150 }, (_, at) => taskAbout(`w${at}`)));
+    expect(tasks.filter((task) => task && readAsking(task).verdict).length).toBeLessThanOrEqual(64);
+    away = false;
+    expect(await ground.letters(150, 30_000)).toHaveLength(150);
+    expect((await ground.allLetters()).length).toBe(150);
+  });
+});
+
+it('A trigger whose lease ran out while it waited for its place is not called about, but leased anew first', async () => {
+  const held: (() => void)[] = [];
+  const withoutLease: string[] = [];
+  const asked = (ids: readonly string[]) => Promise.all(ids.map(taskAbout));
+  ground.partner().follow(async (request, response) => {
+    const tasks = await asked(request.userIds);
+    const now = ground.topology().clock.now();
+    if (tasks.some((task) => (task?.leaseUntil ?? 0) <= now)) withoutLease.push(...request.userIds);
+    if (held.length < 64) await new Promise<void>((resolve) => held.push(resolve));
+    return answersEverybody(request, response);
+  });
+  await ground.configure({ match: undefined, timeouts: { total: '30s' } });
+  await ground.start();
+  await events(128);
+  await untilFound('every place is taken', () => (held.length === 64 ? true : undefined));
+  await untilFound('the others have their leases', async () => {
+    const tasks = await asked(Array.from({ length: 128 }, (_, at) => `w${at}`));
+    return tasks.every((task) => task?.leaseUntil !== null) || undefined;
+  });
+  ground.topology().clock.pass(120_000);
+  for (const go of held) go();
+  await untilFound('all were asked', () => (ground.partner().calls.length >= 128 ? true : undefined), 30_000);
+  expect(withoutLease).toEqual([]);
+  expect(await ground.intents(128, 30_000)).toHaveLength(128);
+});
+
+it('A call that could not be begun settles its triggers: once the store is back they are asked, without their lease running out', async () => {
+  const { secrets } = ground.topology().ports;
+  let away = true;
+  let tries = 0;
+  const behind: Secrets = {
+    ...secrets,
+    resolve: async (workspace, name) => {
+      tries += 1;
+      if (away) throw new CarillonError('internal', 'the store is away');
+      return secrets.resolve(workspace, name);
+    },
+  };
+  await ground.configure();
+  const engine = await ground.start({ secrets: behind });
+  await ground.topology().event({ watchers: ['ada'] });
+  const task = await untilFound('it was given back', async () => {
+    const found = await taskAbout('ada');
+    return tries > 0 && found?.leaseUntil === null ? found : undefined;
+  });
+  expect(readAsking(task)).toMatchObject({ calls: 0, evidence: [], verdict: null });
+  expect(ground.partner().calls).toEqual([]);
+  expect(String(engine.troubles[0])).toContain('the store is away');
+  away = false;
+  expect(await ground.intents(1)).toHaveLength(1);
+  expect(ground.partner().calls).toHaveLength(1);
+});

@@ -1,0 +1,45 @@
+import type { CohortChange } from './cohort-message.ts';
+import { isBefore, type Order } from './order.ts';
+import { hasAllPages, withPage, type PageRanges } from './page-ranges.ts';
+
+/** The pages of one export that have come so far. */
+export type SessionPages = {
+  readonly session: string;
+  /** Of its page that came first; counts for all of its pages. */
+  readonly order: Order;
+  readonly of: number | null;
+  readonly seen: PageRanges;
+  /** Whether any member on them came with a usable user id. */
+  readonly named: boolean;
+  /** Members on them that came without one. */
+  readonly skipped: number;
+};
+
+export const isWhole = ({ of, seen }: SessionPages): boolean => of !== null && hasAllPages(seen, of);
+
+/** There were members, and not one with a usable user id: the integration names the wrong field. An empty cohort is another thing. */
+export const namesNobody = ({ named, skipped }: SessionPages): boolean => !named && skipped > 0;
+
+/**
+ * With the page of this message. Null: it has none, or it belongs to an export that began before the newest one, and such a
+ * page says nothing about who is gone.
+ */
+export function withMessage(
+  before: SessionPages | null,
+  { session, page, userIds, skipped }: Pick<CohortChange, 'session' | 'page' | 'userIds' | 'skipped'>,
+  order: Order,
+): SessionPages | null {
+  if (session === null || page === null) return null;
+  const same = before?.session === session ? before : null;
+  if (before && !same && isBefore(order, before.order)) return null;
+  // Of an export that named nobody nothing is kept: once the field is right, all of its pages have to come again.
+  const known = same && isWhole(same) && namesNobody(same) ? null : same;
+  return {
+    session,
+    order,
+    of: page.of ?? known?.of ?? null,
+    seen: withPage(known?.seen ?? [], page.number),
+    named: (known?.named ?? false) || userIds.length > 0,
+    skipped: (known?.skipped ?? 0) + skipped,
+  };
+}

@@ -1,0 +1,22 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/**
+ * How many values JSON text makes, before it is read: fields, items of lists, and empty objects and lists once more.
+ * What a reader does and keeps goes by these, not by bytes. Of text that is no JSON, at least as many as a reader meets.
+ */
+export function countJsonValues(bytes: Uint8Array): number {
+  let values = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) values += 1;
+    else if (byte === QUOTE) {
+      at += 1;
+      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    }
+  }
+  return values;
+}
