@@ -66,7 +66,6 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       skipped: ({ group, partition }) => world.find(`${group}/${partition} was told of records that are gone`),
       call: () => () => undefined,
       asking: () => undefined,
-      membersSkipped: () => undefined,
       partnerAlert: (partner, detail) => note('an alert')(`${partner} ${detail}`),
       trouble: (where, error) => note(where)(error),
       attempt: () => () => undefined,
