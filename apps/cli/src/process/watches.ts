@@ -41,8 +41,8 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
-  const passedOver = (position: string, detail: string): void =>
-    logger.warn({ position, detail }, 'no record of Carillon: it was passed over');
+  const passedOver = (position: number, detail: string): void =>
+    logger.warn({ topic: 'carillon.config', partition: 0, position, detail }, 'no record of Carillon: passed over');
   const consumer = watchConsumer(telemetry, logger);
   const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
   const control: ControlPorts['watch'] = { ...consumer, trouble };
