@@ -107,9 +107,9 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       dataDir,
       launch,
       posts: posters.posts,
-      begun: ({ gatewayUrl }) => {
+      async begun({ gatewayUrl }) {
         address.up(gatewayUrl);
-        return posters.finish();
+        await posters.finish();
       },
     });
     return await report(

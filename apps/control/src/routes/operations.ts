@@ -60,8 +60,8 @@ async function configurationChecks({ ports }: ControlContext): Promise<Check[]> 
     return ports.configuration.current();
   });
   const stopped = ports.configuration.stoppedBefore();
-  const detail = `number ${configuration.number}, ${stopped ?? 'read to its end'}`;
-  const steps: Check[] = [{ step: 'configuration', ok: configuration.number >= 0 && stopped === null, detail }];
+  const read = `number ${configuration.number}, ${stopped ?? 'read to its end'}`;
+  const steps: Check[] = [{ step: 'configuration', ok: configuration.number >= 0 && stopped === null, detail: read }];
   for (const kind of ['notification', 'stream'] as const) {
     for (const { ref, body } of listResources<'notification' | 'stream'>(configuration, kind)) {
       for (const name of body.security?.api_keys ?? []) {
