@@ -20,6 +20,7 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
       },
       configuration: {
         current: () => expect.fail('readiness asks for its age only'),
+        stoppedBefore: () => null,
         readToEndAt: () => (away.includes('configuration') ? 0 : 10_000),
       },
       clock: { now: () => 10_000 },

@@ -1,7 +1,8 @@
 import { CONFIGURATION_FRESH_FOR } from '@carillon/gateway';
 import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
-import type { Clock, ConfigurationView, DeliveryLedger } from '@carillon/ports';
+import type { Clock, DeliveryLedger } from '@carillon/ports';
 import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
+import type { FollowedConfiguration } from '@carillon/stages';
 import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
 import type { Watches } from './watches.ts';
@@ -21,11 +22,12 @@ export function createHealth(
   const { metrics } = telemetry;
   const countDeliveries = createCount(() => backend.ledger.countByState());
   const age = (): number => clock.now() - configuration.readToEndAt();
+  const readAgo = (): string => `read to its end ${Math.max(0, Math.round(age()))} ms ago`;
   const checks = (): readonly ReadinessCheck[] => [
     {
       name: 'configuration',
-      ok: age() <= CONFIGURATION_FRESH_FOR,
-      detail: `read to its end ${Math.max(0, Math.round(age()))} ms ago`,
+      ok: configuration.stoppedBefore() === null && age() <= CONFIGURATION_FRESH_FOR,
+      detail: configuration.stoppedBefore() ?? readAgo(),
     },
     ...backend.readiness(),
     standing(watches.stopped()),
@@ -56,7 +58,7 @@ export function createHealth(
 type HealthGround = {
   readonly watches: Pick<Watches, 'telemetry' | 'stopped'>;
   readonly backend: { readonly ledger: Pick<DeliveryLedger, 'countByState'> } & Pick<Backend, 'readiness'>;
-  readonly configuration: Pick<ConfigurationView, 'current' | 'readToEndAt'>;
+  readonly configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>;
   readonly clock: Clock;
 };
 

@@ -42,6 +42,8 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
+  const passedOver = (position: string, detail: string): void =>
+    logger.warn({ position, detail }, 'no record of Carillon: it was passed over');
   /** Partitions that stand still, by group and topic. */
   const stopped = new Map<string, Set<number>>();
   const consumer = watchConsumer(telemetry, logger, stopped);
@@ -52,6 +54,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     logger,
     telemetry,
     trouble,
+    passedOver,
     kafkaSaid,
     // Made for the role that they belong to: a counter at 0 says that this process would count.
     delivery: (): DeliveryPorts['watch'] => ({ ...consumer, ...watchAttempts(telemetry, logger), trouble }),

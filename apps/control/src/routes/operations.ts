@@ -58,7 +58,12 @@ export function operationRoutes(app: ApiServer, context: ControlContext): void {
 /** What the newest configuration asks for and nobody provides. */
 async function configurationChecks({ ports }: ControlContext): Promise<Check[]> {
   const read = await checkStep('configuration', async () => {
-    const { number } = await ports.configuration.refresh();
+    const { number } = await ports.configuration.refresh().catch((error: unknown) => {
+      if (ports.configuration.stoppedBefore() === null) throw error;
+      return ports.configuration.current();
+    });
+    const stopped = ports.configuration.stoppedBefore();
+    if (stopped !== null) throw new Error(`number ${number}, ${stopped}`);
     if (number < 0) throw new CarillonError('not_found', 'nothing was applied yet');
     return `number ${number}, read to its end`;
   });
