@@ -64,8 +64,8 @@ export async function runConsumer(mishaps: readonly Mishap[], shared: Shared, bu
     const stage = createCohortsStage({ ...tools, codecs, ids, clock });
     const watch = {
       consumes: () => undefined,
-      begun: () => () => undefined,
       stopped: () => () => undefined,
+      begun: () => () => undefined,
       failed: () => undefined,
       left: () => undefined,
       skipped: () => undefined,
