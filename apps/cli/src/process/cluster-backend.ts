@@ -106,7 +106,8 @@ async function compareTopics(connection: KafkaConnection, singleBroker: boolean)
   return 'as they have to be';
 }
 
-async function findSchemas(connection: RegistryConnection): Promise<string> {
+/** Looks and registers nothing; rejects with the subjects that the registry does not know. */
+export async function findSchemas(connection: RegistryConnection): Promise<string> {
   // A client of its own: the one in use answers from memory.
   const registry = createSchemaRegistry(connection);
   try {
