@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AppliedBody, DeliveryBody } from '@carillon/contracts';
+import type { AppliedBody, CheckBody, DeliveryBody } from '@carillon/contracts';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { cli, untilFound } from '@carillon/testing';
 import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
@@ -166,8 +166,11 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     const during = clients.answers.filter(({ at, took }) => at - took > from);
     const memory = Math.max(...pids().map(memoryOf));
     const metrics = await Promise.all(cluster.members.map(({ address }) => fetch(`${address}/metrics`)));
+    const doctor = await api<CheckBody>('POST', '/v1/doctor');
+    expect(doctor, JSON.stringify(doctor)).toMatchObject({ status: 200 });
+    const failing = doctor.body.steps.filter(({ ok }) => !ok).map(({ step }) => step);
     await part.restart();
-    return { clients, away, during, memory, metrics: metrics.map(({ status }) => status) };
+    return { clients, away, during, memory, metrics: metrics.map(({ status }) => status), failing };
   }
 
   /** Whatever was away is back: all that was taken is delivered, by the processes that were there before. */
@@ -182,7 +185,9 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   it(
     'answers 503 with Retry-After while the broker is gone for 30 s, and delivers all that it took, without a restart',
     async () => {
-      const { clients, away, during, memory, metrics } = await outageOf('broker', services.kafka);
+      const { clients, away, during, memory, metrics, failing } = await outageOf('broker', services.kafka);
+      expect(failing).toEqual(expect.arrayContaining(['configuration', 'Kafka']));
+      expect(failing).not.toContain('database');
       expect(during.length).toBeGreaterThan(10);
       expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
       for (const role of ROLES) expect(away[role], role).toContain('Kafka');
@@ -196,7 +201,9 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   it(
     'goes on taking events while the database is gone for 30 s, for which the log is enough, and delivers them after',
     async () => {
-      const { clients, away, during, memory, metrics } = await outageOf('database', services.mongodb);
+      const { clients, away, during, memory, metrics, failing } = await outageOf('database', services.mongodb);
+      expect(failing).toContain('database');
+      expect(failing).not.toContain('Kafka');
       expect(during.filter(({ status }) => status === 202).length).toBeGreaterThan(100);
       const { gateway, ...others } = away;
       expect(gateway).toEqual(new Set(['database, which does not decide']));
