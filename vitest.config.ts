@@ -2,11 +2,11 @@ import { defineConfig } from 'vitest/config';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
 const chapters = 'test/walkthrough/[0-9]*.test.ts';
-const crashes = ['test/chaos/**/*.test.ts', 'test/integration/cluster/outage.test.ts'];
+const alone = ['test/chaos/**/*.test.ts', 'test/integration/cluster/outage.test.ts', 'test/fuzz/*.test.ts'];
 
 /**
  * Four groups, one after the other. `unit`: the tests of the packages and of the architecture. `whole`: tests of the
- * running product under `test/`; both two files at a time. `alone`: crashes and outages under load, one at a time,
+ * running product under `test/`; both two files at a time. `alone`: crashes, outages, hostile input and overload, one at a time,
  * because each takes the machine. `walkthrough`: the chapters of the handbook, over servers started once for all.
  */
 export default defineConfig({
@@ -29,13 +29,13 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, 'test/architecture/**', ...crashes, chapters],
+          exclude: [...exclude, 'test/architecture/**', ...alone, chapters],
           sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        test: { name: 'alone', include: crashes, exclude, fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: { name: 'alone', include: alone, exclude, fileParallelism: false, sequence: { groupOrder: 2 } },
       },
       {
         extends: true,

@@ -144,3 +144,9 @@ export async function readEvidence(stores: Stores): Promise<Evidence> {
     deadLetters: (await readTopic(stores, 'carillon.dead-letters')).length,
   };
 }
+
+/** Triggers that were answered, and records of the same answer beyond the first of each: those are superseded. */
+export function countLookups({ lookups }: Evidence): { readonly lookups: number; readonly lookupsRepeated: number } {
+  const triggers = new Set(lookups.map(({ lookup }) => lookup.trigger.id)).size;
+  return { lookups: triggers, lookupsRepeated: lookups.length - triggers };
+}

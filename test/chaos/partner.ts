@@ -32,12 +32,17 @@ export type Character =
   /** The partner has never heard of them. */
   | 'nobody';
 
-/** Share of calls, and what they get in place of an answer. Far from what would open the breaker (60 %). */
-const THROTTLED = 0.03;
-const UNAVAILABLE = 0.04;
-const NEVER_ANSWERED = 0.02;
-/** Longest wait before an answer; evenly spread below it. */
-const LATENCY = 300;
+/** Shares of calls, and what they get in place of an answer. */
+export type Whims = {
+  readonly throttled: number;
+  readonly unavailable: number;
+  readonly neverAnswered: number;
+  /** Longest wait before an answer, in milliseconds; evenly spread below it. */
+  readonly latency: number;
+};
+
+/** Far from what would open the breaker (60 %). */
+const WHIMS: Whims = { throttled: 0.03, unavailable: 0.04, neverAnswered: 0.02, latency: 300 };
 
 export const addressOf = (id: string): string => `${id}@example.org`;
 
@@ -57,7 +62,7 @@ function itemOf(id: string, answer: number): unknown {
  * A partner that keeps a book of its own: slow, and by chance throttling, out of order, or silent until the product gives
  * up. It knows each id by its first word.
  */
-export async function startBookedPartner(seed: number): Promise<BookedPartner> {
+export async function startBookedPartner(seed: number, whims = WHIMS): Promise<BookedPartner> {
   const partner = await startScriptedPartner();
   const chance = createChance(seed ^ 0xca11);
   const calls: BookedCall[] = [];
@@ -74,11 +79,11 @@ export async function startBookedPartner(seed: number): Promise<BookedPartner> {
     response.once('finish', () => (call.answered = response.statusCode === 200));
     response.once('close', () => (call.endedAt = Date.now()));
     const fate = chance();
-    const patience = chance() * LATENCY;
-    if (fate < NEVER_ANSWERED) return undefined;
+    const patience = chance() * whims.latency;
+    if (fate < whims.neverAnswered) return undefined;
     await new Promise((resolve) => setTimeout(resolve, patience));
-    if (fate < NEVER_ANSWERED + THROTTLED) return void response.writeHead(429, { 'retry-after': '1' }).end();
-    if (fate < NEVER_ANSWERED + THROTTLED + UNAVAILABLE) return void response.writeHead(503).end();
+    if (fate < whims.neverAnswered + whims.throttled) return void response.writeHead(429, { 'retry-after': '1' }).end();
+    if (fate < whims.neverAnswered + whims.throttled + whims.unavailable) return void response.writeHead(503).end();
     answers += 1;
     return userIds.flatMap((id) => itemOf(id, answers));
   });

@@ -38,6 +38,34 @@ export const NO_COMPARE_AND_SET: Change = {
   to: 'WHERE id = ? AND ? >= 0`',
 };
 
+/** The bug: a commit returns before it is on the disk. */
+export const COMMIT_IN_MEMORY: Change = {
+  file: 'libs/adapters/embedded/src/writing/writable-file.ts',
+  from: 'PRAGMA synchronous = FULL;',
+  to: 'PRAGMA synchronous = NORMAL;',
+};
+
+/** The bug: the client has its 202 before the event is on the log. */
+export const ACCEPTED_BEFORE_COMMIT: Change = {
+  file: 'apps/gateway/src/event-intake.ts',
+  from: 'await appendInTime(ports.log,',
+  to: 'void appendInTime(ports.log,',
+};
+
+/** The bug: a publication is answered before its markers are on the log. */
+export const ANSWERED_BEFORE_MARKERS: Change = {
+  file: 'libs/stages/src/configuration/publish.ts',
+  from: '  await repeatMarkers(log, number);\n  await ports.readEverywhere',
+  to: '  void repeatMarkers(log, number);\n  await ports.readEverywhere',
+};
+
+/** The bug: the document of a delivery does not hold the outcome until it is on the log. */
+export const OUTCOME_NOT_IN_DOCUMENT: Change = {
+  file: 'libs/adapters/embedded/src/stores/delivery-ledger.ts',
+  from: 'document: stringifyJson(delivery),',
+  to: 'document: stringifyJson({ ...delivery, unpublished: [] }),',
+};
+
 /** The bug: what was cut off is sent again, though nobody knows whether it was taken. */
 export const DOUBT_SENT_AGAIN: Change = {
   file: 'libs/domain/src/deliveries/attempts.ts',

@@ -72,6 +72,31 @@ const LEAVING = 0.4;
 const PAGES = 3;
 const MEMBERS_OF_PAGE = 60;
 
+/** An event of the shop's stream, named by its idempotency key. */
+export const eventPost = (keys: ShopKeys, name: string, body: object, taken: Post['taken']): Post => ({
+  path: `/events/${STREAM}`,
+  headers: { authorization: `Bearer ${keys.stream}`, 'idempotency-key': name },
+  body,
+  name,
+  taken,
+  idempotent: true,
+});
+
+const cohortPost = (keys: ShopKeys, name: string, body: object, taken: () => void): Post => ({
+  path: COHORT_PATH,
+  headers: { authorization: `Bearer ${keys.cohort}` },
+  body: { cohort: 'vip', ...body },
+  name,
+  taken,
+  idempotent: false,
+});
+
+/** Says who came or went, and since when, as a platform must whose requests can overtake each other. */
+export function changePost(keys: ShopKeys, kind: AcknowledgedChange['kind'], user: string, taken: () => void): Post {
+  const action = kind === 'entered' ? 'add' : 'remove';
+  return cohortPost(keys, `${kind}/${user}`, { action, user_ids: [user], time: new Date().toISOString() }, taken);
+}
+
 /** Orders, orders that somebody watches, and the comings and goings of a cohort, mixed by chance. */
 export function createPosts(options: PostsOptions): Posts {
   const { keys, mixture: { firing = 1, lookups = LOOKUPS, changes: changing = CHANGES } = {} } = options;
@@ -84,17 +109,8 @@ export function createPosts(options: PostsOptions): Posts {
   const inside = [...firstMembers];
   let made = 0;
 
-  function event(body: object, promise: Omit<Acknowledged, 'eventId'>): Post {
-    const name = `key-${made}`;
-    return {
-      path: `/events/${STREAM}`,
-      headers: { authorization: `Bearer ${keys.stream}`, 'idempotency-key': name },
-      body,
-      name,
-      taken: (eventId) => void acknowledged.push({ ...promise, eventId }),
-      idempotent: true,
-    };
-  }
+  const event = (body: object, promise: Omit<Acknowledged, 'eventId'>): Post =>
+    eventPost(keys, `key-${made}`, body, (eventId) => void acknowledged.push({ ...promise, eventId }));
 
   function order(): Post {
     const earlier = orders[Math.floor(chance() * orders.length)];
@@ -115,23 +131,11 @@ export function createPosts(options: PostsOptions): Posts {
     return event(body, { subject, to, fires: told || character === 'mute', asks: true });
   }
 
-  const cohortPost = (name: string, body: object, taken: () => void): Post => ({
-    path: COHORT_PATH,
-    headers: { authorization: `Bearer ${keys.cohort}` },
-    body: { cohort: 'vip', ...body },
-    name,
-    taken,
-    idempotent: false,
-  });
-
-  /** With the time since when it is so, as a platform must say it whose requests can overtake each other. */
   function change(): Post {
     const [leaver] = chance() < LEAVING ? inside.splice(Math.floor(chance() * inside.length), 1) : [];
     const kind = leaver === undefined ? 'entered' : 'left';
     const user = leaver ?? `member-${made}`;
-    const action = kind === 'entered' ? 'add' : 'remove';
-    const body = { action, user_ids: [user], time: new Date().toISOString() };
-    return cohortPost(`${kind}/${user}`, body, () => {
+    return changePost(keys, kind, user, () => {
       changes.push({ kind, user });
       if (kind === 'entered') inside.push(user);
     });
@@ -140,7 +144,7 @@ export function createPosts(options: PostsOptions): Posts {
   function page(number: number): Post {
     const users = firstMembers.slice((number - 1) * MEMBERS_OF_PAGE, number * MEMBERS_OF_PAGE);
     const body = { action: 'replace', user_ids: users, session: 'first', page: number, pages: PAGES };
-    return cohortPost(`page ${number}`, body, () => undefined);
+    return cohortPost(keys, `page ${number}`, body, () => undefined);
   }
 
   return {

@@ -41,10 +41,10 @@ const memberRule = (name: string, change: string): string => `  ${name}:
 `;
 
 /**
- * A notification for every order; one for orders that somebody watches, whom the partner knows; one for who enters and
+ * A notification for every order, and one that soon is of no use; one for orders that somebody watches, whom the partner knows; one for who enters and
  * leaves a cohort. The second has the number of the partner's answer in its slot: two answers would be two messages.
  */
-const files = ({ smtpPort, partnerUrl }: Neighbours): Readonly<Record<string, string>> => ({
+export const shopFiles = ({ smtpPort, partnerUrl }: Neighbours): Readonly<Record<string, string>> => ({
   'carillon.yaml': `accounts:
   email: { kind: smtp, host: 127.0.0.1, port: ${smtpPort}, tls: none, connections: ${CONNECTIONS}, from: "Shop <shop@example.com>" }
 `,
@@ -71,6 +71,18 @@ authorization: { key: { secret: FEED_KEY } }
       unique_id: event.order_id
 `,
   ),
+  'workspaces/shop/notifications/order-brief.yaml': `${notification(
+    'order-paid',
+    `  brief:
+    stream: orders
+    when: event.status == "brief"
+    recipients:
+      from: event
+      to: { email: event.email }
+      unique_id: event.order_id
+`,
+  )}expires: 2s
+`,
   'workspaces/shop/notifications/order-watched.yaml': notification(
     'about-user',
     `  watched:
@@ -105,7 +117,7 @@ async function succeed(args: readonly string[], dataDir: string): Promise<string
 /** Applies the shop's configuration to the running product, as an operator would, and answers the keys to it. */
 export async function openShop(folder: string, dataDir: string, neighbours: Neighbours): Promise<ShopKeys> {
   const configuration = join(folder, 'configuration');
-  for (const [path, text] of Object.entries(files(neighbours))) {
+  for (const [path, text] of Object.entries(shopFiles(neighbours))) {
     const file = join(configuration, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);

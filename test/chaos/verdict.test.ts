@@ -179,6 +179,10 @@ describe('The verdict', () => {
     const mail = [{ ...dropped.letter, dropped: true }];
     expect(kinds({ ...dropped.course, mail }, dropped.evidence)).toEqual([]);
     expect(kinds(dropped.course, dropped.evidence)).toEqual(['doubt']);
+    // An answer that a failpoint took away excuses one doubt, and no more.
+    const taken = { ...dropped.course, answersLost: 1 };
+    expect(kinds(taken, dropped.evidence)).toEqual([]);
+    expect(kinds({ ...taken, answersLost: 0 }, dropped.evidence)).toEqual(['doubt']);
   });
 
   it('finds untrue a failure whose message was taken, a message to somebody else, and an end without an outcome', () => {

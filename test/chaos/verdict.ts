@@ -11,6 +11,8 @@ export type Course = Promised & {
   readonly mail: readonly LedgerEntry[];
   /** The most calls to the mail server that can have been under way at all kills together. */
   readonly callsAtKills: number;
+  /** Answers of the mail server that were taken away from the product, beyond those that the server never gave. */
+  readonly answersLost?: number;
   readonly partner: PartnerSide;
 };
 
@@ -113,12 +115,12 @@ const findStuck = ({ deliveries }: Evidence): readonly Finding[] =>
     .map(({ id, state, reason }) => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` }));
 
 /** A doubt comes from a call that a kill cut off, or from one that the server never answered; from nothing else. */
-function findDoubts({ mail, callsAtKills }: Course, { deliveries }: Evidence): readonly Finding[] {
+function findDoubts({ mail, callsAtKills, answersLost = 0 }: Course, { deliveries }: Evidence): readonly Finding[] {
   const doubts = countBy(deliveries, ({ state, reason }) => (state === 'IN_DOUBT' ? reason : ''));
   const drops = mail.filter(({ dropped }) => dropped).length;
   const bounds = [
     ['lease_ran_out', callsAtKills],
-    ['answer_unknown', drops],
+    ['answer_unknown', drops + answersLost],
   ] as const;
   return bounds.flatMap(([reason, most]): Finding[] => {
     const found = doubts.get(reason) ?? 0;

@@ -10,6 +10,7 @@ export const PROGRAMS = {
   opensmtpd: { path: '/usr/sbin/smtpd', debianPackage: 'opensmtpd' },
   curl: { path: commandPath('curl'), debianPackage: 'curl' },
   python: { path: commandPath('python3'), debianPackage: 'python3' },
+  strace: { path: commandPath('strace'), debianPackage: 'strace' },
   go: { path: commandPath('go'), debianPackage: 'golang-go' },
 } as const;
 

@@ -138,8 +138,7 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
     },
     async stop(deadline) {
       stopping.abort();
-      await loop.stop();
-      const all = Promise.all(underWay.values());
+      const all = Promise.all([loop.stop(), ...underWay.values()]);
       const ended = new AbortController();
       await Promise.race([all, pause(Math.max(0, deadline - clock.now()), ended.signal)]);
       ended.abort();

@@ -12,12 +12,14 @@ export type DeliveryConfig = {
 export type DeliveryRole = {
   /** What the first sweep found: shown at start. */
   readonly recovered: { readonly resumed: number; readonly inDoubt: number };
-  /** Stops taking work, gives calls under way up to 10 s, appends outcomes. */
+  /** Stops taking work, gives calls under way up to 10 s, appends outcomes: all within 13 s, whatever is away. */
   close(): Promise<void>;
 };
 
 const SWEEP_EVERY = 5_000;
 const CALLS_END = 10_000;
+/** What has not ended by then ends with the process: it is all safe to be killed. */
+const ALL_ENDS = 13_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
 /** The delivery role: takes intents into custody, sends what is due, sweeps what nobody finished. */
@@ -55,14 +57,17 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   return {
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
     async close() {
-      await consumption.stop();
-      await sweeper.stop();
-      const open = await dispatcher.stop(clock.now() + CALLS_END);
-      if (open.length > 0) await abandon(ports, open);
+      const began = clock.now();
+      const stopped = Promise.all([consumption.stop(), sweeper.stop()]);
+      stopped.catch(() => undefined);
+      const open = await dispatcher.stop(began + CALLS_END);
+      const ending = (async (): Promise<void> => {
+        if (open.length > 0) await abandon(ports, open).catch((error: unknown) => watch.trouble('abandon', error));
+        await stopped;
+        await sweep(ports, clock.now());
+      })().catch((error: unknown) => watch.trouble('stop', error));
       const ended = new AbortController();
-      await Promise.race([sweep(ports, clock.now()), pause(2_000, ended.signal)]).catch((error: unknown) =>
-        watch.trouble('sweep', error),
-      );
+      await Promise.race([ending, pause(Math.max(0, began + ALL_ENDS - clock.now()), ended.signal)]);
       ended.abort();
     },
   };

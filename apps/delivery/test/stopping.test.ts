@@ -4,6 +4,7 @@ import type { AttemptId } from '@carillon/kernel';
 import { deliveryIdOf } from '@carillon/stages';
 import { givenIntent, HOUR, ORDER_PAID } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
+import { startDelivery } from '../src/index.ts';
 import { RoleUnderTest } from './delivery-role.ts';
 
 let under: RoleUnderTest;
@@ -51,6 +52,35 @@ describe('stopping', () => {
     await under.stop();
     expect(await under.deliveries()).toMatchObject([{ state: 'SENT', unpublished: [] }]);
   });
+
+  it('ends in time while the log takes nothing, and every call that is left open is in doubt', async () => {
+    const own = await RoleUnderTest.open({ smtpSilence: 60_000 });
+    try {
+      await own.shop({}, 'shop', 2);
+      own.mail.follow(({ stage }) => (stage === 'dot' ? { ending: 'hang' } : undefined));
+      await own.topology.evaluates();
+      const { log } = own.ports;
+      let away = false;
+      const role = await startDelivery(
+        { aloneOnStore: true },
+        {
+          ...own.ports,
+          log: { ...log, append: (records) => (away ? new Promise(() => undefined) : log.append(records)) },
+        },
+      );
+      await own.paid('A-1');
+      await own.paid('A-2');
+      const dots = () => own.mail.heard.filter(({ stage }) => stage === 'dot').length;
+      await untilFound('two calls under way', () => dots() === 2 || undefined);
+      away = true;
+      const before = Date.now();
+      await role.close();
+      expect(Date.now() - before).toBeLessThan(14_500);
+      expect((await own.deliveries()).map(({ state }) => state)).toEqual(['IN_DOUBT', 'IN_DOUBT']);
+    } finally {
+      await own.close();
+    }
+  }, 30_000);
 
   it('begins nothing more', async () => {
     await under.shop();

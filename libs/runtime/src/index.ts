@@ -1,6 +1,7 @@
 export * from './consumer/stage-consumer.ts';
 export * from './failpoints/failpoints.ts';
 export * from './failpoints/fallible-ports.ts';
+export { FAILPOINT_PLACES } from './failpoints/places.ts';
 export * from './lifecycle/loop.ts';
 export * from './http/health.ts';
 export * from './http/http-limits.ts';

@@ -6,7 +6,7 @@ import { messageOf } from '@carillon/kernel';
 import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
 import { createChance } from '../chance.ts';
-import { readEvidence, readUnread, type Evidence } from '../evidence.ts';
+import { countLookups, readEvidence, readUnread, type Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
@@ -187,7 +187,7 @@ function figuresOf(posters: Posters, { faults }: Supervisor, evidence: Evidence)
     joinsAndLeaves: faultsLike(/joined$|left$/),
     acknowledged: posters.taken(),
     changes: posters.posts.changes.length,
-    lookups: evidence.lookups.length,
+    ...countLookups(evidence),
     requestsCut: posters.cut(),
     deliveries: deliveries.length,
     duplicates: deliveries.reduce((sum, one) => sum + one.duplicates, 0),

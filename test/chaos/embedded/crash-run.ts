@@ -2,24 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openEmbedded } from '@carillon/adapter-embedded';
-import { systemClock } from '@carillon/adapter-system';
-import {
-  launchProduct,
-  startLedgerSmtp,
-  untilFound,
-  type LaunchedProduct,
-  type LedgerSmtp,
-  type Product,
-} from '@carillon/testing';
+import { launchProduct, startLedgerSmtp, type LaunchedProduct, type LedgerSmtp } from '@carillon/testing';
 import { between, createChance } from '../chance.ts';
-import { readEvidence, type Evidence } from '../evidence.ts';
+import { countLookups, type Evidence } from '../evidence.ts';
 import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
-import type { Mixture, Posts } from '../posts.ts';
-import { CALL_LEASE, CONNECTIONS, countDeliveries, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import type { Mixture } from '../posts.ts';
+import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
+import { comeToRest } from './rest.ts';
 
 export type CrashOptions = {
   readonly seed: number;
@@ -46,11 +38,6 @@ export type CrashReport = {
 const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
-const SETTLES_WITHIN = 60_000;
-/** Nothing is open and nothing came for so long: what is still missing does not come. Longer than any retry or lease. */
-const QUIET = CALL_LEASE + 4_000;
-/** A stop may leave the last record of the log unread, seldom twice in a row. */
-const RESTS = 5;
 /** A call of the partner that came, or was answered, so near to a kill may have been cut off by it. */
 const NEAR_A_KILL = 1_000;
 
@@ -108,7 +95,15 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       ...(options.mixture && { mixture: options.mixture }),
     });
     const kills = await killRepeatedly(options, first, launch, address);
-    const evidence = await comeToRest(dataDir, launch, address, posters);
+    const evidence = await comeToRest({
+      dataDir,
+      launch,
+      posts: posters.posts,
+      begun: ({ gatewayUrl }) => {
+        address.up(gatewayUrl);
+        return posters.finish();
+      },
+    });
     return await report({ options, posters, kills, evidence, ...others }, lives.map((life) => life.stderr()).join(''));
   } finally {
     await Promise.all(lives.map((life) => life.kill('SIGKILL')));
@@ -147,65 +142,6 @@ async function killRepeatedly(
   return kills;
 }
 
-/** Starts it a last time and stops it when it is done; again, as long as something on the log is left to be read. */
-async function comeToRest(
-  dataDir: string,
-  launch: () => LaunchedProduct,
-  address: Address,
-  posters: Posters,
-): Promise<Evidence> {
-  for (let time = 1; ; time += 1) {
-    const life = launch();
-    const product = await life.ready;
-    address.up(product.gatewayUrl);
-    await posters.finish();
-    // What a dead process had begun to ask is open until its lease is over.
-    await settle(product, posters.posts, time === 1 ? 0 : CALL_LEASE);
-    const { code, signal } = await life.kill('SIGTERM');
-    if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
-    const evidence = await readEmbeddedEvidence(dataDir);
-    if (evidence.unread.length === 0 || time === RESTS) return evidence;
-  }
-}
-
-/** Opens the data folder of a stopped product as its next start would, and reads what is there. */
-async function readEmbeddedEvidence(dataDir: string): Promise<Evidence> {
-  const stores = await openEmbedded({ dataDir, clock: systemClock, holder: 'crash test' });
-  try {
-    return await readEvidence(stores);
-  } finally {
-    await stores.close();
-  }
-}
-
-/** Waits until every slot has a delivery and none is open, or until nothing moves any more: then the rest is lost. */
-async function settle(product: Product, { acknowledged, changes }: Posts, atLeast: number): Promise<void> {
-  const subjects = acknowledged.filter(({ fires }) => fires).map(({ subject }) => subject);
-  const slots = new Set(subjects).size + changes.length;
-  const began = Date.now();
-  let last = '';
-  let since = began;
-  await untilFound(
-    'deliveries that are sent, failed or in doubt',
-    async () => {
-      const counts = await countDeliveries(product);
-      const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-      const now = JSON.stringify(counts);
-      if (now !== last) {
-        last = now;
-        since = Date.now();
-      }
-      if ((counts['WAITING'] ?? 0) + (counts['SENDING'] ?? 0) > 0) return undefined;
-      await pause(50);
-      if (Date.now() - began < atLeast) return undefined;
-      return all >= slots || Date.now() - since > QUIET ? true : undefined;
-    },
-    SETTLES_WITHIN,
-  ).catch((error: unknown) => {
-    throw new Error(`it did not come to rest, the last count was ${last}`, { cause: error });
-  });
-}
-
 type Run = Others & {
   readonly options: CrashOptions;
   readonly posters: Posters;
@@ -234,7 +170,7 @@ async function report({ options, posters, smtp, partner, kills, evidence }: Run,
       kills: options.rounds,
       acknowledged: posters.taken(),
       changes: changes.length,
-      lookups: evidence.lookups.length,
+      ...countLookups(evidence),
       partnerCalls: partner.calls.length,
       partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
       requestsCut: posters.cut(),

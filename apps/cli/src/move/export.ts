@@ -118,7 +118,7 @@ async function* linesOf(
   yield* inState('WAITING');
 }
 
-/** Records of `carillon.config` from a number on, in order. One that cannot be read changes nothing, and keeps its number. */
+/** Records of `carillon.config` from a number on, in order. What is no record of ours changes nothing, and keeps its number. */
 export async function* configurationRecords(
   log: EventLog,
   codecs: Pick<RecordCodecs, 'configuration'>,
@@ -129,6 +129,9 @@ export async function* configurationRecords(
     for (const { value, offset, time } of records) {
       if (offset !== next) throw new CommandError(`carillon.config has no record ${next}: its history is not whole`);
       const decoded = codecs.configuration.decode(value);
+      if (!decoded.ok && decoded.error.reason !== 'not_framed') {
+        throw new CommandError(`record ${next} of carillon.config cannot be read: ${decoded.error.detail}`);
+      }
       const nothing = { id: `unreadable-${offset}`, at: formatInstant(time), author: '', changes: [] };
       yield decoded.ok ? decoded.value : nothing;
       next = offset + 1;

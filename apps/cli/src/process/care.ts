@@ -7,13 +7,32 @@ import type { Clock, TopicName } from '@carillon/ports';
 import type { Backend } from './backend.ts';
 import { fingerprintFor, foreignKey, type Keys } from './deployment-keys.ts';
 
+/** Names and places that the system refuses, whoever asks. */
+const NO_PLACE: ReadonlySet<unknown> = new Set([
+  'ENOTDIR',
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENAMETOOLONG',
+  'EINVAL',
+]);
+
 export async function backupTo(file: string, backend: Backend): Promise<{ bytes: number }> {
+  if (file.includes('\0')) throw new CarillonError('invalid_request', 'file: no name of a file has a NUL character');
   // Over another file it would take away an older backup, or whatever the caller mistook for a free name.
   if (existsSync(file)) throw new CarillonError('invalid_request', `file: ${file} is there already; give a new name`);
   if (!existsSync(dirname(file))) {
     throw new CarillonError('invalid_request', `file: there is no folder ${dirname(file)} on the server`);
   }
-  await backend.backup(file);
+  try {
+    await backend.backup(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!NO_PLACE.has(code)) throw error;
+    const detail = `file: the server cannot write there (${code}); name a file in a folder of its own`;
+    throw new CarillonError('invalid_request', detail, {}, { cause: error });
+  }
   return { bytes: (await stat(file)).size };
 }
 

@@ -68,7 +68,7 @@ export async function openFoundation(
   // One file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
   const codecs = await createRecordCodecs(backend.registry, () => clock.now());
-  const configuration = createConfigurationView(backend.log, codecs.configuration, clock);
+  const configuration = createConfigurationView(backend.log, codecs.configuration, clock, watches.passedOver);
   await configuration.refresh();
   const follower = startLoop(
     FOLLOW_EVERY,

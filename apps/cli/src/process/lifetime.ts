@@ -1,9 +1,12 @@
-import type { CarillonError } from '@carillon/kernel';
+import type { CarillonError, Duration } from '@carillon/kernel';
 import { reportFailure } from '../output.ts';
+
+/** What is away holds up each part that closes for a while; all of it together is given so long (docs/cluster.md). */
+const ENDS_WITHIN: Duration = 14_500;
 
 /**
  * The life of a process that serves: starts, tells, and ends in order at a signal (code 0), or at once where going on
- * would be wrong (code 1).
+ * would be wrong (code 1). What has not closed in time ends with the process: everything is safe to be killed.
  */
 export async function serveUntilAsked<Running extends { close(): Promise<void> }>(
   asJson: boolean,
@@ -16,6 +19,7 @@ export async function serveUntilAsked<Running extends { close(): Promise<void> }
     const running = await start((error) => end(reportFailure(error, asJson)));
     tell(running);
     await asked;
+    setTimeout(() => end(0), ENDS_WITHIN).unref();
     await running.close();
     end(0);
   } catch (error) {

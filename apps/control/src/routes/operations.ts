@@ -55,10 +55,13 @@ export function operationRoutes(app: ApiServer, context: ControlContext): void {
 
 /** What the newest configuration asks for and nobody provides. */
 async function configurationChecks({ ports }: ControlContext): Promise<Check[]> {
-  const configuration = await ports.configuration.refresh();
-  const steps: Check[] = [
-    { step: 'configuration', ok: configuration.number >= 0, detail: `number ${configuration.number}, read to its end` },
-  ];
+  const configuration = await ports.configuration.refresh().catch((error: unknown) => {
+    if (ports.configuration.stoppedBefore() === null) throw error;
+    return ports.configuration.current();
+  });
+  const stopped = ports.configuration.stoppedBefore();
+  const detail = `number ${configuration.number}, ${stopped ?? 'read to its end'}`;
+  const steps: Check[] = [{ step: 'configuration', ok: configuration.number >= 0 && stopped === null, detail }];
   for (const kind of ['notification', 'stream'] as const) {
     for (const { ref, body } of listResources<'notification' | 'stream'>(configuration, kind)) {
       for (const name of body.security?.api_keys ?? []) {

@@ -32,20 +32,23 @@ export type YamlSource = {
 const EXPRESSION_ADVICE = 'put an expression on a line of its own, or after | on the next line';
 
 const SYNTAX_ADVICE: Readonly<Record<string, readonly [expected: string, fix: string]>> = {
-  DUPLICATE_KEY: ['each key once', 'remove one of the two'],
   TAB_AS_INDENT: ['spaces', 'indent with spaces instead of tabs'],
   MULTIPLE_DOCS: ['one document', 'remove the line --- and what follows, or put it into a file of its own'],
   BLOCK_AS_IMPLICIT_KEY: ['one key and its value on a line', `if this is text with ": " in it, ${EXPRESSION_ADVICE}`],
 };
+
+/** Characters of one file. The parser needs about a millisecond for a kilobyte, and meanwhile the process does nothing else. */
+const MOST_CHARACTERS = 64 * 1024;
 
 type Positions = Map<string, { readonly key: number; readonly node: Node | null }>;
 
 /** Reads one file. Everything that YAML does silently and nobody means is a fault here: tags, empty values, aliases. */
 export function readYaml(file: string, text: string): YamlSource {
   const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, keepSourceTokens: true };
-  const nested = tooDeep(text);
-  const document = parseDocument(nested ? '' : text, options);
+  // Keys are compared below: the parser compares each with all the others, which takes seconds for some thousand keys.
+  const options = { lineCounter: lines, prettyErrors: false, keepSourceTokens: true, uniqueKeys: false };
+  const refusal = refusalOf(text);
+  const document = parseDocument(refusal ? '' : text, options);
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(Math.min(offset, text.length));
     return { line: Math.max(1, line), column: Math.max(1, col) };
@@ -59,19 +62,14 @@ export function readYaml(file: string, text: string): YamlSource {
       'valid YAML',
       `check quotes, brackets and indentation; ${EXPRESSION_ADVICE}`,
     ];
-    fault(pos[0], [], code === 'DUPLICATE_KEY' ? 'this key is there twice' : message, expected, fix);
+    fault(pos[0], [], message, expected, fix);
   }
-  if (nested)
-    fault(
-      0,
-      [],
-      'the file is nested too deeply',
-      'a file as in the reference',
-      'remove the brackets or the indentation',
-    );
+  if (refusal) fault(0, [], ...refusal);
   const positions: Positions = new Map();
-  const broken = document.errors.some(({ code }) => code !== 'DUPLICATE_KEY');
-  const value = broken || !document.contents ? undefined : readNode(document.contents, [], { text, positions, fault });
+  const value =
+    document.errors.length > 0 || !document.contents
+      ? undefined
+      : readNode(document.contents, [], { text, positions, fault });
 
   const known = (path: ValuePath): { key: number; node: Node | null } => {
     for (let length = path.length; length > 0; length -= 1) {
@@ -98,6 +96,15 @@ export function readYaml(file: string, text: string): YamlSource {
       return isScalar(node) && typeof node.value !== 'string' ? (node.source ?? null) : null;
     },
   };
+}
+
+/** Why a file is not even parsed; undefined where it is. */
+function refusalOf(text: string): readonly [message: string, expected: string, fix: string] | undefined {
+  if (text.length > MOST_CHARACTERS)
+    return ['the file is too large', `at most ${MOST_CHARACTERS} characters`, 'split it into several files'];
+  if (tooDeep(text))
+    return ['the file is nested too deeply', 'a file as in the reference', 'remove the brackets or the indentation'];
+  return undefined;
 }
 
 /** The parser calls itself for each level, so a few kilobytes of brackets would end in a stack overflow. */
@@ -154,7 +161,7 @@ function readScalar(node: Scalar, path: ValuePath, { fault }: Reader): unknown {
 
 function readMap(items: readonly unknown[], path: ValuePath, reader: Reader): object {
   const { positions, fault } = reader;
-  const entries: [string, unknown][] = [];
+  const entries = new Map<string, unknown>();
   for (const pair of items) {
     if (!isPair(pair) || !isScalar(pair.key)) {
       fault(0, path, 'a key is no plain word', 'plain words as keys', 'write key: value');
@@ -163,7 +170,10 @@ function readMap(items: readonly unknown[], path: ValuePath, reader: Reader): ob
     const name = String(pair.key.value);
     const at = [...path, name];
     const key = pair.key.range?.[0] ?? 0;
-    if (entries.some(([other]) => other === name)) continue;
+    if (entries.has(name)) {
+      fault(key, [], 'this key is there twice', 'each key once', 'remove one of the two');
+      continue;
+    }
     const node = isNode(pair.value) ? pair.value : null;
     positions.set(JSON.stringify(at), { key, node });
     if (node === null) {
@@ -174,8 +184,8 @@ function readMap(items: readonly unknown[], path: ValuePath, reader: Reader): ob
         'key: value',
         `a comma inside { } begins a new key; ${EXPRESSION_ADVICE}`,
       );
-      entries.push([name, undefined]);
-    } else entries.push([name, readNode(node, at, reader)]);
+      entries.set(name, undefined);
+    } else entries.set(name, readNode(node, at, reader));
   }
   return Object.fromEntries(entries);
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isCarillonError } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
 import { readFailpoints } from './failpoints.ts';
@@ -29,6 +32,22 @@ describe('FAILPOINTS', () => {
     const points = readFailpoints('provider.send.before:1:throw, delivery.sent.after:1:throw');
     await expect(points?.hit('provider.send.before')).rejects.toThrow('provider.send.before');
     await expect(points?.hit('delivery.sent.after')).rejects.toThrow('delivery.sent.after');
+  });
+
+  it('from a file count from the last change of the file on', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'failpoints-'));
+    const file = join(folder, 'orders');
+    const points = readFailpoints(`@${file}`);
+    await points?.hit('intents.append.before');
+    await writeFile(file, 'intents.append.before:2:throw');
+    await points?.hit('intents.append.before');
+    await expect(points?.hit('intents.append.before')).rejects.toThrow('failpoint intents.append.before');
+    await points?.hit('intents.append.before');
+    await writeFile(file, 'intents.append.before:1:throw\n');
+    await expect(points?.hit('intents.append.before')).rejects.toThrow('failpoint intents.append.before');
+    await writeFile(file, '');
+    await points?.hit('intents.append.before');
+    await rm(folder, { recursive: true });
   });
 
   it.each([

@@ -1,10 +1,13 @@
+import { readFileSync, writeSync } from 'node:fs';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import { pause } from '../lifecycle/loop.ts';
 import { FAILPOINT_PLACES } from './places.ts';
 
 /**
  * Places where a test makes a process fail: `FAILPOINTS=intents.append.after:3:kill` ends it when intents were appended
- * for the third time. Without the variable nothing is wrapped and nothing costs anything.
+ * for the third time. `FAILPOINTS=@/tmp/orders` takes the orders from a file, which may change while the process runs: it
+ * counts from the last change on. Where it fails it says so on standard error. Without the variable nothing is wrapped
+ * and nothing costs anything.
  */
 export type Failpoints = {
   /** Counts that this place was reached, and fails there if it was told to. */
@@ -22,16 +25,51 @@ const PATTERN = /^([a-z-]+\.[a-z-]+)\.(before|after):([1-9]\d{0,5}):([a-z]+)$/;
 /** Null where the variable is not set. Throws `wrong_usage` for an order that could not be carried out. */
 export function readFailpoints(text: string | undefined): Failpoints | null {
   if (!text) return null;
-  const orders = text.split(',').map(readOrder);
-  const counts = new Map<string, number>();
+  const read = text.startsWith('@') ? followFile(text.slice(1)) : fixed(text);
   return {
     async hit(name) {
+      const { orders, counts } = read();
       const count = (counts.get(name) ?? 0) + 1;
       counts.set(name, count);
       for (const order of orders) if (order.name === name && order.nth === count) await carryOut(order);
     },
   };
 }
+
+type Armed = { readonly orders: readonly Order[]; readonly counts: Map<string, number> };
+
+const arm = (text: string): Armed => ({
+  orders: text.split(',').filter(Boolean).map(readOrder),
+  counts: new Map(),
+});
+
+function fixed(text: string): () => Armed {
+  const armed = arm(text);
+  return () => armed;
+}
+
+/** What the file says now. A file that is not there yet says nothing. */
+function followFile(file: string): () => Armed {
+  let seen = '';
+  let armed = arm('');
+  return () => {
+    const text = readIfThere(file);
+    if (text !== seen) armed = arm(text);
+    seen = text;
+    return armed;
+  };
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** What a process says on standard error before it does what it was told. */
+export const failpointLine = (name: string, action: string): string => `failpoint ${name}: ${action}`;
 
 function readOrder(text: string): Order {
   const [, place, side, nth, word] = PATTERN.exec(text.trim()) ?? [];
@@ -47,6 +85,7 @@ function readOrder(text: string): Order {
 }
 
 async function carryOut({ name, action }: Order): Promise<void> {
+  writeSync(2, `${failpointLine(name, action)}\n`);
   switch (action) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL');

@@ -65,6 +65,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const methodsOf = watchRoutes(app);
 
   app.server.maxConnections = limits.maxConnections;
+  // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417 without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);

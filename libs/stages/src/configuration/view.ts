@@ -1,25 +1,31 @@
 import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration, type ResourceRef } from '@carillon/domain';
-import { CarillonError, type Instant } from '@carillon/kernel';
-import type { Clock, ConfigurationView, EventLog, RecordCodecs } from '@carillon/ports';
+import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import type { Clock, ConfigurationView, DecodeError, EventLog, RecordCodecs } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
 
 const PAGE = 200;
+const RETRY_AFTER: Duration = 1000;
 
 export type FollowedConfiguration = ConfigurationView & {
   /** Resources whose change of this record was void, because it was based on an older number. Empty: it took effect. */
   voided(number: number): readonly ResourceRef[];
   /** Append time of the newest record, or undefined before any. */
   newestAt(): Instant | undefined;
+  /** Place, reason and remedy of the record that cannot be read on from now, or null. */
+  stoppedBefore(): string | null;
 };
 
 /**
  * Follows `carillon.config` by folding it from its start; every number's configuration stays at hand, sharing what did
- * not change. A record that cannot be read is passed over by every reader alike (its number exists and changes nothing).
+ * not change. What has no frame of ours is passed over, and told: every reader sees that alike (its number exists and
+ * changes nothing). What is framed and cannot be read here may be sound for another program or in a minute: the view
+ * stays before it, and readings reject with `configuration_stale` until it can be read.
  */
 export function createConfigurationView(
   log: EventLog,
   codec: RecordCodecs['configuration'],
   clock: Clock,
+  passedOver: (place: string, why: string) => void = () => undefined,
 ): FollowedConfiguration {
   const history: Configuration[] = [];
   const voidedBy = new Map<number, readonly ResourceRef[]>();
@@ -27,6 +33,7 @@ export function createConfigurationView(
   let next = 0;
   let endSeenAt = Number.NEGATIVE_INFINITY;
   let newestAt: Instant | undefined;
+  let stopped: string | null = null;
   let running: Promise<void> | undefined;
 
   async function readToEnd(): Promise<void> {
@@ -34,7 +41,14 @@ export function createConfigurationView(
       const askedAt = clock.now();
       const records = await log.read('carillon.config', 0, next, PAGE);
       for (const record of records) {
+        const place = `carillon.config/0@${record.offset}`;
         const decoded = await decodeRecord(codec, record.value);
+        if (!decoded.ok && decoded.error.reason !== 'not_framed') {
+          stopped = unreadable(place, decoded.error);
+          throw new CarillonError('configuration_stale', stopped, { retryAfter: RETRY_AFTER });
+        }
+        stopped = null;
+        if (!decoded.ok) passedOver(place, decoded.error.detail);
         const folded = decoded.ok
           ? foldConfiguration(current, decoded.value, record.offset)
           : { configuration: { ...current, number: record.offset }, voided: [] };
@@ -77,5 +91,14 @@ export function createConfigurationView(
     refresh,
     voided: (number) => voidedBy.get(number) ?? [],
     newestAt: () => newestAt,
+    stoppedBefore: () => stopped,
   };
+}
+
+function unreadable(place: string, { reason, detail }: DecodeError): string {
+  const remedy =
+    reason === 'unknown_schema'
+      ? 'Bring the schema back to the registry, or this process to the release that wrote the record'
+      : 'Bring this process to the release that wrote the record; if no release reads it, restore the topic';
+  return `${place} cannot be read (${reason}: ${detail}), and nothing behind it counts until then. ${remedy}`;
 }

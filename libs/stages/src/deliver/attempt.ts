@@ -7,6 +7,7 @@ import {
   presend,
   providerResult,
   settleAttempt,
+  STOPPED,
   type AccountChoice,
   type Delivery,
   type DeliverySettings,
@@ -187,6 +188,12 @@ async function call(
   ports: AttemptPorts,
 ): Promise<AttemptReport> {
   const token = sending.token ?? '';
+  const settings = deliverySettings(notification.body);
+  // A process that was held still since it took the lease may wake when others call the delivery a doubt already.
+  if (ports.clock.now() >= (sending.leaseUntil ?? 0)) {
+    const unsent = providerResult('transient', STOPPED, 'the lease ran out before the provider was called');
+    return { kind: 'postponed', delivery: await settle(sending, token, unsent, settings, anotherAccount, ports) };
+  }
   const lease = holdLease(sending, token, LEASE, ports);
   const result = await hold.sender
     .send(message, {
@@ -198,7 +205,6 @@ async function call(
     })
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
-  const settings = deliverySettings(notification.body);
   const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
   if (result.suppress && sending.intent.to !== null) {
     await ports.suppressions.add({

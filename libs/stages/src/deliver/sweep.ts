@@ -46,14 +46,29 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
 
 /**
  * Calls that outlive their process: nobody will hear the answer, so each is in doubt now rather than at the next start.
- * Only for calls of this very process, right before it ends.
+ * Only for calls of this very process, right before it ends. All are marked before anything is told, and one that cannot
+ * be marked keeps no other from it; rejects with the first failure after the rest was done.
  */
 export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Promise<void> {
-  for (const id of ids) {
-    const delivery = await ports.ledger.get(id);
-    const moment: Moment = { now: ports.clock.now(), derive: ports.ids.derive };
-    const next = delivery && leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment);
-    if (next && (await ports.ledger.replace(next)) === 'done') await publishOutcomes([next], ports);
+  const marked = await Promise.allSettled(ids.map((id) => markAbandoned(id, ports)));
+  const doubted = marked.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []));
+  await publishOutcomes(doubted, ports);
+  const failed = marked.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
+
+/** Null: its call has ended meanwhile. */
+async function markAbandoned(
+  id: DeliveryId,
+  { ledger, configuration, clock, ids }: SweepPorts,
+): Promise<Delivery | null> {
+  for (;;) {
+    const delivery = await ledger.get(id);
+    const moment: Moment = { now: clock.now(), derive: ids.derive };
+    const next = delivery && leaseRanOut(delivery, settingsOf(delivery, configuration), moment);
+    if (!next) return null;
+    // Its own lease may have been renewed in the same moment.
+    if ((await ledger.replace(next)) === 'done') return next;
   }
 }
 

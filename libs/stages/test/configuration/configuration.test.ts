@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { changesOf, notification, ORDER_PAID, orderShop, PAID_MAIL, recordOf, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
+import { err } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, readSourceRecord } from '../../src/index.ts';
 
@@ -26,6 +27,8 @@ const appendRecord = (wishes = orderShop()) =>
       headers: {},
     },
   ]);
+const appendBytes = (value: Uint8Array) =>
+  topology.data.log.append([{ topic: 'carillon.config', partition: 0, key: 'k', value, headers: {} }]);
 
 describe('publishing', () => {
   it('answers with the number when a marker of it stands in every partition', async () => {
@@ -113,14 +116,56 @@ describe('the view of the configuration', () => {
     expect((await view.at(0)).number).toBe(0);
   });
 
-  it('passes over a record that cannot be read: its number exists and changes nothing', async () => {
+  it('passes over what is no record of ours, and says so: its number exists and changes nothing', async () => {
     await appendRecord();
-    await topology.data.log.append([
-      { topic: 'carillon.config', partition: 0, key: 'k', value: new Uint8Array([9]), headers: {} },
-    ]);
-    const view = viewOf(topology.data.log);
+    await appendBytes(Uint8Array.of(9));
+    const told: string[] = [];
+    const { log } = topology.data;
+    const view = createConfigurationView(log, topology.ports.codecs.configuration, topology.clock, (place, why) =>
+      told.push(`${place}: ${why}`),
+    );
     const { number, resources } = await view.refresh();
     expect([number, resources.size]).toEqual([1, 3]);
+    expect(told).toEqual(['carillon.config/0@1: a record has at least 5 bytes']);
+  });
+
+  it('stays before a record of a schema that nobody knows yet, and goes on by itself once it is known', async () => {
+    await appendRecord();
+    await appendRecord([template('new', PAID_MAIL)]);
+    const codec = topology.ports.codecs.configuration;
+    let seen = 0;
+    let known = false;
+    const unsure: typeof codec = {
+      ...codec,
+      decode: (bytes) => {
+        seen += 1;
+        return seen === 1 || known ? codec.decode(bytes) : err({ reason: 'unknown_schema', detail: 'no schema 7' });
+      },
+      learn: async () => known,
+    };
+    const view = createConfigurationView(topology.data.log, unsure, topology.clock);
+    const readings = [await view.refresh().catch(String), await view.refresh().catch(String)];
+    for (const reading of readings) expect(reading).toMatch(/carillon\.config\/0@1 .*unknown_schema.*registry/);
+    await expect(view.refresh()).rejects.toMatchObject({ code: 'configuration_stale' });
+    await expect(view.at(1)).rejects.toMatchObject({ code: 'configuration_stale' });
+    expect(view.stoppedBefore()).toContain('carillon.config/0@1');
+    expect([view.current().number, view.readToEndAt()]).toEqual([0, Number.NEGATIVE_INFINITY]);
+    known = true;
+    expect((await view.refresh()).number).toBe(1);
+    expect(view.stoppedBefore()).toBeNull();
+    expect(view.readToEndAt()).toBeGreaterThan(0);
+  });
+
+  it('stays before a record whose Avro cannot be read', async () => {
+    await appendRecord();
+    const whole = topology.ports.codecs.configuration.encode(recordOf(changesOf(EMPTY_CONFIGURATION, orderShop())));
+    await appendBytes(whole.subarray(0, whole.length - 20));
+    const view = viewOf(topology.data.log);
+    await expect(view.refresh()).rejects.toMatchObject({
+      code: 'configuration_stale',
+      message: expect.stringContaining('carillon.config/0@1 cannot be read (not_avro') as string,
+    });
+    expect(view.readToEndAt()).toBe(Number.NEGATIVE_INFINITY);
   });
 
   it('does not say that it read to the end before it has, however large the records are', async () => {

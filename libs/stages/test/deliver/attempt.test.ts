@@ -101,6 +101,33 @@ describe('one attempt', () => {
     expect(calls).toHaveLength(1);
   });
 
+  it('by a process that was held still until its lease ran out is no call, and gives the delivery back', async () => {
+    const delivery = await waiting();
+    const { ledger } = topology.data;
+    const swept = async (): Promise<void> => {
+      topology.clock.pass(31_000);
+      await sweep(topology.ports, topology.clock.now());
+    };
+    const frozen = (then: () => Promise<void>): DeliveryLedger => ({
+      ...ledger,
+      async replace(next) {
+        const wrote = await ledger.replace(next);
+        if (next.state === 'SENDING') await then();
+        return wrote;
+      },
+    });
+    expect(await attempt(delivery, answers(), { ledger: frozen(swept) })).toMatchObject({ kind: 'postponed' });
+    expect([calls, released]).toEqual([[], [null]]);
+    const back = await now(delivery);
+    expect(back).toMatchObject({ state: 'WAITING', reason: 'stopped_before_sending', attemptsUsed: 0, token: null });
+    expect(back.history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'IN_DOUBT', 'WAITING']);
+    // The same where nobody has swept yet.
+    const asleep = async (): Promise<void> => topology.clock.pass(30_000);
+    expect(await attempt(back, answers(), { ledger: frozen(asleep) })).toMatchObject({ kind: 'postponed' });
+    expect(calls).toEqual([]);
+    expect(await attempt(await now(delivery), answers())).toMatchObject({ kind: 'called' });
+  });
+
   it('by an adapter that throws is a doubt, not a failure', async () => {
     const delivery = await waiting();
     await attempt(

@@ -14,6 +14,8 @@ export type ProductOptions = {
   readonly args?: readonly string[];
   /** `--demo` writes its files into the working folder. */
   readonly cwd?: string;
+  /** Command and arguments that become the product, such as those of a tracer. Left out: Node itself. */
+  readonly under?: readonly string[];
 };
 
 export type ProductExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -55,9 +57,10 @@ function readScreen(stdout: string): Screen | undefined {
 export function launchProduct(options: ProductOptions): LaunchedProduct {
   const { dataDir, program = PROGRAM, ports = { gateway: 0, control: 0 } } = options;
   const places = ['--gateway-port', String(ports.gateway), '--control-port', String(ports.control)];
+  const [command, ...prefix] = [...(options.under ?? []), process.execPath];
   const child = spawn(
-    process.execPath,
-    [program, 'up', '--data-dir', dataDir, ...places, '--json', ...(options.args ?? [])],
+    command,
+    [...prefix, program, 'up', '--data-dir', dataDir, ...places, '--json', ...(options.args ?? [])],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environmentWith(options.env),

@@ -17,6 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 async function run(
   count: number,
   options: Omit<LedgerOptions, 'file'>,
+  name = 'r',
 ): Promise<{ verdicts: Map<string, ProviderResult['verdict']>; entries: { id: string; dropped: boolean }[] }> {
   const file = join(folder, `${JSON.stringify(options).replaceAll(/\W+/g, '-')}-${Math.random()}.jsonl`);
   const ledger = await startLedgerSmtp({ file, ...options });
@@ -34,7 +35,7 @@ async function run(
         const result = await sender.send(
           {
             channel: 'email',
-            to: `r${index}@example.org`,
+            to: `${name}${index}@example.org`,
             from: { name: '', address: 'shop@example.com' },
             subject: `Grüße ${index}`,
             html: null,
@@ -68,6 +69,17 @@ describe('The ledger server', () => {
     for (const [id, verdict] of verdicts) {
       expect([id, dropped.get(id)]).toEqual([id, { accepted: false, ambiguous: true }[verdict as 'accepted']]);
     }
+  });
+
+  it.each([
+    ['refused-', 'refused_content', []],
+    ['never-', 'transient', []],
+    ['unanswered-', 'ambiguous', [true]],
+    ['customer-', 'accepted', [false]],
+  ] as const)('does as the address %s says, whatever chance would say', async (name, verdict, drops) => {
+    const { verdicts, entries } = await run(1, {}, name);
+    expect([...verdicts.values()]).toEqual([verdict]);
+    expect(entries.map(({ dropped }) => dropped)).toEqual(drops);
   });
 
   it('treats the same messages in the same way for the same seed', async () => {

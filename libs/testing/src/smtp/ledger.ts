@@ -34,6 +34,13 @@ function chance(...parts: readonly (string | number)[]): number {
   return createHash('sha256').update(JSON.stringify(parts)).digest().readUInt32BE() / 2 ** 32;
 }
 
+/**
+ * Addresses that settle the fate of a message before chance is asked, by their first word: put off once, put off always,
+ * refused for good, taken and not answered.
+ */
+const FATE = /^to:[^\n]*\b(later|never|refused|unanswered)-/im;
+const fateOf = (raw: string): string | undefined => FATE.exec(raw)?.[1];
+
 const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?.[1] ?? '';
 
 /** A mail server that keeps an honest book of what it accepted while it is slow, refuses and breaks off by chance. */
@@ -46,7 +53,7 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
   const drops = (id: string, time: number): boolean => chance(seed, 'drop', id, time) < drop;
   const append = (mail: AcceptedMail): Promise<void> => {
     const id = messageIdOf(mail.raw);
-    const dropped = drops(id, seen.get(id) ?? 1);
+    const dropped = fateOf(mail.raw) === 'unanswered' || drops(id, seen.get(id) ?? 1);
     const work = async (): Promise<void> => {
       const parsed = await parseMail(Buffer.from(mail.raw, 'latin1'));
       const entry: LedgerEntry = {
@@ -72,7 +79,11 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     const time = (seen.get(id) ?? 0) + 1;
     seen.set(id, time);
     const after = Math.floor(chance(seed, 'latency', id, time) * latency);
-    if (chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
+    const fate = fateOf(raw);
+    if (fate === 'refused') return { say: '550 5.7.1 not wanted', after };
+    const putOff = fate === 'never' || (fate === 'later' && time === 1);
+    if (putOff || chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
+    if (fate === 'unanswered') return { after, ending: 'drop' };
     return drops(id, time) ? { after, ending: 'drop' } : { say: `250 2.0.0 Ok: queued as ${time}-LEDGER`, after };
   };
 

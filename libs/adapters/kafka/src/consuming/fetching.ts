@@ -119,13 +119,19 @@ export function createFetching(
     }
   }
 
-  /** Below the start reading goes on at the start; beyond the end the position belongs to another log. */
+  /**
+   * Below the start records were lost to retention: the worker begins anew there, and tells how many. Beyond the end the
+   * position belongs to another log.
+   */
   async function settle(buffer: PartitionBuffer, error: unknown): Promise<void> {
     if (!isOutOfRange(error)) return isUnreadable(error) ? buffer.fail(error) : undefined;
     const { start, end } = await bounds(buffer.partition);
-    if (buffer.next() < start) return buffer.moveTo(start);
-    if (buffer.next() <= end) return;
     const place = placeOf(topic, buffer.partition);
+    if (buffer.next() < start) {
+      const words = `${place} begins at ${start}: records from ${buffer.next()} on left the log before they were read`;
+      return buffer.fail(new CarillonError('log_unavailable', words));
+    }
+    if (buffer.next() <= end) return;
     if (buffer.next() <= watermarks.end(place)) return buffer.fail(watermarks.receded(place, end));
     buffer.fail(new CarillonError('wrong_log', `${place} ends at ${end}, before ${buffer.next()}`));
   }

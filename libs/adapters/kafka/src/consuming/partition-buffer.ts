@@ -12,9 +12,7 @@ export type PartitionBuffer = {
   hungry(): boolean;
   /** Takes what was fetched from `from`; ignored when the buffer has gone on elsewhere since. */
   put(from: number, chunk: Chunk): void;
-  /** Goes on at another offset, with nothing in it. */
-  moveTo(offset: number): void;
-  /** The assignment has to end with this error. */
+  /** The worker has to end with this error, after what is in it was handed over. */
   fail(error: unknown): void;
   /** Resolves with at least one record, or with none when the signal ends. Throws what it failed with. */
   take(maxRecords: number, maxBytes: number, signal: AbortSignal): Promise<readonly LogRecord[]>;
@@ -23,7 +21,7 @@ export type PartitionBuffer = {
 const HUNGRY_BELOW = 256 * 1024;
 
 export function createPartitionBuffer(partition: number, from: number, hungered: () => void): PartitionBuffer {
-  let records: LogRecord[] = [];
+  const records: LogRecord[] = [];
   let bytes = 0;
   let next = from;
   let failure: { readonly error: unknown } | null = null;
@@ -45,11 +43,6 @@ export function createPartitionBuffer(partition: number, from: number, hungered:
         bytes += bytesOf(record);
       }
       if (chunk.records.length > 0) wake();
-    },
-    moveTo(offset) {
-      records = [];
-      bytes = 0;
-      next = offset;
     },
     fail(error) {
       failure = { error };

@@ -1,7 +1,7 @@
 import type { Duration } from '@carillon/kernel';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { type Brokers, type Cluster, type FetchedMessage, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
-import { isOutOfRange } from '../connection/faults.ts';
+import { isOutOfRange, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import type { Watermarks } from '../watermarks.ts';
 import { bytesOf, chunkOf, countWithin } from './records.ts';
@@ -40,7 +40,12 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
         maxBytes,
         topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes }] }],
       });
-      return responses[0]?.partitions[0]?.messages ?? [];
+      // A client over its quota is answered at once and with nothing: that is not the end of the partition.
+      const page = answered(topic, partition, responses[0]?.partitions);
+      if (page.messages.length === 0 && from < Number(page.highWatermark)) {
+        throw staleError(`${placeOf(topic, partition)} goes on to ${page.highWatermark}, and nothing of it was sent`);
+      }
+      return page.messages;
     });
 
   const bounds = (topic: TopicName, partition: number): Promise<Bounds> =>
@@ -51,7 +56,7 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
           isolationLevel: READ_UNCOMMITTED,
           topics: [{ topic, partitions: [{ partition, timestamp }] }],
         });
-        return Number(responses[0]?.partitions[0]?.offset ?? -1);
+        return Number(answered(topic, partition, responses[0]?.partitions).offset);
       };
       const [start, end] = await Promise.all([offsetAt(OLDEST), offsetAt(NEWEST)]);
       return { start, end };
@@ -98,4 +103,15 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
       return records.slice(0, countWithin(records, maxRecords, maxBytes));
     },
   };
+}
+
+/** What an answer says of the one partition that was asked about. Throws what counts as stale where it says nothing. */
+function answered<Part extends { readonly partition: number }>(
+  topic: TopicName,
+  partition: number,
+  parts: readonly Part[] | undefined,
+): Part {
+  const found = parts?.find((part) => part.partition === partition);
+  if (!found) throw staleError(`the broker answered without ${placeOf(topic, partition)}`);
+  return found;
 }

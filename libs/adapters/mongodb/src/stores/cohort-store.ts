@@ -8,6 +8,7 @@ import { upsertGuarded, type GuardedWrite } from '../compare-and-set.ts';
 import { keyOf, type CohortDocument, type CohortMemberDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
+import { inRuns } from '../runs.ts';
 
 const idOf = (...parts: readonly string[]): string =>
   createHash('sha256')
@@ -65,7 +66,7 @@ export function createCohortStore({ cohorts, cohortMembers }: Collections, attem
       const found = await attempt(() => cohortMembers.find({ _id: { $in: ids } }).toArray());
       return found.map(memberOf);
     },
-    saveMembers(ref, members) {
+    async saveMembers(ref, members) {
       const cohortId = cohortIdOf(ref);
       const offsets = new Map<string, number>();
       const writes = members.map(({ user, inside, since, newest, offset }): GuardedWrite<CohortMemberDocument> => {
@@ -85,7 +86,9 @@ export function createCohortStore({ cohorts, cohortMembers }: Collections, attem
           },
         };
       });
-      return saveFenced(cohortMembers, writes, ({ _id, offset }) => offset > (offsets.get(_id) ?? 0));
+      const isRefused = ({ _id, offset }: CohortMemberDocument): boolean => offset > (offsets.get(_id) ?? 0);
+      const answers = await inRuns(writes, async (run) => [await saveFenced(cohortMembers, run, isRefused)]);
+      return answers.includes('refused') ? 'refused' : 'done';
     },
     async outdated(ref, before, limit) {
       const found = await attempt(() =>

@@ -8,6 +8,7 @@ import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
 import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
+import { inRuns } from '../runs.ts';
 
 type Body = Pick<DeliveryDocument, 'body'>;
 const BODY = { projection: { body: 1 } } as const;
@@ -74,6 +75,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
 
   /** Who holds the id or the slot of each delivery. One that was refused has a holder, if not yet in sight of all. */
   async function holdersOf(refused: readonly Delivery[]): Promise<ReadonlyMap<Delivery, DeliveryDocument>> {
+    if (refused.length === 0) return new Map();
     const ids = refused.map(({ id }) => id);
     const byId = new Map((await ledger.find({ _id: { $in: ids } }).toArray()).map((found) => [found._id, found]));
     const holders = new Map<Delivery, DeliveryDocument>();
@@ -87,27 +89,28 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     return holders;
   }
 
-  return {
-    async insert(deliveries) {
-      if (deliveries.length === 0) return [];
-      const token = writeToken();
-      const firsts = firstPlaces(deliveries);
-      const documents = deliveries.map((delivery) => documentOf(delivery, token));
-      return attempt(async () => {
-        const offered = firsts.flatMap((place) => documents[place] ?? []);
-        const duplicates = await insertEach(ledger, offered);
-        const taken = new Set(firsts.filter((_place, at) => !duplicates.has(at)));
-        const holders = await holdersOf(deliveries.filter((_delivery, place) => !taken.has(place)));
-        const first = new Set(firsts);
-        return deliveries.map((delivery, place) => {
-          const holder = holders.get(delivery);
-          if (!holder) return { inserted: true };
-          // An earlier try whose answer was lost may be what holds it.
-          const ours = first.has(place) && holder._id === delivery.id && holder.inserted === token;
-          return ours ? { inserted: true } : { inserted: false, holder: read(holder) };
-        });
+  async function insertRun(deliveries: readonly Delivery[]): ReturnType<DeliveryLedger['insert']> {
+    const token = writeToken();
+    const firsts = firstPlaces(deliveries);
+    const documents = deliveries.map((delivery) => documentOf(delivery, token));
+    return attempt(async () => {
+      const offered = firsts.flatMap((place) => documents[place] ?? []);
+      const duplicates = await insertEach(ledger, offered);
+      const taken = new Set(firsts.filter((_place, at) => !duplicates.has(at)));
+      const holders = await holdersOf(deliveries.filter((_delivery, place) => !taken.has(place)));
+      const first = new Set(firsts);
+      return deliveries.map((delivery, place) => {
+        const holder = holders.get(delivery);
+        if (!holder) return { inserted: true };
+        // An earlier try whose answer was lost may be what holds it.
+        const ours = first.has(place) && holder._id === delivery.id && holder.inserted === token;
+        return ours ? { inserted: true } : { inserted: false, holder: read(holder) };
       });
-    },
+    });
+  }
+
+  return {
+    insert: (deliveries) => inRuns(deliveries, insertRun),
     async replace(next) {
       return compareAndSet(ledger, attempt, next.id, next.version, movingFields(next));
     },

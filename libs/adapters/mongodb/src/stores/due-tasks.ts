@@ -6,6 +6,7 @@ import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import type { TaskDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { queued } from '../pages.ts';
+import { inRuns } from '../runs.ts';
 
 const fieldsOf = (task: DueTask) => ({
   kind: task.kind,
@@ -52,30 +53,36 @@ const taskOf = (found: TaskDocument): DueTask => ({
   data: found.data,
 });
 
-export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTasks => ({
-  async insert(offered) {
-    if (offered.length === 0) return [];
-    const token = writeToken();
-    const firsts = [...new Map(offered.map((task, place) => [task.id, place] as const).toReversed()).values()];
-    const documents = firsts.flatMap((place) => {
-      const task = offered[place];
-      return task ? [documentOf(task, token)] : [];
-    });
-    const fresh = await attempt(async () => {
-      const duplicates = await insertEach(tasks, documents);
-      // After a lost answer a duplicate may be our own.
-      const ours = duplicates.size > 0 ? await insertedBy(token) : new Set<string>();
-      return new Set(firsts.filter((_place, at) => !duplicates.has(at) || ours.has(documents[at]?._id ?? '')));
-    });
-    return offered.map((_task, place) => fresh.has(place));
+/** Inserts those whose id is new; says of each whether it was. */
+async function insertRun(
+  tasks: Collections['tasks'],
+  attempt: Attempt,
+  offered: readonly DueTask[],
+): Promise<readonly boolean[]> {
+  const token = writeToken();
+  const firsts = [...new Map(offered.map((task, place) => [task.id, place] as const).toReversed()).values()];
+  const documents = firsts.flatMap((place) => {
+    const task = offered[place];
+    return task ? [documentOf(task, token)] : [];
+  });
+  const fresh = await attempt(async () => {
+    const duplicates = await insertEach(tasks, documents);
+    // After a lost answer a duplicate may be our own.
+    const ours = duplicates.size > 0 ? await insertedBy(token) : new Set<string>();
+    return new Set(firsts.filter((_place, at) => !duplicates.has(at) || ours.has(documents[at]?._id ?? '')));
+  });
+  return offered.map((_task, place) => fresh.has(place));
 
-    async function insertedBy(own: string): Promise<ReadonlySet<string>> {
-      const ids = documents.map(({ _id }) => _id);
-      const found = await tasks.find({ _id: { $in: ids } }, { projection: { inserted: 1 } }).toArray();
-      if (found.length < ids.length) throw new ComeAgain('a task is not yet held by a majority');
-      return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
-    }
-  },
+  async function insertedBy(own: string): Promise<ReadonlySet<string>> {
+    const ids = documents.map(({ _id }) => _id);
+    const found = await tasks.find({ _id: { $in: ids } }, { projection: { inserted: 1 } }).toArray();
+    if (found.length < ids.length) throw new ComeAgain('a task is not yet held by a majority');
+    return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
+  }
+}
+
+export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTasks => ({
+  insert: (offered) => inRuns(offered, (run) => insertRun(tasks, attempt, run)),
   dueKinds: (now) => attempt(() => tasks.distinct('kind', { dueAt: queued({ $lte: now }) })),
   async due(kind, now, limit) {
     const wanted = { ...unleased(kind, now), dueAt: queued({ $lte: now }) };

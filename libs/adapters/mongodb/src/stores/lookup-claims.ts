@@ -1,13 +1,13 @@
-import type { LookupClaims } from '@carillon/ports';
+import type { LookupClaim, LookupClaims } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { insertEach } from '../compare-and-set.ts';
 import type { ClaimDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
+import { inRuns } from '../runs.ts';
 
-export const createLookupClaims = ({ claims }: Collections, attempt: Attempt): LookupClaims => ({
-  async claim(wanted) {
-    if (wanted.length === 0) return [];
+export function createLookupClaims({ claims }: Collections, attempt: Attempt): LookupClaims {
+  async function claimRun(wanted: readonly LookupClaim[]): Promise<readonly string[]> {
     const firsts = new Map(wanted.toReversed().map((claim) => [claim.triggerId, claim]));
     const documents = [...firsts.values()].map(({ triggerId, position, at }): ClaimDocument => ({
       _id: triggerId,
@@ -28,9 +28,13 @@ export const createLookupClaims = ({ claims }: Collections, attempt: Attempt): L
       await attempt(() => claims.updateOne({ _id: triggerId }, { $addToSet: { superseded: position } }));
     }
     return wanted.map(({ triggerId, position }) => holders.get(triggerId) ?? position);
-  },
-  async get(triggerId) {
-    const found = await attempt(() => claims.findOne({ _id: triggerId }));
-    return found && { position: found.position, superseded: found.superseded };
-  },
-});
+  }
+
+  return {
+    claim: (wanted) => inRuns(wanted, claimRun),
+    async get(triggerId) {
+      const found = await attempt(() => claims.findOne({ _id: triggerId }));
+      return found && { position: found.position, superseded: found.superseded };
+    },
+  };
+}

@@ -1,10 +1,11 @@
-import type { Clock, ReadModels } from '@carillon/ports';
+import type { Clock, EvaluationRow, ReadModels } from '@carillon/ports';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import type { DeadLetterDocument, DuplicateDocument, EventDocument, FieldDocument } from '../documents.ts';
 import { ComeAgain, duplicatesIn } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
+import { inRuns } from '../runs.ts';
 import {
   deadLetterDocument,
   deadLetterOf,
@@ -74,16 +75,23 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     ...equalities({ workspace: filter.workspace, stream: filter.stream }),
     ...(filter.since !== undefined && { at: { $gte: filter.since } }),
   });
+  const write = async <Row, Kind>(
+    rows: readonly Row[],
+    documentOf: (row: Row) => Kind,
+    bulk: (run: readonly Kind[]) => Promise<void>,
+  ): Promise<void> => {
+    await inRuns(rows.map(documentOf), async (run) => [await attempt(() => bulk(run))]);
+  };
   return {
     async put(rows) {
       const now = clock.now();
-      await attempt(() => project(events, (rows.events ?? []).map(eventDocument), []));
-      await attempt(() => project(duplicates, (rows.duplicates ?? []).map(duplicateDocument), []));
+      await write(rows.events ?? [], eventDocument, (run) => project(events, run, []));
+      await write(rows.duplicates ?? [], duplicateDocument, (run) => project(duplicates, run, []));
       // Projecting again must not forget that somebody has sent it on its way since.
-      await attempt(() => project(deadLetters, (rows.deadLetters ?? []).map(deadLetterDocument), 'all'));
-      const evaluated = (rows.evaluations ?? []).map((row) => evaluationDocument(row, now));
-      await attempt(() => project(evaluations, evaluated, ['writtenAt']));
-      await attempt(() => projectFields(fields, (rows.fields ?? []).map(fieldDocument)));
+      await write(rows.deadLetters ?? [], deadLetterDocument, (run) => project(deadLetters, run, 'all'));
+      const evaluated = (row: EvaluationRow) => evaluationDocument(row, now);
+      await write(rows.evaluations ?? [], evaluated, (run) => project(evaluations, run, ['writtenAt']));
+      await write(rows.fields ?? [], fieldDocument, (run) => projectFields(fields, run));
     },
     async fields(stream, partition) {
       const found = await attempt(() =>

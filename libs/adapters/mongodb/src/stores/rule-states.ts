@@ -6,6 +6,7 @@ import { upsertGuarded } from '../compare-and-set.ts';
 import type { RuleStateDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { queued } from '../pages.ts';
+import { inRuns } from '../runs.ts';
 
 const stateOf = (found: RuleStateDocument): RuleState => ({
   id: found._id,
@@ -74,7 +75,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
     },
     async save(states) {
       const answers: FencedWrite[] = [];
-      for (const run of runsOf(states)) answers.push(...(await saveRun(run)));
+      for (const run of runsOf(states)) answers.push(...(await inRuns(run, saveRun)));
       return answers;
     },
     async due(partition, at, limit) {

@@ -1,4 +1,6 @@
+import { messageOf } from '@carillon/kernel';
 import { startFerretDb, type FerretDbOptions, type MongoDbService } from './ferretdb.ts';
+import { hasDocker, startReplicaSet } from './replica-set.ts';
 import { givenMongoDbUrl } from './mongodb-url.ts';
 
 const cannot = (what: string) => (): Promise<never> =>
@@ -14,10 +16,19 @@ const givenMongoDb = (url: string): MongoDbService => ({
 });
 
 /**
- * What speaks the protocol of MongoDB: the server of MONGODB_URL, else FerretDB.
- * A replica set in a container, where a Docker engine answers, would be a third source and belongs here, between the two.
+ * What speaks the protocol of MongoDB: the server of MONGODB_URL, else a replica set in a container where a Docker
+ * engine answers and has or gets the image, else FerretDB. Says which, where it is not the last.
  */
-export function startMongoDb(options: FerretDbOptions = {}): Promise<MongoDbService> {
+export async function startMongoDb(options: FerretDbOptions = {}): Promise<MongoDbService> {
   const given = givenMongoDbUrl();
-  return given === undefined ? startFerretDb(options) : Promise.resolve(givenMongoDb(given));
+  if (given !== undefined) return givenMongoDb(given);
+  if (!(await hasDocker())) return startFerretDb(options);
+  try {
+    const server = await startReplicaSet();
+    console.info('MongoDB: a replica set in a container');
+    return server;
+  } catch (error) {
+    console.info(`MongoDB: FerretDB, because no container could be started: ${messageOf(error)}`);
+    return startFerretDb(options);
+  }
 }

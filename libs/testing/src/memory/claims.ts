@@ -1,0 +1,92 @@
+import type { LeaseStore, LookupClaim, LookupClaims, Suppression, SuppressionList } from '@carillon/ports';
+import type { Instant } from '@carillon/kernel';
+import { pageOf } from './pages.ts';
+import type { Wire } from './wire.ts';
+
+type Claimed = { readonly position: string; readonly superseded: readonly string[] };
+
+/** Which of a trigger's lookup records counts: the first that was claimed. */
+export function createMemoryClaims() {
+  const stored = new Map<string, Claimed>();
+
+  function claimOne({ triggerId, position }: LookupClaim): string {
+    const held = stored.get(triggerId) ?? { position, superseded: [] };
+    const late = held.position !== position && !held.superseded.includes(position);
+    stored.set(triggerId, late ? { ...held, superseded: [...held.superseded, position] } : held);
+    return held.position;
+  }
+
+  return {
+    get: (triggerId: string): Claimed | null => stored.get(triggerId) ?? null,
+    connect: (wire: Wire): LookupClaims => ({
+      claim: (claims) =>
+        wire.ask('claims.claim', () => claims.map(claimOne), {
+          writes: true,
+          about: () => claims.map(({ triggerId, position }) => `${triggerId} ${position}`).join(', '),
+          // Of one trigger the earlier one wins, also where only a part of the triggers is claimed.
+          partly: (chance) => {
+            const firsts = new Map(claims.toReversed().map((claim) => [claim.triggerId, claim]));
+            [...firsts.values()].filter(() => chance() < 0.5).forEach(claimOne);
+          },
+        }),
+      get: (triggerId) => wire.ask('claims.get', () => stored.get(triggerId) ?? null),
+    }),
+  };
+}
+export type MemoryClaims = ReturnType<typeof createMemoryClaims>;
+
+/** Leases: each held by one, until it ends or is given back. */
+export function createMemoryLeases() {
+  const stored = new Map<string, { readonly holder: string; readonly until: Instant }>();
+  return {
+    connect: (wire: Wire): LeaseStore => ({
+      acquire: (name, holder, now, until) => {
+        const acquire = (): boolean => {
+          const held = stored.get(name);
+          if (held && held.holder !== holder && held.until > now) return false;
+          stored.set(name, { holder, until });
+          return true;
+        };
+        return wire.ask('leases.acquire', acquire, { writes: true, about: () => `${name} for ${holder}` });
+      },
+      release: (name, holder) => {
+        const release = (): void => {
+          if (stored.get(name)?.holder === holder) stored.delete(name);
+        };
+        return wire.ask('leases.release', release, { writes: true, about: () => name });
+      },
+    }),
+  };
+}
+
+/** Addresses that get nothing; of two reasons the older one is kept. */
+export function createMemorySuppressions() {
+  const stored = new Map<string, Suppression>();
+  const keyOf = (workspace: string, channel: string, address: string): string =>
+    JSON.stringify([workspace, channel, address]);
+  return {
+    connect: (wire: Wire): SuppressionList => ({
+      add: (suppression) => {
+        const key = keyOf(suppression.workspace, suppression.channel, suppression.address);
+        const add = (): void => {
+          if (!stored.has(key)) stored.set(key, suppression);
+        };
+        return wire.ask('suppressions.add', add, { writes: true, about: () => key });
+      },
+      remove: (workspace, channel, address) =>
+        wire.ask('suppressions.remove', () => stored.delete(keyOf(workspace, channel, address)), { writes: true }),
+      find: (workspace, channel, address) =>
+        wire.ask('suppressions.find', () => stored.get(keyOf(workspace, channel, address)) ?? null),
+      list: (workspace, limit, cursor) =>
+        wire.ask('suppressions.list', () =>
+          pageOf(
+            [...stored.entries()].filter(([, one]) => workspace === undefined || one.workspace === workspace),
+            ([key, one]) => [one.at, key],
+            ([, one]) => one,
+            limit,
+            cursor,
+          ),
+        ),
+    }),
+  };
+}

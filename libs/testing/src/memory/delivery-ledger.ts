@@ -1,0 +1,112 @@
+import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
+import { pageOf } from './pages.ts';
+import type { Wire } from './wire.ts';
+
+type Inserted = Awaited<ReturnType<DeliveryLedger['insert']>>[number];
+
+const slotOf = ({ slot }: Delivery): string =>
+  JSON.stringify([slot.workspace, slot.notificationId, slot.channel, slot.uniqueId]);
+
+const shown = ({ id, version, state, reason, token, intent }: Delivery): string =>
+  `${id.slice(0, 12)} v${version} ${state} (${reason}) of ${intent.id.slice(0, 12)}${token === null ? '' : ` token ${token}`}`;
+
+function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
+  const { slot, intent, state, createdAt } = delivery;
+  const wanted: readonly (readonly [unknown, unknown])[] = [
+    [filter.workspace, slot.workspace],
+    [filter.state, state],
+    [filter.to, intent.to],
+    [filter.uniqueId, slot.uniqueId],
+    [filter.eventId, intent.eventId],
+    [filter.notification, intent.notification],
+  ];
+  return (
+    wanted.every(([want, is]) => want === undefined || want === is) &&
+    createdAt >= (filter.since ?? Number.NEGATIVE_INFINITY)
+  );
+}
+
+/** One document per slot, moved by compare-and-set. `moved` is told of each write that was done. */
+export function createMemoryLedger(moved: (before: Delivery | null, after: Delivery) => void = () => undefined) {
+  const stored = new Map<string, Delivery>();
+  const slots = new Map<string, string>();
+
+  function insertOne(delivery: Delivery): Inserted {
+    const holder = stored.get(delivery.id) ?? stored.get(slots.get(slotOf(delivery)) ?? '');
+    if (holder) return { inserted: false, holder };
+    stored.set(delivery.id, delivery);
+    slots.set(slotOf(delivery), delivery.id);
+    moved(null, delivery);
+    return { inserted: true };
+  }
+
+  function replace(next: Delivery): 'done' | 'stale' {
+    const before = stored.get(next.id);
+    if (before?.version !== next.version - 1) return 'stale';
+    stored.set(next.id, next);
+    moved(before, next);
+    return 'done';
+  }
+
+  const where = (holds: (delivery: Delivery) => boolean): Delivery[] => [...stored.values()].filter(holds);
+  const waitsUntil = ({ state, nextAt }: Delivery): Instant =>
+    state === 'WAITING' && nextAt !== null ? nextAt : Number.POSITIVE_INFINITY;
+
+  return {
+    all: (): readonly Delivery[] => [...stored.values()],
+    get: (id: string): Delivery | null => stored.get(id) ?? null,
+    connect: (wire: Wire): DeliveryLedger => ({
+      insert: (deliveries) =>
+        wire.ask('ledger.insert', () => deliveries.map(insertOne), {
+          writes: true,
+          about: () => deliveries.map(shown).join(', '),
+          partly: (chance) => deliveries.filter(() => chance() < 0.5).forEach(insertOne),
+        }),
+      replace: (next) => wire.ask('ledger.replace', () => replace(next), { writes: true, about: () => shown(next) }),
+      get: (id) => wire.ask('ledger.get', () => stored.get(id) ?? null, { about: () => id.slice(0, 12) }),
+      dueWorkspaces: (now) =>
+        wire.ask('ledger.dueWorkspaces', () => [
+          ...new Set(where((one) => waitsUntil(one) <= now).map(({ slot }) => slot.workspace)),
+        ]),
+      due: (workspace, now, limit) =>
+        wire.ask('ledger.due', () =>
+          where((one) => one.slot.workspace === workspace && waitsUntil(one) <= now)
+            .toSorted((a, b) => waitsUntil(a) - waitsUntil(b))
+            .slice(0, limit),
+        ),
+      nextDueAt: () =>
+        wire.ask('ledger.nextDueAt', () => {
+          const next = Math.min(...[...stored.values()].map(waitsUntil));
+          return Number.isFinite(next) ? next : null;
+        }),
+      leaseExpired: (now, limit) =>
+        wire.ask('ledger.leaseExpired', () =>
+          where(({ state, leaseUntil }) => state === 'SENDING' && (leaseUntil ?? 0) < now).slice(0, limit),
+        ),
+      unpublished: (olderThan, limit) =>
+        wire.ask('ledger.unpublished', () =>
+          where(({ unpublished, updatedAt }) => unpublished.length > 0 && updatedAt < olderThan).slice(0, limit),
+        ),
+      list: (filter, limit, cursor) =>
+        wire.ask('ledger.list', () =>
+          pageOf(
+            where((one) => fits(one, filter)),
+            ({ createdAt, id }) => [createdAt, id],
+            (one) => one,
+            limit,
+            cursor,
+          ),
+        ),
+      byEvent: (eventId) => wire.ask('ledger.byEvent', () => where(({ intent }) => intent.eventId === eventId)),
+      countByState: () =>
+        wire.ask('ledger.countByState', () => {
+          const counts: Partial<Record<DeliveryState, number>> = {};
+          for (const { state } of stored.values()) counts[state] = (counts[state] ?? 0) + 1;
+          return counts;
+        }),
+    }),
+  };
+}
+export type MemoryLedger = ReturnType<typeof createMemoryLedger>;

@@ -1,0 +1,49 @@
+import { CarillonError } from '@carillon/kernel';
+
+export type Asked = {
+  /** What it is about, for whoever reads the story of a run. */
+  readonly about?: () => string;
+  /** It changes something; without it the request only reads. */
+  readonly writes?: boolean;
+  /** What happens where a write of many things is cut off in the middle. `chance`: a number in [0, 1). */
+  readonly partly?: (chance: () => number) => void;
+  /** Between the parts of one machine: it takes its time, and never fails. */
+  readonly sure?: boolean;
+};
+
+/**
+ * What lies between a process and a port of this folder: every request of the process goes over it. Whoever makes the
+ * wire says how long it takes, and whether request or answer get lost.
+ */
+export type Wire = {
+  /**
+   * Lets `effect` happen at the other end, at one moment, and resolves with its answer. Rejects with WireFault where the
+   * request or its answer got lost, and with whatever `effect` throws.
+   */
+  ask<Answer>(port: string, effect: () => Answer, asked?: Asked): Promise<Answer>;
+  /** Runs `told` in the process, sometime: the other end speaks by itself. Never, where the process is gone. */
+  tell(what: string, told: () => void): void;
+};
+
+/** A request that got no answer. `reached`: it may have happened; else it certainly did not. */
+export class WireFault extends CarillonError {
+  readonly reached: boolean;
+  constructor(port: string, reached: boolean) {
+    const code = port.startsWith('log.') ? 'log_unavailable' : 'store_unavailable';
+    super(code, `${port}: ${reached ? 'no answer' : 'not reached'}`);
+    this.reached = reached;
+  }
+}
+
+/** A wire that takes no time and loses nothing, but can be cut for writes. */
+export function createDirectWire(): Wire & { cut: boolean } {
+  const wire = {
+    cut: false,
+    async ask<Answer>(port: string, effect: () => Answer, asked: Asked = {}): Promise<Answer> {
+      if (wire.cut && asked.writes) throw new WireFault(port, false);
+      return effect();
+    },
+    tell: (_what: string, told: () => void) => queueMicrotask(told),
+  };
+  return wire;
+}

@@ -1,0 +1,80 @@
+import type { LogId } from '@carillon/kernel';
+import {
+  describeChannelSender,
+  describeCheckpoints,
+  describeCohortStore,
+  describeDeliveryLedger,
+  describeDueTasks,
+  describeEventLog,
+  describeLeases,
+  describeLookupClaims,
+  describeRuleStates,
+  describeSuppressionList,
+  type UnderTest,
+} from '../../src/index.ts';
+import {
+  createDirectWire,
+  createMemoryCheckpoints,
+  createMemoryClaims,
+  createMemoryCohorts,
+  createMemoryLeases,
+  createMemoryLedger,
+  createMemoryLog,
+  createMemoryProvider,
+  createMemoryRuleStates,
+  createMemorySuppressions,
+  createMemoryTasks,
+  type Wire,
+} from '../../src/memory/index.ts';
+
+const NAME = 'memory, over a wire that loses nothing,';
+
+/** A port of something new, over a wire of its own that can be cut. */
+const over =
+  <Port>(make: () => { connect(wire: Wire): Port }) =>
+  async (): Promise<UnderTest<Port>> => {
+    const wire = createDirectWire();
+    return {
+      port: make().connect(wire),
+      faults: {
+        breakWrites: async () => void (wire.cut = true),
+        mendWrites: async () => void (wire.cut = false),
+      },
+      close: async () => undefined,
+    };
+  };
+
+const logId = 'log_00000000000000000000000001' as LogId;
+describeEventLog(
+  NAME,
+  over(() => createMemoryLog({ logId, partitions: 8, now: Date.now })),
+);
+describeCheckpoints(NAME, over(createMemoryCheckpoints));
+describeRuleStates(NAME, over(createMemoryRuleStates));
+describeDueTasks(NAME, over(createMemoryTasks));
+describeCohortStore(NAME, over(createMemoryCohorts));
+describeLookupClaims(NAME, over(createMemoryClaims));
+describeDeliveryLedger(
+  NAME,
+  over(() => createMemoryLedger()),
+);
+describeSuppressionList(NAME, over(createMemorySuppressions));
+describeLeases(NAME, over(createMemoryLeases));
+describeChannelSender(
+  NAME,
+  async () => {
+    const wire = createDirectWire();
+    const provider = createMemoryProvider();
+    return {
+      sender: provider.connect(wire, 'main'),
+      received: async () =>
+        provider.calls().map(({ message }) => ({
+          ...message,
+          from: `${message.from.name} <${message.from.address}>`,
+        })),
+      breakProvider: async () => void (wire.cut = true),
+      dispose: async () => undefined,
+    };
+  },
+  { keepsAnAttemptOnce: false },
+);

@@ -1,0 +1,249 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@carillon/kernel';
+import { failpointLine } from '@carillon/runtime';
+import { launchProduct, startLedgerSmtp, untilFound, type LaunchedProduct, type LedgerSmtp } from '@carillon/testing';
+import type { Cut } from '../../asking.ts';
+import type { Evidence } from '../../evidence.ts';
+import { startBookedPartner, type BookedPartner } from '../../partner.ts';
+import { createPosts } from '../../posts.ts';
+import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../../shop.ts';
+import { judge, type Finding } from '../../verdict.ts';
+import { comeToRest } from '../rest.ts';
+import {
+  caseName,
+  goesMissing,
+  leavesALease,
+  losesAnAnswer,
+  mayCutACall,
+  situationOf,
+  type FailpointCase,
+} from './cases.ts';
+import { createLives, type Lives } from './lives.ts';
+import { prepare, type Floor, type Scene } from './situations.ts';
+
+export type LabOptions = {
+  /** How long a stopped process is held. */
+  readonly held: number;
+  /** Whether a case that leaves a lease behind is waited for before the next one begins, and not only in the end. */
+  readonly waitsForLeases: boolean;
+  /** Where nothing has moved for so long, what is missing is lost; left out: longer than any lease. */
+  readonly quiet?: number;
+  /** Environment of the product: how bugs are planted. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** How one case ended. */
+export type CaseEnd = {
+  readonly case: FailpointCase;
+  /** The process came to the place and failed there. */
+  readonly reached: boolean;
+  /** State and reason of the delivery in the end. */
+  readonly state: string;
+  /** Messages that the mail server took for it. */
+  readonly messages: number;
+};
+
+export type LabReport = {
+  readonly ends: readonly CaseEnd[];
+  readonly findings: readonly Finding[];
+  readonly stderr: string;
+};
+
+/** One data folder for all cases: what one leaves behind the next one finds, as in a life. */
+export type Laboratory = {
+  /** Lets the product fail there, brings it back, and waits for the end of what was under way. */
+  run(one: FailpointCase): Promise<void>;
+  /** Lets the product fail there, and kills it as soon as what was posted is acknowledged. */
+  runAndKill(one: FailpointCase): Promise<void>;
+  /** Stops the product when nothing is open, and holds what was promised against what is there. */
+  finish(): Promise<LabReport>;
+  close(): Promise<void>;
+};
+
+const CALM_MAIL = { seed: '1', latency: 5, tempfail: 0, drop: 0 };
+const CALM_PARTNER = { throttled: 0, unavailable: 0, neverAnswered: 0, latency: 5 };
+/** Longer than any lease. */
+const OVER_WITHIN = 60_000;
+const REACHED_WITHIN = 20_000;
+/** A call of the partner that came, or was answered, so near to a failure may have been cut off by it. */
+const NEAR = 1_000;
+
+type Parts = {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly smtp: LedgerSmtp;
+  readonly partner: BookedPartner;
+  readonly lives: Lives;
+  readonly all: readonly LaunchedProduct[];
+  readonly launch: () => LaunchedProduct;
+};
+
+export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-failpoints-'));
+  const dataDir = join(folder, 'data');
+  const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), ...CALM_MAIL });
+  const partner = await startBookedPartner(1, CALM_PARTNER);
+  const all: LaunchedProduct[] = [];
+  const launch = (): LaunchedProduct => {
+    // Half of the time of a start is compiling.
+    const own = { FAILPOINTS: `@${join(folder, 'orders')}`, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+    const env = { ...SHOP_ENVIRONMENT, ...own, ...options.env };
+    const life = launchProduct({ dataDir, env });
+    all.push(life);
+    return life;
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(all.map((life) => life.kill('SIGKILL')));
+    await partner.stop();
+    await smtp.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const parts = { folder, dataDir, smtp, partner, lives: createLives(launch), all, launch };
+    return { ...(await createLaboratory(options, parts)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit<Laboratory, 'close'>> {
+  const { folder, dataDir, smtp, partner, lives, all, launch } = parts;
+  await lives.current().ready;
+  const neighbours = { smtpPort: smtp.port, partnerUrl: partner.url };
+  const keys = await openShop(folder, dataDir, neighbours);
+  const { firstSync, firstMembers } = createPosts({ seed: 1, keys });
+  for (const page of firstSync) await lives.say(page);
+  // What a start compiles is kept when the process ends by itself.
+  await lives.current().kill('SIGTERM');
+  lives.next();
+
+  const floor: Floor = { lives, keys, neighbours, promises: { acknowledged: [], changes: [], judgedFrom: [] } };
+  const done: { readonly case: FailpointCase; readonly subject: string; readonly reached: boolean }[] = [];
+  const cuts: Cut[] = [];
+  /** What was not waited for: some of it may be under way when the next case fails. */
+  const open: Scene[] = [];
+  /** What was never taken, however often it was said. */
+  const untaken: Finding[] = [];
+  let callsCut = 0;
+
+  /** A process that reads the file reads all of it or nothing. */
+  async function arm(order: string): Promise<void> {
+    await writeFile(join(folder, 'orders.new'), order);
+    await rename(join(folder, 'orders.new'), join(folder, 'orders'));
+  }
+
+  /** Whether the product failed as it was told, and what it takes to go on. */
+  async function comeBack({ at, action }: FailpointCase, said: number): Promise<boolean> {
+    const life = lives.current();
+    const line = failpointLine(at, action);
+    const reached = await untilFound(
+      line,
+      () => Promise.resolve(life.stderr().slice(said).includes(line) || undefined),
+      REACHED_WITHIN,
+    ).catch(() => false);
+    await arm('');
+    if (reached && action === 'stop') {
+      await pause(options.held);
+      process.kill(life.pid, 'SIGCONT');
+    }
+    if (reached && action === 'kill') {
+      await life.exited;
+      lives.next();
+    }
+    return reached;
+  }
+
+  /** Answers when what was to be said is acknowledged. */
+  async function begin(one: FailpointCase): Promise<Scene> {
+    await lives.current().ready;
+    const scene = await prepare(situationOf(one), done.length, floor);
+    const said = lives.current().stderr().length;
+    const from = Date.now() - NEAR;
+    await arm(`${one.at}:1:${one.action}`);
+    const acting = scene.act().catch((error: unknown) => {
+      untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
+    });
+    const reached = await comeBack(one, said);
+    cuts.push({ from, until: Date.now() + NEAR });
+    if (reached && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
+    done.push({ case: one, subject: scene.subject, reached });
+    await acting;
+    return scene;
+  }
+
+  async function run(one: FailpointCase): Promise<void> {
+    const scene = await begin(one);
+    if (leavesALease(one) && !options.waitsForLeases) {
+      // What was cut off while it was sent is not sent again.
+      if (!mayCutACall(one)) open.push(scene);
+      return;
+    }
+    // Where it is never over, the verdict says so.
+    await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
+      () => undefined,
+    );
+  }
+
+  async function runAndKill(one: FailpointCase): Promise<void> {
+    await begin(one);
+    await lives.current().kill('SIGKILL');
+    callsCut += 1;
+    lives.next();
+  }
+
+  async function finish(): Promise<LabReport> {
+    await lives.current().kill('SIGTERM');
+    const { quiet } = options;
+    const posts = floor.promises;
+    const evidence = await comeToRest({ dataDir, launch, posts, ...(quiet !== undefined && { quiet }) });
+    const mail = await smtp.entries();
+    const reached = done.filter((one) => one.reached).map((one) => one.case);
+    const course = {
+      ...floor.promises,
+      firstMembers,
+      mail,
+      callsAtKills: callsCut,
+      answersLost: reached.filter(losesAnAnswer).length,
+      partner: { calls: partner.calls, cuts },
+    };
+    return {
+      findings: [...untaken, ...judge(course, evidence), ...misjudged(floor, evidence)],
+      ends: done.map((one) => ({
+        case: one.case,
+        reached: one.reached,
+        state: stateOf(one.subject, floor, evidence),
+        messages: mail.filter(({ subject }) => subject === one.subject).length,
+      })),
+      stderr: all.map((life) => life.stderr()).join(''),
+    };
+  }
+
+  return { run, runAndKill, finish };
+}
+
+/** An event that came after a change of the configuration was answered is judged by it, or by a later one. */
+const misjudged = ({ promises }: Floor, { intents }: Evidence): readonly Finding[] =>
+  promises.judgedFrom.flatMap(({ eventId, number }): Finding[] => {
+    const found = intents.find((intent) => intent.eventId === eventId);
+    return !found || found.configNumber >= number
+      ? []
+      : [
+          {
+            kind: 'untrue',
+            what: `${eventId} came after ${number} was published, and is judged by ${found.configNumber}`,
+          },
+        ];
+  });
+
+/** In one word or two what became of the message. */
+function stateOf(subject: string, { promises }: Floor, evidence: Evidence): string {
+  const change = evidence.changes.find(({ kind, user }) => `${kind}/${user}` === subject);
+  const eventId = change?.eventId ?? promises.acknowledged.find((event) => event.subject === subject)?.eventId;
+  const intent = evidence.intents.find((one) => one.eventId === eventId);
+  const delivery = evidence.deliveries.find(({ judged }) => intent !== undefined && judged.includes(intent.id));
+  return delivery ? `${delivery.state} ${delivery.reason}` : '';
+}

@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { untilFound, type LaunchedProduct, type Product } from '@carillon/testing';
+import type { Post } from '../../posts.ts';
+import { WORKSPACE } from '../../shop.ts';
+
+/** The product across its lives, as clients and operators see it: what they say they say again until it is taken. */
+export type Lives = {
+  /** The one that lives now. */
+  current(): LaunchedProduct;
+  /** Starts the next one; the one before has ended. */
+  next(): LaunchedProduct;
+  /** Says it until it is answered with 202; answers the id. */
+  say(post: Post): Promise<string>;
+  /** Asks the management API until it answers with one of these codes. */
+  manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes?: readonly number[]): Promise<Body>;
+};
+
+/** A delivery as the management API shows it. */
+export type Shown = { readonly id: string; readonly state: string };
+
+const TAKEN_WITHIN = 60_000;
+const TRY_AGAIN = 50;
+const ANSWERED_WITHIN = 10_000;
+
+export function createLives(launch: () => LaunchedProduct): Lives {
+  let life = launch();
+
+  /** Undefined: the product is dead, or did not say what was to be heard. */
+  async function ask(request: (product: Product) => Promise<Response>, codes: readonly number[]): Promise<unknown> {
+    try {
+      const answer = await request(await life.ready);
+      if (codes.includes(answer.status)) return await answer.json();
+      const text = await answer.text();
+      if (answer.status < 500 && answer.status !== 429) throw new RefusedError(`refused: ${answer.status} ${text}`);
+    } catch (error) {
+      if (error instanceof RefusedError) throw error;
+    }
+    await pause(TRY_AGAIN);
+    return undefined;
+  }
+
+  const send = (url: string, method: string, headers: Readonly<Record<string, string>>, body?: unknown) =>
+    fetch(url, {
+      method,
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWERED_WITHIN),
+    });
+
+  return {
+    current: () => life,
+    next() {
+      life = launch();
+      return life;
+    },
+    async say({ path, headers, body, name }) {
+      const taken = await untilFound(
+        `202 for ${name}`,
+        () => ask(({ gatewayUrl }) => send(`${gatewayUrl}${path}`, 'POST', headers, body), [202]),
+        TAKEN_WITHIN,
+      );
+      return (taken as { id: string }).id;
+    },
+    async manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes: readonly number[] = [200]) {
+      const answered = await untilFound(
+        `${method} ${path}`,
+        () =>
+          ask(
+            ({ controlUrl, token }) => send(`${controlUrl}${path}`, method, { authorization: `Bearer ${token}` }, body),
+            codes,
+          ),
+        TAKEN_WITHIN,
+      );
+      return answered as Body;
+    },
+  };
+}
+
+/** The deliveries of an event, or to an address. */
+export async function deliveriesOf(lives: Lives, filter: Readonly<Record<string, string>>): Promise<readonly Shown[]> {
+  const path = `/v1/workspaces/${WORKSPACE}/deliveries?${new URLSearchParams(filter).toString()}`;
+  return (await lives.manage<{ items: readonly Shown[] }>('GET', path)).items;
+}
+
+export const isOpen = ({ state }: Shown): boolean => state === 'WAITING' || state === 'SENDING';
+
+class RefusedError extends Error {}

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  ACCEPTED_BEFORE_COMMIT,
+  ANSWERED_BEFORE_MARKERS,
+  OUTCOME_NOT_IN_DOCUMENT,
+  plantedLine,
+  planting,
+  type Change,
+} from '../../planting.ts';
+import type { Finding } from '../../verdict.ts';
+import type { FailpointCase } from './cases.ts';
+import { openLaboratory, type Laboratory } from './laboratory.ts';
+
+const TAKES = 120_000;
+let laboratory: Laboratory | undefined;
+afterEach(() => laboratory?.close());
+
+/** What is found where the process fails there; nothing is to be found without the bug. */
+async function findings(
+  bug: Change | null,
+  how: 'run' | 'runAndKill',
+  ...cases: readonly FailpointCase[]
+): Promise<readonly Finding[]> {
+  laboratory = await openLaboratory({
+    held: 0,
+    waitsForLeases: true,
+    quiet: 3_000,
+    ...(bug && { env: planting([bug]) }),
+  });
+  for (const one of cases) await laboratory[how](one);
+  const report = await laboratory.finish();
+  if (bug) expect(report.stderr).toContain(plantedLine(bug));
+  expect(report.ends.every(({ reached }) => reached)).toBe(true);
+  return report.findings;
+}
+
+describe('A failpoint shows', () => {
+  it.each([
+    ['that 202 comes before the commit returns: the event is lost', ACCEPTED_BEFORE_COMMIT, 'lost'],
+    ['nothing where 202 comes after it', null, null],
+  ] as const)(
+    '%s',
+    async (_name, bug, kind) => {
+      const found = await findings(bug, 'runAndKill', { at: 'events.append.before', action: 'delay' });
+      expect(found.map((one) => one.kind)).toEqual(kind === null ? [] : [kind]);
+    },
+    TAKES,
+  );
+
+  it.each([
+    [
+      'that a publication is answered before its markers: what comes next is judged by the one before',
+      ANSWERED_BEFORE_MARKERS,
+    ],
+    ['nothing where it is answered after them', null],
+  ] as const)(
+    '%s',
+    async (_name, bug) => {
+      const slow = { at: 'events.append.before', action: 'delay', situation: 'published' } as const;
+      // A start repeats markers too: they are over when something has been told.
+      const found = await findings(bug, 'run', { at: 'delivery.sent.after', action: 'throw' }, slow);
+      expect(found.map(({ kind }) => kind)).toEqual(bug ? ['untrue'] : []);
+      if (bug) expect(found[0]?.what).toMatch(/came after \d+ was published/);
+    },
+    TAKES,
+  );
+
+  it.each([
+    ['that an outcome is not in the document: nobody learns of the end', OUTCOME_NOT_IN_DOCUMENT],
+    ['nothing where it is', null],
+  ] as const)(
+    '%s',
+    async (_name, bug) => {
+      const found = await findings(bug, 'run', { at: 'outcomes.append.before', action: 'kill' });
+      expect(found.map(({ kind }) => kind)).toEqual(bug ? ['untrue'] : []);
+      if (bug) expect(found[0]?.what).toContain('no outcome says so');
+    },
+    TAKES,
+  );
+});

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endChecks } from './checks.ts';
+import { KINDS, type FuzzCase } from './fuzz-case.ts';
+import { fuzz, MOST_LOOP_DELAY, runCase } from './run.ts';
+import { openRunningShop, type Target } from './running-shop.ts';
+
+/*
+ * Hostile input (docs/fuzzing.md). FUZZ_CASES=1000000 does as many, FUZZ_SEED=7 does the same cases again; `npm run fuzz`
+ * does both, and prints how far it is.
+ */
+
+const cases = Number(process.env['FUZZ_CASES'] ?? 20_000);
+const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+
+let target: Target;
+beforeAll(async () => {
+  target = await openRunningShop();
+});
+afterAll(async () => {
+  await target.close();
+  await endChecks();
+});
+
+describe('What the fuzzer found once', () => {
+  const folder = join(import.meta.dirname, 'regressions');
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+  it.each(files)('is well now: %s', async (name) => {
+    const { found, input } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { found: string; input: FuzzCase };
+    expect(await runCase(target, input), found).toMatchObject({ what: null });
+  });
+});
+
+it(
+  `The product takes or refuses each of ${cases} hostile cases, and goes on (FUZZ_SEED=${seed})`,
+  async () => {
+    const report = await fuzz(target, { cases, seed });
+    const { failures, counts, ...figures } = report;
+    console.log(`fuzz, seed ${seed}:`, { ...figures, ...counts });
+    expect(failures).toEqual([]);
+    expect(report.loopP99).toBeLessThan(MOST_LOOP_DELAY);
+    // Cases that are all refused at the door would show nothing of what is behind it.
+    for (const kind of KINDS) expect(Object.keys(counts).some((name) => name.startsWith(kind))).toBe(true);
+    // Nor would a shop that the cases themselves have shut.
+    expect(counts['events 404']).toBeLessThan(cases / 20);
+    for (const taken of [
+      'json taken',
+      'rules taken',
+      'templates taken',
+      'files taken',
+      'events 202',
+      'management 200',
+    ]) {
+      expect(counts[taken], taken).toBeGreaterThan(cases / 1_000);
+    }
+  },
+  60_000 + cases * 15,
+);

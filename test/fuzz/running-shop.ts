@@ -1,0 +1,161 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { InboxMessageBody } from '@carillon/contracts';
+import {
+  forgeToken,
+  makeSigningKey,
+  signToken,
+  startKeySetServer,
+  type SigningKey,
+  type TokenParts,
+} from '@carillon/testing/tokens';
+import { openShop, order } from '../integration/product/shop.ts';
+import type { RequestCase } from './fuzz-case.ts';
+import { operationsOf, type ApiDocument, type Operation } from './generators/management.ts';
+import type { Secrets } from './oracle.ts';
+import { COHORT_SECRET, fuzzedFiles } from './shop-files.ts';
+
+/** What the fuzzer sends its cases to: the running product, or a double of it in the fuzzer's own tests. */
+export type Target = {
+  readonly ports: Readonly<Record<RequestCase['to'], number>>;
+  readonly secrets: Secrets;
+  readonly operations: readonly Operation[];
+  /** The bytes of a request, with what only the running product knows. */
+  fillIn(input: RequestCase): Promise<Uint8Array>;
+  /** What it wrote to standard error; each call says only what is new. */
+  newInLog(): string;
+  /** How it stands: its event loop since the last call, its memory in bytes. */
+  measure(): Promise<{
+    readonly loopP99: number;
+    readonly loopMax: number;
+    readonly memory: number;
+    readonly share: number;
+  }>;
+  /** Says why it is not well, after all cases: gone, not ready, or a good event is not told. Null: it is well. */
+  wellness(): Promise<string | null>;
+  close(): Promise<void>;
+};
+
+const STORED_SECRET = 'canary-stored-secret-Qx82';
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Starts the product with the fuzzed shop in it. */
+export async function openRunningShop(env: Readonly<Record<string, string>> = {}): Promise<Target> {
+  const signing = await makeSigningKey('fuzz');
+  const keySet = await startKeySetServer(signing);
+  const shop = await openShop({
+    files: fuzzedFiles(keySet.url),
+    env: {
+      CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
+      COHORT_KEY: COHORT_SECRET,
+      CRM_KEY: 'canary-partner-secret-Tz09',
+      ...env,
+    },
+  });
+  await shop.api('POST', '/v1/secrets', { workspace: 'shop', name: 'STORED', value: STORED_SECRET });
+  const other = await shop.api<{ key: string }>('POST', '/v1/workspaces/lab/api-keys', { name: 'backend' });
+  const document = await shop.api<ApiDocument>('GET', '/v1/openapi.json');
+  const sample = await shop.send(order('sample'));
+  const delivery = await shop.delivered(sample, 'SENT');
+  const [message] = (await shop.api<{ items: InboxMessageBody[] }>('GET', '/v1/inbox')).body.items;
+  const { product, key } = shop;
+  const ports = {
+    gateway: Number(new URL(product.gatewayUrl).port),
+    control: Number(new URL(product.controlUrl).port),
+  };
+  const words: Readonly<Record<string, string>> = {
+    key,
+    other: other.body.key,
+    owner: product.token,
+    cohort: COHORT_SECRET,
+    event: sample,
+    delivery: delivery.id,
+    message: message?.id ?? '',
+  };
+  let logged = 0;
+  let exited: string | null = null;
+  void product.exited.then(({ code, signal }) => (exited = `it ended with ${signal ?? code}`));
+  let ran = schedule(product.pid);
+
+  return {
+    ports,
+    operations: operationsOf(document.body),
+    secrets: {
+      'API key': key.slice(13, 45),
+      'API key of another workspace': other.body.key.slice(13, 45),
+      'owner token': product.token,
+      'cohort secret': COHORT_SECRET,
+      'partner secret': 'canary-partner-secret-Tz09',
+      'stored secret': STORED_SECRET,
+      'folder of the program': ROOT,
+      'folder of the data': shop.dataDir,
+    },
+    async fillIn({ to, request }) {
+      const headEnd = request.indexOf('\r\n\r\n');
+      const [head, body] = headEnd < 0 ? [request, ''] : [request.slice(0, headEnd), request.slice(headEnd)];
+      const here: Record<string, string> = { ...words, host: `127.0.0.1:${ports[to]}`, port: String(ports[to]) };
+      if (head.includes('{hmac}')) {
+        const bytes = Buffer.from(body.slice(4), 'latin1');
+        here['hmac'] = createHmac('sha1', COHORT_SECRET).update(bytes).digest('hex');
+      }
+      const [whole, parts] = /\{signed:([\w-]+)\}/.exec(head) ?? [];
+      const signed = whole === undefined ? head : head.replace(whole, await sign(signing, parts ?? ''));
+      const filled = signed.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => here[name] ?? placeholder);
+      return Buffer.from(filled + body, 'latin1');
+    },
+    newInLog() {
+      const text = product.stderr().slice(logged);
+      logged += text.length;
+      return text;
+    },
+    async measure() {
+      const text = await (await fetch(`${product.gatewayUrl}/metrics`)).text();
+      const metric = (name: string): number =>
+        Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+      const before = ran;
+      ran = schedule(product.pid);
+      const [cpu, waited] = [ran.cpu - before.cpu, ran.waited - before.waited];
+      return {
+        loopP99: metric('nodejs_eventloop_lag_p99_seconds') * 1000,
+        loopMax: metric('nodejs_eventloop_lag_max_seconds') * 1000,
+        memory: metric('process_resident_memory_bytes'),
+        share: cpu === 0 ? 1 : cpu / (cpu + waited),
+      };
+    },
+    async wellness() {
+      if (exited !== null) return exited;
+      try {
+        await shop.apply(fuzzedFiles(keySet.url));
+        const told = await shop.delivered(await shop.send(order(`last-${Date.now()}`)), 'SENT');
+        const inbox = await shop.api<{ items: InboxMessageBody[] }>('GET', '/v1/inbox?limit=500');
+        const arrived = inbox.body.items.some((one) => one.delivery_id === told.id);
+        const ready = await Promise.all([product.gatewayUrl, product.controlUrl].map((url) => fetch(`${url}/readyz`)));
+        if (!arrived) return 'the message of a good event is not in the inbox';
+        return ready.every(({ ok }) => ok) ? exited : 'it is not ready';
+      } catch (error) {
+        return exited ?? `a good event is not told: ${String(error)}`;
+      }
+    },
+    async close() {
+      await shop.close();
+      await keySet.close();
+    },
+  };
+}
+
+/** The token that a placeholder asks for. What the library will not sign is sent without a signature. */
+function sign(key: SigningKey, parts: string): Promise<string> {
+  const { header, claims } = JSON.parse(Buffer.from(parts, 'base64url').toString()) as Required<TokenParts>;
+  return signToken(key, { header, claims }).catch(() => forgeToken(header, claims));
+}
+
+/** Nanoseconds that the main thread ran, and that it was ready and had to wait for a processor. */
+function schedule(pid: number): { readonly cpu: number; readonly waited: number } {
+  try {
+    const [cpu = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map(Number);
+    return { cpu, waited };
+  } catch {
+    return { cpu: 0, waited: 0 };
+  }
+}

@@ -1,0 +1,69 @@
+import type { Files } from './generators/yaml-files.ts';
+import { shopFiles } from '../integration/product/shop.ts';
+
+/** The secret that platforms of cohorts show, and what they must never be told. */
+export const COHORT_SECRET = 'canary-cohort-secret-Lk31';
+
+/** One of everything that a configuration folder may hold. Addresses lead nowhere but to this machine. */
+export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json'): Files => ({
+  ...shopFiles(),
+  'workspaces/shop/streams/timed.yaml':
+    'time: event.updated_at\nrate: { per_second: 1000 }\nsecurity: { api_keys: [backend] }\n',
+  'workspaces/shop/streams/app.yaml': 'security: { jwt_provider: auth, claims: { sub: event.user_id } }\n',
+  'workspaces/shop/jwt-providers/auth.yaml': `jwks_url: ${jwksUrl}\nissuer: https://issuer.example\naudience: shop\n`,
+  'workspaces/shop/integrations/crm.yaml':
+    'kind: lookup\nurl: http://127.0.0.1:9/recipients\nauthorization: { key: { secret: CRM_KEY } }\nmatch: variables.user_id\n',
+  'workspaces/shop/integrations/mixpanel.yaml': 'kind: mixpanel\nauthorization: { key: { secret: COHORT_KEY } }\n',
+  'workspaces/shop/integrations/amplitude.yaml': 'kind: amplitude\nauthorization: { key: { secret: COHORT_KEY } }\n',
+  'workspaces/shop/integrations/segment.yaml': 'kind: segment\nauthorization: { key: { secret: COHORT_KEY } }\n',
+  'workspaces/shop/integrations/feed.yaml': 'kind: generic\nauthorization: { key: { secret: COHORT_KEY } }\n',
+  'workspaces/shop/notifications/watchers.yaml': `category: orders
+channels:
+  email: { template: watchers }
+rules:
+  each:
+    stream: timed
+    when: has(event.watchers)
+    recipients:
+      from: event
+      for_each: event.watchers
+      to: { email: item.email }
+      unique_id: event_id
+      variables: { first: item.name, total: event.total }
+      where: variables.first != "nobody"
+  asked:
+    stream: timed
+    when: has(event.user_id)
+    recipients:
+      from: lookup
+      integration: crm
+      user_ids: event.user_id
+      unique_id: event_id
+expires: 1h
+in_doubt: hold
+`,
+  'workspaces/shop/templates/watchers/email.yaml': 'subject: Hello {{ first }}\nfrom: Shop <shop@example.com>\n',
+  'workspaces/shop/templates/watchers/email.html':
+    '<p>{{ first }}: {{currency total "EUR"}}</p>\n{{#each items}}<i>{{ name }}</i>{{else}}none{{/each}}\n',
+  'workspaces/lab/workspace.yaml': 'name: Lab\n',
+});
+
+/** An event of the shop that has everything that its rules and templates mention. */
+export const FULL_EVENT = {
+  order_id: 'A-1001',
+  status: 'paid',
+  total: 120.5,
+  name: 'Ada',
+  email: 'ada@example.com',
+  user_id: 'ada',
+  updated_at: '2026-01-31T08:00:00.000Z',
+  customer: { name: 'Ada', email: 'ada@example.com', tags: ['a', 'b'] },
+  items: [
+    { name: 'tea', price: 3.5, quantity: 2 },
+    { name: 'cup', price: 9, quantity: 1 },
+  ],
+  watchers: [{ name: 'Bob', email: 'bob@example.com' }],
+  'first name': 'Ada',
+  paid: true,
+  note: null,
+};

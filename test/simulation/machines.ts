@@ -1,0 +1,174 @@
+import { startDelivery } from '@carillon/delivery';
+import { startEngine } from '@carillon/engine';
+import { streamTable } from '@carillon/domain';
+import { stringifyJson, type Duration, type EventId } from '@carillon/kernel';
+import { pause, startLoop } from '@carillon/runtime';
+import { cohortMessages, cohortRecord, prepareAppend, publishConfiguration } from '@carillon/stages';
+import { changesOf, type Wish } from '@carillon/testing/given';
+import { portsOf, type Plant, type Ports } from './ports.ts';
+import type { Process } from './scheduler.ts';
+import type { CohortPost, Posted } from './shop.ts';
+import type { Shared, World } from './world.ts';
+
+/** What a process can be asked from outside. Each rejects where the process could not do it; where it dies, neither happens. */
+export type Running = {
+  /** Resolves with the id of the event: it got its 202. */
+  post?(n: number, body: Posted): Promise<EventId>;
+  postCohort?(post: CohortPost): Promise<void>;
+  /** Resolves with the number of the configuration, which counts from now on. */
+  publish?(wishes: readonly Wish[]): Promise<number>;
+  close(): Promise<void>;
+};
+
+export type RoleName = 'engine' | 'delivery' | 'gateway' | 'control';
+export type Machine = {
+  readonly name: string;
+  readonly roles: readonly RoleName[];
+  process: Process;
+  running: Running | null;
+  state: 'up' | 'stopping' | 'down';
+};
+
+const FOLLOW_EVERY: Duration = 1_000;
+const FRESH_FOR: Duration = 2_000;
+const SESSION: Duration = 6_000;
+
+/** How a seed is deployed: all roles in one process over stores that are its own, or processes that share stores. */
+export type Shape = { readonly alone: boolean; readonly machines: readonly (readonly [name: string, ...RoleName[]])[] };
+
+/** Starts, kills and restarts processes. */
+export function createMachines(world: World, shape: Shape, shared: Shared, plant: Plant) {
+  const { scheduler } = world;
+  const machines = shape.machines.map(([name, ...roles]): Machine => ({
+    name,
+    roles,
+    process: { name: `${name}.0`, alive: false, frozenUntil: 0 },
+    running: null,
+    state: 'down',
+  }));
+  let calm = false;
+
+  function start(machine: Machine): void {
+    const count = Number(machine.process.name.split('.').at(-1)) + 1;
+    const process = { name: `${machine.name}.${count}`, alive: true, frozenUntil: 0 };
+    Object.assign(machine, { process, running: null, state: 'up' });
+    scheduler.add(0, process, 'starts', () => {
+      startRoles(machine.roles, shape.alone, portsOf(process, world, shared, plant)).then(
+        (running) => (machine.running = running),
+        (error: unknown) => die(machine, `cannot start: ${String(error)}`),
+      );
+    });
+  }
+
+  function die(machine: Machine, why: string): void {
+    const { process } = machine;
+    scheduler.note(() => `· ${process.name} DIES: ${why}`);
+    world.cutOff(process.name);
+    process.alive = false;
+    scheduler.forget(process);
+    Object.assign(machine, { running: null, state: 'down' });
+    const wire = world.wireOf(process);
+    const unseen = shape.alone || why === 'stopped' ? 0 : scheduler.between(0, SESSION);
+    scheduler.add(unseen, null, `others see that ${process.name} is gone`, () => world.log.groups.gone(wire));
+    // What one process alone owns is its successor's once it is seen to be gone.
+    const least = shape.alone ? 10 : 0;
+    scheduler.add(least + scheduler.between(0, calm ? 500 : 8_000), null, `${machine.name} is started again`, () =>
+      start(machine),
+    );
+  }
+
+  return {
+    all: machines,
+    startAll: (): void => machines.forEach(start),
+    kill: (machine: Machine): void => {
+      if (machine.state !== 'down') die(machine, 'killed');
+    },
+    /** As SIGTERM: it may finish what it has begun. */
+    stop(machine: Machine): void {
+      const { running, process } = machine;
+      if (machine.state !== 'up' || !running) return;
+      machine.state = 'stopping';
+      world.cutOff(process.name);
+      scheduler.add(0, process, 'is told to stop', () => {
+        const ended = (why: string) => (): void => {
+          if (process.alive) die(machine, why);
+        };
+        running.close().then(ended('stopped'), ended('stopped with an error'));
+      });
+    },
+    freeze(machine: Machine, span: Duration): void {
+      scheduler.note(() => `· ${machine.process.name} FREEZES for ${span} ms`);
+      machine.process.frozenUntil = scheduler.now() + span;
+    },
+    expel(machine: Machine): void {
+      scheduler.note(() => `· ${machine.process.name} is thought dead, and is not`);
+      world.log.groups.expel(world.wireOf(machine.process));
+    },
+    /** From now on what is down comes up at once, and nothing stands still. */
+    calmDown(): void {
+      calm = true;
+      for (const { process } of machines) process.frozenUntil = 0;
+    },
+  };
+}
+export type Machines = ReturnType<typeof createMachines>;
+
+async function startRoles(roles: readonly RoleName[], alone: boolean, ports: Ports): Promise<Running> {
+  const { clock, configuration, watch } = ports;
+  await configuration.refresh();
+  const follower = startLoop(
+    FOLLOW_EVERY,
+    async () => void (await configuration.refresh()),
+    (error) => watch.trouble('follow the configuration', error),
+  );
+  // As `up` does: whoever takes things in comes last, and goes first.
+  const delivery = roles.includes('delivery') ? await startDelivery({ aloneOnStore: alone }, ports) : null;
+  const engine = roles.includes('engine') ? await startEngine(ports) : null;
+  const readEverywhere = (since: number): Promise<void> =>
+    alone ? Promise.resolve() : pause(Math.max(0, since + FRESH_FOR - clock.now()));
+  return {
+    ...(roles.includes('gateway') && intakeOf(ports)),
+    ...(roles.includes('control') && {
+      async publish(wishes: readonly Wish[]) {
+        const changes = changesOf(await configuration.refresh(), wishes);
+        const { log, codecs, ids } = ports;
+        const codec = codecs.configuration;
+        return publishConfiguration({ log, codec, view: configuration, ids, clock, readEverywhere }, changes, 'ann');
+      },
+    }),
+    async close() {
+      await engine?.close();
+      await delivery?.close();
+      await follower.stop();
+    },
+  };
+}
+
+/** What a gateway does with a request once it has let it in. */
+function intakeOf({ log, ids, clock, configuration, codecs }: Ports) {
+  return {
+    async post(n: number, body: Posted): Promise<EventId> {
+      const stream = streamTable(configuration.current()).streams.get('shop/orders');
+      if (!stream) throw new Error('there is no such stream yet');
+      const prepared = prepareAppend(
+        {
+          stream,
+          body,
+          bytes: new TextEncoder().encode(stringifyJson(body)),
+          idempotencyKey: `post-${n}`,
+          principal: 'api_key:main',
+          traceparent: null,
+        },
+        { ids, now: clock.now(), partitions: log.partitions('carillon.events') },
+      );
+      if (!prepared.ok) throw prepared.error;
+      await log.append([prepared.value.record]);
+      return prepared.value.id;
+    },
+    async postCohort({ change, name }: CohortPost): Promise<void> {
+      const source = { workspace: 'shop', integration: 'segments', id: ids.random('event') as EventId, firstSync: 0 };
+      const messages = cohortMessages([{ ...change, name }], source, ids);
+      await log.append(messages.map((message) => cohortRecord(message, null, { ids, log, codecs })));
+    },
+  };
+}

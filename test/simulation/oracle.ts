@@ -1,0 +1,133 @@
+import {
+  applyCohortMessage,
+  cohortKey,
+  dueChunk,
+  formatPosition,
+  isApplied,
+  isBefore,
+  settleCohort,
+  type Applied,
+  type Cohort,
+  type CohortMember,
+  type CohortRecord,
+  type Intent,
+  type Trigger,
+} from '@carillon/domain';
+import type { LogRecord, RecordCodec, TopicName } from '@carillon/ports';
+import { createConfigurationView, createRuleBook, judgeEvent, readSourceRecord, resolveLookup } from '@carillon/stages';
+import { createDirectWire } from '@carillon/testing/memory';
+import type { Shared, World } from './world.ts';
+
+/** What one record of the event log is to come to. */
+export type Judged = {
+  readonly eventId: string | null;
+  readonly configNumber: number;
+  readonly intents: number;
+  readonly triggers: number;
+};
+
+/** What the log should have led to: the decisions of the product, made once, in order, and by nobody who ever failed. */
+export type Expected = {
+  /** By partition and offset. */
+  readonly judged: readonly (readonly Judged[])[];
+  /** By id; an event that was posted twice may make a record twice, with other places in it. */
+  readonly intents: ReadonlyMap<string, readonly Intent[]>;
+  readonly triggers: ReadonlyMap<string, readonly Trigger[]>;
+  /** Position of the lookup record that counts, by trigger. */
+  readonly firstLookups: ReadonlyMap<string, string>;
+  /** Ids of the events that come of changes in cohorts. */
+  readonly entered: ReadonlySet<string>;
+  readonly members: ReadonlySet<string>;
+  /** Whether somebody should still be let go of. */
+  readonly settling: boolean;
+};
+
+export function decodeAll<Value>(world: World, topic: TopicName, codec: RecordCodec<Value>) {
+  return world.log.all(topic).map((record) => {
+    const decoded = codec.decode(record.value);
+    if (!decoded.ok) throw new Error(`${placeOf(world, record)}: ${decoded.error.detail}`);
+    return { record, value: decoded.value };
+  });
+}
+
+const placeOf = ({ log }: World, record: LogRecord): string => formatPosition({ ...record, logId: log.logId });
+
+function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
+  map.set(key, [...(map.get(key) ?? []), value]);
+}
+
+export async function expectedOf(world: World, { codecs, compile, templates, ids }: Shared): Promise<Expected> {
+  const { log, scheduler } = world;
+  const clock = { now: scheduler.now };
+  const view = createConfigurationView(log.connect(createDirectWire()), codecs.configuration, clock);
+  const book = createRuleBook(compile, templates);
+  const intents = new Map<string, Intent[]>();
+  const triggers = new Map<string, Trigger[]>();
+  const judged: Judged[][] = Array.from({ length: log.partitions('carillon.events') }, () => []);
+  const numbers = judged.map(() => -1);
+
+  for (const record of log.all('carillon.events')) {
+    const read = readSourceRecord(record, log.logId);
+    if (!read.ok) throw new Error(`${placeOf(world, record)}: ${read.error.detail}`);
+    const before = numbers[record.partition] ?? -1;
+    const marker = read.value.kind === 'marker' ? read.value.configNumber : before;
+    const configNumber = Math.max(before, marker);
+    numbers[record.partition] = configNumber;
+    const event = read.value.kind === 'event' ? read.value.event : null;
+    const made = event ? judgeEvent(event, await view.at(configNumber), book, ids.derive) : [];
+    for (const one of made.flatMap((judgement) => judgement.intents)) add(intents, one.id, one);
+    for (const one of made.flatMap((judgement) => judgement.triggers)) add(triggers, one.id, one);
+    judged[record.partition]?.push({
+      eventId: event?.id ?? null,
+      configNumber,
+      intents: made.reduce((sum, one) => sum + one.intents.length, 0),
+      triggers: made.reduce((sum, one) => sum + one.triggers.length, 0),
+    });
+  }
+
+  const firstLookups = new Map<string, string>();
+  for (const { record, value } of decodeAll(world, 'carillon.lookups', codecs.lookup)) {
+    const { id, configNumber } = value.trigger;
+    if (firstLookups.has(id)) continue;
+    firstLookups.set(id, placeOf(world, record));
+    const resolved = resolveLookup(value, await view.at(configNumber), book, ids.derive);
+    if (!resolved.ok) throw new Error(resolved.error);
+    for (const intent of resolved.value.intents) add(intents, intent.id, intent);
+  }
+  return { judged, intents, triggers, firstLookups, ...cohortsOf(world, codecs, ids) };
+}
+
+/** Who is in after every message, and the events that came of it. */
+function cohortsOf(
+  world: World,
+  codecs: Shared['codecs'],
+  ids: Shared['ids'],
+): Pick<Expected, 'entered' | 'members' | 'settling'> {
+  const members = new Map<string, CohortMember>();
+  const entered = new Set<string>();
+  let cohort: Cohort | null = null;
+
+  function apply(record: CohortRecord): Applied | null {
+    if (isApplied(cohort, record)) return null;
+    if (record.message.action !== 'settle') return applyCohortMessage(cohort, record, (user) => members.get(user));
+    const due = dueChunk(cohort, record);
+    const outdated = [...members.values()].filter(({ inside, newest }) => inside && due && isBefore(newest, due.order));
+    return settleCohort(cohort, record, outdated, false);
+  }
+
+  for (const { record, value: message } of decodeAll(world, 'carillon.cohorts', codecs.cohort)) {
+    const applied = apply({ ...record, message, at: record.time, logId: world.log.logId });
+    if (!applied) continue;
+    cohort = applied.cohort;
+    for (const member of applied.members) members.set(member.user, member);
+    for (const { user, kind } of applied.changes) {
+      entered.add(ids.derive('event', 'cohort', cohortKey(message), user, kind, message.id));
+    }
+  }
+  const inside = [...members.values()].filter((member) => member.inside);
+  return {
+    entered,
+    members: new Set(inside.map(({ user }) => user)),
+    settling: (cohort?.settling ?? null) !== null,
+  };
+}

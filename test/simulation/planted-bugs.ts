@@ -1,0 +1,209 @@
+import type { Delivery } from '@carillon/domain';
+import type { Checkpoint, ConsumeOptions, NewRecord, PartitionWorker } from '@carillon/ports';
+import type { Plant, Ports } from './ports.ts';
+
+/** A bug in what surrounds the product: in the ports that its processes get, or in the stores behind them. */
+export type Bug = {
+  readonly plant?: Plant;
+  /** A store takes whatever is written, however old. */
+  readonly unfenced?: 'checkpoints' | 'cohorts';
+  /** What a run has to say of it. */
+  readonly finds: RegExp;
+};
+
+const inLedger =
+  (change: (ledger: Ports['ledger']) => Partial<Ports['ledger']>): Plant =>
+  (ports) => ({
+    ...ports,
+    ledger: { ...ports.ledger, ...change(ports.ledger) },
+  });
+
+/** Appends what `isHeld` and answers before the log did. */
+const answersEarly =
+  (isHeld: (record: NewRecord) => boolean): Plant =>
+  (ports) => ({
+    ...ports,
+    log: {
+      ...ports.log,
+      async append(records) {
+        const appended = ports.log.append(records);
+        if (!records.some(isHeld)) return appended;
+        appended.catch(() => undefined);
+        return records.map(() => 0);
+      },
+    },
+  });
+
+const isMarker = ({ headers }: NewRecord): boolean => headers['kind'] === 'marker';
+const isPost = ({ headers }: NewRecord): boolean => headers['principal']?.startsWith('api_key') === true;
+const isChangeOfCohort = ({ headers }: NewRecord): boolean => headers['principal']?.startsWith('integration') === true;
+
+/** The position of a batch of intents is saved before they are in custody. */
+function positionFirst(ports: Ports): Ports {
+  const { log, checkpoints } = ports;
+  async function assigned(options: ConsumeOptions, partition: number): Promise<PartitionWorker> {
+    const worker = await options.assigned(partition);
+    const { group, topic } = options;
+    return {
+      ...worker,
+      async handle(records) {
+        const next = (records.at(-1)?.offset ?? 0) + 1;
+        await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks: {}, configNumber: -1 });
+        await worker.handle(records);
+      },
+    };
+  }
+  const consume: typeof log.consume = (options) =>
+    log.consume(
+      options.group === 'delivery' ? { ...options, assigned: (partition) => assigned(options, partition) } : options,
+    );
+  return { ...ports, log: { ...log, consume } };
+}
+
+/** What comes of a change in a cohort is appended once the members are saved. */
+function outputsAfterState(ports: Ports): Ports {
+  const held: NewRecord[] = [];
+  return {
+    ...ports,
+    log: {
+      ...ports.log,
+      async append(records) {
+        held.push(...records.filter(isChangeOfCohort));
+        return ports.log.append(records.filter((record) => !isChangeOfCohort(record)));
+      },
+    },
+    cohorts: {
+      ...ports.cohorts,
+      async save(cohort) {
+        const saved = await ports.cohorts.save(cohort);
+        await ports.log.append(held.splice(0));
+        return saved;
+      },
+    },
+  };
+}
+
+/** A partition that comes back is gone on with by what this process remembers of it. */
+function cacheKept(ports: Ports): Ports {
+  const { checkpoints } = ports;
+  const remembered = new Map<string, Checkpoint>();
+  const placeOf = ({ group, topic, partition }: Pick<Checkpoint, 'group' | 'topic' | 'partition'>): string =>
+    `${group} ${topic}/${partition}`;
+  return {
+    ...ports,
+    checkpoints: {
+      save(checkpoint) {
+        remembered.set(placeOf(checkpoint), checkpoint);
+        return checkpoints.save(checkpoint);
+      },
+      async load(group, topic, partition) {
+        const stored = await checkpoints.load(group, topic, partition);
+        const { configNumber, clocks } = remembered.get(placeOf({ group, topic, partition })) ?? {};
+        return stored && { ...stored, ...(configNumber !== undefined && { configNumber, clocks: clocks ?? {} }) };
+      },
+    },
+  };
+}
+
+const isSending = ({ state }: Delivery): boolean => state === 'SENDING';
+
+export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
+  'position before custody': { plant: positionFirst, finds: /nobody has intent/ },
+  'outputs after state': { plant: outputsAfterState, finds: /a change of the cohort made no event/ },
+  'no compare-and-set': {
+    plant: inLedger((ledger) => ({
+      async replace(next) {
+        if ((await ledger.replace(next)) === 'done') return 'done';
+        const seen = await ledger.get(next.id);
+        return seen ? ledger.replace({ ...next, version: seen.version + 1 }) : 'stale';
+      },
+    })),
+    finds: /told twice|was SENT and is|nobody has intent/,
+  },
+  'a sweeper that sends again': {
+    plant: inLedger((ledger) => ({
+      replace: (next) =>
+        next.state === 'IN_DOUBT' && next.reason === 'lease_ran_out'
+          ? ledger.replace({ ...next, state: 'WAITING', nextAt: next.updatedAt, token: null })
+          : ledger.replace(next),
+    })),
+    finds: /told twice/,
+  },
+  '202 before the log has it': { plant: answersEarly(isPost), finds: /acknowledged, and not on the log/ },
+  'fence of positions ignored': { unfenced: 'checkpoints', finds: /not done in time: \w+ has read/ },
+  'fence of state ignored': { unfenced: 'cohorts', finds: /in the cohort are|cohort without a change|made no event/ },
+  'take-over of a slot in doubt': {
+    plant: inLedger((ledger) => ({
+      async insert(deliveries) {
+        const answers = await ledger.insert(deliveries);
+        return answers.map((answer) =>
+          !answer.inserted && answer.holder.state === 'IN_DOUBT'
+            ? { inserted: false, holder: { ...answer.holder, state: 'FAILED', clean: true } }
+            : answer,
+        );
+      },
+    })),
+    finds: /told twice/,
+  },
+  'outcome not in the document': {
+    plant: inLedger((ledger) => ({
+      replace: (next) => ledger.replace({ ...next, unpublished: [] }),
+      insert: (deliveries) => ledger.insert(deliveries.map((one) => ({ ...one, unpublished: [] }))),
+    })),
+    finds: /no outcome says/,
+  },
+  'publish answered before all markers': { plant: answersEarly(isMarker), finds: /posted when configuration/ },
+  'cache kept over a lost assignment': { plant: cacheKept, finds: /do not lead to|lost intent|counts other than/ },
+  'second lookup record accepted': {
+    // Alone it does no harm: a task keeps its answer, so that both records hold the same. Here that does not hold either.
+    plant: (ports) => ({
+      ...ports,
+      tasks: {
+        ...ports.tasks,
+        async replace(expected, next) {
+          if ((await ports.tasks.replace(expected, next)) === 'done') return 'done';
+          const seen = await ports.tasks.get(next.id);
+          return seen ? ports.tasks.replace(seen.version, { ...next, version: seen.version + 1 }) : 'stale';
+        },
+      },
+      claims: {
+        ...ports.claims,
+        async claim(claims) {
+          await ports.claims.claim(claims);
+          return claims.map(({ position }) => position);
+        },
+      },
+    }),
+    finds: /told twice|intent that the log and its configuration do not lead to/,
+  },
+  'a call before the step into SENDING is durable': {
+    plant: inLedger((ledger) => ({
+      async replace(next) {
+        const wrote = ledger.replace(next);
+        if (!isSending(next)) return wrote;
+        wrote.catch(() => undefined);
+        return 'done';
+      },
+    })),
+    finds: /told twice|the provider never took it/,
+  },
+  'a doubt that is taken for a refusal': {
+    plant: (ports) => ({
+      ...ports,
+      senders: ports.senders.map((factory) => ({
+        ...factory,
+        create(...given) {
+          const sender = factory.create(...given);
+          return {
+            ...sender,
+            async send(message, context) {
+              const result = await sender.send(message, context);
+              return result.verdict === 'ambiguous' ? { ...result, verdict: 'transient' } : result;
+            },
+          };
+        },
+      })),
+    }),
+    finds: /told twice/,
+  },
+};

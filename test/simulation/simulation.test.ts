@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PLANTED_BUGS } from './planted-bugs.ts';
+import { shownFailure, simulate } from './simulate.ts';
+import { openShared, type Shared } from './world.ts';
+
+const SEEDS = 2_000;
+/** As many as it may take until a planted bug shows. */
+const SEEDS_OF_A_BUG = 600;
+
+/** What the seeds have to have been through together, or a green run would say little. */
+const FAULTS = ['crash', 'stop', 'freeze', 'expel', 'outage', 'not_reached', 'no_answer', 'partly', 'late', 'again'];
+const PATHS = ['take-over', 'duplicate', 'second lookup record', 'SENDING to IN_DOUBT', 'IN_DOUBT to SENT'];
+const TO_BE_SEEN = [...FAULTS, ...PATHS, 'SENDING to WAITING', 'SENDING to FAILED'];
+
+let shared: Shared;
+beforeAll(async () => {
+  shared = await openShared();
+});
+
+/** Runs a seed; where it breaks a promise, once more to tell what happened. */
+async function mustHold(seed: number) {
+  const outcome = await simulate(seed, shared);
+  if (outcome.findings.length > 0) {
+    throw new Error(shownFailure(await simulate(seed, shared, { keepsHistory: true })));
+  }
+  return outcome;
+}
+
+describe('the roles over ports in memory, in an order that a seed decides', () => {
+  it('do the same for the same seed, to the letter, and something else for another', async () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const [first, again] = [
+        await simulate(seed, shared, { keepsHistory: true }),
+        await simulate(seed, shared, { keepsHistory: true }),
+      ];
+      expect(again).toEqual(first);
+      expect(first.history.length).toBeGreaterThan(500);
+    }
+    const histories = [
+      (await simulate(6, shared, { keepsHistory: true })).history,
+      (await simulate(7, shared, { keepsHistory: true })).history,
+    ];
+    expect(histories[0]).not.toEqual(histories[1]);
+  });
+
+  it(`keep every promise in ${SEEDS} seeds, and come to an end once nothing goes wrong any more`, async () => {
+    const seen = new Map<string, number>();
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const outcome = await mustHold(seed);
+      for (const [what, times] of Object.entries(outcome.seen)) seen.set(what, (seen.get(what) ?? 0) + times);
+    }
+    const missing = TO_BE_SEEN.filter((what) => !seen.has(what));
+    expect(missing, `seen was ${JSON.stringify([...seen])}`).toEqual([]);
+  }, 600_000);
+
+  for (const [name, bug] of Object.entries(PLANTED_BUGS)) {
+    it(`break a promise where somebody plants: ${name}`, async () => {
+      for (let seed = 1; seed <= SEEDS_OF_A_BUG; seed += 1) {
+        const { findings } = await simulate(seed, shared, { bug });
+        if (findings.some((finding) => bug.finds.test(finding))) return;
+      }
+      expect.unreachable(`${SEEDS_OF_A_BUG} seeds held every promise that this breaks`);
+    }, 120_000);
+  }
+});

@@ -1,0 +1,188 @@
+import { partitionOf, TERMINAL_STATES, type Delivery, type Intent, type Trigger } from '@carillon/domain';
+import type { RecordCodec, TopicName } from '@carillon/ports';
+import { deliveryIdOf } from '@carillon/stages';
+import { chainEnd } from '../chaos/verdict.ts';
+import { decodeAll, expectedOf, type Expected } from './oracle.ts';
+import type { Finding, Shared, World } from './world.ts';
+
+const CONSUMED: readonly (readonly [group: string, topic: TopicName])[] = [
+  ['engine', 'carillon.events'],
+  ['engine', 'carillon.triggers'],
+  ['engine', 'carillon.lookups'],
+  ['engine', 'carillon.cohorts'],
+  ['delivery', 'carillon.intents'],
+];
+
+/** What is not done yet; empty when nothing is left to do. */
+export function leftOf({ log, checkpoints, ledger, tasks }: World): readonly string[] {
+  const unread = CONSUMED.flatMap(([group, topic]) =>
+    Array.from({ length: log.partitions(topic) }, (_, partition) => {
+      const { end } = log.bounds(topic, partition);
+      const next = checkpoints.get(group, topic, partition)?.next ?? 0;
+      return next === end ? '' : `${group} has read ${topic}/${partition} to ${next} of ${end}`;
+    }).filter((one) => one !== ''),
+  );
+  const open = ledger
+    .all()
+    .filter(({ state }) => !TERMINAL_STATES.has(state) && state !== 'IN_DOUBT')
+    .map(({ id, state, reason }) => `${id} is ${state} (${reason})`);
+  const untold = ledger
+    .all()
+    .flatMap(({ id, unpublished }) => unpublished.map((one) => `${id} has not told of ${one.state}`));
+  const unasked = tasks.all().flatMap(({ id, done }) => (done ? [] : [`${id} is not done`]));
+  return [...unread, ...open, ...untold, ...unasked];
+}
+
+/** Holds what a run left behind against what was promised. Asked when nothing is left to do. */
+export async function judge(world: World, shared: Shared): Promise<readonly Finding[]> {
+  const expected = await expectedOf(world, shared);
+  const { codecs, ids } = shared;
+  const intents = decodeAll(world, 'carillon.intents', codecs.intent).map(({ value }) => value);
+  const triggers = decodeAll(world, 'carillon.triggers', codecs.trigger).map(({ value }) => value);
+  const lookups = world.log.all('carillon.lookups').length;
+  for (let more = expected.firstLookups.size; more < lookups; more += 1) world.saw('second lookup record');
+  return [
+    ...findLostEvents(world, expected),
+    ...findDifferences('intent', intents, expected.intents, codecs.intent),
+    ...findDifferences('trigger', triggers, expected.triggers, codecs.trigger),
+    ...findUnanswered(world, expected),
+    ...findUnheld(world, intents, ids),
+    ...findUntrue(world),
+    ...findUntold(world, intents, shared),
+    ...findGaps(world, expected, shared),
+    ...findCohorts(world, expected),
+  ];
+}
+
+function findLostEvents({ acknowledged, judgedFrom }: World, { judged }: Expected): Finding[] {
+  const all = judged.flat();
+  const byId = Map.groupBy(all, ({ eventId }) => eventId ?? '');
+  return [
+    ...[...acknowledged].filter((id) => !byId.has(id)).map((id) => `acknowledged, and not on the log: ${id}`),
+    ...[...judgedFrom].flatMap(([id, number]) =>
+      (byId.get(id) ?? [])
+        .filter(({ configNumber }) => configNumber < number)
+        .map(({ configNumber }) => `posted when configuration ${number} counted, judged by ${configNumber}: ${id}`),
+    ),
+  ];
+}
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+function findDifferences<Value extends Intent | Trigger>(
+  kind: string,
+  found: readonly Value[],
+  expected: ReadonlyMap<string, readonly Value[]>,
+  codec: RecordCodec<Value>,
+): Finding[] {
+  const ids = new Set<string>(found.map(({ id }) => id));
+  const lost = [...expected.keys()].filter((id) => !ids.has(id)).map((id) => `lost ${kind}: ${id}`);
+  const other = found
+    .filter((one) => !(expected.get(one.id) ?? []).some((own) => text(codec.encode(own)) === text(codec.encode(one))))
+    .map((one) => `${kind} that the log and its configuration do not lead to: ${one.id} of ${one.eventId}`);
+  return [...lost, ...other];
+}
+
+/** Each trigger has one answer that counts, and it is the first on the log. */
+function findUnanswered({ claims, log }: World, { triggers, firstLookups }: Expected): Finding[] {
+  const letters = log.all('carillon.dead-letters').map(({ topic, offset }) => `dead letter at ${topic} ${offset}`);
+  const silent = [...triggers.keys()].filter((id) => !firstLookups.has(id)).map((id) => `no answer to trigger ${id}`);
+  const others = [...firstLookups].flatMap(([id, first]) => {
+    const position = claims.get(id)?.position;
+    return position === first ? [] : [`of trigger ${id} counts ${position ?? 'nothing'}, the first is ${first}`];
+  });
+  return [...letters, ...silent, ...others];
+}
+
+/** Every intent holds its slot, held it, or was told of as a duplicate. */
+function findUnheld({ ledger, log }: World, intents: readonly Intent[], ids: Shared['ids']): Finding[] {
+  const partitions = log.partitions('carillon.intents');
+  return intents.flatMap((intent) => {
+    const delivery = ledger.get(deliveryIdOf(intent, ids));
+    if (delivery?.judged.includes(intent.id)) return [];
+    const partition = partitionOf(ids.keyed('slot', intent.slot.uniqueId), partitions);
+    return [`nobody has intent ${intent.id} (${intent.slot.uniqueId}, ${partition}) in custody`];
+  });
+}
+
+const holdsDoubt = ({ attempts }: Delivery, doubtful: ReadonlySet<string>): boolean =>
+  attempts.some(({ token, result }) => (result === null || result.verdict === 'ambiguous') && doubtful.has(token));
+
+/** The ledger says of a message what the provider says of it, or has a reason to doubt. */
+function findUntrue({ ledger, accepted, doubtful }: World): Finding[] {
+  const tokens = new Set(accepted.values());
+  return ledger.all().flatMap((delivery) => {
+    const { id, state, reason, attempts } = delivery;
+    const taken = attempts.some(({ token }) => tokens.has(token));
+    if (state === 'SENT' && !taken) return [`${id} is SENT, and the provider never took it`];
+    if (taken && state !== 'SENT' && state !== 'IN_DOUBT')
+      return [`the provider took ${id}, which is ${state} (${reason})`];
+    if (state === 'IN_DOUBT' && !holdsDoubt(delivery, doubtful))
+      return [`${id} is in doubt (${reason}) without a cause`];
+    return [];
+  });
+}
+
+/** Every move is told of on the log, and nothing else is. */
+function findUntold(world: World, intents: readonly Intent[], { codecs, ids }: Shared): Finding[] {
+  const outcomes = decodeAll(world, 'carillon.outcomes', codecs.outcome).map(({ value }) => value);
+  const told = new Set(outcomes.map(({ id }) => id));
+  const due = new Map<string, string>();
+  for (const { id, history } of world.ledger.all()) {
+    for (const { state, reason, version } of history) {
+      if (state === 'SENDING' || reason === 'new') continue;
+      due.set(ids.derive('outcome', id, String(version)), `${id} became ${state} (${reason})`);
+    }
+  }
+  for (const intent of intents) {
+    const delivery = world.ledger.get(deliveryIdOf(intent, ids));
+    const held = delivery?.intent.id === intent.id || delivery?.history.some(({ intentId }) => intentId === intent.id);
+    if (!held) due.set(ids.derive('outcome', 'duplicate', intent.id), `intent ${intent.id} is a duplicate`);
+  }
+  return [
+    ...[...due].filter(([id]) => !told.has(id)).map(([, what]) => `no outcome says that ${what}`),
+    ...outcomes
+      .filter(({ id }) => !due.has(id))
+      .map(({ deliveryId, state }) => `an outcome that never was: ${deliveryId} ${state}`),
+  ];
+}
+
+/** Ranges without gaps, each with the counts of what stands in it. */
+function findGaps(world: World, { judged }: Expected, { codecs }: Shared): Finding[] {
+  const evaluations = decodeAll(world, 'carillon.evaluations', codecs.evaluation).map(({ value }) => value);
+  const gaps = judged.flatMap((records, partition) => {
+    const own = evaluations.filter((one) => one.partition === partition);
+    const end = chainEnd(own, 0, records.length);
+    return end === records.length ? [] : [`evaluations of partition ${partition} end at ${end} of ${records.length}`];
+  });
+  const wrong = evaluations.flatMap(({ partition, from, to, intents, triggers, events, configNumber }) => {
+    const range = judged[partition]?.slice(from, to) ?? [];
+    const right =
+      range.reduce((sum, one) => sum + one.intents, 0) === intents &&
+      range.reduce((sum, one) => sum + one.triggers, 0) === triggers &&
+      range.filter(({ eventId }) => eventId !== null).length === events &&
+      range.every((one) => one.configNumber === configNumber);
+    return right ? [] : [`the evaluation of ${partition}@${from}-${to} counts other than what is there`];
+  });
+  return [...gaps, ...wrong];
+}
+
+function findCohorts({ cohorts, log }: World, { entered, members, settling }: Expected): Finding[] {
+  const found = new Set(
+    log
+      .all('carillon.events')
+      .filter(({ headers }) => headers['stream']?.includes('/cohorts/'))
+      .map(({ headers }) => headers['event_id'] ?? ''),
+  );
+  const inside = cohorts
+    .members({ workspace: 'shop', integration: 'segments', cohort: 'vip' })
+    .filter((member) => member.inside)
+    .map(({ user }) => user);
+  const isSame = inside.length === members.size && inside.every((user) => members.has(user));
+  return [
+    ...(isSame ? [] : [`in the cohort are ${inside.join(', ')}; should be ${[...members].join(', ')}`]),
+    ...(settling ? ['somebody was to leave the cohort, and nobody did it'] : []),
+    ...[...entered].filter((id) => !found.has(id)).map((id) => `a change of the cohort made no event: ${id}`),
+    ...[...found].filter((id) => !entered.has(id)).map((id) => `an event of the cohort without a change: ${id}`),
+  ];
+}

@@ -1,0 +1,179 @@
+import { compileRule, createExpressionLanguage } from '@carillon/adapter-cel';
+import { createRecordCodecs } from '@carillon/contracts';
+import type { Delivery, PlacedRule } from '@carillon/domain';
+import { stringifyJson, type Instant, type Json, type LogId } from '@carillon/kernel';
+import type { RecordCodecs, TemplateRenderer } from '@carillon/ports';
+import type { CompileRule } from '@carillon/stages';
+import { givenIds } from '@carillon/testing/given';
+import {
+  createMemoryCheckpoints,
+  createMemoryClaims,
+  createMemoryCohorts,
+  createMemoryLeases,
+  createMemoryLedger,
+  createMemoryLog,
+  createMemoryPartner,
+  createMemoryProvider,
+  createMemorySuppressions,
+  createMemoryTasks,
+  type Wire,
+} from '@carillon/testing/memory';
+import { createNetwork, type Rates } from './faults.ts';
+import type { Process, Scheduler } from './scheduler.ts';
+import { partnerAnswers, providerDecides } from './shop.ts';
+
+/** A promise that was broken, in words. */
+export type Finding = string;
+
+export type World = ReturnType<typeof createWorld>;
+
+/** What outlives every process: log, stores, provider and partner, with what customers were told and what may be doubted. */
+/** `unfenced`: a planted bug, a store that takes whatever is written, however old. */
+export function createWorld(
+  scheduler: Scheduler,
+  rates: Rates,
+  deadWritesArrive: boolean,
+  unfenced: 'checkpoints' | 'cohorts' | undefined,
+) {
+  const findings: Finding[] = [];
+  /** Attempts that nobody may be able to tell the end of: a crash cut them off, or a request about them went wrong. */
+  const doubtful = new Set<string>();
+  /** Attempts without an end in the ledger, by token: the process that holds them. */
+  const open = new Map<string, string>();
+  const accepted = new Map<string, string>();
+  const seen = new Map<string, number>();
+  let calm = false;
+
+  const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
+  const find = (finding: Finding): void => {
+    scheduler.note(`BROKEN ${finding}`);
+    findings.push(finding);
+  };
+
+  const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }) => {
+    saw(fate);
+    if (port !== 'ledger.replace' && port !== 'provider.send') return;
+    const [, token] = / token (\S+)/.exec(about?.() ?? '') ?? [];
+    if (token !== undefined) doubtful.add(token);
+  });
+
+  const provider = createMemoryProvider(
+    () => providerDecides(scheduler, calm),
+    ({ message, token, answer, accepted: taken }) => {
+      const { subject } = message;
+      scheduler.note(
+        `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
+      );
+      if (answer.verdict === 'ambiguous') doubtful.add(token);
+      if (!taken) return;
+      if (accepted.has(subject)) find(`told twice: "${subject}" to ${message.to}`);
+      accepted.set(subject, token);
+    },
+  );
+
+  const moved = (before: Delivery | null, after: Delivery): void => {
+    if (before?.state === 'SENT' && after.state !== 'SENT') find(`${after.id} was SENT and is ${after.state}`);
+    if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
+    if (before && before.intent.id !== after.intent.id) saw('take-over');
+    if (before && before.duplicates < after.duplicates) saw('duplicate');
+    for (const { token, result } of after.attempts) if (result !== null) open.delete(token);
+  };
+
+  const wires = new Map<Process, Wire>();
+  function wireOf(process: Process): Wire {
+    const wire = wires.get(process) ?? network.wire(process);
+    wires.set(process, wire);
+    return wire;
+  }
+
+  return {
+    scheduler,
+    network,
+    /** The one wire of a process. */
+    wireOf,
+    findings: findings as readonly Finding[],
+    find,
+    seen: seen as ReadonlyMap<string, number>,
+    saw,
+    log: createMemoryLog({
+      logId: LOG_ID,
+      partitions: 2,
+      now: scheduler.now,
+      handedOver: () => scheduler.between(1, 6),
+    }),
+    checkpoints: createMemoryCheckpoints(unfenced !== 'checkpoints'),
+    claims: createMemoryClaims(),
+    leases: createMemoryLeases(),
+    suppressions: createMemorySuppressions(),
+    ledger: createMemoryLedger(moved),
+    tasks: createMemoryTasks(),
+    cohorts: createMemoryCohorts(unfenced !== 'cohorts'),
+    provider,
+    partner: createMemoryPartner((userIds, calls) => partnerAnswers(userIds, calls, scheduler, calm)),
+    accepted: accepted as ReadonlyMap<string, string>,
+    doubtful: doubtful as ReadonlySet<string>,
+    /** This process gave a token to an attempt. */
+    gave: (process: string, token: string): void => void open.set(token, process),
+    /** Attempts that this process has under way. */
+    calls: (process: string): number => [...open.values()].filter((holder) => holder === process).length,
+    /** What this process has under way may come to anything. */
+    cutOff(process: string): void {
+      for (const [token, holder] of open) if (holder === process) doubtful.add(token);
+    },
+    /** Ids of the events that got their 202. */
+    acknowledged: new Set<string>(),
+    /** By event id: the configuration that somebody had been told counts before the event was posted. */
+    judgedFrom: new Map<string, number>(),
+    calmDown: (): void => void (calm = true),
+  };
+}
+
+export const START: Instant = Date.UTC(2026, 0, 31, 8);
+const LOG_ID = 'log_00000000000000000000000001' as LogId;
+
+/** What is the same for all seeds and costs time to make: none of it has a state that anybody could see. */
+export type Shared = {
+  readonly codecs: RecordCodecs;
+  readonly compile: CompileRule;
+  readonly templates: TemplateRenderer;
+  readonly ids: typeof givenIds;
+};
+
+export async function openShared(): Promise<Shared> {
+  let schemas = 0;
+  const registry = { register: async () => (schemas += 1), schema: async () => null };
+  const language = createExpressionLanguage();
+  const compiled = new Map<string, ReturnType<CompileRule>>();
+  return {
+    codecs: await createRecordCodecs(registry, () => START),
+    templates: createTemplates(),
+    ids: givenIds,
+    compile(placed: PlacedRule) {
+      const key = stringifyJson([placed.name, placed.stream, placed.body]);
+      const known = compiled.get(key) ?? compileRule(placed, language);
+      compiled.set(key, known);
+      return known;
+    },
+  };
+}
+
+const shown = (value: Json): string => (typeof value === 'string' ? value : stringifyJson(value));
+const NAME = /\{\{(\w+)\}\}/g;
+
+/** Names in double braces, and nothing else: what templates can do has tests of its own, in threads of its own. */
+function createTemplates(): TemplateRenderer {
+  return {
+    check: () => [],
+    fields: () => [],
+    names: ({ subject }) => ({ names: [...subject.matchAll(NAME)].map(([, name]) => name ?? ''), all: false }),
+    render: async (_key, { subject, text }, context) => ({
+      ok: true,
+      subject: subject.replaceAll(NAME, (_, name: string) => shown(context[name] ?? null)),
+      html: null,
+      text: text ?? '',
+      from: null,
+      missing: [],
+    }),
+    close: async () => undefined,
+  };
+}
