@@ -66,6 +66,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       skipped: ({ group, partition }) => world.find(`${group}/${partition} was told of records that are gone`),
       call: () => () => undefined,
       asking: () => undefined,
+      partnerState: () => undefined,
       partnerAlert: (partner, detail) => note('an alert')(`${partner} ${detail}`),
       trouble: (where, error) => note(where)(error),
       attempt: () => () => undefined,

@@ -1,5 +1,6 @@
-import { formatPosition, type DeadLetter } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { TOPIC_DEFINITIONS } from '@carillon/contracts';
+import { formatPosition, type DeadLetter, type Trigger } from '@carillon/domain';
+import { CarillonError, durationOr } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { isLeftOut, readAsking, REDRIVE_HEADER, REDRIVEN_FROM_HEADER } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
@@ -8,7 +9,7 @@ import type { ControlPorts } from './ports.ts';
 const REDRIVEN = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
-type Ports = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims'>;
+type Ports = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims' | 'clock'>;
 
 /**
  * The record of a dead letter once more: the same bytes, key and ids, so that what was already made of it stays one.
@@ -34,9 +35,11 @@ export async function redrivenRecord(letter: DeadLetter, ports: Ports): Promise<
 }
 
 /** A trigger that was given up is asked again. */
-async function askAgain(value: Uint8Array, { codecs, tasks, ids }: Ports): Promise<NewRecord['headers']> {
+async function askAgain(value: Uint8Array, ports: Ports): Promise<NewRecord['headers']> {
+  const { codecs, tasks, ids } = ports;
   const trigger = codecs.trigger.decode(value);
   const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
+  if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
   const asking = task && readAsking(task);
   if (asking?.verdict?.kind === 'parked') {
     throw new CarillonError('wrong_state', 'it is being given up at this moment; try again in a second');
@@ -49,14 +52,31 @@ async function askAgain(value: Uint8Array, { codecs, tasks, ids }: Ports): Promi
 }
 
 /** An answer is never asked for again, and stays the first one of its trigger: it is resolved once more as what it was. */
-async function resolveAgain(letter: DeadLetter, { log, codecs, claims }: Ports): Promise<NewRecord['headers']> {
+async function resolveAgain(letter: DeadLetter, ports: Ports): Promise<NewRecord['headers']> {
+  const { log, codecs, claims } = ports;
   const { topic, partition, offset, headers, value } = letter;
   const from = headers[REDRIVEN_FROM_HEADER] ?? formatPosition({ logId: log.logId, topic, partition, offset });
   const lookup = codecs.lookup.decode(value);
   const claim = lookup.ok ? await claims.get(lookup.value.trigger.id) : null;
+  if (lookup.ok && !claim) mustBeRemembered(lookup.value.trigger, 'carillon.lookups', ports);
   if (claim && claim.position !== from) {
     const why = `another answer to the same trigger counts, ${claim.position}, so this one would change nothing`;
     throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
   }
   return { [REDRIVEN_FROM_HEADER]: from };
+}
+
+/**
+ * What became of a trigger is kept as long as the records about it. That nothing is found means that there was nothing
+ * only within that time: after it the trigger may long have been answered, and people told.
+ */
+function mustBeRemembered(
+  { causedAt }: Trigger,
+  topic: 'carillon.triggers' | 'carillon.lookups',
+  { clock }: Ports,
+): void {
+  const { retention } = TOPIC_DEFINITIONS[topic];
+  if (clock.now() - causedAt < durationOr(retention, Number.POSITIVE_INFINITY)) return;
+  const why = `its event is older than the ${retention} for which it is kept what became of it`;
+  throw new CarillonError('wrong_state', `${why}: people may have been told since; send the event again`);
 }

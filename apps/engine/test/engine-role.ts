@@ -5,6 +5,8 @@ import { startEngine, type EnginePorts, type EngineRole } from '../src/index.ts'
 export type WatchedEngine = EngineRole & {
   readonly troubles: unknown[];
   readonly alerts: string[];
+  /** Changes of whether a partner is called. */
+  readonly states: string[];
   /** Members of cohorts that came without a usable user id. */
   readonly skipped: string[];
   /** What came of each call to a partner. */
@@ -17,6 +19,7 @@ export type WatchedEngine = EngineRole & {
 export async function startEngineOn(topology: Topology, more: Partial<EnginePorts> = {}): Promise<WatchedEngine> {
   const troubles: unknown[] = [];
   const alerts: string[] = [];
+  const states: string[] = [];
   const skipped: string[] = [];
   const outcomes: PartnerAnswer['kind'][] = [];
   let begun = 0;
@@ -29,8 +32,9 @@ export async function startEngineOn(topology: Topology, more: Partial<EnginePort
     },
     asking: () => undefined,
     membersSkipped: (name, count) => void skipped.push(`${name} ${count}`),
+    partnerState: (partner, state) => void states.push(`${partner} ${state}`),
     partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
   };
   const engine = await startEngine({ ...topology.ports, watch, ...more });
-  return { ...engine, troubles, alerts, skipped, outcomes, openCalls: () => begun - outcomes.length };
+  return { ...engine, troubles, alerts, states, skipped, outcomes, openCalls: () => begun - outcomes.length };
 }

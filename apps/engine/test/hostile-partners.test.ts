@@ -1,11 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import type { PartnerScript } from '@carillon/testing';
+import { answersEverybody, type PartnerScript } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import { readAsking, type TraceStep, traceEvent, projections } from '@carillon/stages';
 import { lookupGround, type Settings } from './lookup-ground.ts';
 
-const ground = lookupGround();
+/** Who asks for the first time is told the partner's address, whoever asks after that a private one. */
+let flips = 0;
+const ground = lookupGround({ 'flips.internal': () => (flips++ === 0 ? '127.0.0.1' : '10.0.0.5') });
 const MiB = 1024 * 1024;
 const TOTAL = { timeouts: { connect: '1s', total: '1s' } } as const;
 
@@ -287,5 +289,35 @@ describe('an address that may not be called', () => {
     expect(told[0]).toEqual(['unavailable', expect.stringContaining('no address that Carillon may connect to')]);
     expect(told[1]).toEqual(told[0]);
     expect(await ground.allLetters()).toEqual([]);
+  });
+
+  it('by the time of the connection, though it was one at the check, is not connected to; the next call is checked anew', async () => {
+    ground.partner().follow((request, response) => {
+      // So that the next call needs a connection of its own.
+      response.setHeader('connection', 'close');
+      return answersEverybody(request, response);
+    });
+    await ground.configure({ url: `http://flips.internal:${ground.partner().port}/recipients` });
+    const engine = await ground.start();
+    const first = await ground.topology().event({ watchers: ['a'] });
+    expect((await ground.intents(1)).map(({ to }) => to)).toEqual(['a@example.com']);
+    expect([flips, engine.outcomes]).toEqual([1, ['answered']]);
+    const told = words(await traceOf(first));
+    expect(told).toMatch(/call to the partner: answered 200, 1 items/);
+    expect(told).toMatch(/answer recorded: 1 person$/m);
+
+    const second = await ground.topology().event({ watchers: ['b'] });
+    await untilFound('the second call is over', () => engine.outcomes[1]);
+    expect([flips, engine.outcomes]).toEqual([2, ['answered', 'unavailable']]);
+    const waits = await untilFound('it waits', async () => {
+      const steps = words(await traceOf(second));
+      return steps.includes('waits for the partner') && steps.includes('unavailable') ? steps : undefined;
+    });
+    expect(waits).toMatch(
+      /call to the partner: unavailable, the name of the host leads to no address that Carillon may connect to/,
+    );
+    expect(waits).toMatch(/asked again from/);
+    expect(ground.partner().calls.map(({ userIds }) => userIds)).toEqual([['a']]);
+    expect([(await ground.allLookups()).length, await ground.allLetters()]).toEqual([1, []]);
   });
 });

@@ -8,7 +8,7 @@ import type {
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
-import { startScriptedPartner, type ScriptedPartner } from '@carillon/testing';
+import { startScriptedPartner, type LoopbackNames, type ScriptedPartner } from '@carillon/testing';
 import { integration, notification, ORDER_PAID, ORDERS, PAID_MAIL, stream, template } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach } from 'vitest';
@@ -19,13 +19,17 @@ export const SECRETS = { CRM_KEY: 'key-1', CRM_NEXT: 'key-2' };
 
 export type Settings = { [Key in keyof LookupIntegration]?: LookupIntegration[Key] | undefined };
 
-/** A shop whose rule asks the partner `crm` about `event.watchers`, the partner, and the engine: fresh for each test. */
-export function lookupGround() {
+/** A shop whose rule asks the partner `crm` about `event.watchers`, the partner, and the engine: fresh for each test, in a world of these names. */
+export function lookupGround(names: LoopbackNames = {}) {
   let topology: Topology | undefined;
   let partner: ScriptedPartner | undefined;
   const engines: WatchedEngine[] = [];
   beforeEach(async () => {
-    topology = await openTopology({ partitions: 2, secrets: SECRETS, names: { 'database.internal': '10.0.0.5' } });
+    topology = await openTopology({
+      partitions: 2,
+      secrets: SECRETS,
+      names: { 'database.internal': '10.0.0.5', ...names },
+    });
     partner = await startScriptedPartner();
   });
   afterEach(async () => {

@@ -148,6 +148,7 @@ describe('a partner in trouble', () => {
     const engine = await ground.start();
     await events(200);
     await untilFound('the breaker opens', () => engine.alerts.find((one) => one.includes('called less')));
+    await untilFound('that is told', () => (engine.states.includes('shop/crm failing') ? true : undefined));
     const calls = ground.partner().calls.length;
     expect(calls).toBeLessThan(200);
     ground.topology().clock.pass(2 * HOUR);
@@ -198,7 +199,10 @@ describe('keys', () => {
     expect(engine.alerts.filter((one) => one.startsWith('shop/crm suspended'))).toHaveLength(1);
     ground.partner().follow(answersEverybody);
     ground.topology().clock.pass(61_000);
+    expect(engine.states).toEqual(['shop/crm suspended']);
     expect(await ground.intents(30, 20_000)).toHaveLength(30);
+    await untilFound('that it is over is told', () => (engine.states.length > 1 ? true : undefined));
+    expect(engine.states).toEqual(['shop/crm suspended', 'shop/crm called']);
   });
 
   it('the second of two is used where the first is refused, and stays in use', async () => {

@@ -9,6 +9,8 @@ import { givenLookup, givenTrigger } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, restartOver, type Shop } from './shop.ts';
 
+const DAY = 86_400_000;
+
 let closed: () => Promise<void>;
 let shop: Shop;
 
@@ -18,6 +20,7 @@ const lost = (id: string, callId: string): Lookup =>
 
 /** What stands on the log and in the store when the product starts. */
 async function write({ log, tasks, registry }: Pick<Embedded, 'log' | 'tasks' | 'registry'>): Promise<void> {
+  const now = systemClock.now();
   const codecs = await createRecordCodecs(registry, systemClock.now);
   const record = (lookup: Lookup) => ({
     topic: 'carillon.lookups' as const,
@@ -43,6 +46,14 @@ async function write({ log, tasks, registry }: Pick<Embedded, 'log' | 'tasks' | 
     ended,
   };
   await tasks.insert([{ ...newTask(trigger, asking, systemClock.now()), done: true }]);
+  // Of triggers that nothing is known of any more, or not yet.
+  const unknown = ([name, causedAt]: readonly [string, number]) => {
+    const one = givenTrigger({ id: `trg_${name}` as TriggerId, rule: 'order-paid.gone', causedAt });
+    return [
+      { ...answered, id: `dead_TRIGGER_${name}`, value: codecs.trigger.encode(one) },
+      { ...late, id: `dead_LOOKUP_${name}`, value: codecs.lookup.encode(givenLookup({ trigger: one })) },
+    ] as const;
+  };
   const answered = {
     ...later,
     topic: 'carillon.triggers',
@@ -53,7 +64,7 @@ async function write({ log, tasks, registry }: Pick<Embedded, 'log' | 'tasks' | 
     reason: 'partner_refused',
   } as const;
   await log.append(
-    [late, answered].map((letter) => ({
+    [late, answered, ...unknown(['OLD', now - 30 * DAY]), ...unknown(['NEW', now - 29 * DAY])].map((letter) => ({
       topic: 'carillon.dead-letters',
       partition: 0,
       key: 'key',
@@ -108,3 +119,15 @@ it('A trigger whose partner has answered since its dead letter is not asked agai
   expect(answer.body.detail).toContain('its partner has answered since');
   expect((await letters()).find(({ id }) => id === 'dead_ANSWERED')?.redriven_at).toBeNull();
 });
+
+it.each(['TRIGGER', 'LOOKUP'])(
+  'A %s of which nothing is known is redriven only while what became of it would still be known',
+  async (what) => {
+    await letterOf('its dead letter', ({ id }) => id === `dead_${what}_NEW`);
+    const old = await shop.api('POST', `/v1/dead-letters/dead_${what}_OLD/redrive`);
+    expect(old).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+    expect(old.body.detail).toContain('its event is older than the 30d for which it is kept what became of it');
+    expect((await letters()).find(({ id }) => id === `dead_${what}_OLD`)?.redriven_at).toBeNull();
+    expect((await shop.api('POST', `/v1/dead-letters/dead_${what}_NEW/redrive`)).status).toBe(200);
+  },
+);

@@ -176,7 +176,7 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
   };
 }
 
-type AskingWatch = Pick<EngineWatch, 'call' | 'asking'>;
+type AskingWatch = Pick<EngineWatch, 'call' | 'asking' | 'partnerState'>;
 
 function watchAsking({ metrics, spans }: Telemetry): AskingWatch {
   return {
@@ -193,6 +193,10 @@ function watchAsking({ metrics, spans }: Telemetry): AskingWatch {
         metrics.lookupCalls.with({ partner, outcome }).inc();
         metrics.lookupSeconds.with({ partner }).observe(seconds);
       };
+    },
+    partnerState(partner, is) {
+      for (const state of ['suspended', 'failing'] as const)
+        metrics.partnerState.with({ partner, state }).set(state === is ? 1 : 0);
     },
     asking(bytes, openCalls) {
       metrics.lookupQueueBytes.set(bytes);

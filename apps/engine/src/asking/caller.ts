@@ -1,4 +1,4 @@
-import { lookupTimeouts } from '@carillon/domain';
+import { lookupTimeouts, type PartnerState } from '@carillon/domain';
 import { createByteBudget, type Duration } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DueTasks, Ids, PartnerAnswer, PartnerLookup, Secrets } from '@carillon/ports';
 import { pause, startLoop, type Loop } from '@carillon/runtime';
@@ -33,6 +33,7 @@ export type AskWatch = {
   readonly asking: (bytes: number, openCalls: number) => void;
   /** A partner refuses us, or fails: an operator should look. */
   readonly partnerAlert: (partner: string, detail: string) => void;
+  readonly partnerState: (partner: string, state: PartnerState) => void;
   trouble(where: string, error: unknown): void;
 };
 
@@ -79,7 +80,7 @@ const CALLS_END: Duration = 5_000;
 export function startCaller(ports: CallerPorts): Caller {
   const { clock, tasks, watch } = ports;
   const lanes = createLanes(QUEUE_BYTES);
-  const partners = createPartners({ ...ports, alert: watch.partnerAlert });
+  const partners = createPartners({ ...ports, alert: watch.partnerAlert, changed: watch.partnerState });
   const answers = createByteBudget(ANSWER_BYTES, { shared: true });
   const stopping = new AbortController();
   const givingUp = new AbortController();
@@ -308,6 +309,7 @@ export function startCaller(ports: CallerPorts): Caller {
   const loop: Loop = startLoop(
     POLL,
     async () => {
+      partners.tell();
       if (stopping.signal.aborted || recorder.refuses()) return;
       for (const kind of await tasks.dueKinds(clock.now())) {
         if (partnerOfKind(kind) === null) continue;

@@ -9,6 +9,7 @@ import {
   MAX_RETRY_AFTER,
   type Breaker,
   type LookupIntegration,
+  type PartnerState,
 } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, PartnerAnswer, Secrets } from '@carillon/ports';
@@ -20,6 +21,8 @@ type Ports = {
   readonly clock: Clock;
   /** An operator should look. */
   readonly alert: (partner: string, detail: string) => void;
+  /** Told of each change; before the first one a partner is called. */
+  readonly changed: (partner: string, state: PartnerState) => void;
 };
 
 /** A secret with the name that the configuration has for it. */
@@ -61,9 +64,10 @@ const SECRETS_FRESH: Duration = 2_000;
  * The partners of this process: where each is, with which keys, and whether it may be called now. Breaker and Retry-After
  * count for the workspace's calls to one host, a suspension for the integration whose key is refused.
  */
-export function createPartners({ configuration, secrets, clock, alert }: Ports) {
+export function createPartners({ configuration, secrets, clock, alert, changed }: Ports) {
   const states = new Map<string, State>();
   const places = new Map<string, Place>();
+  const told = new Map<string, PartnerState>();
 
   function find(kind: string): { readonly workspace: string; readonly integration: LookupIntegration } | null {
     const named = partnerOfKind(kind);
@@ -110,7 +114,22 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
     return partner;
   }
 
+  function partnerState(kind: string): PartnerState {
+    const found = find(kind);
+    if (!found) return 'called';
+    const { suspension, place } = stateOf(kind, found.workspace, found.integration);
+    return suspension.halfOpen ? 'suspended' : place.breaker.halfOpen ? 'failing' : 'called';
+  }
+
   return {
+    /** Tells what has changed since it was last asked to, new settings and other partners of the same host included. */
+    tell(): void {
+      for (const kind of states.keys()) {
+        const state = partnerState(kind);
+        if (state !== (told.get(kind) ?? 'called')) changed(kind.replace('ask ', ''), state);
+        told.set(kind, state);
+      }
+    },
     find: (kind: string): LookupIntegration | null => find(kind)?.integration ?? null,
     /** When it may be called: `now` or earlier means at once; null where the configuration has no such partner. */
     mayCallAt(kind: string, now: Instant): Instant | null {

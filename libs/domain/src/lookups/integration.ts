@@ -17,6 +17,9 @@ export function attributionOf({ match, in_order: inOrder }: LookupIntegration): 
   return inOrder ? { kind: 'in_order' } : { kind: 'none' };
 }
 
+/** Whether a partner is called: always, less because most calls fail, or once a minute because it refuses our key. */
+export type PartnerState = 'called' | 'failing' | 'suspended';
+
 /** The partner of this name, if the configuration has one. */
 export const findPartner = (
   configuration: Configuration,

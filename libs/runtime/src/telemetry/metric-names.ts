@@ -108,6 +108,12 @@ export const METRICS = {
     help: 'Calls to partners that are open.',
     labels: [],
   },
+  partnerState: {
+    name: 'carillon_partner_state',
+    type: 'gauge',
+    help: '1 while a partner refuses our key (suspended), or most calls to it fail (failing); 0 when that is over.',
+    labels: ['partner', 'state'],
+  },
   lookupQueueBytes: {
     name: 'carillon_lookup_queue_bytes',
     type: 'gauge',

@@ -1,13 +1,19 @@
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import type { AddressGuard, OutboundHttp } from '@carillon/ports';
 
+/** The address of each name; of one that changes, what it is whenever somebody asks. */
+export type LoopbackNames = Readonly<Record<string, string | (() => string)>>;
+
 /** The guard of a deployment that lists loopback, and nothing else that is private, in a world of just these names. */
-export const createLoopbackGuard = (names: Readonly<Record<string, string>> = {}): AddressGuard =>
+export const createLoopbackGuard = (names: LoopbackNames = {}): AddressGuard =>
   createAddressGuard({
     allowed: ['127.0.0.0/8'],
-    resolveName: async (host) => (names[host] === undefined ? [] : [{ address: names[host] }]),
+    resolveName: async (host) => {
+      const named = names[host];
+      return named === undefined ? [] : [{ address: typeof named === 'string' ? named : named() }];
+    },
   });
 
 /** HTTP as such a deployment has it. */
-export const createLoopbackHttp = (names: Readonly<Record<string, string>> = {}): OutboundHttp =>
+export const createLoopbackHttp = (names: LoopbackNames = {}): OutboundHttp =>
   createGuardedHttp({ guard: createLoopbackGuard(names) });

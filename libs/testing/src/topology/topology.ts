@@ -29,7 +29,7 @@ import {
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
-import { createLoopbackGuard, createLoopbackHttp } from '../partner/loopback-http.ts';
+import { createLoopbackGuard, createLoopbackHttp, type LoopbackNames } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
 export type MovedClock = Clock & { pass(span: Duration): void };
@@ -42,7 +42,7 @@ export type TopologyOptions = {
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
   /** Addresses of the names that partners may have; without any they have to be named by address. */
-  readonly names?: Readonly<Record<string, string>>;
+  readonly names?: LoopbackNames;
   /** Values behind the secrets that configuration names. */
   readonly secrets?: Readonly<Record<string, string>>;
 };
