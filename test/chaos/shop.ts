@@ -32,8 +32,8 @@ ${rules}retry: { attempts: 8, first: 1s, max: 2s }
 in_doubt: hold
 `;
 
-const memberRule = (name: string, change: string): string => `  ${name}:
-    cohort: { integration: feed, id: vip, on: ${change} }
+const memberRule = (name: string, cohort: string, change: string): string => `  ${name}:
+    cohort: { integration: feed, id: ${cohort}, on: ${change} }
     recipients:
       from: lookup
       integration: crm
@@ -98,7 +98,7 @@ authorization: { key: { secret: FEED_KEY } }
   ),
   'workspaces/shop/notifications/member.yaml': notification(
     'about-member',
-    memberRule('came', 'entered') + memberRule('went', 'left'),
+    memberRule('came', 'vip', 'entered') + memberRule('went', 'vip', 'left') + memberRule('quit', 'club', 'left'),
   ),
   'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
   'workspaces/shop/templates/order-paid/email.txt': 'Order {{ order_id }} is paid.\n',
