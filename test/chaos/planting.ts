@@ -76,12 +76,12 @@ export const DOUBT_SENT_AGAIN: Change = {
 /** The bug: an answer is on the log before it is in custody, and it takes its time until it is. */
 export const ANSWER_BEFORE_CUSTODY: Change = {
   file: 'libs/stages/src/ask/settle.ts',
-  from: 'const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);',
+  from: 'const moved = await moveTask(one, { asking, nextAt: dueAt, ...lease }, ports.tasks);',
   to: `if (asking.verdict) {
         await publishVerdict({ ...one, asking }, { ...ports, tasks: { replace: async () => 'stale' } });
         await new Promise((passed) => void setTimeout(passed, 500));
       }
-      const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);`,
+      const moved = await moveTask(one, { asking, nextAt: dueAt, ...lease }, ports.tasks);`,
 };
 
 /** The bug: who is in a cohort is saved before it is on the log who entered and left, and that takes its time. */

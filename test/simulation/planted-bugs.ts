@@ -192,8 +192,8 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
       ...ports,
       senders: ports.senders.map((factory) => ({
         ...factory,
-        create(account, secrets) {
-          const sender = factory.create(account, secrets);
+        create(...given) {
+          const sender = factory.create(...given);
           return {
             ...sender,
             async send(message, context) {

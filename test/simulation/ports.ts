@@ -54,6 +54,12 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     secrets: { resolve: async () => 'secret' },
     cohortPages: { page: async () => ({ kind: 'refused', detail: 'no platform has to be asked here' }) },
     watch: {
+      consumes: () => undefined,
+      stopped({ group, partition }) {
+        world.find(`${group}/${partition} stands still`);
+        return () => undefined;
+      },
+      membersSkipped: () => undefined,
       begun: () => () => undefined,
       failed: ({ group, partition, error }) => note(`${group}/${partition}`)(error),
       left: () => undefined,

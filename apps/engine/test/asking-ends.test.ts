@@ -1,4 +1,4 @@
-import { readAsking } from '@carillon/stages';
+import { readAsking, readTask, settleCall } from '@carillon/stages';
 import { CarillonError } from '@carillon/kernel';
 import type { EventLog, Secrets } from '@carillon/ports';
 import { answersEverybody } from '@carillon/testing';
@@ -126,4 +126,29 @@ it('A call that could not be begun settles its triggers: once the store is back 
   away = false;
   expect(await ground.intents(1)).toHaveLength(1);
   expect(ground.partner().calls).toHaveLength(1);
+});
+
+it('What was answered is put on the log while its partner is suspended, however many wait in front of it', async () => {
+  ground.partner().follow((_request, response) => void response.writeHead(401).end());
+  await ground.configure();
+  await events(200);
+  const engine = await ground.start();
+  await untilFound('it is suspended', () => engine.alerts[0]);
+  await untilFound('nobody is asked any more', () => (engine.openCalls() === 0 ? true : undefined));
+  // Less than a suspension, and longer than any pause so far: all are due.
+  ground.topology().clock.pass(20_000);
+  const answered = await untilFound('none has a lease', async () => {
+    const tasks = await Promise.all(Array.from({ length: 200 }, (_, at) => taskAbout(`w${at}`)));
+    return tasks.every((task) => task && task.leaseUntil === null) ? (tasks[150] ?? undefined) : undefined;
+  });
+  // A worker that dies before the answer is on the log.
+  const { ports, data } = ground.topology();
+  const dies = { ...data.log, append: () => Promise.reject(new Error('dead')) };
+  const now = ports.clock.now();
+  const answer = { kind: 'answered', status: 200, items: [] } as const;
+  const call = { callId: 'req_1', startedAt: now, endedAt: now, answer, toEverybody: false };
+  const settled = settleCall([readTask(answered)], call, ground.crm(), { ...ports, log: dies });
+  await expect(settled).rejects.toThrow('dead');
+  const [lookup] = await ground.lookups(1);
+  expect(lookup?.trigger.userIds).toEqual(['w150']);
 });

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import type { LookupIntegration } from '@carillon/domain';
 import type { PartnerScript } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import { readAsking, type TraceStep, traceEvent, projections } from '@carillon/stages';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupGround, type Settings } from './lookup-ground.ts';
 
 const ground = lookupGround();
 const MiB = 1024 * 1024;
@@ -49,12 +48,7 @@ type Outcome = {
   readonly trace: RegExp;
 };
 
-type Case = readonly [
-  what: string,
-  script: PartnerScript,
-  outcome: Outcome,
-  settings?: { [Key in keyof LookupIntegration]?: LookupIntegration[Key] | undefined },
-];
+type Case = readonly [what: string, script: PartnerScript, outcome: Outcome, settings?: Settings];
 
 const asIs = { match: undefined } as const;
 const inOrder = { match: undefined, in_order: true } as const;

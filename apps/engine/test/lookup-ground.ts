@@ -17,6 +17,8 @@ import { startEngineOn, type WatchedEngine } from './engine-role.ts';
 
 export const SECRETS = { CRM_KEY: 'key-1', CRM_NEXT: 'key-2' };
 
+export type Settings = { [Key in keyof LookupIntegration]?: LookupIntegration[Key] | undefined };
+
 /** A shop whose rule asks the partner `crm` about `event.watchers`, the partner, and the engine: fresh for each test. */
 export function lookupGround() {
   let topology: Topology | undefined;
@@ -44,19 +46,30 @@ export function lookupGround() {
     ...more,
   });
   /** `match: undefined` in `more` takes it away. */
+  const body = (more: Settings): LookupIntegration =>
+    Object.fromEntries(
+      Object.entries({ ...crm(), ...more }).filter(([, value]) => value !== undefined),
+    ) as LookupIntegration;
   async function configure(
-    more: { [Key in keyof LookupIntegration]?: LookupIntegration[Key] | undefined } = {},
+    more: Settings = {},
     recipients: Partial<LookupRecipients> = {},
     settings: Partial<NotificationBody> = {},
   ): Promise<void> {
     const asks = { from: 'lookup', integration: 'crm', user_ids: 'event.watchers', unique_id: 'event_id' } as const;
     const paid = { stream: 'orders', when: 'true', recipients: { ...asks, ...recipients } };
-    const body = Object.fromEntries(Object.entries({ ...crm(), ...more }).filter(([, value]) => value !== undefined));
     await now(topology).publish(
       stream('orders', ORDERS),
       template('order-paid', PAID_MAIL),
-      integration('crm', body as LookupIntegration),
+      integration('crm', body(more)),
       notification('order-paid', { ...ORDER_PAID, rules: { paid }, ...settings }),
+    );
+  }
+  /** A second partner beside `crm`, that a second notification asks about the same watchers. */
+  async function configureBeside(name: string, { url }: ScriptedPartner, more: Settings = {}): Promise<void> {
+    const asks = { from: 'lookup', integration: name, user_ids: 'event.watchers', unique_id: 'event_id' } as const;
+    await now(topology).publish(
+      integration(name, body({ url, ...more })),
+      notification(name, { ...ORDER_PAID, rules: { paid: { stream: 'orders', when: 'true', recipients: asks } } }),
     );
   }
   async function start(more: Partial<EnginePorts> = {}): Promise<WatchedEngine> {
@@ -90,6 +103,7 @@ export function lookupGround() {
     partner: () => now(partner),
     crm,
     configure,
+    configureBeside,
     start,
     stop: (engine: WatchedEngine): Promise<void> => {
       engines.splice(engines.indexOf(engine), 1);

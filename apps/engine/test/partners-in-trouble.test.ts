@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { readAsking } from '@carillon/stages';
-import { answersEverybody, startScriptedPartner } from '@carillon/testing';
-import { integration, notification, ORDER_PAID } from '@carillon/testing/given';
+import { answersEverybody, startScriptedPartner, type PartnerScript } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import { lookupGround } from './lookup-ground.ts';
@@ -94,17 +93,37 @@ describe('a partner that refuses everybody', () => {
     expect(await ground.intents(20)).toHaveLength(20);
   });
 
-  it('is none that takes some: whoever it answers is told, after one by one was asked', async () => {
-    ground.partner().follow((request, response) => {
-      if (request.userIds.some((id) => id.startsWith('bad'))) return void response.writeHead(404).end();
-      return answersEverybody(request, response);
-    });
+  /** Answers 404 to any call that asks about somebody it does not know. */
+  const knowsOnlyTheGood: PartnerScript = (request, response) => {
+    if (request.userIds.some((id) => id.startsWith('bad'))) return void response.writeHead(404).end();
+    return answersEverybody(request, response);
+  };
+
+  it.each([4, 20, 30])(
+    'is none that takes some: after %i that it does not know all the others are told',
+    async (bad) => {
+      ground.partner().follow(knowsOnlyTheGood);
+      await ground.configure();
+      await events(bad, 'bad');
+      await events(60, 'good');
+      await ground.start();
+      expect(await ground.letters(bad, 30_000)).toHaveLength(bad);
+      expect(await ground.intents(60, 30_000)).toHaveLength(60);
+      expect(await ground.allLetters()).toHaveLength(bad);
+    },
+  );
+
+  it('is believed only about those that it refused already: who comes later is asked without them', async () => {
+    ground.partner().follow(knowsOnlyTheGood);
     await ground.configure();
-    await events(4, 'bad');
-    await events(60, 'good');
+    await events(150, 'bad-');
     await ground.start();
-    expect(await ground.intents(60, 30_000)).toHaveLength(60);
-    expect(await ground.letters(4, 30_000)).toHaveLength(4);
+    await ground.letters(1, 30_000);
+    await events(8, 'bad-late');
+    await events(30, 'good');
+    expect(await ground.intents(30, 30_000)).toHaveLength(30);
+    expect(await ground.letters(158, 30_000)).toHaveLength(158);
+    expect(ground.partner().calls.length).toBeLessThan(300);
   });
 });
 
@@ -113,14 +132,7 @@ describe('a partner in trouble', () => {
     const slow = await startScriptedPartner();
     slow.follow(() => undefined);
     await ground.configure();
-    const asks = { from: 'lookup', integration: 'slow', user_ids: 'event.watchers', unique_id: 'event_id' } as const;
-    await ground.topology().publish(
-      integration('slow', { ...ground.crm(), url: slow.url }),
-      notification('slow', {
-        ...ORDER_PAID,
-        rules: { paid: { stream: 'orders', when: 'true', recipients: asks } },
-      }),
-    );
+    await ground.configureBeside('slow', slow);
     const engine = await ground.start();
     await events(300);
     const made = await ground.intents(300);

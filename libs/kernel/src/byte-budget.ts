@@ -1,22 +1,32 @@
-/** Bytes that may be held at once, by all who hold some. */
-export function createByteBudget(maxBytes: number) {
+/**
+ * Bytes that may be held at once, by all who hold some. Where it is shared, nobody takes more than an eighth of it, nor
+ * more than a quarter of what is left: however many are greedy, there is room for somebody new.
+ */
+export function createByteBudget(maxBytes: number, { shared = false }: { readonly shared?: boolean } = {}) {
+  const holders = new Map<string, number>();
   let held = 0;
   return {
     held: (): number => held,
-    /** A holder of its own: what it took goes back when it closes. */
-    open() {
+    /** A piece of work of this holder: what it took goes back when it closes. */
+    open(holder = '') {
       let own = 0;
       return {
         /** False: there is no room for so much more now. */
         take: (bytes: number): boolean => {
-          if (held + bytes > maxBytes) return false;
+          const after = (holders.get(holder) ?? 0) + bytes;
+          const left = maxBytes - held - bytes;
+          if (left < 0 || (shared && after > Math.min(maxBytes / 8, left / 4))) return false;
           held += bytes;
           own += bytes;
+          holders.set(holder, after);
           return true;
         },
         close: (): void => {
+          const after = (holders.get(holder) ?? 0) - own;
           held -= own;
           own = 0;
+          if (after > 0) holders.set(holder, after);
+          else holders.delete(holder);
         },
       };
     },

@@ -56,6 +56,8 @@ export type ConsumeOptions = {
    * Partition -1: the consumer as a whole cannot work, as where brokers refuse its group; it keeps trying.
    */
   failed(partition: number, error: unknown): void;
+  /** Told when a partition stands still; what it answers is called when this consumer no longer has the partition. */
+  stopped?(partition: number): () => void;
 };
 
 /** A running consumer. */

@@ -12,7 +12,7 @@ export type PartnerCall = {
   readonly requestId: string;
   /** Ends on shutdown: the call answers `not_made`. */
   readonly signal?: AbortSignal;
-  /** Asked before each piece of the answer is kept, and for the whole before it is read; false ends the call as `not_made`. */
+  /** Asked before each piece of the answer is kept, and for the whole before it is read; false ends the call as `no_room`. */
   readonly room?: (bytes: number) => boolean;
 };
 
@@ -34,7 +34,9 @@ export type PartnerAnswer =
     }
   /** 5xx, time-outs, connections that did not come about or broke. */
   | { readonly kind: 'unavailable'; readonly status: number | null; readonly detail: string }
-  /** Not the partner's doing: stopped, or no room in memory for the answer. */
+  /** The partner's share of our memory is taken by answers of its that are still being read. */
+  | { readonly kind: 'no_room'; readonly status: null; readonly detail: string }
+  /** Not the partner's doing: stopped, or not even begun. */
   | { readonly kind: 'not_made'; readonly detail: string };
 
 /** The partner's recipient-lookup endpoint (specification 4.2). One call is one request; it never throws for what a partner did. */

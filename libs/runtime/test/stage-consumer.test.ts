@@ -63,6 +63,8 @@ async function start(
     log,
     checkpoints,
     watch: {
+      consumes: () => undefined,
+      stopped: () => () => undefined,
       begun: () => (end) => void ended.push(end),
       failed: ({ error }) => void failures.push(error instanceof Error ? error.message : String(error)),
       left: ({ partition }) => void left.push(partition),

@@ -63,6 +63,8 @@ export async function runConsumer(mishaps: readonly Mishap[], shared: Shared, bu
     const tools = bug.plant?.(own) ?? own;
     const stage = createCohortsStage({ ...tools, codecs, ids, clock });
     const watch = {
+      consumes: () => undefined,
+      stopped: () => () => undefined,
       begun: () => () => undefined,
       failed: () => undefined,
       left: () => undefined,

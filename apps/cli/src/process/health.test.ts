@@ -1,5 +1,57 @@
+import type { RoleName } from '../run/role-names.ts';
+import type { ReadinessCheck } from '@carillon/runtime';
 import { expect, it } from 'vitest';
-import { createCount } from './health.ts';
+import { createCount, createHealth } from './health.ts';
+import { readSettings } from './settings.ts';
+import { createWatches } from './watches.ts';
+
+/** The checks that keep a role from being ready, where these are not ok. */
+async function whatDecides(role: RoleName, away: readonly string[]): Promise<readonly string[]> {
+  const watches = createWatches(readSettings({ logLevel: 'error' }, {}), 'test');
+  const health = createHealth(
+    {
+      watches: {
+        telemetry: watches.telemetry,
+        stopped: () => (away.includes('partitions') ? ['engine:carillon.events/3'] : []),
+      },
+      backend: {
+        ledger: { countByState: async () => ({}) },
+        readiness: () => ['Kafka', 'database'].map((name) => ({ name, ok: !away.includes(name), detail: '' })),
+      },
+      configuration: {
+        current: () => expect.fail('readiness asks for its age only'),
+        stoppedBefore: () => null,
+        readToEndAt: () => (away.includes('configuration') ? 0 : 10_000),
+      },
+      clock: { now: () => 10_000 },
+    },
+    false,
+  );
+  const checks: readonly ReadinessCheck[] = health(role).checks();
+  await watches.close();
+  expect(
+    checks
+      .filter(({ ok }) => !ok)
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(away.toSorted());
+  return checks.filter(({ ok, decides = true }) => !ok && decides).map(({ name }) => name);
+}
+
+it('a gateway takes events without the database and whatever stands still, and shows both', async () => {
+  expect(await whatDecides('gateway', ['database', 'partitions'])).toEqual([]);
+  expect(await whatDecides('gateway', ['Kafka'])).toEqual(['Kafka']);
+  expect(await whatDecides('gateway', ['configuration'])).toEqual(['configuration']);
+});
+
+it.each(['engine', 'delivery', 'control'] as const)(
+  '%s is not ready without any of what it works with',
+  async (role) => {
+    for (const name of ['configuration', 'Kafka', 'database', 'partitions']) {
+      expect(await whatDecides(role, [name])).toEqual([name]);
+    }
+  },
+);
 
 function slowLedger(takes: number) {
   let time = 0;

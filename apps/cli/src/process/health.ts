@@ -1,51 +1,73 @@
 import { CONFIGURATION_FRESH_FOR } from '@carillon/gateway';
 import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
-import type { Clock } from '@carillon/ports';
-import type { HealthSources } from '@carillon/runtime';
+import type { Clock, DeliveryLedger } from '@carillon/ports';
+import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
 import type { FollowedConfiguration } from '@carillon/stages';
+import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
 import type { Watches } from './watches.ts';
 
 const OPEN_STATES: readonly DeliveryState[] = ['WAITING', 'SENDING', 'IN_DOUBT'];
 
-/** What `/readyz` and `/metrics` say about this process. Gauges are read when somebody asks. */
+/** Events need the log and a fresh configuration, which comes from the log: without the rest the gateway still takes them. */
+const DECIDE_FOR_GATEWAY: ReadonlySet<string> = new Set(['configuration', 'Kafka']);
+
+/** What `/readyz` and `/metrics` of each role say about this process. Gauges are read when somebody asks. */
 export function createHealth(
-  { telemetry }: Watches,
-  backend: Backend,
-  configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>,
-  clock: Clock,
+  { watches, backend, configuration, clock }: HealthGround,
   /** One role of many tells the counts of the ledger, or a sum over processes would count each delivery often. */
   tellsDeliveries: boolean,
-): Required<HealthSources> {
+): (role: RoleName) => Required<HealthSources> {
+  const { telemetry } = watches;
   const { metrics } = telemetry;
   const countDeliveries = createCount(() => backend.ledger.countByState());
   const age = (): number => clock.now() - configuration.readToEndAt();
   const readAgo = (): string => `read to its end ${Math.max(0, Math.round(age()))} ms ago`;
-  return {
-    checks: () => [
-      {
-        name: 'configuration',
-        ok: configuration.stoppedBefore() === null && age() <= CONFIGURATION_FRESH_FOR,
-        detail: configuration.stoppedBefore() ?? readAgo(),
-      },
-      ...backend.readiness(),
-    ],
-    async metrics() {
-      if (tellsDeliveries) {
-        // While the stores are away the other numbers are wanted most. An old count would pass for a new one.
-        const counts = await countDeliveries().catch(() => null);
-        for (const state of [...OPEN_STATES, ...TERMINAL_STATES]) {
-          const gauge = metrics.deliveries.with({ state });
-          if (counts === null) gauge.remove();
-          else gauge.set(counts[state] ?? 0);
-        }
-      }
-      metrics.configNumber.set(configuration.current().number);
-      metrics.configAgeSeconds.set(age() / 1000);
-      return telemetry.metricsText();
+  const checks = (): readonly ReadinessCheck[] => [
+    {
+      name: 'configuration',
+      ok: configuration.stoppedBefore() === null && age() <= CONFIGURATION_FRESH_FOR,
+      detail: configuration.stoppedBefore() ?? readAgo(),
     },
-  };
+    ...backend.readiness(),
+    standing(watches.stopped()),
+  ];
+  async function readMetrics(): Promise<string> {
+    if (tellsDeliveries) {
+      // While the stores are away the other numbers are wanted most. An old count would pass for a new one.
+      const counts = await countDeliveries().catch(() => null);
+      for (const state of [...OPEN_STATES, ...TERMINAL_STATES]) {
+        const gauge = metrics.deliveries.with({ state });
+        if (counts === null) gauge.remove();
+        else gauge.set(counts[state] ?? 0);
+      }
+    }
+    metrics.configNumber.set(configuration.current().number);
+    metrics.configAgeSeconds.set(age() / 1000);
+    return telemetry.metricsText();
+  }
+  return (role) => ({
+    checks: () =>
+      checks().map((one) =>
+        role !== 'gateway' || DECIDE_FOR_GATEWAY.has(one.name) ? one : { ...one, decides: false },
+      ),
+    metrics: readMetrics,
+  });
 }
+
+type HealthGround = {
+  readonly watches: Pick<Watches, 'telemetry' | 'stopped'>;
+  readonly backend: { readonly ledger: Pick<DeliveryLedger, 'countByState'> } & Pick<Backend, 'readiness'>;
+  readonly configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>;
+  readonly clock: Clock;
+};
+
+/** Not ready until the process starts again: nobody else reads these partitions, and the log says what to do. */
+const standing = (stopped: readonly string[]): ReadinessCheck => ({
+  name: 'partitions',
+  ok: stopped.length === 0,
+  detail: stopped.length === 0 ? 'none stands still' : `need a person, the log says why: ${stopped.join(', ')}`,
+});
 
 /** Share of the time that counting may take, where whoever reads the numbers asks for them all the time. */
 const COUNTING_SHARE = 0.01;

@@ -15,7 +15,7 @@ const CLOSE_DEADLINE = 3_000;
 
 export async function startDeliveryRole(foundation: Foundation, closing: Closing): Promise<DeliveryRole> {
   const { backend, watches } = foundation;
-  const delivery = await startDelivery({ aloneOnStore: backend.alone }, { ...foundation, watch: watches.delivery });
+  const delivery = await startDelivery({ aloneOnStore: backend.alone }, { ...foundation, watch: watches.delivery() });
   closing.add(() => delivery.close());
   return delivery;
 }
@@ -37,7 +37,7 @@ export async function startGatewayRole(
   const { settings, watches } = foundation;
   const gateway = await startGateway(
     { host: settings.host, port: settings.gatewayPort },
-    { ...foundation, ...health, telemetry: watches.gateway, httpLog: watches.httpLog },
+    { ...foundation, ...health, telemetry: watches.gateway(), httpLog: watches.httpLog },
   );
   closing.add(() => gateway.close());
   return gateway.address;

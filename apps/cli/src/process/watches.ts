@@ -3,8 +3,9 @@ import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EngineWatch } from '@carillon/engine';
+import type { ChannelName, ProviderVerdict } from '@carillon/domain';
 import type { GatewayTelemetry } from '@carillon/gateway';
-import { formatInstant, isCarillonError } from '@carillon/kernel';
+import { ERRORS, formatInstant, isCarillonError } from '@carillon/kernel';
 import {
   createLogger,
   createTelemetry,
@@ -43,8 +44,9 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   };
   const passedOver = (position: string, detail: string): void =>
     logger.warn({ position, detail }, 'no record of Carillon: it was passed over');
-  const consumer = watchConsumer(telemetry, logger);
-  const delivery: DeliveryPorts['watch'] = { ...consumer, ...watchAttempts(telemetry, logger), trouble };
+  /** Partitions that stand still, by group and topic. */
+  const stopped = new Map<string, Set<number>>();
+  const consumer = watchConsumer(telemetry, logger, stopped);
   const control: ControlPorts['watch'] = { ...consumer, trouble };
   const platforms = watchPlatforms(telemetry, logger);
   const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry), ...platforms, trouble };
@@ -54,10 +56,14 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     trouble,
     passedOver,
     kafkaSaid,
-    delivery,
+    // Made for the role that they belong to: a counter at 0 says that this process would count.
+    delivery: (): DeliveryPorts['watch'] => ({ ...consumer, ...watchAttempts(telemetry, logger), trouble }),
     engine,
     control,
-    gateway: { ...watchGateway(telemetry), ...platforms, trouble },
+    gateway: (): GatewayTelemetry => ({ ...watchGateway(telemetry), ...platforms, trouble }),
+    /** `engine:carillon.events/3`: what stands still until a person has looked. */
+    stopped: (): readonly string[] =>
+      [...stopped].flatMap(([group, partitions]) => [...partitions].map((partition) => `${group}/${partition}`)),
     tokens: watchTokens(telemetry, logger),
     httpLog: { warn: logger.warn, error: logger.error } satisfies HttpLog,
     close: () => telemetry.close(),
@@ -65,8 +71,18 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
 }
 export type Watches = ReturnType<typeof createWatches>;
 
-function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerWatch {
+function watchConsumer(
+  { metrics, spans }: Telemetry,
+  logger: Logger,
+  stopped: Map<string, Set<number>>,
+): ConsumerWatch {
   return {
+    // A counter that appears with its first event did not grow, as Prometheus sees it: nobody would hear of that one.
+    consumes({ group, topic, stage }) {
+      metrics.consumerFailures.with({ group }).inc(0);
+      metrics.deadLetters.with({ stage }).inc(0);
+      metrics.partitionsStopped.with({ group: `${group}:${topic}` }).set(0);
+    },
     begun(batch: BatchBegun) {
       const startedAt = performance.now();
       const span = spans.start('stage.batch', {
@@ -106,6 +122,17 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
         needsPerson ? 'partition stopped: it needs a person' : 'batch failed, trying again',
       );
     },
+    stopped({ group, topic, partition }) {
+      const name = `${group}:${topic}`;
+      const gauge = metrics.partitionsStopped.with({ group: name });
+      const partitions = stopped.get(name) ?? new Set();
+      stopped.set(name, partitions.add(partition));
+      gauge.set(partitions.size);
+      return () => {
+        partitions.delete(partition);
+        gauge.set(partitions.size);
+      };
+    },
     left: ({ group, topic, partition }) =>
       metrics.consumerLagRecords.with({ group: `${group}:${topic}`, partition: String(partition) }).remove(),
     skipped({ group, partition, records }) {
@@ -114,9 +141,21 @@ function watchConsumer({ metrics, spans }: Telemetry, logger: Logger): ConsumerW
   };
 }
 
+const CHANNELS = Object.keys({ email: 0, sms: 0, push: 0 } satisfies Record<ChannelName, 0>);
+const VERDICTS = Object.keys({
+  accepted: 0,
+  refused_recipient: 0,
+  refused_content: 0,
+  refused_account: 0,
+  throttled: 0,
+  transient: 0,
+  ambiguous: 0,
+} satisfies Record<ProviderVerdict, 0>);
+
 type AttemptWatch = Pick<DeliveryPorts['watch'], 'attempt' | 'queued' | 'alert'>;
 
 function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWatch {
+  for (const channel of CHANNELS) for (const verdict of VERDICTS) metrics.attempts.with({ channel, verdict }).inc(0);
   return {
     attempt({ deliveryId, channel, traceparent }) {
       const span = spans.start('delivery.attempt', {
@@ -171,6 +210,8 @@ const watchPlatforms = ({ metrics }: Telemetry, logger: Logger) => ({
 type RequestWatch = Omit<GatewayTelemetry, 'trouble' | 'partnerAlert' | 'membersSkipped'>;
 
 function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
+  for (const [code, { status }] of Object.entries(ERRORS))
+    if (status >= 500) metrics.eventsRefused.with({ code }).inc(0);
   return {
     startRequest(traceparent, route) {
       const span = spans.start('http.request', {

@@ -49,8 +49,8 @@ async function startOne(
   env: Environment,
   closing: Closing,
 ): Promise<{ readonly address: string; readonly welcome: string | null }> {
-  const { settings, backend, configuration, watches, clock } = foundation;
-  const health = createHealth(watches, backend, configuration, clock, role === 'delivery');
+  const { settings } = foundation;
+  const health = createHealth(foundation, role === 'delivery')(role);
   switch (role) {
     case 'gateway':
       return { address: await startGatewayRole(foundation, health, closing), welcome: null };

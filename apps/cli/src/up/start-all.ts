@@ -23,18 +23,18 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
   const closing = createClosing();
   try {
     const foundation = await openFoundation(settings, env, { name: 'carillon up', closing, fatal: options.fatal });
-    const { backend, configuration, watches, clock } = foundation;
-    const health = createHealth(watches, backend, configuration, clock, true);
+    const { backend, configuration } = foundation;
+    const health = createHealth(foundation, true);
     const { recovered } = await startDeliveryRole(foundation, closing);
     await startEngineRole(foundation, closing);
-    const gateway = await startGatewayRole(foundation, health, closing);
+    const gateway = await startGatewayRole(foundation, health('gateway'), closing);
     const owner = ownerToken(settings.dataDir, env['CARILLON_OWNER_TOKEN']);
     const welcome = owner.fresh ? welcomeWord() : null;
     const eventsUrl = settings.eventsUrl ?? `${gateway}/events`;
     const control = await startControlRole(
       foundation,
       { ownerToken: owner.token, welcome, eventsUrl },
-      health,
+      health('control'),
       closing,
     );
     const empty = configuration.current().number < 0;

@@ -9,13 +9,13 @@ import {
   type CohortIntegration,
   type PostHogIntegration,
 } from '@carillon/domain';
-import { formatInstant, type Instant } from '@carillon/kernel';
+import { formatDuration, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import type { Check, ControlContext } from '../ports.ts';
 import { notFound, paging, withName, type ApiServer } from './app.ts';
 
-/** How long a check waits for one answer. */
-const ASK_FOR = 10_000;
+/** How long a check waits for all its answers: less than a request to this API may take. */
+export const CHECK_PATIENCE: Duration = 8_000;
 
 /** Who is in the cohorts of a platform: how many, and how far its newest sync has come. */
 export function cohortRoutes(app: ApiServer, { ports }: ControlContext): void {
@@ -71,6 +71,7 @@ export async function checkPlatform(
   const { kind, authorization } = integration;
   const address = `${config.eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
   const where = kind === 'posthog' ? integration.url : `it has to send to ${address}`;
+  const signal = AbortSignal.timeout(CHECK_PATIENCE);
   const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${kind}, ${where}` }];
   const { key, second_key: second } = authorization;
   for (const { secret } of [key, ...(second ? [second] : [])]) {
@@ -80,7 +81,7 @@ export async function checkPlatform(
         ? `${secret} is neither in the environment nor stored: npx carillon secret set ${secret} --workspace ${workspace}`
         : `${secret} is set`;
     steps.push({ step: 'secret', ok: value !== null, detail });
-    if (kind === 'posthog' && value !== null) steps.push(...(await askForCohorts(integration, value, ports)));
+    if (kind === 'posthog' && value !== null) steps.push(...(await askForCohorts(integration, value, signal, ports)));
   }
   const { items } = await ports.cohorts.list(workspace, name, 1);
   const [newest] = items;
@@ -92,17 +93,19 @@ export async function checkPlatform(
 async function askForCohorts(
   integration: PostHogIntegration,
   key: string,
+  signal: AbortSignal,
   { cohortPages }: ControlContext['ports'],
 ): Promise<Check[]> {
   const steps: Check[] = [];
   for (const cohort of integration.cohorts) {
-    const signal = AbortSignal.timeout(ASK_FOR);
     const answer = await cohortPages.page({ integration, key, cohort, cursor: null, signal });
     const more = answer.kind === 'page' && answer.next !== null ? ' on the first page, and more' : '';
     const detail =
       answer.kind === 'page'
         ? `${answer.userIds.length} users${more}; ${answer.skipped} without a user id`
-        : answer.detail;
+        : signal.aborted
+          ? `no answer within the ${formatDuration(CHECK_PATIENCE)} that the whole check may take`
+          : answer.detail;
     steps.push({ step: `cohort ${cohort}`, ok: answer.kind === 'page', detail });
   }
   return steps;

@@ -53,7 +53,7 @@ export type Caller = {
   stop(): Promise<void>;
 };
 
-/** One bound for everything that waits in memory, and one for answers that are being read. */
+/** One bound for everything that waits in memory, and one for answers that are being read; each partner has a share of them. */
 const QUEUE_BYTES = 32 * 1024 * 1024;
 const ANSWER_BYTES = 64 * 1024 * 1024;
 /** Calls open at once: of one partner, and of all together. */
@@ -80,7 +80,7 @@ export function startCaller(ports: CallerPorts): Caller {
   const { clock, tasks, watch } = ports;
   const lanes = createLanes(QUEUE_BYTES);
   const partners = createPartners({ ...ports, alert: watch.partnerAlert });
-  const answers = createByteBudget(ANSWER_BYTES);
+  const answers = createByteBudget(ANSWER_BYTES, { shared: true });
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -154,7 +154,7 @@ export function startCaller(ports: CallerPorts): Caller {
     const integration = partners.find(lane.kind);
     if (!integration) return;
     while (lane.leasing + lane.ready.length < AHEAD && lane.settling < SETTLING) {
-      const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind));
+      const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind), ports.ids.chance());
       if (next.length === 0) {
         if (lane.waiting.length > 0) pumpLater(lane);
         return;
@@ -220,7 +220,7 @@ export function startCaller(ports: CallerPorts): Caller {
   }
 
   async function ask(lane: Lane, shared: readonly AskTask[]): Promise<void> {
-    const room = answers.open();
+    const room = answers.open(lane.kind);
     const callId = ports.ids.random('request');
     const startedAt = clock.now();
     let integration = partners.find(lane.kind);
@@ -243,7 +243,8 @@ export function startCaller(ports: CallerPorts): Caller {
       lane.settling += 1;
       pump(lane);
     }
-    const toEverybody = partners.apart(lane.kind) === 0;
+    // Refused before, and nobody was answered since: these were asked together because it refuses everybody.
+    const toEverybody = shared.every(({ asking }) => asking.alone) && partners.isDoubtful(lane.kind);
     const made = { callId, startedAt, endedAt: clock.now(), answer, toEverybody };
     let left: readonly AskTask[] = [];
     try {

@@ -45,11 +45,15 @@ export function createLanes(maxBytes: number) {
     return lane;
   }
 
-  function leave(lane: Lane, gone: readonly Waiting[]): void {
+  /** Takes these out of those that wait. */
+  function leave(lane: Lane, gone: readonly Waiting[]): readonly AskTask[] {
+    const leaving = new Set(gone);
+    lane.waiting = lane.waiting.filter((one) => !leaving.has(one));
     for (const one of gone) {
       lane.bytes -= one.bytes;
       bytes -= one.bytes;
     }
+    return gone.map(({ one }) => one);
   }
 
   return {
@@ -73,36 +77,36 @@ export function createLanes(maxBytes: number) {
       return 'taken';
     },
     /**
-     * The triggers of the next call: empty while others may still join them, or where nothing waits. `most` may be asked
-     * one by one at a time; where that is none, those that were to be are asked together like the others.
+     * The triggers of the next call: empty while others may still join them, or where nothing waits. `most` of those that
+     * are to be asked alone may be so at a time, drawn by `chance`; where that is none, they are asked together, but never
+     * with those that no call was refused for yet.
      */
-    take(lane: Lane, integration: LookupIntegration, now: Instant, most: number): readonly AskTask[] {
+    take(lane: Lane, integration: LookupIntegration, now: Instant, most: number, chance: number): readonly AskTask[] {
+      const alone = lane.waiting.filter(({ one }) => one.asking.alone);
+      const drawn = lane.apart.size < most ? alone[Math.floor(chance * alone.length)] : undefined;
+      if (drawn) {
+        lane.apart.add(drawn.one.task.id);
+        return leave(lane, [drawn]);
+      }
+      const together = most === 0 && lane.waiting[0]?.one.asking.alone === true;
+      const some = together ? alone : lane.waiting.filter(({ one }) => !one.asking.alone);
       const shares = attributionOf(integration).kind !== 'none';
-      const isAlone = ({ asking }: AskTask): boolean => asking.alone && most > 0;
       let count = 0;
       let ids = 0;
-      for (const { one } of lane.waiting) {
+      for (const { one } of some) {
         const own = one.asking.trigger?.userIds.length ?? 0;
-        if (count > 0 && (!shares || isAlone(one) || count >= MOST_SHARING || ids + own > MAX_IDS_OF_TRIGGER)) break;
+        if (count > 0 && (!shares || count >= MOST_SHARING || ids + own > MAX_IDS_OF_TRIGGER)) break;
         count += 1;
         ids += own;
-        if (isAlone(one)) break;
       }
-      const [first] = lane.waiting;
-      const alone = first !== undefined && isAlone(first.one);
-      if (alone && lane.apart.size >= most) return [];
-      const whole = !shares || alone || count < lane.waiting.length || count >= MOST_SHARING;
-      if (!first || (!whole && now - first.since < COLLECT)) return [];
-      const taken = lane.waiting.splice(0, count);
-      leave(lane, taken);
-      if (alone) lane.apart.add(first.one.task.id);
-      return taken.map(({ one }) => one);
+      const [first] = some;
+      const whole = !shares || count < some.length || count >= MOST_SHARING;
+      return first && (whole || now - first.since >= COLLECT) ? leave(lane, some.slice(0, count)) : [];
     },
     /** Nobody can be asked now: what waits stays in the store. */
     clear(lane: Lane): void {
-      const gone = lane.waiting.splice(0);
-      leave(lane, gone);
-      for (const { one } of gone) known.delete(one.task.id);
+      const gone = leave(lane, lane.waiting);
+      for (const { task } of gone) known.delete(task.id);
       lane.more = lane.more || gone.length > 0;
     },
     /** These are no longer under way. */

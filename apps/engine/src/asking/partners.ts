@@ -42,14 +42,17 @@ type State = {
   readonly place: Place;
   /** Shut while the partner refuses our keys: one probe a minute. */
   suspension: Breaker;
-  /** Calls of one trigger that it refused since it last answered or refused a shared one; null: none is in doubt. */
+  /** Calls of one trigger that it refused since it last answered; null: whether it refuses everybody is not in doubt. */
   refusedAlone: number | null;
   /** The name of the key that was taken where the other one was refused. */
   preferred: string | null;
   opened: { readonly partner: OpenPartner | Unusable; readonly until: Instant } | null;
 };
 
-/** After a shared call was refused so many triggers are asked one by one; where it refuses them all, it refuses everybody. */
+/**
+ * After a shared call was refused so many triggers are asked one by one; where it refuses them all, it refuses everybody.
+ * Each shared call that it refuses after that wants one more of them refused alone before the next shared one counts.
+ */
 const SAMPLE = 8;
 /** Secrets are read again after this, so that a new one counts soon and a burst of calls reads it once. */
 const SECRETS_FRESH: Duration = 2_000;
@@ -130,6 +133,10 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       if (!found) return { unusable: 'the configuration has no such partner any more' };
       return openPartner(found.workspace, found.integration, stateOf(kind, found.workspace, found.integration));
     },
+    /** It has answered nobody since it refused a shared call. */
+    isDoubtful(kind: string): boolean {
+      return this.apart(kind) !== Number.POSITIVE_INFINITY;
+    },
     /** Triggers that may be asked one by one at a time; 0: it refuses everybody, so they are asked together. */
     apart(kind: string): number {
       const found = find(kind);
@@ -147,7 +154,7 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       const state = stateOf(kind, found.workspace, found.integration);
       const now = clock.now();
       const name = kind.replace('ask ', '');
-      if (answer.kind === 'not_made') {
+      if (answer.kind === 'not_made' || answer.kind === 'no_room') {
         state.place.breaker = { ...state.place.breaker, probingSince: null };
         state.suspension = { ...state.suspension, probingSince: null };
         return;
@@ -160,8 +167,8 @@ export function createPartners({ configuration, secrets, clock, alert }: Ports) 
       }
       if (answer.kind === 'answered') state.refusedAlone = null;
       else if (answer.kind === 'refused' || answer.kind === 'invalid') {
-        if (sharedBy > 1) state.refusedAlone ??= 0;
-        else if (state.refusedAlone !== null) state.refusedAlone += 1;
+        if (sharedBy > 1) state.refusedAlone = Math.min(state.refusedAlone ?? 0, SAMPLE - 1);
+        else if (state.refusedAlone !== null) state.refusedAlone = Math.min(state.refusedAlone + 1, SAMPLE);
       }
       const bad = answer.kind === 'throttled' ? 'throttled' : answer.kind === 'unavailable' ? 'transient' : 'accepted';
       const before = state.place.breaker;

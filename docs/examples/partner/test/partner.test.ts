@@ -49,6 +49,14 @@ describe('the endpoint', () => {
     expect((await ask({ user_ids: ['ada'] }, authorization)).statusCode).toBe(status);
   });
 
+  it.each([
+    ['of three bytes', '€'],
+    ['that JSON escapes', '\u0001'],
+  ])('takes the largest call that there is, of characters %s', async (_what, character) => {
+    const answer = await ask({ user_ids: Array.from({ length: 500 }, () => character.repeat(255)) });
+    expect(answer.statusCode).toBe(200);
+  });
+
   it('refuses what is no question, without saying whom it knows', async () => {
     for (const body of [{}, { user_ids: 'ada' }, { user_ids: [1] }, [], { user_ids: Array(501).fill('ada') }]) {
       const answer = await ask(body);

@@ -51,7 +51,8 @@ function readItems(
   const values = countJsonValues(body);
   if (values > MAX_ANSWER_VALUES)
     return invalid(`the answer has more than ${MAX_ANSWER_VALUES} fields and items of lists`);
-  if (!room(values * JSON_VALUE_BYTES)) return { kind: 'not_made', detail: 'too much is being read just now' };
+  if (!room(values * JSON_VALUE_BYTES))
+    return { kind: 'no_room', status: null, detail: 'too much of its answers is being read at once' };
   const read = readJson(body, LIMITS);
   if (!read.ok) {
     const { code, line, column } = read.error;

@@ -53,6 +53,7 @@ function answerOf({ reason, detail }: OutboundFailure): PartnerAnswer {
     case 'too_large':
       return { kind: 'invalid', status: null, detail };
     case 'no_room':
+      return { kind: 'no_room', status: null, detail };
     case 'stopped':
       return { kind: 'not_made', detail };
     case 'unresolved':

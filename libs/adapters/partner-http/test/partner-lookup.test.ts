@@ -108,7 +108,7 @@ describe('an answer', () => {
     expect(await ask({}, { room: take(10_000_000) })).toMatchObject({ kind: 'answered' });
     expect(taken).toBeGreaterThan(2_000_000);
     taken = 0;
-    expect(await ask({}, { room: take(1_000_000) })).toMatchObject({ kind: 'not_made' });
+    expect(await ask({}, { room: take(1_000_000) })).toMatchObject({ kind: 'no_room' });
   });
 
   it.each(Object.entries(hostileJson(MEGABYTE, MAX_ANSWER_VALUES)))(

@@ -7,7 +7,7 @@ import type { Trigger } from './trigger.ts';
 export type CallEvidence = {
   readonly at: Instant;
   readonly callId: string;
-  readonly outcome: 'answered' | 'invalid' | 'refused' | 'unauthorized' | 'throttled' | 'unavailable';
+  readonly outcome: 'answered' | 'invalid' | 'refused' | 'unauthorized' | 'throttled' | 'unavailable' | 'no_room';
   readonly status: number | null;
   readonly detail: string;
   readonly took: Duration;
@@ -89,6 +89,7 @@ export function afterFailure(
     case 'throttled':
       return { asking: told, nextAt: Math.max(later, now + Math.min(retryAfter ?? 0, MAX_RETRY_AFTER)) };
     case 'unavailable':
+    case 'no_room':
     case 'unauthorized':
       return { asking: told, nextAt: later };
     case 'invalid':

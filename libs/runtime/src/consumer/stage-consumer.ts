@@ -50,9 +50,13 @@ export type BatchEnded = {
 
 /** What the interpreter tells about its work; the app binds it to metrics, traces and logs. */
 export type ConsumerWatch = {
+  /** Called once before anything of this group is read: what is counted of it begins at nothing, and not where it first happens. */
+  consumes(consumer: { readonly group: string; readonly topic: TopicName; readonly stage: string }): void;
   /** Called before a batch is handed to its stage; the answer is called once, with what came of it. */
   begun(batch: BatchBegun): (ended: BatchEnded | { readonly error: unknown }) => void;
   failed(report: { readonly group: string; readonly partition: number; readonly error: unknown }): void;
+  /** The partition stands still until a person has looked; the answer is called when it is no longer this process's. */
+  stopped(report: { readonly group: string; readonly topic: TopicName; readonly partition: number }): () => void;
   /** The partition is no longer this process's: what it measured of it is not true any more. */
   left(report: { readonly group: string; readonly topic: TopicName; readonly partition: number }): void;
   /** The log no longer holds records that this group had not read. */
@@ -81,6 +85,7 @@ export type StageConsumerOptions = {
  */
 export function startStageConsumer(options: StageConsumerOptions): Promise<Consumption> {
   const { group, topic, log, watch } = options;
+  watch.consumes({ group, topic, stage: options.stage.name });
   return log.consume({
     group,
     topic,
@@ -88,6 +93,7 @@ export function startStageConsumer(options: StageConsumerOptions): Promise<Consu
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
     assigned: (partition) => beginPartition(options, partition),
     failed: (partition, error) => watch.failed({ group, partition, error }),
+    stopped: (partition) => watch.stopped({ group, topic, partition }),
   });
 }
 

@@ -1,7 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 
 /** Whether something that this process depends on is there now; `detail` says what an operator should look at. */
-export type ReadinessCheck = { readonly name: string; readonly ok: boolean; readonly detail: string };
+export type ReadinessCheck = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** `false`: shown, but what the process serves goes on without it, so it does not decide. Left out: it decides. */
+  readonly decides?: boolean;
+};
 
 export type HealthSources = {
   /** Called for each `/readyz`, so it looks at facts at hand and asks nobody. */
@@ -20,7 +26,7 @@ export function serveHealth(app: FastifyInstance, sources: HealthSources, isStop
       ? [{ name: 'lifecycle', ok: false, detail: 'the server is stopping' }]
       : [];
     const checks = [...stopping, ...(sources.checks?.() ?? [])];
-    const ready = checks.every((check) => check.ok);
+    const ready = checks.every(({ ok, decides = true }) => ok || !decides);
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')

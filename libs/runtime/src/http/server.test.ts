@@ -161,6 +161,13 @@ describe('health', () => {
     expect(await metrics.text()).toBe('up 1\n');
   });
 
+  test('a check that does not decide is shown, and leaves the process ready', async () => {
+    const away = { name: 'database', ok: false, detail: 'no answer', decides: false };
+    const { address } = await make({ checks: () => [away] }).listen();
+    const answer = await fetch(`${address}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ready', checks: [away] }]);
+  });
+
   test('answers are reported by route, not by address', async () => {
     const seen: AnsweredRequest[] = [];
     const server = make({ answered: (request) => void seen.push(request) });

@@ -65,6 +65,12 @@ export const METRICS = {
     help: 'Batches that failed and are tried again, by consumer group.',
     labels: ['group'],
   },
+  partitionsStopped: {
+    name: 'carillon_partitions_stopped',
+    type: 'gauge',
+    help: 'Partitions of this process that stand still until a person has looked, by consumer group.',
+    labels: ['group'],
+  },
   deadLetters: {
     name: 'carillon_dead_letters_total',
     type: 'counter',

@@ -21,10 +21,12 @@ export type MadeCall = {
   readonly startedAt: Instant;
   readonly endedAt: Instant;
   readonly answer: PartnerAnswer;
-  /** Should it have refused: it refuses everybody just now. */
+  /** Should it have refused: it refuses everybody just now, so that this counts for each. */
   readonly toEverybody: boolean;
 };
 
+/** What is decided is found before all that waits to be asked: it needs no partner, only the log. */
+const DECIDED: Instant = 0;
 /** How soon a call that was not made is tried again. */
 const NOT_MADE_PAUSE: Duration = 500;
 
@@ -100,7 +102,8 @@ async function settleEach(
       const deadline = one.task.deadline ?? Number.POSITIVE_INFINITY;
       // What is decided keeps its lease until it is on the log.
       const lease = asking.verdict ? {} : { leaseUntil: null };
-      const moved = await moveTask(one, { asking, nextAt: Math.min(nextAt, deadline), ...lease }, ports.tasks);
+      const dueAt = asking.verdict ? DECIDED : Math.min(nextAt, deadline);
+      const moved = await moveTask(one, { asking, nextAt: dueAt, ...lease }, ports.tasks);
       if (moved?.asking.verdict) await publishVerdict(moved, ports);
       return moved;
     }),
@@ -139,6 +142,6 @@ export const releaseTasks = (
 
 /** Parks a trigger whose time is over. */
 export async function expireTask(one: AskTask, ports: VerdictPorts): Promise<void> {
-  const moved = await moveTask(one, { asking: afterDeadline(one.asking), nextAt: ports.clock.now() }, ports.tasks);
+  const moved = await moveTask(one, { asking: afterDeadline(one.asking), nextAt: DECIDED }, ports.tasks);
   if (moved) await publishVerdict(moved, ports);
 }

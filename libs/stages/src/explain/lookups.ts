@@ -53,8 +53,12 @@ export async function traceAnswer(triggerId: TriggerId, ports: LookupTracePorts)
 async function callSteps(id: TriggerId, { tasks }: LookupTracePorts): Promise<readonly TraceStep[]> {
   const task = await tasks.get(id);
   if (!task) return [step('lookup', null, 'not in custody yet, or past its time (retention)', { id })];
-  const { evidence, ended } = readAsking(task);
+  const { evidence, verdict, ended } = readAsking(task);
   const calls = evidence.map(callStep);
+  if (verdict) {
+    const text = `${verdict.kind === 'answered' ? 'answered' : 'given up'}, and about to be put on the log`;
+    return [...calls, step('lookup', null, text, { id, state: 'waiting' })];
+  }
   if (!task.done) return [...calls, waitingStep(task)];
   if (ended?.kind !== 'parked') return calls;
   const text = `given up, no answer: ${ended.reason}; ask again with: npx carillon dead-letters redrive ${ended.deadLetterId ?? ''}`;

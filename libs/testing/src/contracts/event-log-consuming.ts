@@ -5,7 +5,11 @@ import { createGate, createWitness, type Witness } from './witness.ts';
 
 /** What a consumer was told, in order. */
 type Told =
-  | { readonly told: 'assigned' | 'lost' | 'failed'; readonly by: string; readonly partition: number }
+  | {
+      readonly told: 'assigned' | 'lost' | 'failed' | 'stopped' | 'left';
+      readonly by: string;
+      readonly partition: number;
+    }
   | { readonly told: 'record'; readonly by: string; readonly partition: number; readonly value: string };
 
 type Handling = {
@@ -54,6 +58,10 @@ export function describeConsuming(name: string, make: () => Promise<UnderTest<Ev
           };
         },
         failed: (partition) => witness.saw({ told: 'failed', by, partition }),
+        stopped(partition) {
+          witness.saw({ told: 'stopped', by, partition });
+          return () => witness.saw({ told: 'left', by, partition });
+        },
       };
       return log().consume(options);
     };
@@ -161,7 +169,7 @@ export function describeConsuming(name: string, make: () => Promise<UnderTest<Ev
       expect(count(witness.seen, 'failed')).toBe(1);
     });
 
-    it('stands still where a start is beyond the end, also once the log has grown to it', async () => {
+    it('stands still where a start is beyond the end, also once the log has grown to it, and says so while it does', async () => {
       const starts = await ends();
       const witness = createWitness<Told>();
       const consumption = await consume(freshName('beyond'), 'a', witness, starts, {
@@ -176,7 +184,10 @@ export function describeConsuming(name: string, make: () => Promise<UnderTest<Ev
         await append(`${round}`, 1);
         await witness.until('others went on', (seen) => values(seen, 1).length === round);
       }
+      const standing = witness.seen.filter(({ told }) => told === 'stopped' || told === 'left');
+      expect(standing).toEqual([{ told: 'stopped', by: 'a', partition: 0 }]);
       await consumption.stop();
+      expect(count(witness.seen, 'left')).toBe(1);
       expect(values(witness.seen, 0)).toEqual([]);
       expect(count(witness.seen, 'failed')).toBe(1);
     });

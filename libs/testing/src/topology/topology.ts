@@ -54,7 +54,9 @@ function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readon
   return {
     failures,
     skips,
+    consumes: () => undefined,
     begun: () => () => undefined,
+    stopped: () => () => undefined,
     failed: ({ error }) => void failures.push(error),
     left: () => undefined,
     skipped: ({ records }) => void skips.push(records),

@@ -40,7 +40,7 @@ export async function runPartition(
     } catch (error) {
       report(options, partition, error);
     }
-    if (needsPerson) return await aborted(signal);
+    if (needsPerson) return await standStill(options, partition, signal);
     if (signal.aborted) return;
     await pause(delay, undefined, { signal }).catch(() => undefined);
     delay = Math.min(delay * 2, LONGEST_PAUSE);
@@ -52,6 +52,17 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+
+async function standStill(options: ConsumeOptions, partition: number, signal: AbortSignal): Promise<void> {
+  try {
+    const left = options.stopped?.(partition);
+    await aborted(signal);
+    left?.();
+  } catch (error) {
+    report(options, partition, error);
+    await aborted(signal);
+  }
+}
 
 /** Hands records over until the assignment ends; throws what the handler threw. */
 async function follow(

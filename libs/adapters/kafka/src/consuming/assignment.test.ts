@@ -9,25 +9,42 @@ const sources: AssignmentSources = {
   bounds: () => Promise.resolve({ start: 0, end: 0 }),
 };
 
-/** Tries so often to begin the partition, with this error each time. */
-async function triesAfter(error: unknown): Promise<number> {
+/** Tries so often to begin the partition, with this error each time, and says so of its standing still. */
+async function triesAfter(error: unknown): Promise<{ readonly tries: number; readonly said: readonly string[] }> {
   const assigned = vi.fn<ConsumeOptions['assigned']>().mockRejectedValue(error);
   const failed = vi.fn<ConsumeOptions['failed']>();
-  const options = { group: 'engine', topic: 'carillon.events', maxRecords: 1, maxBytes: 1, assigned, failed } as const;
+  const said: string[] = [];
+  const options: ConsumeOptions = {
+    group: 'engine',
+    topic: 'carillon.events',
+    maxRecords: 1,
+    maxBytes: 1,
+    assigned,
+    failed,
+    stopped(partition) {
+      said.push(`${partition} stands still`);
+      return () => said.push(`${partition} left`);
+    },
+  };
   const nothingBefore = pause(0);
   const assignment = startAssignment(options, 0, sources, nothingBefore);
   const first = Date.now();
   // The second try of what is tried again comes after 100 ms.
   await vi.waitFor(() => expect(assigned.mock.calls.length > 1 || Date.now() - first > 500).toBe(true), 5_000);
   expect(failed).toHaveBeenCalled();
+  said.push('the end');
   await assignment.end();
-  return assigned.mock.calls.length;
+  return { tries: assigned.mock.calls.length, said };
 }
 
 it('what passes is tried again', async () => {
-  expect(await triesAfter(new Error('away'))).toBeGreaterThan(1);
+  const { tries, said } = await triesAfter(new Error('away'));
+  expect(tries).toBeGreaterThan(1);
+  expect(said).toEqual(['the end']);
 });
 
-it('a partition whose positions belong to another log stays stopped, also when that log has grown', async () => {
-  expect(await triesAfter(new CarillonError('wrong_log', 'the checkpoint is beyond the end'))).toBe(1);
+it('a partition whose positions belong to another log stays stopped, also when that log has grown, and says so', async () => {
+  const { tries, said } = await triesAfter(new CarillonError('wrong_log', 'the checkpoint is beyond the end'));
+  expect(tries).toBe(1);
+  expect(said).toEqual(['0 stands still', 'the end', '0 left']);
 });

@@ -75,7 +75,7 @@ export function startAssignment(
       await lose();
       lose = () => Promise.resolve();
       // It stays stopped: once the log has grown to the position again, other records would stand there.
-      if (needsPerson) return aborted(ending.signal);
+      if (needsPerson) return standStill(options, partition, ending.signal);
       if (ending.signal.aborted) return;
       await pause(delay, undefined, { signal: ending.signal }).catch(() => undefined);
       delay = Math.min(delay * 2, LONGEST_PAUSE);
@@ -103,6 +103,17 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+
+async function standStill(options: ConsumeOptions, partition: number, signal: AbortSignal): Promise<void> {
+  try {
+    const left = options.stopped?.(partition);
+    await aborted(signal);
+    left?.();
+  } catch (error) {
+    report(options, partition, error);
+    await aborted(signal);
+  }
+}
 
 const beyond = ({ topic, group }: ConsumeOptions, partition: number, end: number, from: number): CarillonError =>
   new CarillonError(
