@@ -32,6 +32,7 @@ export type Posters = {
 const REPEATED = 0.05;
 const ACKNOWLEDGED_WITHIN = 60_000;
 const TRY_AGAIN = 100;
+const EXPORT_EVERY = 400;
 
 /** Clients and a platform as the documentation wants them: what they say they say again until 202. */
 export function startPosters(options: PostersOptions): Posters {
@@ -88,9 +89,17 @@ export function startPosters(options: PostersOptions): Posters {
     }
   }
 
+  async function exportAgain(): Promise<void> {
+    for (const pages of posts.exports) {
+      if (finishing) return;
+      for (const page of pages) page.taken(await sendUntilTaken(page));
+      await pause(EXPORT_EVERY);
+    }
+  }
+
   async function begin(): Promise<number> {
     for (const page of posts.firstSync) await sendUntilTaken(page);
-    await Promise.all(Array.from({ length: options.posters }, work));
+    await Promise.all([exportAgain(), ...Array.from({ length: options.posters }, work)]);
     return Date.now();
   }
 

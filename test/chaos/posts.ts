@@ -40,6 +40,8 @@ export type Mixture = {
   readonly lookups?: number;
   /** Share of changes of a cohort. */
   readonly changes?: number;
+  /** How many leave a second cohort because whole exports of it name them no more; nobody, unless told. */
+  readonly leavers?: number;
 };
 
 export type PostsOptions = {
@@ -53,6 +55,8 @@ export type Posts = {
   /** The first sync of the cohort, its last page first and one page twice. To be taken before anything else is said. */
   readonly firstSync: readonly Post[];
   readonly firstMembers: readonly string[];
+  /** Whole exports of the second cohort, page by page: each names some fewer than the one before. */
+  readonly exports: readonly (readonly Post[])[];
   next(): Post;
   /** How many were made by `next`. */
   made(): number;
@@ -71,6 +75,8 @@ const SILENT: readonly Character[] = ['quiet', 'nobody', 'mute'];
 const LEAVING = 0.4;
 const PAGES = 3;
 const MEMBERS_OF_PAGE = 60;
+/** So many leave the second cohort by each export. */
+const LEAVERS_OF_EXPORT = 50;
 
 /** An event of the shop's stream, named by its idempotency key. */
 export const eventPost = (keys: ShopKeys, name: string, body: object, taken: Post['taken']): Post => ({
@@ -99,12 +105,13 @@ export function changePost(keys: ShopKeys, kind: AcknowledgedChange['kind'], use
 
 /** Orders, orders that somebody watches, and the comings and goings of a cohort, mixed by chance. */
 export function createPosts(options: PostsOptions): Posts {
-  const { keys, mixture: { firing = 1, lookups = LOOKUPS, changes: changing = CHANGES } = {} } = options;
+  const { keys, mixture: { firing = 1, lookups = LOOKUPS, changes: changing = CHANGES, leavers = 0 } = {} } = options;
   const chance = createChance(options.seed);
   const acknowledged: Acknowledged[] = [];
   const changes: AcknowledgedChange[] = [];
   const orders: string[] = [];
   const firstMembers = Array.from({ length: PAGES * MEMBERS_OF_PAGE }, (_, at) => `first-${at}`);
+  const club = Array.from({ length: leavers }, (_, at) => `club-${at}`);
   /** Who is in the cohort and may leave it. */
   const inside = [...firstMembers];
   let made = 0;
@@ -147,9 +154,37 @@ export function createPosts(options: PostsOptions): Posts {
     return cohortPost(keys, `page ${number}`, body, () => undefined);
   }
 
+  /** Of the second cohort, once so many have gone. With its last page those leave who were on the one before. */
+  function exportOf(gone: number): readonly Post[] {
+    const members = club.slice(gone);
+    return Array.from({ length: PAGES }, (_, at) => {
+      const users = members.filter((_member, index) => index % PAGES === at);
+      const body = {
+        cohort: 'club',
+        action: 'replace',
+        user_ids: users,
+        session: `${gone} gone`,
+        page: at + 1,
+        pages: PAGES,
+      };
+      return cohortPost(keys, `page ${at + 1} without ${gone}`, body, () => {
+        if (at + 1 < PAGES) return;
+        for (const user of club.slice(gone - LEAVERS_OF_EXPORT, gone)) changes.push({ kind: 'left', user });
+      });
+    });
+  }
+  const exports = Array.from({ length: leavers / LEAVERS_OF_EXPORT }, (_, at) =>
+    exportOf((at + 1) * LEAVERS_OF_EXPORT),
+  );
+
   return {
-    firstSync: [...Array.from({ length: PAGES }, (_, at) => page(PAGES - at)), page(PAGES)],
-    firstMembers,
+    firstSync: [
+      ...(leavers > 0 ? exportOf(0) : []),
+      ...Array.from({ length: PAGES }, (_, at) => page(PAGES - at)),
+      page(PAGES),
+    ],
+    firstMembers: [...firstMembers, ...club],
+    exports,
     acknowledged,
     changes,
     made: () => made,

@@ -42,8 +42,8 @@ const orderRule = (status: string): string => `  ${status}:
       unique_id: event.order_id
 `;
 
-const memberRule = (name: string, change: string): string => `  ${name}:
-    cohort: { integration: feed, id: vip, on: ${change} }
+const memberRule = (name: string, cohort: string, change: string): string => `  ${name}:
+    cohort: { integration: feed, id: ${cohort}, on: ${change} }
     recipients:
       from: lookup
       integration: crm
@@ -87,7 +87,7 @@ authorization: { key: { secret: FEED_KEY } }
   ),
   'workspaces/shop/notifications/member.yaml': notification(
     'about-member',
-    memberRule('came', 'entered') + memberRule('went', 'left'),
+    memberRule('came', 'vip', 'entered') + memberRule('went', 'vip', 'left') + memberRule('quit', 'club', 'left'),
   ),
   'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
   'workspaces/shop/templates/order-paid/email.txt': 'Order {{ order_id }} is paid.\n',

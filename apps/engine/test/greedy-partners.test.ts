@@ -1,9 +1,9 @@
+import { createByteBudget } from '@carillon/kernel';
 import { startScriptedPartner, type PartnerScript } from '@carillon/testing';
 import { readAsking } from '@carillon/stages';
 import { untilFound } from '@carillon/testing/topology';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createByteBudget } from '@carillon/kernel';
 import { lookupGround } from './lookup-ground.ts';
 
 const MiB = 1024 * 1024;

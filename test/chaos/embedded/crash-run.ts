@@ -185,6 +185,7 @@ async function report(
       kills: options.rounds,
       acknowledged: posters.taken(),
       changes: changes.length,
+      leavers: changes.filter(({ user }) => user.startsWith('club-')).length,
       ...countLookups(evidence),
       partnerCalls: partner.calls.length,
       partnerAnswers: partner.calls.filter(({ answered }) => answered).length,

@@ -7,7 +7,7 @@ const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_00
 it(
   `The product, killed ${rounds} times under load, loses nothing it acknowledged and tells nobody twice (CRASH_SEED=${seed})`,
   async () => {
-    const { findings, figures, stderr } = await runCrashes({ seed, rounds });
+    const { findings, figures, stderr } = await runCrashes({ seed, rounds, mixture: { leavers: 600 } });
     console.log(`crash test, seed ${seed}:`, figures);
     expect(findings, stderr).toEqual([]);
     // A run that interrupted nothing would show nothing.
@@ -16,6 +16,7 @@ it(
     expect(figures['duplicates']).toBeGreaterThan(0);
     expect(figures['lookups']).toBeGreaterThan(0);
     expect(figures['changes']).toBeGreaterThan(0);
+    expect(figures['leavers']).toBeGreaterThan(rounds * 10);
   },
   60_000 + rounds * 6_000,
 );
