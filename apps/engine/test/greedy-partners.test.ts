@@ -3,7 +3,7 @@ import { readAsking } from '@carillon/stages';
 import { untilFound } from '@carillon/testing/topology';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createByteBudget } from '../src/asking/byte-budget.ts';
+import { createByteBudget } from '@carillon/kernel';
 import { lookupGround } from './lookup-ground.ts';
 
 const MiB = 1024 * 1024;
@@ -24,7 +24,9 @@ describe('a partner whose answers are large and never end', () => {
     await ground.configureBeside('greedy', greedy, { timeouts: { total: '30s' }, match: undefined });
     const engine = await ground.start();
     for (let at = 0; at < 100; at += 1) await ground.topology().event({ watchers: [`w${at}`] });
-    await untilFound('its answers have filled its share', () => (engine.outcomes.includes('no_room') ? true : undefined));
+    await untilFound('its answers have filled its share', () =>
+      engine.outcomes.includes('no_room') ? true : undefined,
+    );
     await ground.topology().event({ watchers: ['ada'] });
     const made = await ground.intents(101);
     expect(new Set(made.map(({ notification }) => notification))).toEqual(new Set(['order-paid']));
@@ -69,7 +71,12 @@ describe('a budget of bytes that is shared', () => {
   it('is an eighth for each at the most', () => {
     const budget = createByteBudget(64, { shared: true });
     const [one, another] = [budget.open('a'), budget.open('a')];
-    expect([one.take(5), another.take(3), another.take(1), budget.open('b').take(8)]).toEqual([true, true, false, true]);
+    expect([one.take(5), another.take(3), another.take(1), budget.open('b').take(8)]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
     one.close();
     expect(another.take(5)).toBe(true);
   });

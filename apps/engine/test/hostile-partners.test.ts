@@ -48,12 +48,7 @@ type Outcome = {
   readonly trace: RegExp;
 };
 
-type Case = readonly [
-  what: string,
-  script: PartnerScript,
-  outcome: Outcome,
-  settings?: Settings,
-];
+type Case = readonly [what: string, script: PartnerScript, outcome: Outcome, settings?: Settings];
 
 const asIs = { match: undefined } as const;
 const inOrder = { match: undefined, in_order: true } as const;

@@ -65,11 +65,7 @@ export function lookupGround() {
     );
   }
   /** A second partner beside `crm`, that a second notification asks about the same watchers. */
-  async function configureBeside(
-    name: string,
-    { url }: ScriptedPartner,
-    more: Settings = {},
-  ): Promise<void> {
+  async function configureBeside(name: string, { url }: ScriptedPartner, more: Settings = {}): Promise<void> {
     const asks = { from: 'lookup', integration: name, user_ids: 'event.watchers', unique_id: 'event_id' } as const;
     await now(topology).publish(
       integration(name, body({ url, ...more })),

@@ -99,16 +99,19 @@ describe('a partner that refuses everybody', () => {
     return answersEverybody(request, response);
   };
 
-  it.each([4, 20, 30])('is none that takes some: after %i that it does not know all the others are told', async (bad) => {
-    ground.partner().follow(knowsOnlyTheGood);
-    await ground.configure();
-    await events(bad, 'bad');
-    await events(60, 'good');
-    await ground.start();
-    expect(await ground.letters(bad, 30_000)).toHaveLength(bad);
-    expect(await ground.intents(60, 30_000)).toHaveLength(60);
-    expect(await ground.allLetters()).toHaveLength(bad);
-  });
+  it.each([4, 20, 30])(
+    'is none that takes some: after %i that it does not know all the others are told',
+    async (bad) => {
+      ground.partner().follow(knowsOnlyTheGood);
+      await ground.configure();
+      await events(bad, 'bad');
+      await events(60, 'good');
+      await ground.start();
+      expect(await ground.letters(bad, 30_000)).toHaveLength(bad);
+      expect(await ground.intents(60, 30_000)).toHaveLength(60);
+      expect(await ground.allLetters()).toHaveLength(bad);
+    },
+  );
 
   it('is believed only about those that it refused already: who comes later is asked without them', async () => {
     ground.partner().follow(knowsOnlyTheGood);

@@ -90,7 +90,8 @@ async function readBody(
   for await (const piece of body as AsyncIterable<Buffer>) {
     bytes += piece.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
-    if (!room(piece.length)) throw new ConnectionRefused(failure('no_room', 'too much of its answers is being read at once'));
+    if (!room(piece.length))
+      throw new ConnectionRefused(failure('no_room', 'too much of its answers is being read at once'));
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
@@ -110,7 +111,8 @@ async function unpack(
   }
   try {
     const unpacked = await unzip(body, { maxOutputLength: maxBytes });
-    if (!room(unpacked.length)) throw new ConnectionRefused(failure('no_room', 'too much of its answers is being read at once'));
+    if (!room(unpacked.length))
+      throw new ConnectionRefused(failure('no_room', 'too much of its answers is being read at once'));
     return unpacked;
   } catch (error) {
     if (error instanceof ConnectionRefused) throw error;
