@@ -2,7 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
 const chapters = 'test/walkthrough/[0-9]*.test.ts';
-const alone = ['test/chaos/**/*.test.ts', 'test/integration/cluster/outage.test.ts', 'test/fuzz/*.test.ts'];
+const alone = [
+  'test/chaos/**/*.test.ts',
+  'test/integration/cluster/outage.test.ts',
+  'test/fuzz/*.test.ts',
+  'test/integration/product/overload.test.ts',
+];
 
 /**
  * Four groups, one after the other. `unit`: the tests of the packages and of the architecture. `whole`: tests of the

@@ -22,10 +22,10 @@ export type Posters = {
   /** Requests that were cut off or refused, and so sent again. */
   cut(): number;
   /**
-   * Resolves when all are posted, or where no number was given when everything that was begun is acknowledged. Rejects
-   * where something never was, or got two ids.
+   * Resolves when all are posted, or where no number was given when everything that was begun is acknowledged, with the
+   * time at which that was so. Rejects where something never was, or got two ids.
    */
-  finish(): Promise<void>;
+  finish(): Promise<number>;
 };
 
 /** Share of posts that are sent again after their 202, as by a client that never saw it. */
@@ -88,9 +88,10 @@ export function startPosters(options: PostersOptions): Posters {
     }
   }
 
-  async function begin(): Promise<void> {
+  async function begin(): Promise<number> {
     for (const page of posts.firstSync) await sendUntilTaken(page);
     await Promise.all(Array.from({ length: options.posters }, work));
+    return Date.now();
   }
 
   const working = begin();
@@ -102,7 +103,7 @@ export function startPosters(options: PostersOptions): Posters {
     cut: () => cut,
     async finish() {
       finishing = true;
-      await working;
+      return working;
     },
   };
 }

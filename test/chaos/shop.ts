@@ -32,6 +32,16 @@ ${rules}retry: { attempts: 8, first: 1s, max: 2s }
 in_doubt: hold
 `;
 
+/** Tells who the order itself names. */
+const orderRule = (status: string): string => `  ${status}:
+    stream: orders
+    when: event.status == "${status}"
+    recipients:
+      from: event
+      to: { email: event.email }
+      unique_id: event.order_id
+`;
+
 const memberRule = (name: string, change: string): string => `  ${name}:
     cohort: { integration: feed, id: vip, on: ${change} }
     recipients:
@@ -60,29 +70,8 @@ timeouts: { connect: 1s, total: 2s }
   'workspaces/shop/integrations/feed.yaml': `kind: generic
 authorization: { key: { secret: FEED_KEY } }
 `,
-  'workspaces/shop/notifications/order-paid.yaml': notification(
-    'order-paid',
-    `  paid:
-    stream: orders
-    when: event.status == "paid"
-    recipients:
-      from: event
-      to: { email: event.email }
-      unique_id: event.order_id
-`,
-  ),
-  'workspaces/shop/notifications/order-brief.yaml': `${notification(
-    'order-paid',
-    `  brief:
-    stream: orders
-    when: event.status == "brief"
-    recipients:
-      from: event
-      to: { email: event.email }
-      unique_id: event.order_id
-`,
-  )}expires: 2s
-`,
+  'workspaces/shop/notifications/order-paid.yaml': notification('order-paid', orderRule('paid')),
+  'workspaces/shop/notifications/order-brief.yaml': `${notification('order-paid', orderRule('brief'))}expires: 2s\n`,
   'workspaces/shop/notifications/order-watched.yaml': notification(
     'about-user',
     `  watched:

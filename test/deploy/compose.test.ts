@@ -163,6 +163,17 @@ describe('The roles in deploy/compose', () => {
   });
 });
 
+describe('A power cut', () => {
+  const flushedAfter = (...files: readonly string[]): string | undefined =>
+    readCompose(...files).services['kafka-1']?.environment?.['KAFKA_LOG_FLUSH_INTERVAL_MESSAGES'];
+
+  it('takes nothing that was acknowledged: one broker waits for its disk, three have each other', () => {
+    expect(flushedAfter(...ONE)).toBe('1');
+    // What Kafka does unless told.
+    expect(flushedAfter(...THREE)).toBe('9223372036854775807');
+  });
+});
+
 describe('Three brokers', () => {
   const deployment = readCompose(...THREE);
   const brokers = ['kafka-1', 'kafka-2', 'kafka-3'] as const;

@@ -19,7 +19,7 @@ const DOCUMENTED: readonly (readonly [path: RegExp, statuses: ReadonlySet<number
   [/^\/cohorts\//, new Set([200, 202, 400, 401, 404, 405, 408, 413, 415, 429, 503])],
   // Several requests on one connection, or none that anybody could read.
   [/^$/, new Set([200, 202, 204, 400, 401, 403, 404, 405, 408, 413, 415, 429, 503])],
-  [/^/, new Set([200, 302, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 429, 503])],
+  [/^/, new Set([200, 201, 302, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 429, 503])],
 ];
 
 const STACK = /\n\s*at [^\n]{1,200}:\d+|node:internal|file:\/\/\/\S+\.[cm]?[jt]s|node_modules|\bat \w+\.\w+ \(/;
@@ -41,7 +41,7 @@ export function judgeAnswer(answer: Answer, asked: AskedFor, secrets: Secrets): 
   if (status === 401 && !headers.has('www-authenticate')) return 'status 401 without WWW-Authenticate';
   const whole = `${[...headers].map(([name, value]) => `${name}: ${value}`).join('\n')}\n${body}`;
   // The owner is told where the data is.
-  const leak = leakIn(whole, path === '/v1/doctor' ? { ...secrets, 'folder of the data': '' } : secrets);
+  const leak = leakIn(whole, path.split('?')[0] === '/v1/doctor' ? { ...secrets, 'folder of the data': '' } : secrets);
   if (leak !== null) return leak;
   return status < 400 ? null : judgeProblem(answer, asked);
 }

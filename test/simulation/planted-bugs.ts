@@ -192,8 +192,8 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
       ...ports,
       senders: ports.senders.map((factory) => ({
         ...factory,
-        create(...given) {
-          const sender = factory.create(...given);
+        create(...opened) {
+          const sender = factory.create(...opened);
           return {
             ...sender,
             async send(message, context) {

@@ -11,6 +11,7 @@ export const PROGRAMS = {
   curl: { path: commandPath('curl'), debianPackage: 'curl' },
   python: { path: commandPath('python3'), debianPackage: 'python3' },
   strace: { path: commandPath('strace'), debianPackage: 'strace' },
+  prlimit: { path: commandPath('prlimit'), debianPackage: 'util-linux' },
   go: { path: commandPath('go'), debianPackage: 'golang-go' },
 } as const;
 

@@ -68,7 +68,7 @@ export type ControlPorts = {
   readonly readEverywhere: (since: Instant) => Promise<void>;
   /** Writes a consistent copy of data and keys to a new file of this machine. */
   readonly backup: (file: string) => Promise<{ readonly bytes: number }>;
-  /** What only the composition root can see: stores, indexes, clock, keys. */
+  /** What only the composition root can see: stores, indexes, clock, keys. Never rejects, and answers within seconds. */
   readonly diagnose: () => Promise<readonly Check[]>;
   readonly watch: ConsumerWatch & { trouble(where: string, error: unknown): void };
 };

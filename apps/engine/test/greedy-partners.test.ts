@@ -3,7 +3,7 @@ import { readAsking } from '@carillon/stages';
 import { untilFound } from '@carillon/testing/topology';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createByteBudget } from '../src/asking/byte-budget.ts';
+import { createByteBudget } from '@carillon/kernel';
 import { lookupGround } from './lookup-ground.ts';
 
 const MiB = 1024 * 1024;

@@ -1,5 +1,6 @@
 import {
   cohortAccepted,
+  cohortEcho,
   cohortRefused,
   proofOf,
   readCohortBody,
@@ -49,8 +50,10 @@ export function serveCohortIntake(
   const secrets = createCohortSecrets(ports.secrets, clock);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const budget = createBodyBudget(settings.maxInFlightBytes);
-  /** What was sent, as far as it could be read: a refusal of some platforms repeats a part of it. */
-  const sent = new WeakMap<FastifyRequest, Json>();
+  /** Whoever sent these has shown the secret. */
+  const proven = new WeakSet<FastifyRequest>();
+  /** What an answer repeats of the body, where that could be read. */
+  const echoes = new WeakMap<FastifyRequest, Json>();
 
   function integrationOf(request: CohortRequest): WebhookIntegration | null {
     const { workspace, integration } = request.params;
@@ -84,21 +87,31 @@ export function serveCohortIntake(
     const reading = readBody(request.raw, settings.maxCohortBytes, share, request.signal);
     const bytes = await (signs ? reading.catch(tooLargeIsUnauthorized) : reading);
     if (signs) await authenticate(request, integration, bytes);
-    const json = readCohortBody(bytes);
-    if (!json.ok) throw json.error;
-    sent.set(request, json.value);
-    const read = readCohortWebhook(kind, json.value, integration.user_id);
-    if (!read.ok) throw read.error;
-    tellSkipped(request, integration, read.value);
+    const changes = read(request, integration, bytes);
+    tellSkipped(request, integration, changes);
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
-    const messages = cohortMessages(read.value, source, ids);
+    const messages = cohortMessages(changes, source, ids);
     const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
     const startedAt = clock.now();
     if (records.length > 0) await appendInTime(log, records, settings.appendDeadline, () => share.release(), UNKNOWN);
     else share.release();
     telemetry?.appended(clock.now() - startedAt);
-    return cohortAccepted(kind, json.value, id);
+    return cohortAccepted(kind, echoes.get(request) ?? null, id);
+  }
+
+  /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */
+  function read(
+    request: CohortRequest,
+    { kind, user_id: userId }: WebhookIntegration,
+    bytes: Uint8Array,
+  ): readonly CohortChange[] {
+    const json = readCohortBody(bytes);
+    if (!json.ok) throw json.error;
+    echoes.set(request, cohortEcho(kind, json.value));
+    const changes = readCohortWebhook(kind, json.value, userId);
+    if (!changes.ok) throw changes.error;
+    return changes.value;
   }
 
   async function authenticate(
@@ -109,7 +122,10 @@ export function serveCohortIntake(
     const { authorization } = request.headers;
     const proof = proofOf(integration.kind, { authorization, signature: oneHeader(request, 'x-signature') }, body);
     const verdict = await secrets.judge(request.params.workspace, integration, proof);
-    if (verdict === 'proven') return;
+    if (verdict === 'proven') {
+      proven.add(request);
+      return;
+    }
     const { key, second_key: second } = integration.authorization;
     const named = second ? `${key.secret} and ${second.secret}` : key.secret;
     if (verdict === 'wrong') {
@@ -136,16 +152,11 @@ export function serveCohortIntake(
     alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
   }
 
-  /** Gives a problem the form that the platform reads. */
+  /** Gives a problem the form that the platform reads. Strangers get one answer, whatever is at the address. */
   async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-    const problem = reply.statusCode >= 400 ? problemIn(payload) : null;
+    const problem = reply.statusCode >= 400 && proven.has(request) ? problemIn(payload) : null;
     const integration = problem && integrationOf(request);
-    // Strangers get one answer, whatever is at the address.
-    const own =
-      problem?.code !== 'unauthorized' &&
-      problem &&
-      integration &&
-      cohortRefused(integration.kind, sent.get(request), problem);
+    const own = problem && integration && cohortRefused(integration.kind, echoes.get(request), problem);
     if (!own) return payload;
     reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
     return JSON.stringify(own);

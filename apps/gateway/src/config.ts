@@ -1,3 +1,4 @@
+import { MAX_COHORT_BYTES } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
 import type { HttpLimits } from '@carillon/runtime';
 
@@ -32,7 +33,7 @@ export const CONFIGURATION_FRESH_FOR: Duration = 2000;
 
 export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   maxBodyBytes: 256 * 1024,
-  maxCohortBytes: 4 * 1024 * 1024,
+  maxCohortBytes: MAX_COHORT_BYTES,
   maxInFlightBytes: 64 * 1024 * 1024,
   appendDeadline: 5000,
   freshFor: CONFIGURATION_FRESH_FOR,

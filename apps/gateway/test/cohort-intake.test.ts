@@ -104,7 +104,7 @@ describe('Mixpanel', () => {
 
   it('is asked to come again where the trouble is ours: it would pause its sync for anything else', async () => {
     const unset = await send('unset', mixpanel('members', []), bearer());
-    expect(unset).toMatchObject({ status: 503, body: { status: 'failure', error: { code: 503 } } });
+    expect(unset).toMatchObject({ status: 503, body: { code: 'secret_missing' } });
     // What is missing is the operator's to know, and nobody's who only has the address.
     expect(JSON.stringify(unset.body)).not.toContain('UNSET');
     expect(ground.alerts.splice(0)).toEqual([
@@ -250,27 +250,51 @@ describe('a request about a cohort', () => {
     expect(await appended()).toEqual([]);
   });
 
-  it('of a stranger is refused alike whatever is at the address, however it is sent', async () => {
-    await restart({ maxCohortBytes: 1000 });
-    const large = JSON.stringify({ ...body, user_ids: ['x'.repeat(1000)] });
-    const streamed = async (name: string, type: string, headers: Headers) =>
-      fetch(`${gateway.address}/cohorts/shop/${name}`, {
+  it.each(['[]', '{}'])('of megabytes of %s is refused before it is read', async (one) => {
+    const text = `[${`${one},`.repeat(1_000_000)}0]`;
+    expect(await send('generic', text, bearer())).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  });
+
+  /** What a stranger is answered at each address, without what names the request. */
+  async function answersTo(headers: Headers, streamed = false): Promise<Record<string, unknown>[]> {
+    const text = JSON.stringify({ ...body, user_ids: ['x'.repeat(1000)] });
+    const answers = [];
+    for (const name of ['nothing', 'mixpanel', 'amplitude', 'segment', 'generic', 'unset']) {
+      const {
+        status,
+        headers: got,
+        ...answer
+      } = await fetch(`${gateway.address}/cohorts/shop/${name}`, {
         method: 'POST',
-        body: new Blob([large]).stream(),
-        headers: { 'content-type': type, ...headers },
-        duplex: 'half',
-      }).then(({ status }) => status);
-    for (const headers of [{}, bearer('wrong'), { 'x-signature': 'zz' }]) {
-      for (const [type, status] of [
-        ['application/json', 401],
-        ['text/plain', 415],
-      ] as const) {
-        const statuses = [];
-        for (const name of ['nothing', 'mixpanel', 'segment', 'generic'])
-          statuses.push(await streamed(name, type, headers));
-        expect(statuses).toEqual(Array(4).fill(status));
-      }
+        body: streamed ? new Blob([text]).stream() : text,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(streamed && { duplex: 'half' }),
+      }).then(async (one) => ({ status: one.status, headers: one.headers, body: await one.json() }));
+      const shown = Object.fromEntries([...got].filter(([field]) => !['date', 'x-request-id'].includes(field)));
+      answers.push({ status, ...shown, body: { ...(answer.body as object), request_id: '' } });
     }
+    return answers;
+  }
+
+  it.each<[string, Headers, boolean, number]>([
+    ['streamed and too large', {}, true, 401],
+    ['streamed and too large, with a wrong signature', { 'x-signature': 'zz' }, true, 401],
+    ['of another type', { 'content-type': 'text/plain' }, true, 415],
+    ['of another type, with a wrong secret', { 'content-type': 'text/plain', ...basic('carillon:wrong') }, true, 415],
+    ['announced as too large', {}, false, 413],
+    ['announced as too large, with a wrong secret', basic('carillon:wrong'), false, 413],
+  ])('of a stranger, %s, is answered alike whatever is at the address', async (_, headers, streamed, status) => {
+    await restart({ maxCohortBytes: 1000 });
+    const answers = await answersTo(headers, streamed);
+    expect(answers[0]).toMatchObject({ status, 'content-type': 'application/problem+json' });
+    expect(answers).toEqual(Array(answers.length).fill(answers[0]));
+  });
+
+  it('of a stranger is answered alike where the gateway does not know the configuration', async () => {
+    await restart({ freshFor: -1, refreshDeadline: 10 });
+    const answers = await answersTo({});
+    expect(answers[0]).toMatchObject({ status: 503, 'content-type': 'application/problem+json' });
+    expect(answers).toEqual(Array(answers.length).fill(answers[0]));
   });
 
   it('with a wrong secret is told to the operator, once a minute and with the names of the secrets', async () => {
@@ -281,7 +305,7 @@ describe('a request about a cohort', () => {
 
   it.each([
     ['text/plain', '{}', 415],
-    ['application/json', '['.repeat(200_000), 400],
+    ['application/json', '['.repeat(100_000), 400],
     ['application/json', '{"cohort":"\\ud800","action":"add","user_ids":[]}', 400],
   ])('of type %s that is hostile is refused', async (type, text, status) => {
     expect((await send('generic', text, { ...bearer(), 'content-type': type })).status).toBe(status);

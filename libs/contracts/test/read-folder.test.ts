@@ -123,6 +123,13 @@ describe('what YAML does silently is said', () => {
     expect(onlyFault({ 'carillon.yaml': text }).message).toBe('the file is nested too deeply');
   });
 
+  test('a file of many keys is refused as quickly as it can be read, and a larger one is not read', () => {
+    const keys = (count: number): string => Array.from({ length: count }, (_, at) => `k${at}: ${at}\n`).join('');
+    const first = read({ 'workspaces/shop/workspace.yaml': keys(4_600) });
+    expect(first.faults.filter(({ message }) => message.endsWith('is not a key here'))).toHaveLength(4_600);
+    expect(onlyFault({ 'carillon.yaml': keys(6_000) }).message).toBe('the file is too large');
+  });
+
   test('many groups beside each other are not too deep', () => {
     const rules = Array.from(
       { length: 300 },

@@ -1,3 +1,4 @@
+export * from './byte-budget.ts';
 export * from './errors.ts';
 export * from './ids.ts';
 export * from './json.ts';

@@ -44,6 +44,8 @@ export type ClusterCrashReport = {
   readonly deaths: readonly string[];
   readonly faults: readonly Fault[];
   readonly figures: Readonly<Record<string, number>>;
+  /** How long clients went on posting after the last fault; 0 where they had finished before it. */
+  readonly postedAfter: number;
   /** From the last fault, or the last 202 where that came later, until every delivery had ended or was in doubt. */
   readonly settledAfter: number;
   /** What all members wrote. */
@@ -112,11 +114,12 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
   const site = { cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken: () => posters.taken() };
   await options.faults(site);
   const lastFault = Date.now();
-  const given = await posters.finish().then(
-    (): Finding[] => [],
-    (error: unknown): Finding[] => [{ kind: 'stuck', what: messageOf(error) }],
-  );
-  const since = Date.now();
+  const given: Finding[] = [];
+  const postedAt = await posters.finish().catch((error: unknown) => {
+    given.push({ kind: 'stuck', what: messageOf(error) });
+    return Date.now();
+  });
+  const since = Math.max(lastFault, postedAt);
   const stores = await openClusterStores(services, options.database);
   try {
     // Where an event is not taken at all, there is nothing to wait for.
@@ -140,6 +143,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       findings: [...given, ...judge(course, evidence)],
       deaths: supervisor.deaths,
       faults: supervisor.faults,
+      postedAfter: since - lastFault,
       settledAfter,
       logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
       figures: {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { launchProduct, startLedgerSmtp, type LaunchedProduct, type LedgerSmtp } from '@carillon/testing';
+import { launchProduct, startLedgerSmtp, type LaunchedProduct, type LedgerSmtp, type Product } from '@carillon/testing';
 import { between, createChance } from '../chance.ts';
 import { countLookups, type Evidence } from '../evidence.ts';
 import { type Cut } from '../asking.ts';
@@ -24,6 +24,8 @@ export type CrashOptions = {
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** Dispatchers that the product under test has: each may have calls of its own under way. */
   readonly dispatchers?: number;
+  /** What befalls the first life, under load, before it is killed. Answers when calls to the partner may have been cut off. */
+  readonly trouble?: (product: Product, posters: Posters) => Promise<Cut>;
   /** Environment of the product: how bugs are planted. */
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -94,17 +96,26 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       rate: options.rate ?? 10,
       ...(options.mixture && { mixture: options.mixture }),
     });
+    const troubles: Cut[] = [];
+    if (options.trouble) {
+      const product = await first.ready;
+      address.up(product.gatewayUrl);
+      troubles.push(await options.trouble(product, posters));
+    }
     const kills = await killRepeatedly(options, first, launch, address);
     const evidence = await comeToRest({
       dataDir,
       launch,
       posts: posters.posts,
-      begun: ({ gatewayUrl }) => {
+      async begun({ gatewayUrl }) {
         address.up(gatewayUrl);
-        return posters.finish();
+        await posters.finish();
       },
     });
-    return await report({ options, posters, kills, evidence, ...others }, lives.map((life) => life.stderr()).join(''));
+    return await report(
+      { options, posters, kills, troubles, evidence, ...others },
+      lives.map((life) => life.stderr()).join(''),
+    );
   } finally {
     await Promise.all(lives.map((life) => life.kill('SIGKILL')));
   }
@@ -146,13 +157,17 @@ type Run = Others & {
   readonly options: CrashOptions;
   readonly posters: Posters;
   readonly kills: readonly number[];
+  readonly troubles: readonly Cut[];
   readonly evidence: Evidence;
 };
 
-async function report({ options, posters, smtp, partner, kills, evidence }: Run, stderr: string): Promise<CrashReport> {
+async function report(
+  { options, posters, smtp, partner, kills, troubles, evidence }: Run,
+  stderr: string,
+): Promise<CrashReport> {
   const mail = await smtp.entries();
   const { acknowledged, changes, firstMembers } = posters.posts;
-  const cuts = kills.map((at): Cut => ({ from: at - NEAR_A_KILL, until: at + NEAR_A_KILL }));
+  const cuts = [...troubles, ...kills.map((at): Cut => ({ from: at - NEAR_A_KILL, until: at + NEAR_A_KILL }))];
   const course: Course = {
     acknowledged,
     changes,

@@ -1,5 +1,6 @@
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
 import { createRecordCodecs, RECORD_SCHEMAS, type DeadLetterBody } from '@carillon/contracts';
+import { formatInstant } from '@carillon/kernel';
 import { untilFound } from '@carillon/testing';
 import { givenIntent } from '@carillon/testing/given';
 import { expect, it } from 'vitest';
@@ -169,5 +170,45 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
       registry.close();
     },
     TIMEOUT,
+  );
+
+  it(
+    'stop the configuration where their schema is not known yet: nobody goes by half of it, and it goes on by itself',
+    async () => {
+      const { services, shop, foreign } = running();
+      const registry = createSchemaRegistry({ url: services.registry.url });
+      const { current } = RECORD_SCHEMAS.configuration;
+      const worded = (doc: string): string => JSON.stringify({ ...(JSON.parse(current) as object), doc });
+      const nobodyKnows = 1 + (await registry.register('later.config-1', worded('one')));
+      const codecs = await createRecordCodecs(registry, Date.now);
+      const bytes = codecs.configuration.encode({
+        id: 'req_LATER',
+        at: formatInstant(Date.now()),
+        author: 'ann',
+        changes: [],
+      });
+      new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, nobodyKnows);
+      const ready = () => fetch(`${shop.product.controlUrl}/readyz`);
+      await foreign.write('carillon.config', 0, bytes);
+      await untilFound('it is not ready', async () => (await ready()).status === 503 || undefined, WITHIN);
+      const place = /record \d+ of carillon\.config\/0 cannot be read \(unknown_schema/;
+      expect(await (await ready()).text()).toMatch(place);
+      const doctor = await shop.run(['doctor']);
+      expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(place)]);
+      await untilFound(
+        'events are refused',
+        async () => (await shop.post('shop/orders', order('stale'))).body.code === 'configuration_stale' || undefined,
+        WITHIN,
+      );
+      expect(shop.product.stderr()).toMatch(place);
+
+      expect(await registry.register('later.config-2', worded('two'))).toBe(nobodyKnows);
+      // That nobody knows a schema is remembered for a minute.
+      await untilFound('it is ready', async () => (await ready()).ok || undefined, 2 * WITHIN);
+      await everyPartitionGoesOn('stale');
+      expect((await shop.run(['doctor'])).stdout).toMatch(/configuration .*read to its end/);
+      registry.close();
+    },
+    2 * TIMEOUT,
   );
 });

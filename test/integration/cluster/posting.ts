@@ -17,10 +17,15 @@ export type Posting = {
   finish(): Promise<void>;
 };
 
-type Target = { readonly gatewayUrl: string; readonly key: string };
+type Target = {
+  readonly gatewayUrl: string;
+  readonly key: string;
+  /** Left out: `shop/orders`. */
+  readonly stream?: string;
+};
 
 export function startPosting(
-  { gatewayUrl, key }: Target,
+  { gatewayUrl, key, stream = 'shop/orders' }: Target,
   { name, clients, every }: { readonly name: string; readonly clients: number; readonly every: number },
 ): Posting {
   const answers: Answer[] = [];
@@ -29,7 +34,7 @@ export function startPosting(
 
   async function send(id: string): Promise<boolean> {
     const begun = performance.now();
-    const answer = await fetch(`${gatewayUrl}/events/shop/orders`, {
+    const answer = await fetch(`${gatewayUrl}/events/${stream}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': id },
       body: JSON.stringify(order(id)),
@@ -62,36 +67,55 @@ export function startPosting(
 const MOST_OPEN = 900;
 const TICK = 50;
 
-/** Clients that do not wait for an answer before they send the next event; none of them fires a rule. */
+/** Clients that do not wait for an answer before they send the next event. */
+export type Flood = {
+  /** Ids of the events that were taken. */
+  readonly accepted: ReadonlySet<string>;
+  /** Refusals that do not say when to come again. */
+  unexplained(): number;
+  /** Sends no more; resolves when all is answered: how often each status came, or each reason why none did. */
+  finish(): Promise<ReadonlyMap<string, number>>;
+};
+
 export function startFlood(
-  { gatewayUrl, key }: Target,
-  { perSecond, bytes }: { readonly perSecond: number; readonly bytes: number },
-): { finish(): Promise<ReadonlyMap<string, number>> } {
+  { gatewayUrl, key, stream = 'shop/orders' }: Target,
+  { perSecond, bytes, fires = false }: { readonly perSecond: number; readonly bytes: number; readonly fires?: boolean },
+): Flood {
   const answers = new Map<string, number>();
+  const accepted = new Set<string>();
+  let unexplained = 0;
   const note = 'x'.repeat(bytes);
   const open = new Set<Promise<void>>();
   let sent = 0;
 
   async function send(): Promise<void> {
-    const body = JSON.stringify({ order_id: `flood-${(sent += 1)}`, status: 'open', total: 1, note });
+    const id = `flood-${(sent += 1)}`;
+    const body = JSON.stringify(fires ? order(id, { note }) : { order_id: id, status: 'open', total: 1, note });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const came = await fetch(`${gatewayUrl}/events/shop/orders`, { method: 'POST', headers, body }).then(
+    const came = await fetch(`${gatewayUrl}/events/${stream}`, { method: 'POST', headers, body }).then(
       async (answer) => {
-        await answer.arrayBuffer();
+        const { id: eventId } = (await answer.json()) as { id?: string };
+        if (answer.status === 202 && eventId !== undefined) accepted.add(eventId);
+        else if (!/^\d+$/.test(answer.headers.get('retry-after') ?? '')) unexplained += 1;
         return String(answer.status);
       },
       (error: unknown) => codeOf(error),
     );
     answers.set(came, (answers.get(came) ?? 0) + 1);
   }
+  let owed = 0;
   const timer = setInterval(() => {
-    for (let one = 0; one < (perSecond * TICK) / 1000 && open.size < MOST_OPEN; one += 1) {
+    for (owed += (perSecond * TICK) / 1000; owed >= 1 && open.size < MOST_OPEN; owed -= 1) {
       const sending = send();
       open.add(sending);
       void sending.finally(() => open.delete(sending));
     }
+    // What could not be sent in time is not made up for later.
+    owed %= 1;
   }, TICK);
   return {
+    accepted,
+    unexplained: () => unexplained,
     async finish() {
       clearInterval(timer);
       await Promise.all(open);

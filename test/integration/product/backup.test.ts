@@ -27,6 +27,10 @@ describe('A backup', () => {
       const nowhere = await shop.run(['backup', join(shop.folder, 'no', 'where')]);
       expect(nowhere.code).toBe(2);
       expect(nowhere.stderr).toContain('there is no folder');
+      for (const refused of [`${file}/below-a-file`, join(shop.folder, 'n'.repeat(300)), '/a\0b']) {
+        const { status, body } = await shop.api('POST', '/v1/backup', { file: refused });
+        expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+      }
       await shop.product.kill('SIGKILL');
 
       const overData = await cli(['restore', file], { dataDir: shop.dataDir });

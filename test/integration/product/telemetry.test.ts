@@ -136,6 +136,19 @@ describe('/metrics', () => {
   });
 });
 
+describe('Consumers', () => {
+  it('are the same to the doctor as to the metrics: none is overlooked by either', async () => {
+    const text = await metrics(shop.product.controlUrl);
+    const consuming = [...text.matchAll(/^carillon_partitions_stopped\{group="(\w+):([^"]+)"\} 0$/gm)];
+    const { stdout } = await shop.run(['doctor']);
+    const looked = [...stdout.matchAll(/^ok +(\w+) on (carillon\S+):/gm)];
+    const pairs = (found: readonly RegExpExecArray[]) =>
+      found.map(([, group, topic]) => `${group} ${topic}`).toSorted();
+    expect(pairs(looked)).toEqual(pairs(consuming));
+    expect(consuming.length).toBeGreaterThan(0);
+  });
+});
+
 describe('Health', () => {
   it('/livez and /readyz of both servers', async () => {
     for (const url of [shop.product.gatewayUrl, shop.product.controlUrl]) {

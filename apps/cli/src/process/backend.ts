@@ -16,7 +16,7 @@ export type Backend = Stores & {
   readonly alone: boolean;
   /** What this process depends on, for `/readyz`. */
   readiness(): readonly ReadinessCheck[];
-  /** What `doctor` says of it; looks at it now. */
+  /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */
   checks(): Promise<readonly Check[]>;
   /** Writes a consistent copy to a file. */
   backup(file: string): Promise<void>;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Check } from '@carillon/control';
+import { checkStep, type Check } from '@carillon/control';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Clock, TopicName } from '@carillon/ports';
 import type { Backend } from './backend.ts';
@@ -39,32 +39,37 @@ export async function backupTo(file: string, backend: Backend): Promise<{ bytes:
 /** Records behind which a group is worth a word. */
 const MOST_LAG = 10_000;
 
-/** What `doctor` looks at besides the configuration. */
+/** What `doctor` looks at besides the configuration: each step within seconds, and none that asks what is known to be away. */
 export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Promise<Check[]> {
   const checks = await backend.checks();
-  // Without its stores there is nothing more to ask, and each question would wait for its time to run out.
-  if (checks.some(({ step, ok }) => step === 'database' && !ok)) return [...checks];
-  const { configurationStore, log } = backend;
-  const identity = await configurationStore.identity({
-    logId: log.logId,
-    keyFingerprint: fingerprintFor(backend, keys),
-  });
-  const foreign = foreignKey(backend, keys, identity.keyFingerprint);
-  const counts = await backend.ledger.countByState();
-  const inDoubt = counts.IN_DOUBT ?? 0;
-  return [
-    ...checks,
-    { step: 'keys', ok: foreign === null, detail: foreign ?? 'are those of the stored data' },
-    ...(await lagChecks(backend)),
-    {
-      step: 'in doubt',
-      ok: inDoubt === 0,
-      detail: inDoubt === 0 ? 'none' : `${inDoubt} wait for a person: npx carillon deliveries --state IN_DOUBT`,
-    },
-    { step: 'clock', ok: true, detail: `${formatInstant(clock.now())} (compare it with yours)` },
-  ];
+  const isAway = (step: string): boolean => checks.some((one) => one.step === step && !one.ok);
+  const [stored, lag] = await Promise.all([
+    isAway('database') ? [] : storedChecks(backend, keys),
+    isAway('database') || isAway('Kafka') ? [] : lagChecks(backend),
+  ]);
+  const time: Check = { step: 'clock', ok: true, detail: `${formatInstant(clock.now())} (compare it with yours)` };
+  return [...checks, ...stored, ...lag, time];
 }
 
+const storedChecks = (backend: Backend, keys: Keys): Promise<readonly Check[]> =>
+  Promise.all([
+    checkStep('keys', async () => {
+      const { keyFingerprint } = await backend.configurationStore.identity({
+        logId: backend.log.logId,
+        keyFingerprint: fingerprintFor(backend, keys),
+      });
+      const foreign = foreignKey(backend, keys, keyFingerprint);
+      if (foreign !== null) throw new CarillonError('wrong_key', foreign);
+      return 'are those of the stored data';
+    }),
+    checkStep('in doubt', async () => {
+      const inDoubt = (await backend.ledger.countByState()).IN_DOUBT ?? 0;
+      if (inDoubt === 0) return 'none';
+      throw new Error(`${inDoubt} wait for a person: npx carillon deliveries --state IN_DOUBT`);
+    }),
+  ]);
+
+/** Who reads what. */
 const GROUPS = [
   ['engine', 'carillon.events'],
   ['engine', 'carillon.triggers'],
@@ -73,6 +78,8 @@ const GROUPS = [
   ['delivery', 'carillon.intents'],
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],
+  ['control', 'carillon.evaluations'],
+  ['control', 'carillon.dead-letters'],
 ] as const;
 
 /**
@@ -117,16 +124,15 @@ export async function lagOf({ log, checkpoints }: Backend, group: string, topic:
   return lag;
 }
 
-async function lagChecks(backend: Backend): Promise<Check[]> {
-  const steps: Check[] = [];
-  for (const [group, topic] of GROUPS) {
-    const beyond = await positionBeyond(backend, group, topic);
-    if (beyond !== null) {
-      steps.push({ step: `${group} on ${topic}`, ok: false, detail: beyond });
-      continue;
-    }
-    const lag = await lagOf(backend, group, topic);
-    steps.push({ step: `${group} on ${topic}`, ok: lag <= MOST_LAG, detail: `${lag} records behind` });
-  }
-  return steps;
-}
+const lagChecks = (backend: Backend): Promise<readonly Check[]> =>
+  Promise.all(
+    GROUPS.map(([group, topic]) =>
+      checkStep(`${group} on ${topic}`, async () => {
+        const beyond = await positionBeyond(backend, group, topic);
+        if (beyond !== null) throw new CarillonError('wrong_log', beyond);
+        const lag = await lagOf(backend, group, topic);
+        if (lag > MOST_LAG) throw new Error(`${lag} records behind`);
+        return `${lag} records behind`;
+      }),
+    ),
+  );

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ensureTopics, inspectKafka, openKafkaLog, type KafkaConnection } from '@carillon/adapter-kafka';
 import { openMongo, type MongoStores } from '@carillon/adapter-mongodb';
-import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
+import { createSchemaRegistry, type RegistryConnection } from '@carillon/adapter-schema-registry';
 import { RECORD_SCHEMAS, TOPIC_DEFINITIONS } from '@carillon/contracts';
-import type { Check } from '@carillon/control';
-import { CarillonError, ID_PREFIXES, isCarillonError, messageOf, type LogId } from '@carillon/kernel';
+import { checkStep, checkSteps, type Check } from '@carillon/control';
+import { CarillonError, ID_PREFIXES, type LogId } from '@carillon/kernel';
+import type { EventLog } from '@carillon/ports';
 import type { Backend, BackendOptions } from './backend.ts';
 import type { ClusterSettings } from './cluster-settings.ts';
 import { watchDependency } from './dependency-watch.ts';
@@ -54,7 +55,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       place: `cluster, Kafka at ${cluster.kafka.brokers.join(', ')}`,
       alone: false,
       readiness: () => watches.map((watch) => watch.check()),
-      checks: () => clusterChecks(cluster, connection, mongo),
+      checks: () => clusterChecks(cluster, connection, log, mongo),
       async backup() {
         throw new CarillonError(
           'invalid_request',
@@ -75,32 +76,52 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
 async function clusterChecks(
   { kafka, registry }: ClusterSettings,
   connection: KafkaConnection,
+  log: EventLog,
   mongo: MongoStores,
 ): Promise<readonly Check[]> {
   const { singleBroker } = kafka;
-  const topics = await step('Kafka topics', async () => {
-    const { missing, differences } = await inspectKafka(connection, TOPIC_DEFINITIONS, { singleBroker });
-    const found = [
-      ...missing.map((topic) => `${topic} is missing`),
-      ...differences.map((one) => `${one.topic}: ${one.setting} is ${one.found}, wanted ${one.wanted}`),
-    ];
-    if (found.length > 0) throw new Error(found.join('; '));
-    return 'as they have to be';
-  });
   const copies: Check[] = singleBroker
     ? [{ step: 'Kafka copies', ok: false, detail: 'single_broker: true, so a lost disk loses the log' }]
     : [];
-  const schemas = await step('schema registry', async () => {
-    // A client of its own: the one in use answers from memory.
-    const fresh = createSchemaRegistry(registry);
-    try {
-      for (const { subject, current } of Object.values(RECORD_SCHEMAS)) await fresh.register(subject, current);
-    } finally {
-      fresh.close();
-    }
-    return `knows ${Object.keys(RECORD_SCHEMAS).length} schemas`;
-  });
-  return [topics, ...copies, ...passwordCheck(kafka), ...(await mongo.verify()), schemas];
+  const [answers, topics, stores, schemas] = await Promise.all([
+    checkStep('Kafka', async () => {
+      await log.bounds('carillon.config', 0);
+      return `answers at ${kafka.brokers.join(', ')}`;
+    }),
+    checkStep('Kafka topics', () => compareTopics(connection, singleBroker)),
+    checkSteps('database', () => mongo.verify()),
+    checkStep('schema registry', () => findSchemas(registry)),
+  ]);
+  const ofKafka = answers.ok ? [answers, topics, ...copies] : [answers];
+  return [...ofKafka, ...passwordCheck(kafka), ...stores, schemas];
+}
+
+async function compareTopics(connection: KafkaConnection, singleBroker: boolean): Promise<string> {
+  const { missing, differences } = await inspectKafka(connection, TOPIC_DEFINITIONS, { singleBroker });
+  const found = [
+    ...missing.map((topic) => `${topic} is missing`),
+    ...differences.map((one) => `${one.topic}: ${one.setting} is ${one.found}, wanted ${one.wanted}`),
+  ];
+  if (found.length > 0) throw new Error(found.join('; '));
+  return 'as they have to be';
+}
+
+/** Looks and registers nothing; rejects with the subjects that the registry does not know. */
+export async function findSchemas(connection: RegistryConnection): Promise<string> {
+  // A client of its own: the one in use answers from memory.
+  const registry = createSchemaRegistry(connection);
+  try {
+    const schemas = Object.values(RECORD_SCHEMAS);
+    const ids = await Promise.all(schemas.map(({ subject, current }) => registry.find(subject, current)));
+    const lost = schemas.filter((_, at) => ids[at] === null).map(({ subject }) => subject);
+    if (lost.length === 0) return `knows ${schemas.length} schemas`;
+    throw new Error(
+      `does not know ${lost.join(', ')}: did it lose them? Records on the log carry the ids that it gave: restore it ` +
+        'before a role starts and registers them under others',
+    );
+  } finally {
+    registry.close();
+  }
 }
 
 /** Whoever listens between us and a broker reads a password that `plain` sends without TLS. */
@@ -114,11 +135,3 @@ export const passwordCheck = ({ sasl, tls }: Pick<ClusterSettings['kafka'], 'sas
         },
       ]
     : [];
-
-async function step(name: string, look: () => Promise<string>): Promise<Check> {
-  try {
-    return { step: name, ok: true, detail: await look() };
-  } catch (error) {
-    return { step: name, ok: false, detail: isCarillonError(error) ? error.detail : messageOf(error) };
-  }
-}

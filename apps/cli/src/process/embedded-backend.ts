@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
-import type { Check } from '@carillon/control';
+import { checkSteps, type Check } from '@carillon/control';
 import { isCarillonError, messageOf } from '@carillon/kernel';
 import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
@@ -15,7 +15,7 @@ export async function openEmbeddedBackend({ settings, clock, holder }: BackendOp
     place: `embedded, data in ${dataDir}`,
     alone: true,
     readiness: () => [],
-    checks: () => diskChecks(dataDir, data),
+    checks: () => checkSteps('data file', () => diskChecks(dataDir, data)),
     backup: (file) => data.backup(file),
     async applyRetention(now) {
       await data.applyRetention(now);

@@ -42,8 +42,8 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
   };
-  const passedOver = (position: string, detail: string): void =>
-    logger.warn({ position, detail }, 'no record of Carillon: it was passed over');
+  const passedOver = (position: number, detail: string): void =>
+    logger.warn({ topic: 'carillon.config', partition: 0, position, detail }, 'no record of Carillon: passed over');
   /** Partitions that stand still, by group and topic. */
   const stopped = new Map<string, Set<number>>();
   const consumer = watchConsumer(telemetry, logger, stopped);

@@ -14,6 +14,7 @@ import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { showMessage } from '../bodies.ts';
+import { checkStep } from '../checks.ts';
 import type { Check, ControlContext } from '../ports.ts';
 import { noBody, notFound, paging, withName, type ApiServer } from './app.ts';
 
@@ -34,8 +35,9 @@ export function operationRoutes(app: ApiServer, context: ControlContext): void {
     };
   });
 
+  // It is asked when something is away: no step waits for another one that it does not need.
   app.post('/v1/doctor', { schema: { body: noBody, response: { 200: checkBody } } }, async () => ({
-    steps: [...(await configurationChecks(context)), ...(await ports.diagnose())],
+    steps: (await Promise.all([configurationChecks(context), ports.diagnose()])).flat(),
   }));
 
   const target = z.strictObject({ file: z.string().min(1).max(4096) });
@@ -55,13 +57,19 @@ export function operationRoutes(app: ApiServer, context: ControlContext): void {
 
 /** What the newest configuration asks for and nobody provides. */
 async function configurationChecks({ ports }: ControlContext): Promise<Check[]> {
-  const configuration = await ports.configuration.refresh().catch((error: unknown) => {
-    if (ports.configuration.stoppedBefore() === null) throw error;
-    return ports.configuration.current();
+  const read = await checkStep('configuration', async () => {
+    const { number } = await ports.configuration.refresh().catch((error: unknown) => {
+      if (ports.configuration.stoppedBefore() === null) throw error;
+      return ports.configuration.current();
+    });
+    const stopped = ports.configuration.stoppedBefore();
+    if (stopped !== null) throw new Error(`number ${number}, ${stopped}`);
+    if (number < 0) throw new CarillonError('not_found', 'nothing was applied yet');
+    return `number ${number}, read to its end`;
   });
-  const stopped = ports.configuration.stoppedBefore();
-  const detail = `number ${configuration.number}, ${stopped ?? 'read to its end'}`;
-  const steps: Check[] = [{ step: 'configuration', ok: configuration.number >= 0 && stopped === null, detail }];
+  // The newest one that was read is looked through even where the log is away.
+  const configuration = ports.configuration.current();
+  const steps: Check[] = [read];
   for (const kind of ['notification', 'stream'] as const) {
     for (const { ref, body } of listResources<'notification' | 'stream'>(configuration, kind)) {
       for (const name of body.security?.api_keys ?? []) {
@@ -70,10 +78,8 @@ async function configurationChecks({ ports }: ControlContext): Promise<Check[]> 
       }
     }
   }
-  return [
-    ...steps,
-    ...(await Promise.all(listResources(configuration, 'jwt_provider').map((one) => keySetCheck(one, ports)))),
-  ];
+  const providers = listResources(configuration, 'jwt_provider');
+  return [...steps, ...(await Promise.all(providers.map((one) => keySetCheck(one, ports))))];
 }
 
 /** Why nobody can send with a key that is named; null where somebody can. */
@@ -88,14 +94,17 @@ function keyTrouble(
   return `API key ${name} expired at ${key.body.expires_at}: create another one and name it here`;
 }
 
-async function keySetCheck(
+function keySetCheck(
   { ref, body, number }: Resource<'jwt_provider'>,
   { tokens }: ControlContext['ports'],
 ): Promise<Check> {
   const { workspace, name } = ref;
-  const { steps } = await tokens.inspect({ workspace, name, number, settings: jwtSettings(body) }, null);
-  const failed = steps.find(({ ok }) => !ok);
-  return { step: `JWT provider ${name}`, ok: !failed, detail: (failed ?? steps[0])?.detail ?? '' };
+  return checkStep(`JWT provider ${name}`, async () => {
+    const { steps } = await tokens.inspect({ workspace, name, number, settings: jwtSettings(body) }, null);
+    const failed = steps.find(({ ok }) => !ok);
+    if (failed) throw new Error(failed.detail);
+    return steps[0]?.detail ?? '';
+  });
 }
 
 async function checkAccount(workspace: string, name: string, { ports }: ControlContext): Promise<Check[]> {

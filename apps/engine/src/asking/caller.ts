@@ -1,5 +1,5 @@
 import { lookupTimeouts, type PartnerState } from '@carillon/domain';
-import type { Duration } from '@carillon/kernel';
+import { createByteBudget, type Duration } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DueTasks, Ids, PartnerAnswer, PartnerLookup, Secrets } from '@carillon/ports';
 import { pause, startLoop, type Loop } from '@carillon/runtime';
 import {
@@ -13,7 +13,6 @@ import {
   type AskTask,
   type VerdictPorts,
 } from '@carillon/stages';
-import { createByteBudget } from './byte-budget.ts';
 import { COLLECT, createLanes, idsOfCall, type Lane } from './lanes.ts';
 import { createPartners, type OpenPartner } from './partners.ts';
 import { createRecorder } from './recorder.ts';

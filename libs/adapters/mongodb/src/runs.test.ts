@@ -1,7 +1,9 @@
 import { deliveryOf } from '@carillon/testing';
 import type { CohortMember } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
+import type { FieldRow } from '@carillon/ports';
 import { beforeEach, expect, it } from 'vitest';
+import { taskOf } from '../test/task-of.ts';
 import { createAttempts } from './attempts.ts';
 import type { Collections } from './collections.ts';
 import { inRuns } from './runs.ts';
@@ -28,20 +30,7 @@ const { attempt } = createAttempts(0);
 
 const writers: Record<string, () => Promise<unknown>> = {
   deliveries: () => createDeliveryLedger(collections, attempt).insert(many(() => deliveryOf())),
-  tasks: () =>
-    createDueTasks(collections, attempt).insert(
-      many((at) => ({
-        id: `t${at}`,
-        kind: 'ask',
-        workspace: 'shop',
-        nextAt: 1,
-        deadline: null,
-        version: 1,
-        leaseUntil: null,
-        done: false,
-        data: '{}',
-      })),
-    ),
+  tasks: () => createDueTasks(collections, attempt).insert(many(taskOf)),
   claims: () =>
     createLookupClaims(collections, attempt).claim(many((at) => ({ triggerId: `t${at}`, position: `p${at}`, at }))),
   states: () =>
@@ -60,20 +49,20 @@ const writers: Record<string, () => Promise<unknown>> = {
     return createCohortStore(collections, attempt).saveMembers(ref, many(member));
   },
   rows: () => {
-    const row = (at: number) => ({
+    const row = (at: number): FieldRow => ({
       workspace: 'shop',
       stream: 'shop/orders',
       partition: 0,
       path: `p${at}`,
       offset: 1,
       count: 1,
-      types: [],
+      types: ['string'],
       sample: null,
       firstAt: 1,
       lastAt: 1,
     });
     const clock = { now: () => 1 };
-    return createReadModels(collections, attempt, clock).put({ fields: many(row) } as never);
+    return createReadModels(collections, attempt, clock).put({ fields: many(row) });
   },
   keys: () => createKeyUseStore(collections, attempt).record(many((at) => ({ keyId: `k${at}`, at }))),
 };

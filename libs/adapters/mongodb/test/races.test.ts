@@ -1,27 +1,15 @@
 import type { Delivery } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
-import type { DueTask } from '@carillon/ports';
 import { deliveryOf, freshName } from '@carillon/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MongoStores } from '../src/index.ts';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { proxyUrl, usePlayground } from './open-mongo.ts';
+import { taskOf } from './task-of.ts';
 
 describeWith('mongodb', 'the stores in MongoDB under contention', () => {
   const playground = usePlayground();
   const LEASE = 130;
-
-  const taskOf = (): DueTask => ({
-    id: freshName('task'),
-    kind: 'ask',
-    workspace: 'shop',
-    nextAt: 1,
-    deadline: null,
-    version: 1,
-    leaseUntil: null,
-    done: false,
-    data: '{}',
-  });
 
   const claimOf = (delivery: Delivery, token: string): Delivery => ({
     ...delivery,

@@ -1,11 +1,9 @@
-import { countJsonValues, MAX_ANSWER_VALUES, readJson, type JsonFaultCode } from '@carillon/domain';
+import { countJsonValues, JSON_VALUE_BYTES, MAX_ANSWER_VALUES, readJson, type JsonFaultCode } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { OutboundAnswer, PartnerAnswer, PartnerCall } from '@carillon/ports';
 
 /** As deep as an event may be. */
 const LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
-/** What a value takes in memory, about. */
-const VALUE_BYTES = 200;
 
 /** What a whole answer comes to, by its status first. `room` is asked for what it will take once it is read. */
 export function readAnswer(
@@ -53,8 +51,9 @@ function readItems(
   const values = countJsonValues(body);
   if (values > MAX_ANSWER_VALUES)
     return invalid(`the answer has more than ${MAX_ANSWER_VALUES} fields and items of lists`);
-  if (!room(values * VALUE_BYTES))
+  if (!room(values * JSON_VALUE_BYTES)) {
     return { kind: 'no_room', status: null, detail: 'too much of its answers is being read at once' };
+  }
   const read = readJson(body, LIMITS);
   if (!read.ok) {
     const { code, line, column } = read.error;

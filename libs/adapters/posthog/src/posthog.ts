@@ -1,34 +1,48 @@
 import { readCohortBody, readPostHogPage } from '@carillon/contracts';
-import type { PostHogIntegration } from '@carillon/domain';
-import type { Duration } from '@carillon/kernel';
-import type { CohortPageAnswer, CohortPages, OutboundAnswer, OutboundHttp } from '@carillon/ports';
+import { MAX_COHORT_BYTES, type PostHogIntegration } from '@carillon/domain';
+import { createByteBudget, type Duration } from '@carillon/kernel';
+import type { CohortPageAnswer, CohortPages, OutboundAnswer, OutboundFailure, OutboundHttp } from '@carillon/ports';
 
-/** Persons come with all their properties: a hundred of them, or as many as PostHog gives, are far below this. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/** Of all pages that are being read: as many as are asked for at once, and one of them as values. */
+const HELD_BYTES = 64 * 1024 * 1024;
 const CONNECT: Duration = 3_000;
 const TOTAL: Duration = 60_000;
-const PAGE_SIZE = 500;
+/** Persons come with all their properties: 16 KiB each, or 600 fields and items, fit. */
+const PAGE_SIZE = 250;
 
-/** Asks PostHog's API who is in a cohort: `GET /api/projects/:project/cohorts/:id/persons`. */
-export const createPostHog = (http: OutboundHttp): CohortPages => ({
-  async page({ integration, key, cohort, cursor, signal }) {
-    const answered = await http.request({
-      method: 'GET',
-      url: addressOf(integration, cohort, cursor),
-      headers: { accept: 'application/json', authorization: `Bearer ${key}`, 'user-agent': 'Carillon' },
-      body: null,
-      maxBytes: MAX_BYTES,
-      connectTimeout: CONNECT,
-      totalTimeout: TOTAL,
-      signal,
-    });
-    if (answered.ok) return readAnswer(answered.value, integration);
-    const { reason, detail } = answered.error;
-    return reason === 'refused_address' || reason === 'too_large'
-      ? { kind: 'refused', detail }
-      : { kind: 'unavailable', detail, retryAfter: null };
-  },
-});
+/**
+ * Asks PostHog's API who is in a cohort: `GET /api/projects/:project/cohorts/:id/persons`. All pages that are being read
+ * hold `heldBytes` at most; what does not fit is unavailable.
+ */
+export function createPostHog(http: OutboundHttp, heldBytes = HELD_BYTES): CohortPages {
+  const budget = createByteBudget(heldBytes);
+  return {
+    async page({ integration, key, cohort, cursor, signal }) {
+      const room = budget.open();
+      try {
+        const answered = await http.request({
+          method: 'GET',
+          url: addressOf(integration, cohort, cursor),
+          headers: { accept: 'application/json', authorization: `Bearer ${key}`, 'user-agent': 'Carillon' },
+          body: null,
+          maxBytes: MAX_COHORT_BYTES,
+          connectTimeout: CONNECT,
+          totalTimeout: TOTAL,
+          signal,
+          room: room.take,
+        });
+        return answered.ok ? readAnswer(answered.value, integration, room.take) : failed(answered.error);
+      } finally {
+        room.close();
+      }
+    },
+  };
+}
+
+const failed = ({ reason, detail }: OutboundFailure): CohortPageAnswer =>
+  reason === 'refused_address' || reason === 'too_large'
+    ? { kind: 'refused', detail }
+    : { kind: 'unavailable', detail, retryAfter: null };
 
 /** Always at the address that the file names: of where PostHog says the next page is, only the query counts. */
 function addressOf({ url, project }: PostHogIntegration, cohort: string, cursor: string | null): string {
@@ -39,8 +53,9 @@ function addressOf({ url, project }: PostHogIntegration, cohort: string, cursor:
 function readAnswer(
   { status, headers, body }: OutboundAnswer,
   { user_id: userId }: PostHogIntegration,
+  room: (bytes: number) => boolean,
 ): CohortPageAnswer {
-  if (status >= 200 && status < 300) return readPage(body, userId);
+  if (status >= 200 && status < 300) return readPage(body, userId, room);
   const detail = `PostHog answered ${status}${WORDS[status] ?? ''}`;
   if (status === 429 || status >= 500) {
     return { kind: 'unavailable', detail, retryAfter: retryAfterOf(headers['retry-after']) };
@@ -54,10 +69,12 @@ const WORDS: Readonly<Record<number, string>> = {
   404: ': there is no such project or cohort',
 };
 
-function readPage(body: Uint8Array, userId: string | undefined): CohortPageAnswer {
-  const json = readCohortBody(body);
+function readPage(body: Uint8Array, userId: string | undefined, room: (bytes: number) => boolean): CohortPageAnswer {
+  const json = readCohortBody(body, room);
   const page = json.ok ? readPostHogPage(json.value, userId) : json;
-  return page.ok ? { kind: 'page', ...page.value } : { kind: 'refused', detail: page.error.detail };
+  if (page.ok) return { kind: 'page', ...page.value };
+  const { code, detail } = page.error;
+  return code === 'overloaded' ? { kind: 'unavailable', detail, retryAfter: null } : { kind: 'refused', detail };
 }
 
 /** PostHog says it in seconds. */

@@ -18,6 +18,10 @@ const ATTEMPTS = 5;
 type Api = {
   readonly Schema: { find(of: { readonly id: number }): Promise<Answer<{ readonly schema: string }>> };
   readonly Subject: {
+    registered(of: {
+      readonly subject: string;
+      readonly body: { readonly schema: string };
+    }): Promise<Answer<{ readonly id: number }>>;
     config(of: { readonly subject: string }): Promise<Answer<{ readonly compatibilityLevel: string }>>;
     updateConfig(of: {
       readonly subject: string;
@@ -27,7 +31,11 @@ type Api = {
 };
 type Answer<Data> = { data(): Data };
 
-export type KafkaSchemaRegistry = SchemaRegistry & { close(): void };
+export type KafkaSchemaRegistry = SchemaRegistry & {
+  /** The id of a schema that is registered under the subject, or null; asks the registry each time and changes nothing. */
+  find(subject: string, schema: string): Promise<number | null>;
+  close(): void;
+};
 
 /** Schemas in a registry that speaks Confluent's interface. Every subject of ours is held to backward compatibility. */
 export function createSchemaRegistry(connection: RegistryConnection): KafkaSchemaRegistry {
@@ -126,6 +134,11 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
       const text = found.data().schema;
       texts.set(id, text);
       return text;
+    },
+    async find(subject, schema) {
+      const looked = api.Subject.registered({ subject, body: { schema: normalized(schema) } });
+      const found = await answered(`looking for ${subject}`, unlessMissing(looked));
+      return found ? found.data().id : null;
     },
     close: () => agent.destroy(),
   };

@@ -90,6 +90,21 @@ describeWith('registry', 'schemas in Apicurio', () => {
     between.close();
   });
 
+  test('finds what is registered, and registers nothing by looking', async () => {
+    const registry = open();
+    const schema = sample({ name: 'looked_for', type: 'string' });
+    expect(await registry.find('looked-for', schema)).toBeNull();
+    expect(await registry.find('looked-for', schema)).toBeNull();
+    const id = await registry.register('looked-for', schema);
+    expect(await registry.find('looked-for', JSON.stringify(JSON.parse(schema), null, 2))).toBe(id);
+    expect(await registry.find('looked-for', sample({ name: 'other', type: 'string' }))).toBeNull();
+    for (const { subject, current } of Object.values(RECORD_SCHEMAS)) {
+      const registered = await registry.register(subject, current);
+      expect(await registry.find(subject, current)).toBe(registered);
+    }
+    registry.close();
+  });
+
   test('two programs that start at once get the same ids', async () => {
     const [one, two] = [open(), open()];
     const [first, second] = await Promise.all([createRecordCodecs(one, Date.now), createRecordCodecs(two, Date.now)]);

@@ -2,7 +2,7 @@ import type { CohortPlatform } from '@carillon/domain';
 import { ERRORS, type CarillonError, type Json } from '@carillon/kernel';
 import { readAmplitude } from './amplitude.ts';
 import { readGeneric } from './generic.ts';
-import { mixpanelFailure, mixpanelSuccess, readMixpanel } from './mixpanel.ts';
+import { mixpanelEcho, mixpanelFailure, mixpanelSuccess, readMixpanel } from './mixpanel.ts';
 import type { CohortReading } from './reading.ts';
 import { readSegment } from './segment.ts';
 
@@ -20,6 +20,10 @@ export const readCohortWebhook = (platform: WebhookPlatform, json: Json, userId?
   READERS[platform](json, userId);
 
 export type CohortAnswer = { readonly status: number; readonly body: Json };
+
+/** The little of a message that answers to it repeat: as good as all of it for these, and nothing else need be kept. */
+export const cohortEcho = (platform: WebhookPlatform, json: Json): Json =>
+  platform === 'mixpanel' ? mixpanelEcho(json) : null;
 
 /** The answer that the platform takes for success, once everything is on the log. */
 export function cohortAccepted(platform: WebhookPlatform, json: Json, id: string): CohortAnswer {

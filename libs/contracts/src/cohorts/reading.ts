@@ -1,4 +1,13 @@
-import { identifierOf, MAX_COHORT_USERS, pointerTo, readJson, type CohortChange } from '@carillon/domain';
+import {
+  countJsonValues,
+  identifierOf,
+  JSON_VALUE_BYTES,
+  MAX_COHORT_USERS,
+  MAX_COHORT_VALUES,
+  pointerTo,
+  readJson,
+  type CohortChange,
+} from '@carillon/domain';
 import { CarillonError, err, isJsonObject, ok, type Json, type Result } from '@carillon/kernel';
 import { z } from 'zod';
 
@@ -33,11 +42,22 @@ export const count = (least: number, most: number) =>
     )
     .refine((number) => number >= least && number <= most, { error: `a number from ${least} to ${most}` });
 
-/** What a thousand members may have with fifty properties each, and ten times that. */
-const LIMITS = { depth: 32, keys: 500_000 };
+const LIMITS = { depth: 32, keys: MAX_COHORT_VALUES };
 
-/** The JSON value in the bytes; integers beyond doubles stay exact. */
-export function readCohortBody(bytes: Uint8Array): Result<Json, CarillonError> {
+/**
+ * The JSON value in the bytes; integers beyond doubles stay exact. `room` is asked for what the value will take in
+ * memory; where there is none, `overloaded`.
+ */
+export function readCohortBody(
+  bytes: Uint8Array,
+  room: (bytes: number) => boolean = () => true,
+): Result<Json, CarillonError> {
+  // Before it is read: megabytes of tiny values would hold up everything else in the process, and fill its memory.
+  const values = countJsonValues(bytes);
+  if (values > MAX_COHORT_VALUES) return tooLarge(`${MAX_COHORT_VALUES} fields and items of lists`);
+  if (!room(values * JSON_VALUE_BYTES)) {
+    return err(new CarillonError('overloaded', 'Too much is being read just now. Send it again.'));
+  }
   const read = readJson(bytes, LIMITS);
   if (read.ok) return read;
   const { code, detail, ...facts } = read.error;
@@ -73,8 +93,9 @@ export function usersOf(members: readonly Json[], field: string): Result<CohortU
   return ok({ userIds, skipped: found.filter((id) => id === null).length });
 }
 
-export function tooMany(): Result<never, CarillonError> {
-  const limit = `${MAX_COHORT_USERS} users`;
+export const tooMany = (): Result<never, CarillonError> => tooLarge(`${MAX_COHORT_USERS} users`);
+
+function tooLarge(limit: string): Result<never, CarillonError> {
   return err(new CarillonError('body_too_large', `Send at most ${limit} in one request.`, { limit }));
 }
 

@@ -24,7 +24,7 @@ const userId = (otherwise: string) =>
 
 const firstSyncLasts = said(between('1m', '30d').exactOptional(), {
   description:
-    'How long after its first message all who enter a cohort count as the first sync, where no export is named.',
+    'How long after its first message all who enter a cohort count as the first sync, where exports name no pages.',
   default: '1h',
 });
 
@@ -40,6 +40,7 @@ const amplitude = keys({
   kind: platform('amplitude', 'Amplitude, by a cohort webhook with the default payload.'),
   authorization: authorization(ITS_KEY),
   user_id: userId('user_id'),
+  first_sync_lasts: firstSyncLasts,
 });
 const segment = keys({
   kind: platform('segment', 'Segment audiences and journeys, by the destination Webhooks (Actions).'),

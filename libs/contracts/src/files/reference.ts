@@ -24,6 +24,7 @@ Rules for every file:
 - Names of workspaces, streams, notifications, rules, templates, accounts, integrations and JWT providers are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
 - An **expression** is CEL. It stands unquoted on a line of its own, or after \`|\` on the next line. YAML reads \`when: !event.x\`
   as a tag and \`{ when: f(a, b) }\` as two keys; both are refused with that advice, as are unknown keys and empty values.
+- A YAML file has at most 64 KiB.
 - A **duration** is a number and a unit: \`90s 30m 2h 1d 1w\`. A day is 24 hours.
 - A **secret** never stands in a file: write \`{ secret: NAME }\`. The name is looked up in the environment, then among what
   \`npx carillon secret set NAME\` stored.

@@ -100,10 +100,10 @@ export function readYaml(file: string, text: string): YamlSource {
 
 /** Why a file is not even parsed; undefined where it is. */
 function refusalOf(text: string): readonly [message: string, expected: string, fix: string] | undefined {
-  if (text.length > MOST_CHARACTERS)
-    return ['the file is too large', `at most ${MOST_CHARACTERS} characters`, 'split it into several files'];
   if (tooDeep(text))
     return ['the file is nested too deeply', 'a file as in the reference', 'remove the brackets or the indentation'];
+  if (text.length > MOST_CHARACTERS)
+    return ['the file is too large', `at most ${MOST_CHARACTERS} characters`, 'split it into several files'];
   return undefined;
 }
 

@@ -47,6 +47,9 @@ export type CohortMessage = Omit<CohortChange, 'action'> &
 
 /** What a platform may send at most in one request; what is larger is refused whole. */
 export const MAX_COHORT_USERS = 10_000;
+/** In how many bytes at most, and with how many fields and items of lists: a thousand members with 150 fields each. */
+export const MAX_COHORT_BYTES = 4 * 1024 * 1024;
+export const MAX_COHORT_VALUES = 150_000;
 /** Pages of one replacement: ten million members, a thousand a page. */
 export const MAX_COHORT_PAGES = 10_000;
 

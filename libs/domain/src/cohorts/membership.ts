@@ -22,7 +22,7 @@ export type CohortMember = {
 export type FirstSync = {
   /** Of the first message; whatever else has it belongs to the first sync. */
   readonly session: string | null;
-  /** For messages without a session. */
+  /** For messages that name no pages: of an export by these nobody knows when it is whole. */
   readonly until: Instant | null;
   /** Of the first export that was whole: exports that began later tell of real changes. Null: none has been whole yet. */
   readonly over: Order | null;
@@ -97,6 +97,8 @@ export function applyCohortMessage(
   const order = sessionOrder(opened, message) ?? own;
   const cohort = { ...opened, name: nameOf(opened, message, order) };
   const firstSync = message.action !== 'remove' && isFirstSync(cohort, record, order);
+  // Before it, only differences may have come: it names whoever was in all the time.
+  const firstReplacement = message.action === 'replace' && cohort.replacedAt === null;
   const members = new Map<string, CohortMember>();
   const changes: MembershipChange[] = [];
   for (const [at, user] of message.userIds.entries()) {
@@ -108,7 +110,9 @@ export function applyCohortMessage(
     const was = known?.inside ?? false;
     const since = inside ? ((was ? known?.since : null) ?? said.time) : null;
     members.set(user, { user, inside, since, newest: said, offset: record.offset });
-    if (was !== inside) changes.push({ user, kind: inside ? 'entered' : 'left', firstSync });
+    if (was === inside) continue;
+    const silent = firstSync || (firstReplacement && known === undefined);
+    changes.push({ user, kind: inside ? 'entered' : 'left', firstSync: silent });
   }
   const turned = turnPage(cohort, message, order);
   const complete = turned.settling !== cohort.settling;
@@ -205,7 +209,7 @@ function firstSyncOf({ message, at, offset }: CohortRecord): FirstSync | null {
   const { action, session, page, firstSync, userIds, skipped } = message;
   const says = action === 'replace' || userIds.length > 0 || (page !== null && skipped > 0);
   if (action === 'remove' || !says) return null;
-  const until = session === null ? at + firstSync : null;
+  const until = page === null ? at + firstSync : null;
   // What names no pages is never known to be whole: others than its own session are later ones.
   return { session, until, over: page === null ? { time: at, offset } : null, pages: null };
 }
@@ -214,7 +218,7 @@ function isFirstSync({ first }: Cohort, { message: { page, session }, at }: Coho
   if (!first) return false;
   if (session !== null && session === first.session) return true;
   if (page !== null) return first.over === null || !isBefore(first.over, order);
-  return session === null && first.until !== null && at < first.until;
+  return first.until !== null && at < first.until;
 }
 
 /** What comes late has a name that may have been changed since. */

@@ -169,7 +169,7 @@ export type WebhookIntegration = {
   readonly authorization: CohortAuthorization;
   /** Field of a member that holds the user id, where it is not the platform's own. Not with `generic`. */
   readonly user_id?: string;
-  /** How long a cohort's first messages count as the first sync. Only where messages name no export. */
+  /** How long a cohort's first messages count as the first sync. Only where exports name no pages, so not with `mixpanel`. */
   readonly first_sync_lasts?: string;
 };
 

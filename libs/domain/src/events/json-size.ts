@@ -4,6 +4,9 @@ const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
+/** What a value takes in memory once it has been read, about. */
+export const JSON_VALUE_BYTES = 200;
+
 /**
  * How many values JSON text makes, before it is read: fields, items of lists, and empty objects and lists once more.
  * What a reader does and keeps goes by these, not by bytes. Of text that is no JSON, at least as many as a reader meets.

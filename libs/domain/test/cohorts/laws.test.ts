@@ -129,6 +129,44 @@ describe('a first sync by additions', () => {
   });
 });
 
+/** One export of the whole cohort, of which pages were lost. */
+const brokenReplacement = fc.array(users, { minLength: 2, maxLength: 4 }).chain((pages) => {
+  sessions += 1;
+  const messages = pages.map((page, at) => pageOf(`broken${sessions}`, at + 1, pages.length, ...page));
+  return fc.shuffledSubarray(messages, { maxLength: messages.length - 1 });
+});
+/** A difference as Mixpanel sends it: of one page, with a session of its own, or of several. */
+const pagedDifference = fc.tuple(users, fc.integer({ min: 1, max: 2 })).map(([userIds, of]) => {
+  sessions += 1;
+  return [cohortMessage({ session: `diff${sessions}`, page: { number: 1, of }, userIds })];
+});
+
+it('no export up to the first whole replacement tells of anybody of whom nothing was said before; later ones do', () => {
+  const before = fc.array(
+    fc.oneof(
+      difference.map((one) => [one]),
+      pagedDifference,
+      brokenReplacement,
+    ),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(before, replacement, fc.nat({ max: 7200 }), (parts, whole, seconds) => {
+      const cohort = givenMembership();
+      const heard = new Set<string>();
+      for (const message of [...parts, whole].flat()) {
+        cohort.pass(seconds);
+        const told = cohort.say(message).filter((line) => line.endsWith(' entered'));
+        if (message.action === 'replace')
+          expect(told.filter((line) => !heard.has(line.split(' ')[0] ?? ''))).toEqual([]);
+        for (const user of message.userIds) heard.add(user);
+      }
+      const everybody = [...cohort.inside(), 'new'];
+      expect(cohort.say(pageOf('later', 1, 1, ...everybody))).toEqual(['new entered']);
+    }),
+  );
+});
+
 it('a replacement lets anybody leave only if it names somebody, or is of an empty cohort', () => {
   const shares = fc.array(fc.record({ userIds: users, skipped: fc.nat({ max: 2 }) }), { minLength: 1, maxLength: 4 });
   fc.assert(

@@ -160,14 +160,47 @@ describe('the first sync', () => {
     expect(cohort.say(pageOf('three', 1, 1, 'ada', 'bob', 'cleo', 'dora'))).toEqual(['dora entered']);
   });
 
-  it('of differences is the session of the first one that lets anybody in', () => {
+  it('of differences without pages is the session of the first one that lets anybody in, and a span of time', () => {
     const cohort = givenMembership();
     const of = (session: string, ...userIds: string[]) => cohortMessage({ session, userIds });
     cohort.say(of('zero'));
     cohort.say(cohortMessage({ action: 'remove', session: 'zero', userIds: ['x'] }));
     expect(cohort.say(of('one', 'ada'))).toEqual(['ada entered at first']);
-    expect(cohort.say(of('two', 'bob'))).toEqual(['bob entered']);
-    expect(cohort.say(of('one', 'cleo'))).toEqual(['cleo entered at first']);
+    // The first one broke off, and the platform computed anew.
+    expect(cohort.say(of('two', 'ada', 'bob'))).toEqual(['bob entered at first']);
+    cohort.pass(3600);
+    expect(cohort.say(of('three', 'cleo'))).toEqual(['cleo entered']);
+    expect(cohort.say(of('one', 'dora'))).toEqual(['dora entered at first']);
+  });
+
+  it('is also the first whole export where a difference was heard before it', () => {
+    const cohort = givenMembership();
+    cohort.say(additions('diff', 1, 1, 'ada'));
+    expect(cohort.say(additions('next diff', 1, 1, 'bob'))).toEqual(['bob entered']);
+    expect(cohort.say(pageOf('broken', 1, 2, 'cleo'))).toEqual(['cleo entered at first']);
+    const whole = [pageOf('full', 1, 2, 'ada', 'bob', 'dora'), pageOf('full', 2, 2, 'cleo', 'eve')];
+    expect(whole.flatMap((page) => cohort.say(page))).toEqual(['dora entered at first', 'eve entered at first']);
+    expect(cohort.say(pageOf('later', 1, 1, 'ada', 'bob', 'finn'))).toEqual([
+      'finn entered',
+      'cleo left',
+      'dora left',
+      'eve left',
+    ]);
+  });
+
+  it('tells of who left and is back in the first whole export: of them was heard', () => {
+    const cohort = givenMembership();
+    cohort.say(additions('diff', 1, 1, 'ada', 'bob'));
+    cohort.say(cohortMessage({ action: 'remove', session: 'diff', userIds: ['bob'] }));
+    expect(cohort.say(pageOf('full', 1, 1, 'ada', 'bob', 'cleo'))).toEqual(['bob entered', 'cleo entered at first']);
+  });
+
+  it('is also the first replacement after additions without a session', () => {
+    const cohort = givenMembership();
+    cohort.say(add('ada'));
+    cohort.pass(7200);
+    expect(cohort.say(pageOf('all', 1, 1, 'ada', 'bob'))).toEqual(['bob entered at first']);
+    expect(cohort.say(add('cleo'))).toEqual(['cleo entered']);
   });
 
   it('by additions is over when one export is whole, however often the platform began anew', () => {

@@ -36,6 +36,12 @@ function raw(port: number, ...pieces: readonly string[]): Promise<string> {
 
 const problemIn = (answer: string): Problem => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as Problem;
 
+test('an expectation that nobody knows is passed over, instead of a refusal without a word', async () => {
+  const { port } = await make().listen();
+  const answer = await raw(port, 'GET /livez HTTP/1.1\r\nhost: x\r\nexpect: nonsense\r\nconnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 describe('every failure is a problem', () => {
   test('an address that is not there: 404', async () => {
     const { address } = await make().listen();

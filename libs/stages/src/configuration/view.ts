@@ -25,7 +25,7 @@ export function createConfigurationView(
   log: EventLog,
   codec: RecordCodecs['configuration'],
   clock: Clock,
-  passedOver: (place: string, why: string) => void = () => undefined,
+  passedOver: (offset: number, why: string) => void = () => undefined,
 ): FollowedConfiguration {
   const history: Configuration[] = [];
   const voidedBy = new Map<number, readonly ResourceRef[]>();
@@ -41,14 +41,13 @@ export function createConfigurationView(
       const askedAt = clock.now();
       const records = await log.read('carillon.config', 0, next, PAGE);
       for (const record of records) {
-        const place = `carillon.config/0@${record.offset}`;
         const decoded = await decodeRecord(codec, record.value);
         if (!decoded.ok && decoded.error.reason !== 'not_framed') {
-          stopped = unreadable(place, decoded.error);
+          stopped = unreadable(record.offset, decoded.error);
           throw new CarillonError('configuration_stale', stopped, { retryAfter: RETRY_AFTER });
         }
         stopped = null;
-        if (!decoded.ok) passedOver(place, decoded.error.detail);
+        if (!decoded.ok) passedOver(record.offset, decoded.error.detail);
         const folded = decoded.ok
           ? foldConfiguration(current, decoded.value, record.offset)
           : { configuration: { ...current, number: record.offset }, voided: [] };
@@ -95,10 +94,11 @@ export function createConfigurationView(
   };
 }
 
-function unreadable(place: string, { reason, detail }: DecodeError): string {
+function unreadable(offset: number, { reason, detail }: DecodeError): string {
   const remedy =
     reason === 'unknown_schema'
       ? 'Bring the schema back to the registry, or this process to the release that wrote the record'
       : 'Bring this process to the release that wrote the record; if no release reads it, restore the topic';
-  return `${place} cannot be read (${reason}: ${detail}), and nothing behind it counts until then. ${remedy}`;
+  const what = `record ${offset} of carillon.config/0 cannot be read (${reason}: ${detail})`;
+  return `${what}, and nothing behind it counts until then. ${remedy}`;
 }

@@ -121,12 +121,12 @@ describe('the view of the configuration', () => {
     await appendBytes(Uint8Array.of(9));
     const told: string[] = [];
     const { log } = topology.data;
-    const view = createConfigurationView(log, topology.ports.codecs.configuration, topology.clock, (place, why) =>
-      told.push(`${place}: ${why}`),
+    const view = createConfigurationView(log, topology.ports.codecs.configuration, topology.clock, (offset, why) =>
+      told.push(`${offset}: ${why}`),
     );
     const { number, resources } = await view.refresh();
     expect([number, resources.size]).toEqual([1, 3]);
-    expect(told).toEqual(['carillon.config/0@1: a record has at least 5 bytes']);
+    expect(told).toEqual(['1: a record has at least 5 bytes']);
   });
 
   it('stays before a record of a schema that nobody knows yet, and goes on by itself once it is known', async () => {
@@ -145,10 +145,11 @@ describe('the view of the configuration', () => {
     };
     const view = createConfigurationView(topology.data.log, unsure, topology.clock);
     const readings = [await view.refresh().catch(String), await view.refresh().catch(String)];
-    for (const reading of readings) expect(reading).toMatch(/carillon\.config\/0@1 .*unknown_schema.*registry/);
+    for (const reading of readings)
+      expect(reading).toMatch(/record 1 of carillon\.config\/0 .*unknown_schema.*registry/);
     await expect(view.refresh()).rejects.toMatchObject({ code: 'configuration_stale' });
     await expect(view.at(1)).rejects.toMatchObject({ code: 'configuration_stale' });
-    expect(view.stoppedBefore()).toContain('carillon.config/0@1');
+    expect(view.stoppedBefore()).toContain('record 1 of carillon.config/0');
     expect([view.current().number, view.readToEndAt()]).toEqual([0, Number.NEGATIVE_INFINITY]);
     known = true;
     expect((await view.refresh()).number).toBe(1);
@@ -163,7 +164,7 @@ describe('the view of the configuration', () => {
     const view = viewOf(topology.data.log);
     await expect(view.refresh()).rejects.toMatchObject({
       code: 'configuration_stale',
-      message: expect.stringContaining('carillon.config/0@1 cannot be read (not_avro') as string,
+      message: expect.stringContaining('record 1 of carillon.config/0 cannot be read (not_avro') as string,
     });
     expect(view.readToEndAt()).toBe(Number.NEGATIVE_INFINITY);
   });

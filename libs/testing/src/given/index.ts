@@ -4,5 +4,6 @@ export * from './lookups.ts';
 export * from './moments.ts';
 export * from './rules.ts';
 export * from './rule-book.ts';
+export * from './hostile-json.ts';
 export * from './cohorts.ts';
 export * from './cohort-payloads.ts';

@@ -35,10 +35,10 @@ function chance(...parts: readonly (string | number)[]): number {
 }
 
 /**
- * Addresses that settle the fate of a message before chance is asked, by their first word: put off once, put off always,
- * refused for good, taken and not answered.
+ * Addresses that settle the fate of a message before chance is asked, by their first word: put off always, refused for
+ * good, taken and not answered.
  */
-const FATE = /^to:[^\n]*\b(later|never|refused|unanswered)-/im;
+const FATE = /^to:[^\n]*\b(never|refused|unanswered)-/im;
 const fateOf = (raw: string): string | undefined => FATE.exec(raw)?.[1];
 
 const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?.[1] ?? '';
@@ -81,8 +81,7 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     const after = Math.floor(chance(seed, 'latency', id, time) * latency);
     const fate = fateOf(raw);
     if (fate === 'refused') return { say: '550 5.7.1 not wanted', after };
-    const putOff = fate === 'never' || (fate === 'later' && time === 1);
-    if (putOff || chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
+    if (fate === 'never' || chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
     if (fate === 'unanswered') return { after, ending: 'drop' };
     return drops(id, time) ? { after, ending: 'drop' } : { say: `250 2.0.0 Ok: queued as ${time}-LEDGER`, after };
   };

@@ -20,8 +20,8 @@ export type Situation =
   | 'unaddressed'
   /** Somebody enters a cohort. */
   | 'member'
-  /** Orders whose mail is put off, refused for good, or taken without an answer. */
-  | 'later'
+  /** Orders whose mail is put off for ever, refused for good, or taken without an answer. */
+  | 'never'
   | 'refused'
   | 'unanswered'
   /** An order whose mail is put off until it is of no use. */
@@ -43,7 +43,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'cohort.members': 'member',
   'cohort.save': 'member',
   'config.append': 'published',
-  'delivery.waiting': 'later',
+  'delivery.waiting': 'never',
   'delivery.failed': 'refused',
   'delivery.in-doubt': 'unanswered',
   'delivery.suppressed': 'unaddressed',

@@ -5,6 +5,7 @@ import {
   OUTCOME_NOT_IN_DOCUMENT,
   plantedLine,
   planting,
+  POSITION_BEFORE_CUSTODY,
   type Change,
 } from '../../planting.ts';
 import type { Finding } from '../../verdict.ts';
@@ -43,6 +44,17 @@ describe('A failpoint shows', () => {
     async (_name, bug, kind) => {
       const found = await findings(bug, 'runAndKill', { at: 'events.append.before', action: 'delay' });
       expect(found.map((one) => one.kind)).toEqual(kind === null ? [] : [kind]);
+    },
+    TAKES,
+  );
+
+  it(
+    'that the position is saved before custody: the intent is lost at the first kill, not by chance',
+    async () => {
+      const kill = { at: 'delivery.insert.before', action: 'kill' } as const;
+      const found = await findings(POSITION_BEFORE_CUSTODY, 'runAndKill', kill);
+      expect(found.map(({ kind }) => kind)).toEqual(['lost']);
+      expect(found[0]?.what).toContain('nobody has its intent in custody');
     },
     TAKES,
   );

@@ -45,7 +45,7 @@ export async function prepare(situation: Situation, number: number, floor: Floor
     case 'order':
     case 'brief':
       return order(number, situation === 'order' ? 'customer' : 'never', floor, situation === 'brief');
-    case 'later':
+    case 'never':
     case 'refused':
     case 'unanswered':
       return order(number, situation, floor);

@@ -2,21 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumeOptions } from '@carillon/ports';
 import { untilFound } from '@carillon/testing';
 import { expect, it } from 'vitest';
+import { fetchedMessage } from '../../test/fetched-message.ts';
 import type { Brokers, Cluster } from '../connection/cluster.ts';
 import { createWatermarks } from '../watermarks.ts';
 import { startAssignment } from './assignment.ts';
 import { createFetching } from './fetching.ts';
 
 const outOfRange = Object.assign(new Error('trimmed'), { type: 'OFFSET_OUT_OF_RANGE', partition: 0 });
-const message = (offset: number) => ({
-  offset: String(offset),
-  timestamp: '0',
-  key: null,
-  value: Buffer.from('{}'),
-  headers: {},
-  isControlRecord: false,
-});
-
 /** A leader that holds 0 and 1, loses what comes after to retention, and holds 5. */
 function brokersThatTrim(): Brokers {
   const leader = {
@@ -25,7 +17,7 @@ function brokersThatTrim(): Brokers {
       if (from > 1 && from < 5) throw outOfRange;
       if (from > 5) await pause(10);
       const offsets = from > 5 ? [] : from === 5 ? [5] : [0, 1];
-      const partitions = [{ partition: 0, highWatermark: '6', messages: offsets.map(message) }];
+      const partitions = [{ partition: 0, highWatermark: '6', messages: offsets.map(fetchedMessage) }];
       return { responses: [{ topicName: 'carillon.events', partitions }] };
     },
   };

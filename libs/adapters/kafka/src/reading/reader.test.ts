@@ -1,17 +1,10 @@
 import { expect, it } from 'vitest';
+import { fetchedMessage } from '../../test/fetched-message.ts';
 import type { Brokers, Cluster, FetchedMessage, FetchedPartition } from '../connection/cluster.ts';
 import { isStale } from '../connection/faults.ts';
 import { createWatermarks } from '../watermarks.ts';
 import { createReader } from './reader.ts';
 
-const message = (offset: number): FetchedMessage => ({
-  offset: String(offset),
-  timestamp: '0',
-  key: null,
-  value: Buffer.from('{}'),
-  headers: {},
-  isControlRecord: false,
-});
 const page = (highWatermark: number, ...messages: readonly FetchedMessage[]): readonly FetchedPartition[] => [
   { partition: 0, highWatermark: String(highWatermark), messages },
 ];
@@ -52,13 +45,19 @@ function readerOver(...answers: readonly (readonly FetchedPartition[])[]) {
 }
 
 it('an answer without the partition, as a client over its quota gets it, is not taken for the end', async () => {
-  const { offsets, left } = readerOver([], page(2, message(0), message(1)), [], page(2));
+  const { offsets, left } = readerOver([], page(2, fetchedMessage(0), fetchedMessage(1)), [], page(2));
   expect(await offsets()).toEqual([0, 1]);
   expect(left).toEqual([]);
 });
 
 it('an empty page is the end only where the broker says that the partition ends there', async () => {
-  const { offsets, left } = readerOver(page(2), page(2, message(0)), page(2), page(2, message(1)), page(2));
+  const { offsets, left } = readerOver(
+    page(2),
+    page(2, fetchedMessage(0)),
+    page(2),
+    page(2, fetchedMessage(1)),
+    page(2),
+  );
   expect(await offsets()).toEqual([0, 1]);
   expect(left).toEqual([]);
 });

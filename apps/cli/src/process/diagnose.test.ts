@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '@carillon/adapter-system';
+import type { Check } from '@carillon/control';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Backend } from './backend.ts';
+import { diagnose } from './care.ts';
+import { openKeys, type Keys } from './deployment-keys.ts';
+import { openEmbeddedBackend } from './embedded-backend.ts';
+import { readSettings } from './settings.ts';
+
+let folder: string;
+let backend: Backend;
+let keys: Keys;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'carillon-diagnose-'));
+  const settings = readSettings({ dataDir: folder }, {});
+  const silent = { kafkaSaid: () => undefined, fatal: () => undefined };
+  backend = await openEmbeddedBackend({ settings, clock: systemClock, holder: 'test', ...silent });
+  keys = await openKeys(settings, {}, backend);
+});
+afterEach(async () => {
+  await backend.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const away = (step: string) => async (): Promise<readonly Check[]> => [{ step, ok: false, detail: 'no answer' }];
+const names = (steps: readonly Check[], ok: boolean): readonly string[] =>
+  steps.filter((one) => one.ok === ok).map(({ step }) => step);
+const LAG = [
+  'engine on carillon.events',
+  'engine on carillon.triggers',
+  'engine on carillon.lookups',
+  'engine on carillon.cohorts',
+  'delivery on carillon.intents',
+  'control on carillon.events',
+  'control on carillon.outcomes',
+  'control on carillon.evaluations',
+  'control on carillon.dead-letters',
+];
+
+describe('The doctor', () => {
+  it('finds all well where it is', async () => {
+    const steps = await diagnose(backend, keys, systemClock);
+    expect(names(steps, false)).toEqual([]);
+    expect(names(steps, true)).toEqual(['data file', 'free disk', 'keys', 'in doubt', ...LAG, 'clock']);
+  });
+
+  it('asks nobody who is known to be away, and all others', async () => {
+    const noLog = { ...backend, checks: away('Kafka'), log: { ...backend.log, bounds: never } };
+    const noStores = {
+      ...backend,
+      checks: away('database'),
+      ledger: { ...backend.ledger, countByState: never },
+      configurationStore: { ...backend.configurationStore, identity: never },
+      checkpoints: { ...backend.checkpoints, load: never },
+    };
+    const [log, stores] = [await diagnose(noLog, keys, systemClock), await diagnose(noStores, keys, systemClock)];
+    expect([names(log, false), names(log, true)]).toEqual([['Kafka'], ['keys', 'in doubt', 'clock']]);
+    expect([names(stores, false), names(stores, true)]).toEqual([['database'], ['clock']]);
+  });
+
+  it('answers where something never does, or throws', async () => {
+    const silent = {
+      ...backend,
+      log: { ...backend.log, bounds: never },
+      ledger: { ...backend.ledger, countByState: () => Promise.reject(new Error('the store is away')) },
+    };
+    const steps = await diagnose(silent, keys, systemClock);
+    expect(names(steps, false)).toEqual(['in doubt', ...LAG]);
+    expect(steps.find(({ step }) => step === 'in doubt')?.detail).toBe('the store is away');
+  });
+});

@@ -1,0 +1,39 @@
+import { readCohortBody } from '@carillon/contracts';
+import { MAX_COHORT_BYTES, MAX_COHORT_VALUES } from '@carillon/domain';
+import { hostileJson, processorTime } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+
+const body = (text: string): Uint8Array => new TextEncoder().encode(text);
+const listOf = (values: number): Uint8Array => body(`[1${',1'.repeat(values - 1)}]`);
+
+describe('a body about a cohort', () => {
+  it.each(Object.entries(hostileJson(MAX_COHORT_BYTES, MAX_COHORT_VALUES)))(
+    'of megabytes of %s holds up nobody',
+    (_, text) => {
+      const bytes = body(text);
+      expect(bytes.length).toBeLessThanOrEqual(MAX_COHORT_BYTES);
+      expect(processorTime(() => void readCohortBody(bytes))).toBeLessThan(600);
+    },
+  );
+
+  it.each(['[]', '{}', '1', '{"a":1}'])('of too many %s is refused before it is read', (one) => {
+    const bytes = body(`[${`${one},`.repeat(MAX_COHORT_BYTES / 8)}0]`);
+    const read = readCohortBody(bytes, () => {
+      throw new Error('it would have been read');
+    });
+    expect(read.ok ? 'taken' : read.error.facts.limit).toBe('150000 fields and items of lists');
+    expect(read.ok ? 'taken' : read.error.code).toBe('body_too_large');
+  });
+
+  it('may have as many values as a page of a thousand members with 150 fields each', () => {
+    expect(readCohortBody(listOf(MAX_COHORT_VALUES)).ok).toBe(true);
+    expect(readCohortBody(listOf(MAX_COHORT_VALUES + 1)).ok).toBe(false);
+  });
+
+  it('counts for what it takes in memory, and is not read where there is no room', () => {
+    const asked: number[] = [];
+    const read = readCohortBody(listOf(10_000), (bytes) => asked.push(bytes) > 1);
+    expect(asked).toEqual([2_000_000]);
+    expect(read.ok ? 'taken' : read.error.code).toBe('overloaded');
+  });
+});
