@@ -112,19 +112,6 @@ describe('a partner that refuses everybody', () => {
       expect(await ground.allLetters()).toHaveLength(bad);
     },
   );
-
-  it('is believed only about those that it refused already: who comes later is asked without them', async () => {
-    ground.partner().follow(knowsOnlyTheGood);
-    await ground.configure();
-    await events(150, 'bad-');
-    await ground.start();
-    await ground.letters(1, 30_000);
-    await events(8, 'bad-late');
-    await events(30, 'good');
-    expect(await ground.intents(30, 30_000)).toHaveLength(30);
-    expect(await ground.letters(158, 30_000)).toHaveLength(158);
-    expect(ground.partner().calls.length).toBeLessThan(300);
-  });
 });
 
 describe('a partner in trouble', () => {

@@ -147,8 +147,11 @@ async function follow(run: Run, source: Source): Promise<void> {
       options.failed(run.partition, error);
     }
     await worker?.lost();
-    if (standsStill) await run.over;
-    else if (!run.ended) await Promise.race([new Promise((resolve) => setTimeout(resolve, PAUSE)), run.over]);
+    if (standsStill) {
+      const left = options.stopped?.(run.partition);
+      await run.over;
+      left?.();
+    } else if (!run.ended) await Promise.race([new Promise((resolve) => setTimeout(resolve, PAUSE)), run.over]);
   }
 }
 
