@@ -59,6 +59,6 @@ describeWith('prlimit', 'A disk that is full', () => {
     expect(statusWhileFull).toBe(200);
     expect(stderr).toContain('"code":"log_unavailable"');
     expect(stderr).toContain('writing to the data file failed');
-    expect(figures['requestsCut']).toBeGreaterThan(40);
+    expect(figures['requestsCut']).toBeGreaterThanOrEqual(40);
   }, 300_000);
 });
