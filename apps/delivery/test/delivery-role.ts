@@ -21,6 +21,7 @@ export class RoleUnderTest {
   readonly troubles: unknown[] = [];
   readonly alerts: string[] = [];
   role: DeliveryRole | null = null;
+  #looks = 0;
 
   constructor(topology: Topology, mail: ScriptedSmtp) {
     this.topology = topology;
@@ -82,8 +83,16 @@ export class RoleUnderTest {
 
   get ports(): DeliveryPorts {
     const { attempts, alerts, troubles } = this;
+    const { ledger } = this.topology.ports;
     return {
       ...this.topology.ports,
+      ledger: {
+        ...ledger,
+        dueWorkspaces: (now) => {
+          this.#looks += 1;
+          return ledger.dueWorkspaces(now);
+        },
+      },
       watch: {
         ...this.topology.witness,
         attempt:
@@ -95,6 +104,13 @@ export class RoleUnderTest {
         trouble: (_, error) => void troubles.push(error),
       },
     };
+  }
+
+  /** Waits until the dispatcher has looked for what is due now, and has begun what it found. */
+  async looks(): Promise<void> {
+    const before = this.#looks;
+    // The first look may have begun before; the third begins after what the second found has begun.
+    await untilFound('the ledger is looked at', () => this.#looks >= before + 3 || undefined, 20_000);
   }
 
   paid(order: string, workspace = 'shop'): Promise<string> {

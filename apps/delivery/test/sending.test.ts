@@ -160,7 +160,7 @@ describe('an account that fails', () => {
       under.attempts.filter(({ verdict }) => verdict === 'transient' || verdict === 'throttled').length,
     );
     under.topology.clock.pass(10_000);
-    await new Promise((resolve) => setTimeout(resolve, 1200));
+    await under.looks();
     expect(under.mail.connections()).toBe(calls);
     under.mail.follow(() => undefined);
     under.topology.clock.pass(25_000);

@@ -39,6 +39,26 @@ const everywhere = (number: number, times = 1) =>
     },
     8000,
   );
+/** Counts how often the keeper of the clock lease asks for it: a round begins with that. */
+function countingRounds() {
+  const { leases } = topology.ports;
+  let rounds = 0;
+  const counted: Pick<EnginePorts, 'leases'> = {
+    leases: {
+      acquire(...given) {
+        rounds += 1;
+        return leases.acquire(...given);
+      },
+      release: (...given) => leases.release(...given),
+    },
+  };
+  /** One more round has begun and ended. */
+  const another = async (): Promise<void> => {
+    const before = rounds;
+    await untilFound('a round has passed', () => rounds >= before + 2 || undefined, 20_000);
+  };
+  return { counted, another };
+}
 /** What a publisher leaves behind that dies between the record and its markers. */
 const leaveBehind = () =>
   topology.data.log.append([
@@ -83,10 +103,11 @@ describe('the engine', () => {
 
   it('repeats markers that a publisher left behind, once they are five seconds old, and only then', async () => {
     await topology.publish(...orderShop());
-    await start();
+    const { counted, another } = countingRounds();
+    await start(counted);
     await everywhere(0, 2);
     await leaveBehind();
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await another();
     expect((await markers()).flat()).not.toContain(1);
     topology.clock.pass(6000);
     await everywhere(1);
@@ -104,8 +125,9 @@ describe('the engine', () => {
     const now = topology.clock.now();
     expect(await topology.data.leases.acquire('clock', 'another', now, now + 60_000)).toBe(true);
     await leaveBehind();
-    await start();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { counted, another } = countingRounds();
+    await start(counted);
+    await another();
     expect(await markers()).toEqual([[], []]);
     topology.clock.pass(61_000);
     await everywhere(0);

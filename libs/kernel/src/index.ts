@@ -4,3 +4,4 @@ export * from './ids.ts';
 export * from './json.ts';
 export * from './result.ts';
 export * from './time.ts';
+export * from './until-aborted.ts';

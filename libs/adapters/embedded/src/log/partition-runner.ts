@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, untilAborted } from '@carillon/kernel';
 import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName } from '@carillon/ports';
 import type { Arrivals } from './arrivals.ts';
 
@@ -47,20 +47,14 @@ export async function runPartition(
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 async function standStill(options: ConsumeOptions, partition: number, signal: AbortSignal): Promise<void> {
   try {
     const left = options.stopped?.(partition);
-    await aborted(signal);
+    await untilAborted(signal);
     left?.();
   } catch (error) {
     report(options, partition, error);
-    await aborted(signal);
+    await untilAborted(signal);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, untilAborted } from '@carillon/kernel';
 import type { ConsumeOptions, PartitionWorker } from '@carillon/ports';
 import { placeOf } from '../producing/appending.ts';
 import type { Bounds } from '../reading/reader.ts';
@@ -60,7 +60,7 @@ export function startAssignment(
   }
 
   async function run(): Promise<void> {
-    await Promise.race([before, aborted(ending.signal)]);
+    await Promise.race([before, untilAborted(ending.signal)]);
     let delay = FIRST_PAUSE;
     let needsPerson = false;
     while (!ending.signal.aborted) {
@@ -98,20 +98,14 @@ export function startAssignment(
   };
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 async function standStill(options: ConsumeOptions, partition: number, signal: AbortSignal): Promise<void> {
   try {
     const left = options.stopped?.(partition);
-    await aborted(signal);
+    await untilAborted(signal);
     left?.();
   } catch (error) {
     report(options, partition, error);
-    await aborted(signal);
+    await untilAborted(signal);
   }
 }
 
