@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
 const chapters = 'test/walkthrough/[0-9]*.test.ts';
+/** Takes long and tells of the tests rather than of the product: `npm test -- --long`. */
+const long = 'test/**/*.long.test.ts';
 const alone = [
   'test/chaos/**/*.test.ts',
   'test/integration/cluster/outage.test.ts',
@@ -10,9 +12,10 @@ const alone = [
 ];
 
 /**
- * Four groups, one after the other. `unit`: the tests of the packages and of the architecture. `whole`: tests of the
+ * Five groups, one after the other. `unit`: the tests of the packages and of the architecture. `whole`: tests of the
  * running product under `test/`; both two files at a time. `alone`: crashes, outages, hostile input and overload, one at a time,
  * because each takes the machine. `walkthrough`: the chapters of the handbook, over servers started once for all.
+ * `long`: what `npm test` leaves out.
  */
 export default defineConfig({
   test: {
@@ -34,13 +37,19 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, 'test/architecture/**', ...alone, chapters],
+          exclude: [...exclude, 'test/architecture/**', ...alone, chapters, long],
           sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        test: { name: 'alone', include: alone, exclude, fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: {
+          name: 'alone',
+          include: alone,
+          exclude: [...exclude, long],
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
       },
       {
         extends: true,
@@ -54,6 +63,10 @@ export default defineConfig({
           fileParallelism: false,
           sequence: { groupOrder: 3 },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'long', include: [long], exclude, fileParallelism: false, sequence: { groupOrder: 4 } },
       },
     ],
   },

@@ -6,13 +6,15 @@ import { join, resolve } from 'node:path';
 import { debianPackagesFor, findMissing, servicesToFetch, type Program } from '../test/support/programs.ts';
 import { closingLine, countTests, type Report } from './test-results.ts';
 
-const HELP = `npm test [-- [--install] [what vitest takes]]
+const HELP = `npm test [-- [--install] [--long] [what vitest takes]]
 
   npm test                         every test; those whose programs are not installed are skipped, with the reason
   npm test -- --install            first installs what is missing (Debian packages; as root, or with sudo)
                                    and fetches servers (npm run services -- fetch)
   npm test -- libs/kernel          the tests of one folder or file
   npm test -- -t "part of a name"  the tests with that name
+  npm test -- --long               those that take long, and only those (a quarter of an hour): bugs planted into the
+                                   running product, each of which the crash test has to find
 
 CI=true implies --install, and then a test that is skipped counts as failed.
 The last line is: N passed, N failed`;
@@ -68,7 +70,12 @@ function runVitest(args: readonly string[], report: string, missing: readonly Pr
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, CARILLON_TEST_MISSING: missing.join(',') },
+      env: {
+        ...process.env,
+        CARILLON_TEST_MISSING: missing.join(','),
+        // Tests start hundreds of processes; Node compiles each source file once for all of them.
+        NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
+      },
     },
   );
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
@@ -93,7 +100,8 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-test-'));
   try {
     const file = join(folder, 'report.json');
-    const forVitest = args.filter((arg) => arg !== '--install');
+    const project = args.includes('--long') ? 'long' : '!long';
+    const forVitest = [...args.filter((arg) => arg !== '--install' && arg !== '--long'), `--project=${project}`];
     const exitCode = await runVitest(forVitest, file, missing);
     // vitest wrote it; countTests takes a report that lacks tests as a failure.
     const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : undefined;

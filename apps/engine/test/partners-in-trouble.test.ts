@@ -177,6 +177,7 @@ describe('keys', () => {
     const engine = await ground.start();
     await events(30);
     await untilFound('it is suspended', () => engine.alerts[0]);
+    await untilFound('that is told', () => engine.states[0]);
     await untilFound('the calls that were open are over', () => (engine.openCalls() === 0 ? true : undefined));
     const before = ground.partner().calls.length;
     ground.topology().clock.pass(61_000);

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ANSWER_BEFORE_CUSTODY,
+  MEMBERS_BEFORE_EVENTS,
+  NO_COMPARE_AND_SET,
+  POSITION_BEFORE_CUSTODY,
+  SECOND_ANSWER_ACCEPTED,
+  TWO_DISPATCHERS,
+} from '../planting.ts';
+import { crashUntilRed, crashWith, FEW, kindsOf, MANY, TAKES } from './planted-run.ts';
+
+const ASKING = { ...FEW, rounds: 3, mixture: { lookups: 0.8 } };
+const CHANGING = { ...FEW, rounds: 3, mixture: { changes: 0.8 } };
+
+describe('The crash test turns red', () => {
+  it(
+    'when the position is saved before custody: acknowledged events are lost',
+    async () => {
+      // The moment between the two writes is short: busy partitions are nearly always in it, but chance has its say.
+      const report = await crashUntilRed([POSITION_BEFORE_CUSTODY], MANY);
+      expect(kindsOf(report)).toEqual(new Set(['lost']));
+      expect(report.findings.every(({ what }) => what.includes('nobody has its intent in custody'))).toBe(true);
+    },
+    4 * TAKES,
+  );
+
+  it(
+    'when two dispatchers send and nothing compares versions: customers are told twice',
+    async () => {
+      const report = await crashUntilRed([TWO_DISPATCHERS, NO_COMPARE_AND_SET], FEW);
+      expect(kindsOf(report)).toContain('twice');
+    },
+    4 * TAKES,
+  );
+
+  it(
+    'when answers come on the log before they are in custody, and the second one counts too: asked again, told twice',
+    async () => {
+      const report = await crashUntilRed([ANSWER_BEFORE_CUSTODY, SECOND_ANSWER_ACCEPTED], ASKING);
+      expect(kindsOf(report)).toEqual(new Set(['asked', 'twice']));
+    },
+    4 * TAKES,
+  );
+
+  it(
+    'when members of a cohort are saved before their events: changes are lost',
+    async () => {
+      const report = await crashUntilRed([MEMBERS_BEFORE_EVENTS], CHANGING);
+      expect(kindsOf(report)).toEqual(new Set(['lost']));
+      expect(report.findings.every(({ what }) => what.includes('no event came of it'))).toBe(true);
+    },
+    4 * TAKES,
+  );
+
+  it(
+    'but not for two dispatchers whose ledger compares versions',
+    async () => {
+      const { findings, stderr } = await crashWith([TWO_DISPATCHERS], FEW);
+      expect(findings, stderr).toEqual([]);
+    },
+    4 * TAKES,
+  );
+});
