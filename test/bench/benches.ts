@@ -1,0 +1,5 @@
+import { rules } from './benches/rules.ts';
+import type { Bench } from './harness/bench.ts';
+
+/** In the order of `docs/benchmarks.md`. */
+export const BENCHES: readonly Bench[] = [rules];
