@@ -1,5 +1,9 @@
+import { claims } from './benches/claims.ts';
+import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
+import { smtp } from './benches/smtp.ts';
+import { templates } from './benches/templates.ts';
 import type { Bench } from './harness/bench.ts';
 
 /** In the order of `docs/benchmarks.md`. */
-export const BENCHES: readonly Bench[] = [rules];
+export const BENCHES: readonly Bench[] = [rules, manyRules, claims, smtp, templates];

@@ -89,7 +89,10 @@ describe('The harness', () => {
   });
 
   it('skips a side that the machine cannot run, with the reason', async () => {
-    const absent: Side = { ...sideOf('theirs', 10), open: () => Promise.reject(new CannotRun('nginx is not installed')) };
+    const absent: Side = {
+      ...sideOf('theirs', 10),
+      open: () => Promise.reject(new CannotRun('nginx is not installed')),
+    };
     const result = await resultOf(sideOf('ours', 100), absent);
     expect(judged(result)).toMatchObject({ verdict: 'not run', why: 'theirs: nginx is not installed' });
     expect(result.sides[1]).toMatchObject({ skipped: 'nginx is not installed', faults: [], rounds: [] });
