@@ -1,0 +1,6 @@
+import { ingest } from './benches/ingest.ts';
+import { rules } from './benches/rules.ts';
+import type { Bench } from './harness/bench.ts';
+
+/** In the order of `docs/benchmarks.md`. */
+export const BENCHES: readonly Bench[] = [ingest, rules];

@@ -1,0 +1,128 @@
+import { type Bench, type BenchCase, CannotRun, type OpenSide, type Reading, type Round } from './bench.ts';
+import { cpuOf } from './cpu.ts';
+import { type Quantiles, quantilesOf } from './delays.ts';
+
+/** One counted round of one side. */
+export type Measured = {
+  readonly done: number;
+  readonly seconds: number;
+  /** Done in a second. */
+  readonly rate: number;
+  /** CPU seconds by the name of the process. */
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly delays?: Quantiles;
+};
+
+export type SideResult = {
+  readonly name: string;
+  readonly syncs: string;
+  readonly at?: number;
+  readonly line?: string;
+  /** Why it did not run. */
+  readonly skipped?: string;
+  /** What verifying found: with any of them the rounds say nothing. */
+  readonly faults: readonly string[];
+  readonly rounds: readonly Measured[];
+};
+
+export type CaseResult = Omit<BenchCase, 'sides'> & { readonly sides: readonly SideResult[] };
+export type BenchResult = Omit<Bench, 'cases'> & { readonly cases: readonly CaseResult[] };
+
+export type RunOptions = {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Told what happens, a line at a time. */
+  readonly tell: (line: string) => void;
+};
+
+/** A side on its way through the rounds. */
+type Entrant = {
+  readonly side: BenchCase['sides'][number];
+  open: OpenSide | null;
+  skipped?: string;
+  readonly faults: string[];
+  readonly rounds: Measured[];
+};
+
+const saying = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const shown = (rate: number): string => (rate >= 100 ? Math.round(rate).toLocaleString('en') : rate.toPrecision(3));
+
+async function measure(open: OpenSide, round: Round): Promise<Measured> {
+  const processes = open.processes ?? { bench: process.pid };
+  const before = cpuOf(processes);
+  const { done, seconds, delays }: Reading = await open.round(round);
+  const after = cpuOf(processes);
+  return {
+    done,
+    seconds,
+    rate: done / seconds,
+    cpu: Object.fromEntries(Object.entries(after).map(([name, used]) => [name, used - (before[name] ?? Number.NaN)])),
+    ...(delays && { delays: quantilesOf(delays) }),
+  };
+}
+
+async function runCase({ sides, ...rest }: BenchCase, options: RunOptions): Promise<CaseResult> {
+  const { rounds, seconds, tell } = options;
+  tell(`  ${rest.title}`);
+  const entrants: Entrant[] = sides.map((side) => ({ side, open: null, faults: [], rounds: [] }));
+  const fail = (entrant: Entrant, when: string, error: unknown): void => {
+    entrant.faults.push(`${when}: ${saying(error)}`);
+    tell(`    ${entrant.side.name}: void, ${entrant.faults.at(-1)}`);
+  };
+  try {
+    for (const entrant of entrants) {
+      try {
+        entrant.open = await entrant.side.open();
+      } catch (error) {
+        if (error instanceof CannotRun) {
+          entrant.skipped = error.message;
+          tell(`    ${entrant.side.name}: skipped, ${error.message}`);
+        } else fail(entrant, 'start', error);
+      }
+    }
+    for (let number = 0; number <= rounds; number += 1) {
+      // The order is turned each round, so that who comes after whom evens out.
+      for (const entrant of number % 2 === 0 ? entrants : entrants.toReversed()) {
+        if (!entrant.open || entrant.faults.length > 0) continue;
+        try {
+          const measured = await measure(entrant.open, { number, seconds: number === 0 ? seconds / 2 : seconds });
+          if (number === 0) continue;
+          entrant.rounds.push(measured);
+          tell(`    round ${number}: ${entrant.side.name}: ${shown(measured.rate)} ${rest.counted}/s`);
+        } catch (error) {
+          fail(entrant, `round ${number}`, error);
+        }
+      }
+    }
+    for (const entrant of entrants) {
+      if (!entrant.open || entrant.faults.length > 0) continue;
+      try {
+        for (const fault of await entrant.open.verify()) fail(entrant, 'verification', fault);
+      } catch (error) {
+        fail(entrant, 'verification', error);
+      }
+    }
+  } finally {
+    for (const { open } of entrants.toReversed()) await open?.close?.();
+  }
+  return {
+    ...rest,
+    sides: entrants.map(({ side: { name, syncs, at, line }, skipped, faults, rounds: measured }) => ({
+      name,
+      syncs,
+      ...(at !== undefined && { at }),
+      ...(line !== undefined && { line }),
+      ...(skipped !== undefined && { skipped }),
+      faults,
+      rounds: measured,
+    })),
+  };
+}
+
+/** Runs the cases one after the other; within a case all sides are started, and then take turns. */
+export async function runBench({ cases, ...rest }: Bench, options: RunOptions): Promise<BenchResult> {
+  options.tell(`${rest.name}: ${rest.title}`);
+  const results: CaseResult[] = [];
+  for (const one of cases) results.push(await runCase(one, options));
+  return { ...rest, cases: results };
+}

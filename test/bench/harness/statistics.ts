@@ -1,0 +1,77 @@
+import type { Comparison, Measure } from './bench.ts';
+import type { CaseResult, Measured, SideResult } from './run.ts';
+
+export type Spread = { readonly median: number; readonly min: number; readonly max: number };
+
+/** @throws RangeError where there are no values. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  const [min] = sorted;
+  const max = sorted.at(-1);
+  if (min === undefined || max === undefined) throw new RangeError('no values');
+  return { median: middle.reduce((sum, value) => sum + value, 0) / middle.length, min, max };
+}
+
+/** Undefined where a round did not measure it. */
+export function valueOf({ rate, seconds, done, cpu, delays }: Measured, measure: Measure): number | undefined {
+  switch (measure) {
+    case 'rate':
+      return rate;
+    case 'seconds':
+      return seconds;
+    case 'cpu':
+      return (Object.values(cpu).reduce((sum, value) => sum + value, 0) / done) * 1000;
+    case 'p50':
+    case 'p99':
+    case 'max':
+      return delays?.[measure];
+  }
+}
+
+/** Over the rounds of one side; null where it has none with this measure. */
+export function spreadIn(side: SideResult, measure: Measure): Spread | null {
+  const values = side.rounds.map((round) => valueOf(round, measure)).filter((value) => value !== undefined);
+  return values.length === 0 ? null : spreadOf(values);
+}
+
+export type Judgement = { readonly comparison: Comparison } & (
+  | {
+      readonly verdict: 'goal met' | 'floor met' | 'missed';
+      /** Of the medians. */ readonly value: number;
+      /** Of the ratios round by round, which were measured right after each other. */ readonly spread: Spread;
+    }
+  | { readonly verdict: 'void' | 'not run'; readonly why: string }
+);
+
+/** Void where what either side did was wrong; not run where either was skipped. */
+export function judge(comparison: Comparison, result: CaseResult): Judgement {
+  const { measure, wanted, floor, goal } = comparison;
+  const names = [comparison.side, ...(comparison.to === undefined ? [] : [comparison.to])];
+  const sides = names.map((name) => {
+    const side = result.sides.find((one) => one.name === name);
+    if (!side) throw new Error(`${result.title}: there is no side ${name} to compare`);
+    return side;
+  });
+  const wrong = sides.find(({ faults }) => faults.length > 0);
+  if (wrong) return { comparison, verdict: 'void', why: `${wrong.name}: ${wrong.faults[0]}` };
+  const skipped = sides.find((side) => side.skipped !== undefined);
+  if (skipped) return { comparison, verdict: 'not run', why: `${skipped.name}: ${skipped.skipped}` };
+
+  const [mine = [], theirs] = sides.map((side) =>
+    side.rounds.map((round) => {
+      const value = valueOf(round, measure);
+      if (value === undefined) throw new Error(`${result.title}: ${side.name} did not measure ${measure}`);
+      return value;
+    }),
+  );
+  const ratio = (a: number, b: number | undefined): number => (b === undefined ? a : a / b);
+  const value = ratio(spreadOf(mine).median, theirs && spreadOf(theirs).median);
+  const meets = (bound: number): boolean => (wanted === 'at least' ? value >= bound : value <= bound);
+  return {
+    comparison,
+    verdict: meets(goal) ? 'goal met' : meets(floor) ? 'floor met' : 'missed',
+    value,
+    spread: spreadOf(mine.map((one, index) => ratio(one, theirs?.[index]))),
+  };
+}

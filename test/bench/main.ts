@@ -1,0 +1,88 @@
+/** `npm run bench`: see HELP below. */
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { BENCHES } from './benches.ts';
+import { runBench, type BenchResult } from './harness/run.ts';
+import { judge } from './harness/statistics.ts';
+import { circumstances, comparisonText, judgementText, sectionOf, writeReport, type Section } from './report.ts';
+
+const HELP = `npm run bench -- [NAME...] [--rounds N] [--seconds N] [--write] [--list]
+
+Measures the product beside others that do the same work, in turns: see docs/benchmarks.md. Without a NAME: all of them.
+
+  --rounds N   counted rounds of each side, after one to warm up (5 unless set)
+  --seconds N  how long a side works in a round (5 unless set)
+  --write      writes the results into docs/benchmarks.md and docs/images/bench
+  --list       only lists the benches
+  --help       this text
+
+A side that this machine cannot run is skipped, with the reason. The exit code is 0 when every result counts, also where
+a floor is missed; 1 when one is void, because what its side did was wrong; 2 when the command was called wrongly.`;
+
+const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
+
+function positive(text: string, option: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw new Error(`--${option} takes a number above 0, not ${text}`);
+}
+
+function readOptions() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '5' },
+      write: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const unknown = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
+  if (unknown !== undefined) throw new Error(`there is no bench ${unknown}; --list shows those there are`);
+  const rounds = positive(values.rounds, 'rounds');
+  if (!Number.isInteger(rounds)) throw new Error(`--rounds takes a whole number, not ${values.rounds}`);
+  const benches = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  return { ...values, rounds, seconds: positive(values.seconds, 'seconds'), benches };
+}
+
+/** Whether every side's result counts. */
+function tellVerdicts({ cases }: BenchResult): boolean {
+  for (const result of cases) {
+    for (const comparison of result.comparisons) {
+      const judgement = judge(comparison, result);
+      console.log(`  ${result.title}: ${comparisonText(judgement, result.counted)}: ${judgementText(judgement)}`);
+    }
+  }
+  return cases.every(({ sides }) => sides.every(({ faults }) => faults.length === 0));
+}
+
+async function main(): Promise<number> {
+  const { benches, rounds, seconds, write, list, help } = readOptions();
+  if (help) {
+    console.log(HELP);
+    return 0;
+  }
+  if (list) {
+    for (const { name, title } of benches) console.log(`${name.padEnd(14)} ${title}`);
+    return 0;
+  }
+  const order = BENCHES.map(({ name }) => name);
+  let counts = true;
+  for (const bench of benches) {
+    const result = await runBench(bench, { rounds, seconds, tell: (line) => console.log(line) });
+    counts = tellVerdicts(result) && counts;
+    if (!write) continue;
+    // After each bench: what was measured stays where a later one fails.
+    const section = sectionOf(result, circumstances(rounds, seconds, new Date()));
+    await writeReport(DOCS, new Map<string, Section>([[bench.name, section]]), order);
+  }
+  return counts ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}

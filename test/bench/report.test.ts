@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { createCorpus, EVENT_BYTES, USERS } from './corpus.ts';
+import type { BenchResult, SideResult } from './harness/run.ts';
+import { sectionOf, withSections, type Section } from './report.ts';
+
+const HOW = { date: '2026-11-21', machine: '2 cores', node: 'v24', rounds: 3, seconds: 5 };
+
+const side = (name: string, rates: readonly number[], more: Partial<SideResult> = {}): SideResult => ({
+  name,
+  syncs: 'nothing',
+  faults: [],
+  rounds: rates.map((rate) => ({ done: rate, seconds: 1, rate, cpu: { bench: 0.5 } })),
+  ...more,
+});
+
+const resultOf = (name: string, ...sides: SideResult[]): BenchResult => ({
+  name,
+  title: `About ${name}`,
+  what: 'What is measured.',
+  cases: [
+    {
+      title: 'one case',
+      counted: 'things',
+      sides,
+      comparisons: [{ side: 'ours', to: 'theirs', measure: 'rate', wanted: 'at least', floor: 0.5, goal: 0.7 }],
+    },
+  ],
+});
+
+const sectionsOf = (...results: BenchResult[]): Map<string, Section> =>
+  new Map(results.map((result) => [result.name, sectionOf(result, HOW)]));
+
+describe('The report of a bench', () => {
+  it('shows each side with its spread and CPU time, the ratio with its floor, and a chart', () => {
+    const { text, images } = sectionOf(resultOf('rules', side('ours', [60, 50, 70]), side('theirs', [100, 90, 110])), HOW);
+    expect(text).toContain('| ours | 60 (50..70) | bench 8.33 | nothing |');
+    expect(text).toContain('| ours / theirs, things per second | 0.6 (0.556..0.636): floor met | ≥ 0.5 | ≥ 0.7 |');
+    expect(text).toContain('2026-11-21; 2 cores; Node v24; 3 rounds of 5 s each.');
+    expect([...images.keys()]).toEqual(['rules-1.svg']);
+    expect(images.get('rules-1.svg')).toMatch(/^<svg [^>]*>[^]*theirs[^]*<\/svg>\n$/);
+  });
+
+  it('shows no figure of a side that is void or was skipped, but why', () => {
+    const wrong = side('theirs', [100], { faults: ['verification: 3 are missing'] });
+    const { text, images } = sectionOf(resultOf('rules', side('ours', [60]), wrong), HOW);
+    expect(text).toContain('| theirs | **void**: verification: 3 are missing |');
+    expect(text).toContain('void: theirs: verification: 3 are missing');
+    expect(images.size).toBe(0);
+    const absent = side('theirs', [], { skipped: 'nginx is not installed' });
+    expect(sectionOf(resultOf('rules', side('ours', [60]), absent), HOW).text).toContain(
+      '| theirs | skipped: nginx is not installed |',
+    );
+  });
+});
+
+describe('The page of the benches', () => {
+  const order = ['rules', 'smtp', 'start'];
+  const bare = '# Benchmarks\n\nHow to read.\n\n<!-- results -->\n';
+
+  it('keeps what stands above and the benches that did not run, and has all in their order', () => {
+    const first = withSections(bare, sectionsOf(resultOf('start', side('ours', [1]), side('theirs', [2]))), order);
+    const second = withSections(first, sectionsOf(resultOf('rules', side('ours', [3]), side('theirs', [4]))), order);
+    expect(second.startsWith(bare.trimEnd())).toBe(true);
+    expect(second.indexOf('## About rules')).toBeLessThan(second.indexOf('## About start'));
+    expect(second.match(/^## /gm)).toHaveLength(2);
+  });
+
+  it('replaces the section of a bench that ran again', () => {
+    const first = withSections(bare, sectionsOf(resultOf('rules', side('ours', [3]), side('theirs', [4]))), order);
+    const again = withSections(first, sectionsOf(resultOf('rules', side('ours', [5]), side('theirs', [6]))), order);
+    expect(again.match(/^## /gm)).toHaveLength(1);
+    expect(again).toContain('| ours | 5 (5..5)');
+  });
+
+  it('says what is missing where the page has no place for results', () => {
+    expect(() => withSections('# Benchmarks\n', new Map(), order)).toThrow(/<!-- results -->/);
+  });
+});
+
+describe('The corpus', () => {
+  it('is the same each time, each event of the same size, some users far more often than others', () => {
+    const [one, other] = [createCorpus(), createCorpus()];
+    const users = new Map<string, number>();
+    for (let n = 0; n < 5000; n += 1) {
+      const event = one.next();
+      users.set(event.customer.id, (users.get(event.customer.id) ?? 0) + 1);
+      const bytes = other.nextBytes();
+      if (n > 100) continue;
+      expect(bytes.toString()).toBe(JSON.stringify(event));
+      expect(bytes).toHaveLength(EVENT_BYTES);
+    }
+    expect(users.get('user-0')).toBeGreaterThan(300);
+    expect(users.size).toBeGreaterThan(1000);
+    expect(users.size).toBeLessThan(USERS);
+  });
+
+  it.each([300, 4096, 262_144])('comes in other sizes: %i bytes', (bytes) => {
+    expect(createCorpus(bytes).nextBytes()).toHaveLength(bytes);
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cpus, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import { chartOf, MEASURED_IN, shortNumber } from './charts.ts';
+import type { BenchResult, CaseResult, SideResult } from './harness/run.ts';
+import { judge, spreadIn, spreadOf, type Judgement, type Spread } from './harness/statistics.ts';
+
+/** What a run was made on and how: it stands above each result. */
+export type Circumstances = {
+  readonly date: string;
+  readonly machine: string;
+  readonly node: string;
+  readonly rounds: number;
+  readonly seconds: number;
+};
+
+export function circumstances(rounds: number, seconds: number, now: Date): Circumstances {
+  const all = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return {
+    date: now.toISOString().slice(0, 10),
+    machine: `${all.length} cores (${all[0]?.model.trim() ?? 'unknown'}), ${memory}, ${type()} ${release()}`,
+    node: process.version,
+    rounds,
+    seconds,
+  };
+}
+
+/** What the page says of a bench: its section, and its images by file name. */
+export type Section = { readonly text: string; readonly images: ReadonlyMap<string, string> };
+
+const withSpread = ({ median, min, max }: Spread): string =>
+  `${shortNumber(median)} (${shortNumber(min)}..${shortNumber(max)})`;
+const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
+
+/** CPU seconds for a thousand done, of each process. */
+function cpuText({ rounds }: SideResult): string {
+  const names = Object.keys(rounds[0]?.cpu ?? {});
+  const perThousand = (name: string): number =>
+    spreadOf(rounds.map(({ cpu, done }) => ((cpu[name] ?? Number.NaN) / done) * 1000)).median;
+  return names.map((name) => `${name} ${shortNumber(perThousand(name))}`).join(', ');
+}
+
+function sideRow(side: SideResult, hasDelays: boolean): readonly string[] {
+  const blank = hasDelays ? ['', '', ''] : [];
+  if (side.skipped !== undefined) return [side.name, `skipped: ${side.skipped}`, '', ...blank, side.syncs];
+  if (side.faults.length > 0) return [side.name, `**void**: ${side.faults[0]}`, '', ...blank, side.syncs];
+  const shown = (measure: Parameters<typeof spreadIn>[1]): string => {
+    const spread = spreadIn(side, measure);
+    return spread ? withSpread(spread) : '';
+  };
+  const delays = hasDelays ? [shown('p50'), shown('p99'), shown('max')] : [];
+  return [side.name, shown('rate'), cpuText(side), ...delays, side.syncs];
+}
+
+/** `carillon / closure, evaluations per second`. */
+export const comparisonText = ({ comparison }: Judgement, counted: string): string =>
+  `${comparison.side}${comparison.to === undefined ? '' : ` / ${comparison.to}`}, ${MEASURED_IN[comparison.measure](counted)}`;
+
+/** `0.71 (0.68..0.73): floor met`; or why there is no figure. */
+export function judgementText(judgement: Judgement): string {
+  if ('why' in judgement) return `${judgement.verdict}: ${judgement.why}`;
+  return `${withSpread({ ...judgement.spread, median: judgement.value })}: ${judgement.verdict}`;
+}
+
+function judgementRow(judgement: Judgement, counted: string): readonly string[] {
+  const { wanted, floor, goal } = judgement.comparison;
+  const bound = (value: number): string => `${wanted === 'at least' ? '≥' : '≤'} ${shortNumber(value)}`;
+  return [comparisonText(judgement, counted), judgementText(judgement), bound(floor), bound(goal)];
+}
+
+function caseText(result: CaseResult, image: string | null): string {
+  const hasDelays = result.sides.some((side) => spreadIn(side, 'p50') !== null);
+  const head = [
+    'side',
+    `${result.counted} per second`,
+    `CPU seconds per 1,000 ${result.counted}`,
+    ...(hasDelays ? ['p50, ms', 'p99, ms', 'longest, ms'] : []),
+    'forces to disk',
+  ];
+  const judgements = result.comparisons.map((comparison) => judge(comparison, result));
+  const parts = [
+    `### ${result.title}`,
+    ...(hasDelays && result.delays !== undefined ? [`The delays are ${result.delays}.`] : []),
+    table(
+      head,
+      result.sides.map((side) => sideRow(side, hasDelays)),
+    ),
+    ...(judgements.length > 0
+      ? [
+          table(
+            ['compared', 'measured', 'floor', 'goal'],
+            judgements.map((one) => judgementRow(one, result.counted)),
+          ),
+        ]
+      : []),
+    ...(image === null ? [] : [`![${result.title}](images/bench/${image})`]),
+  ];
+  return parts.join('\n\n');
+}
+
+const beginOf = (name: string): string => `<!-- bench ${name} -->`;
+const endOf = (name: string): string => `<!-- end of bench ${name} -->`;
+
+export function sectionOf(result: BenchResult, how: Circumstances): Section {
+  const images = new Map<string, string>();
+  const cases = result.cases.map((one, index) => {
+    const chart = chartOf(one);
+    const image = chart === null ? null : `${result.name}-${index + 1}.svg`;
+    if (image !== null && chart !== null) images.set(image, chart);
+    return caseText(one, image);
+  });
+  const made = `${how.date}; ${how.machine}; Node ${how.node}; ${how.rounds} rounds of ${how.seconds} s each.`;
+  const text = [beginOf(result.name), `## ${result.title}`, result.what, made, ...cases, endOf(result.name)].join(
+    '\n\n',
+  );
+  return { text, images };
+}
+
+const RESULTS = '<!-- results -->';
+
+/**
+ * The page with these sections in the place of those of the same benches. What stands above the mark of the results is
+ * kept as it is, and so are the sections of benches that did not run, in the order of `order`.
+ */
+export function withSections(page: string, sections: ReadonlyMap<string, Section>, order: readonly string[]): string {
+  const mark = page.indexOf(RESULTS);
+  if (mark < 0) throw new Error(`the page has no line ${RESULTS} for the results to stand below`);
+  const kept = (name: string): string | undefined => {
+    const from = page.indexOf(beginOf(name), mark);
+    const to = page.indexOf(endOf(name), from);
+    return from < 0 || to < 0 ? undefined : page.slice(from, to + endOf(name).length);
+  };
+  const texts = order.map((name) => sections.get(name)?.text ?? kept(name)).filter((text) => text !== undefined);
+  return `${[page.slice(0, mark) + RESULTS, ...texts].join('\n\n')}\n`;
+}
+
+/** Writes `benchmarks.md` and its images in this folder of documentation. */
+export async function writeReport(
+  docs: string,
+  sections: ReadonlyMap<string, Section>,
+  order: readonly string[],
+): Promise<void> {
+  const page = join(docs, 'benchmarks.md');
+  await writeFile(page, withSections(await readFile(page, 'utf8'), sections, order));
+  const folder = join(docs, 'images', 'bench');
+  await mkdir(folder, { recursive: true });
+  for (const { images } of sections.values()) {
+    for (const [name, image] of images) await writeFile(join(folder, name), image);
+  }
+}
