@@ -1,4 +1,5 @@
 import { claims } from './benches/claims.ts';
+import { ingest } from './benches/ingest.ts';
 import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
 import { smtp } from './benches/smtp.ts';
@@ -6,4 +7,4 @@ import { templates } from './benches/templates.ts';
 import type { Bench } from './harness/bench.ts';
 
 /** In the order of `docs/benchmarks.md`. */
-export const BENCHES: readonly Bench[] = [rules, manyRules, claims, smtp, templates];
+export const BENCHES: readonly Bench[] = [ingest, rules, manyRules, claims, smtp, templates];

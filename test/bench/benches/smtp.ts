@@ -33,7 +33,7 @@ function sending(
         String(THINK),
       ]);
       const [place] = (await once(server, 'message')) as [Place];
-      const { send, close } = await connectTo(place);
+      const client = await connectTo(place);
       let sent = 0;
       return {
         processes: { bench: process.pid, server: server.pid ?? 0 },
@@ -41,7 +41,7 @@ function sending(
           const before = sent;
           return closedLoop({ open, seconds }, (n) => {
             sent += 1;
-            return send(before + n);
+            return client.send(before + n);
           });
         },
         async verify() {
@@ -52,7 +52,7 @@ function sending(
             : [`${sent} mails were sent, ${taken} arrived, ${twice} of them twice`];
         },
         async close() {
-          await close();
+          await client.close();
           const gone = once(server, 'exit');
           server.disconnect();
           await gone;

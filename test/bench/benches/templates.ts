@@ -41,7 +41,7 @@ const contexts = (): readonly JsonObject[] => {
   const plain = events(CONTEXTS);
   return plain.map((event, at): JsonObject => {
     const more = plain[(at + 1) % CONTEXTS] ?? event;
-    return { ...event, items: [...event.items, ...more.items] } as unknown as JsonObject;
+    return { ...event, items: [...event.items, ...more.items] };
   });
 };
 
@@ -136,7 +136,7 @@ function cold(name: string, open: () => { readonly render: Render; close?(): Pro
     name,
     syncs: 'nothing',
     async open() {
-      const { render, close } = open();
+      const opened = open();
       const all = contexts();
       let seen = 0;
       let wrong = 0;
@@ -150,7 +150,7 @@ function cold(name: string, open: () => { readonly render: Render; close?(): Pro
           const lane = async (): Promise<void> => {
             while (seen < last) {
               const n = (seen += 1);
-              const { html } = await render(n, all[n % CONTEXTS] as JsonObject);
+              const { html } = await opened.render(n, all[n % CONTEXTS] as JsonObject);
               if (!html.includes(`of campaign ${n} is`)) wrong += 1;
             }
           };
@@ -159,7 +159,7 @@ function cold(name: string, open: () => { readonly render: Render; close?(): Pro
           return { done: last - before, seconds: (performance.now() - begun) / 1000, delays };
         },
         verify: async () => (wrong === 0 ? [] : [`${wrong} mails are not of their template`]),
-        ...(close && { close }),
+        close: async () => opened.close?.(),
       };
     },
   };

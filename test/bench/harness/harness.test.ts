@@ -114,7 +114,7 @@ describe('The harness', () => {
 
   it('counts the CPU time of its own process beside the rate', async () => {
     const result = await resultOf(sideOf('ours', 1), sideOf('theirs', 1));
-    expect(result.sides[0]?.rounds[0]?.cpu).toEqual({ bench: expect.any(Number) });
+    expect(result.sides[0]?.rounds[0]?.cpu).toEqual({ bench: expect.any(Number) as number });
   });
 });
 

@@ -8,5 +8,7 @@ export { startFerretDb, type FerretDbOptions, type FerretDbService, type MongoDb
 export { startMongoDb } from './mongodb/mongodb.ts';
 export { prepareService } from './prepare-service.ts';
 export { freePorts } from './process/free-ports.ts';
+export { createServiceFolder } from './process/service-folder.ts';
+export { ServiceProcess } from './process/service-process.ts';
 export { startRegistry, type RegistryOptions, type RegistryService } from './registry/registry.ts';
 export type { Say, Service, ServicePart } from './service.ts';

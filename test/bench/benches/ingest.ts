@@ -1,0 +1,102 @@
+import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { canStart } from '@carillon/testing/services/needs';
+import { type Bench, type BenchCase, CannotRun, type Comparison, type Side } from '../harness/bench.ts';
+import { httpSide, type HttpSideOptions } from '../http/http-side.ts';
+import { type HttpLoad, startHttpLoad } from '../http/load.ts';
+import { startGatewayOnKafka, startUpEmbedded } from '../http/product-target.ts';
+import { startAiohttp, startBareFastify, startFastifySend, startNginx } from '../peers/http-peers.ts';
+import { shared } from '../shared.ts';
+
+/** Kafka 3.9, because lua-kafka cannot speak to 4.x: all sides have the same broker. */
+const VERSION = '3.9.2';
+const FETCH = 'Kafka 3.9, FerretDB and a schema registry are not in the cache: npm run services -- fetch';
+
+const BROKER = 'nothing: the one broker holds it in the page cache of the machine (acks=all, one replica)';
+const SQLITE = 'each commit of the writer, which takes all that waits (SQLite, WAL, synchronous=FULL)';
+
+type ClusterStand = { readonly services: ClusterServices; readonly load: HttpLoad };
+
+const onCluster = shared<ClusterStand>(
+  async () => {
+    if (!(['kafka39', 'mongodb', 'registry'] as const).every(canStart)) throw new CannotRun(FETCH);
+    return { services: await startClusterServices({ kafka: { version: VERSION } }), load: startHttpLoad() };
+  },
+  async ({ services, load }) => {
+    await load.stop();
+    await services.stop();
+  },
+);
+const alone = shared(
+  async () => ({ load: startHttpLoad() }),
+  ({ load }) => load.stop(),
+);
+
+const brokerOf = ({ services }: ClusterStand): Readonly<Record<string, number>> => ({
+  broker: services.kafka.nodes[0]?.pid ?? 0,
+});
+
+/** As many requests are open at any time as there are connections. */
+const closed = (connections: number) => (seconds: number) => ({ open: connections, seconds });
+
+const kafkaSides = (connections: number): readonly Side[] => {
+  const side = (name: string, start: HttpSideOptions<ClusterStand>['start'], syncs = BROKER): Side =>
+    httpSide({ name, syncs, stand: onCluster, start, load: closed(connections), shares: brokerOf });
+  return [
+    side('carillon gateway', ({ services }) => startGatewayOnKafka(services)),
+    side('bare fastify', startBareFastify, 'nothing: it stores nothing'),
+    side('fastify, a send each', ({ services }) => startFastifySend(services.kafka.brokers, false)),
+    side('fastify, an idempotent send each', ({ services }) => startFastifySend(services.kafka.brokers, true)),
+    side('nginx with lua-kafka', ({ services }) => startNginx(services.kafka.brokers)),
+    side('aiohttp with confluent-kafka', ({ services }) => startAiohttp(services.kafka.brokers)),
+  ];
+};
+
+const above = (side: string, to: string, floor: number, goal: number): Comparison => ({
+  side,
+  to,
+  measure: 'rate',
+  wanted: 'at least',
+  floor,
+  goal,
+});
+
+const onKafka = (connections: number): BenchCase => ({
+  title: `Kafka, ${connections} connections`,
+  counted: 'events',
+  delays: 'from the request to its 202',
+  sides: kafkaSides(connections),
+  comparisons: [
+    above('carillon gateway', 'bare fastify', 0.45, 0.6),
+    above('carillon gateway', 'fastify, a send each', 5, 8),
+    above('carillon gateway', 'nginx with lua-kafka', 0.3, 0.5),
+    above('carillon gateway', 'aiohttp with confluent-kafka', 1.5, 2.5),
+  ],
+});
+
+const embedded = (connections: number): BenchCase => {
+  const side = (name: string, syncs: string, start: () => ReturnType<typeof startUpEmbedded>): Side =>
+    httpSide({ name, syncs, stand: alone, start, load: closed(connections), shares: () => ({}) });
+  return {
+    title: `embedded, ${connections} connections`,
+    counted: 'events',
+    delays: 'from the request to its 202',
+    sides: [
+      side('carillon up', SQLITE, () => startUpEmbedded()),
+      side('bare fastify', 'nothing: it stores nothing', startBareFastify),
+    ],
+    comparisons: [above('carillon up', 'bare fastify', 0.45, 0.6)],
+  };
+};
+
+const CONNECTIONS = [64, 256] as const;
+
+export const ingest: Bench = {
+  name: 'ingest',
+  title: 'Taking events over HTTP',
+  what: `Events of 732 bytes are posted over 64 and over 256 connections; each connection sends its next one when the last is answered.
+Each has an Idempotency-Key of its own. Carillon checks the API key, the body and its JSON, and answers 202 when the event is on the log.
+What a peer does stands in its program in \`test/bench/peers\`: none but Carillon checks a key or reads the JSON. Behind Kafka is one broker,
+${VERSION}, for all sides, with 8 partitions each; of Carillon, the gateway alone runs there, and \`carillon up\` with all its roles on the embedded backend.
+Afterwards each log is read: whatever was answered with 202 has to stand there exactly once.`,
+  cases: [...CONNECTIONS.map(onKafka), ...CONNECTIONS.map(embedded)],
+};

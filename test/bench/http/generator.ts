@@ -1,0 +1,83 @@
+/** The process that posts events; see `load.ts`. */
+import { Client } from 'undici';
+import { createCorpus } from '../corpus.ts';
+import { closedLoop, openLoop } from '../harness/load.ts';
+import type { LoadPlan, LoadResult } from './load.ts';
+
+/** Made beforehand and posted again and again, each time under a new Idempotency-Key: what is measured is not their making. */
+const BODIES = 4000;
+
+type Answer = { readonly status: number; readonly text: string };
+
+const post = (client: Client, path: string, headers: Record<string, string>, body: Buffer): Promise<Answer> =>
+  new Promise((settle, fail) => {
+    let status = 0;
+    let text = '';
+    client.dispatch(
+      { method: 'POST', path, headers, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, code) => void (status = code),
+        onResponseData: (_controller, chunk) => void (text += chunk.toString()),
+        onResponseEnd: () => settle({ status, text }),
+        onResponseError: (_controller, error) => fail(error),
+      },
+    );
+  });
+
+const corpora = new Map<number, readonly Buffer[]>();
+function bodiesOf(bytes: number): readonly Buffer[] {
+  const corpus = createCorpus(bytes);
+  const bodies = corpora.get(bytes) ?? Array.from({ length: BODIES }, corpus.nextBytes);
+  corpora.set(bytes, bodies);
+  return bodies;
+}
+
+let runs = 0;
+
+async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult> {
+  const { origin, pathname } = new URL(url);
+  const bodies = bodiesOf(bytes);
+  const run_ = (runs += 1);
+  const all: Client[] = [];
+  const idle: Client[] = [];
+  const connect = (): Client => {
+    const client = new Client(origin, { pipelining: 1 });
+    all.push(client);
+    return client;
+  };
+  const acknowledged: string[] = [];
+  const refusals: Record<string, number> = {};
+  const delays: number[] = [];
+  const begun = performance.now();
+
+  const one = async (n: number): Promise<void> => {
+    const from = 'rate' in load ? begun + (n / load.rate) * 1000 : performance.now();
+    const client = idle.pop() ?? connect();
+    const key = `${process.pid}-${run_}-${n}`;
+    const body = bodies[n % BODIES] ?? Buffer.alloc(0);
+    const all = { ...headers, 'content-type': 'application/json', 'idempotency-key': key };
+    const came = await post(client, pathname, all, body).catch((error: unknown) => String(error));
+    idle.push(client);
+    if (typeof came === 'object' && came.status === 202) {
+      acknowledged.push((JSON.parse(came.text) as { id: string }).id);
+      delays.push(performance.now() - from);
+      return;
+    }
+    const what = typeof came === 'object' ? `${came.status} ${came.text.slice(0, 200)}` : came;
+    refusals[what] = (refusals[what] ?? 0) + 1;
+  };
+  const { seconds } = 'rate' in load ? await openLoop(load, one) : await closedLoop(load, one);
+  await Promise.all(all.map((client) => client.close()));
+  return { seconds, acknowledged, refusals, delays: Float64Array.from(delays) };
+}
+
+process.on('message', (plan: LoadPlan) => {
+  run(plan).then(
+    (result) => process.send?.(result),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProduct } from '@carillon/testing';
+import { startCluster, type ClusterServices } from '@carillon/testing/cluster';
+import { countIds } from '../peers/topic.ts';
+import { configure, countEmbedded, processesOf, STREAM_PATH, streamFiles, type Files } from '../product.ts';
+import type { HttpTarget } from './target.ts';
+
+const scratch = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-bench-'));
+
+/** `carillon run gateway` on a cluster. The other roles do not run: control made the configuration and was ended. */
+export async function startGatewayOnKafka(services: ClusterServices): Promise<HttpTarget> {
+  const dataDir = await scratch();
+  const cluster = await startCluster({ services, dataDir, members: { engine: 0, delivery: 0 } });
+  const headers = await configure(cluster, streamFiles);
+  for (const control of cluster.of('control')) await control.stop();
+  return {
+    url: `${cluster.gatewayUrl}${STREAM_PATH}`,
+    headers,
+    processes: processesOf(cluster),
+    stored: () => countIds(services.kafka.brokers, 'carillon.events', ({ header }) => header('event_id')),
+    async stop() {
+      await cluster.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `carillon up` on the embedded backend: all roles in one process, over one file. */
+export async function startUpEmbedded(files: Files = streamFiles): Promise<HttpTarget> {
+  const dataDir = await scratch();
+  const product = await startProduct({ dataDir, cwd: dataDir });
+  const headers = await configure(product, files);
+  return {
+    url: `${product.gatewayUrl}${STREAM_PATH}`,
+    headers,
+    processes: { carillon: product.pid },
+    async stored() {
+      // One process at a time may have the folder.
+      await product.kill('SIGTERM');
+      return countEmbedded(dataDir);
+    },
+    async stop() {
+      await product.kill('SIGTERM');
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
