@@ -3,8 +3,10 @@ import { ingest } from './benches/ingest.ts';
 import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
 import { smtp } from './benches/smtp.ts';
+import { start } from './benches/start.ts';
 import { templates } from './benches/templates.ts';
+import { tracing } from './benches/tracing.ts';
 import type { Bench } from './harness/bench.ts';
 
 /** In the order of `docs/benchmarks.md`. */
-export const BENCHES: readonly Bench[] = [ingest, rules, manyRules, claims, smtp, templates];
+export const BENCHES: readonly Bench[] = [ingest, rules, manyRules, claims, smtp, templates, tracing, start];
