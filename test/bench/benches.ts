@@ -1,7 +1,9 @@
 import { claims } from './benches/claims.ts';
 import { ingest } from './benches/ingest.ts';
+import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
+import { slowOne } from './benches/slow-one.ts';
 import { smtp } from './benches/smtp.ts';
 import { start } from './benches/start.ts';
 import { templates } from './benches/templates.ts';
@@ -9,4 +11,15 @@ import { tracing } from './benches/tracing.ts';
 import type { Bench } from './harness/bench.ts';
 
 /** In the order of `docs/benchmarks.md`. */
-export const BENCHES: readonly Bench[] = [ingest, rules, manyRules, claims, smtp, templates, tracing, start];
+export const BENCHES: readonly Bench[] = [
+  ingest,
+  rules,
+  manyRules,
+  lookups,
+  claims,
+  smtp,
+  templates,
+  slowOne,
+  tracing,
+  start,
+];
