@@ -1,4 +1,5 @@
 import { claims } from './benches/claims.ts';
+import { growth } from './benches/growth.ts';
 import { ingest } from './benches/ingest.ts';
 import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
@@ -22,4 +23,5 @@ export const BENCHES: readonly Bench[] = [
   slowOne,
   tracing,
   start,
+  growth,
 ];

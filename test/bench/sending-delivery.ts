@@ -1,5 +1,14 @@
 import { startDelivery } from '@carillon/delivery';
-import { findResource, notificationIdOf, partitionOf, providerResult, slotParts, type Intent } from '@carillon/domain';
+import {
+  findRule,
+  notificationIdOf,
+  partitionOf,
+  providerResult,
+  ruleIdOf,
+  ruleTitle,
+  slotParts,
+  type Intent,
+} from '@carillon/domain';
 import type { IntentId } from '@carillon/kernel';
 import type { NewRecord, SenderFactory } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';
@@ -72,14 +81,21 @@ export async function startSendingDelivery(
 
   function recordOf(name: string, n: number): NewRecord {
     const configuration = topology.ports.configuration.current();
-    const found = findResource(configuration, 'notification', 'shop', name);
-    if (!found) throw new Error(`there is no notification ${name}`);
+    const placed = findRule(configuration, 'shop', name, 'paid');
+    if (!placed) throw new Error(`there is no notification ${name}`);
     const now = clock.now();
     const intent: Intent = {
       ...deliveryOf().intent,
       id: `int_${name}_${n}` as IntentId,
-      slot: { workspace: 'shop', notificationId: notificationIdOf(found), channel: 'email', uniqueId: `order-${n}` },
+      slot: {
+        workspace: 'shop',
+        notificationId: notificationIdOf(placed.notification),
+        channel: 'email',
+        uniqueId: `order-${n}`,
+      },
       notification: name,
+      rule: ruleTitle(placed),
+      ruleId: ruleIdOf(placed),
       configNumber: configuration.number,
       to: `user-${n}@example.com`,
       causedAt: now,
