@@ -20,10 +20,13 @@ export async function openProductLog(brokers: readonly string[]): Promise<KafkaL
 
 export type EventRecord = NewRecord & { readonly headers: Record<string, string>; readonly value: Buffer };
 
+/** Made once and appended again and again, each time under a new id. */
+const BODIES = 4000;
+
 /** Records as the gateway makes them of events of the corpus, each with an id of its own; `run` tells runs apart. */
-export function createRecords(run: string, partitions: number): { next(): EventRecord } {
+export function createRecords(run: string, partitions: number): { readonly next: () => EventRecord } {
   const corpus = createCorpus(EVENT_BYTES);
-  const bodies = Array.from({ length: 4000 }, corpus.nextBytes);
+  const bodies = Array.from({ length: BODIES }, () => corpus.nextBytes());
   let n = 0;
   return {
     next() {

@@ -28,7 +28,7 @@ const post = (client: Client, path: string, headers: Record<string, string>, bod
 const corpora = new Map<number, readonly Buffer[]>();
 function bodiesOf(bytes: number): readonly Buffer[] {
   const corpus = createCorpus(bytes);
-  const bodies = corpora.get(bytes) ?? Array.from({ length: BODIES }, corpus.nextBytes);
+  const bodies = corpora.get(bytes) ?? Array.from({ length: BODIES }, () => corpus.nextBytes());
   corpora.set(bytes, bodies);
   return bodies;
 }

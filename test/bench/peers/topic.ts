@@ -51,7 +51,7 @@ export async function readTopic(
   }
 }
 
-const READ_WITHIN = 120_000;
+const READ_WITHIN = 300_000;
 
 function untilRead(
   consumer: Consumer,
@@ -84,6 +84,50 @@ function untilRead(
       })
       .catch(fail);
   });
+}
+
+/** What comes onto a topic, as it is committed. */
+export type Follower = {
+  /** How often each key came. */
+  readonly keys: ReadonlyMap<string, number>;
+  /** Resolves when so many records have come in all. */
+  reach(total: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function followTopic(brokers: readonly string[], topic: string): Promise<Follower> {
+  const groupId = `carillon-bench-${process.pid}-${(groups += 1)}`;
+  const consumer = clientOf(brokers).consumer({ groupId, maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  const keys = new Map<string, number>();
+  let total = 0;
+  let heard: () => void = () => undefined;
+  await consumer.run({
+    autoCommit: false,
+    async eachBatch({ batch }) {
+      for (const { key } of batch.messages) {
+        const text = key?.toString() ?? '';
+        keys.set(text, (keys.get(text) ?? 0) + 1);
+      }
+      total += batch.messages.length;
+      heard();
+    },
+  });
+  return {
+    keys,
+    reach: (wanted) =>
+      new Promise((settle, fail) => {
+        const late = setTimeout(() => fail(new Error(`${total} of ${wanted} came within ${READ_WITHIN} ms`)), READ_WITHIN);
+        heard = () => {
+          if (total < wanted) return;
+          clearTimeout(late);
+          settle();
+        };
+        heard();
+      }),
+    stop: () => consumer.disconnect(),
+  };
 }
 
 /** How often each id stands on a topic. */
