@@ -1,8 +1,29 @@
 import { append } from './benches/append.ts';
+import { claims } from './benches/claims.ts';
+import { endToEnd } from './benches/end-to-end.ts';
+import { evaluate } from './benches/evaluate.ts';
 import { ingest } from './benches/ingest.ts';
 import { latency } from './benches/latency.ts';
+import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
+import { smtp } from './benches/smtp.ts';
+import { start } from './benches/start.ts';
+import { templates } from './benches/templates.ts';
+import { tracing } from './benches/tracing.ts';
 import type { Bench } from './harness/bench.ts';
 
 /** In the order of `docs/benchmarks.md`. */
-export const BENCHES: readonly Bench[] = [ingest, latency, append, rules];
+export const BENCHES: readonly Bench[] = [
+  ingest,
+  latency,
+  append,
+  rules,
+  manyRules,
+  evaluate,
+  claims,
+  smtp,
+  templates,
+  tracing,
+  endToEnd,
+  start,
+];

@@ -29,7 +29,10 @@ async function ask<T>({ controlUrl, token }: Management, path: string, body: unk
 
 /** Applies the configuration to the running product and answers the headers that its stream asks for. */
 export async function configure(product: Management, files: Files): Promise<Readonly<Record<string, string>>> {
-  const applied = await ask<{ faults: readonly unknown[] }>(product, '/v1/configuration/apply', { files, prune: false });
+  const applied = await ask<{ faults: readonly unknown[] }>(product, '/v1/configuration/apply', {
+    files,
+    prune: false,
+  });
   if (applied.faults.length > 0) throw new Error(`not applied: ${JSON.stringify(applied.faults)}`);
   const { key } = await ask<{ key: string }>(product, `/v1/workspaces/${WORKSPACE}/api-keys`, { name: 'backend' });
   return { authorization: `Bearer ${key}` };
@@ -48,7 +51,7 @@ export async function countEmbedded(dataDir: string): Promise<ReadonlyMap<string
   const { log } = embedded;
   try {
     for (let partition = 0; partition < log.partitions('carillon.events'); partition += 1) {
-      for (let from = 0; ; ) {
+      for (let from = 0; ;) {
         const records = await log.read('carillon.events', partition, from, READ);
         for (const { headers } of records) {
           const id = headers['event_id'];

@@ -32,7 +32,10 @@ const sectionsOf = (...results: BenchResult[]): Map<string, Section> =>
 
 describe('The report of a bench', () => {
   it('shows each side with its spread and CPU time, the ratio with its floor, and a chart', () => {
-    const { text, images } = sectionOf(resultOf('rules', side('ours', [60, 50, 70]), side('theirs', [100, 90, 110])), HOW);
+    const { text, images } = sectionOf(
+      resultOf('rules', side('ours', [60, 50, 70]), side('theirs', [100, 90, 110])),
+      HOW,
+    );
     expect(text).toContain('| ours | 60 (50..70) | bench 8.33 | nothing |');
     expect(text).toContain('| ours / theirs, things per second | 0.6 (0.556..0.636): floor met | ≥ 0.5 | ≥ 0.7 |');
     expect(text).toContain('2026-11-21; 2 cores; Node v24; 3 rounds of 5 s each.');

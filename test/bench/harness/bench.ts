@@ -16,6 +16,8 @@ export type Reading = {
   readonly seconds: number;
   /** In microseconds: see `createDelays`. What they are says `BenchCase.delays`. */
   readonly delays?: Histogram;
+  /** CPU seconds by name of process, where those of `OpenSide.processes` do not do: they lived only within the round. */
+  readonly cpu?: Readonly<Record<string, number>>;
 };
 
 /** A side that was started: it is idle except in its own rounds, which come in turn with those of the other sides. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHistogram, type Histogram, type RecordableHistogram } from 'node:perf_hooks';
 
 /** Keeps delays of 1 µs to an hour with three digits, in microseconds. Record with `recordDelay`. */
@@ -15,3 +16,23 @@ export const quantilesOf = (delays: Histogram): Quantiles => ({
   p99: delays.percentile(99) / 1000,
   max: delays.max / 1000,
 });
+
+/** Asks for one timer after the other until it is stopped, and measures by how much each is late: what blocks this thread shows. */
+export function watchTimers(): { stop(): Promise<Histogram> } {
+  const delays = createDelays();
+  let stopped = false;
+  const watching = (async () => {
+    while (!stopped) {
+      const due = performance.now() + 1;
+      await sleep(1);
+      recordDelay(delays, Math.max(0, performance.now() - due));
+    }
+  })();
+  return {
+    async stop() {
+      stopped = true;
+      await watching;
+      return delays;
+    },
+  };
+}

@@ -89,7 +89,10 @@ describe('The harness', () => {
   });
 
   it('skips a side that the machine cannot run, with the reason', async () => {
-    const absent: Side = { ...sideOf('theirs', 10), open: () => Promise.reject(new CannotRun('nginx is not installed')) };
+    const absent: Side = {
+      ...sideOf('theirs', 10),
+      open: () => Promise.reject(new CannotRun('nginx is not installed')),
+    };
     const result = await resultOf(sideOf('ours', 100), absent);
     expect(judged(result)).toMatchObject({ verdict: 'not run', why: 'theirs: nginx is not installed' });
     expect(result.sides[1]).toMatchObject({ skipped: 'nginx is not installed', faults: [], rounds: [] });
@@ -111,7 +114,7 @@ describe('The harness', () => {
 
   it('counts the CPU time of its own process beside the rate', async () => {
     const result = await resultOf(sideOf('ours', 1), sideOf('theirs', 1));
-    expect(result.sides[0]?.rounds[0]?.cpu).toEqual({ bench: expect.any(Number) });
+    expect(result.sides[0]?.rounds[0]?.cpu).toEqual({ bench: expect.any(Number) as number });
   });
 });
 

@@ -50,13 +50,15 @@ const shown = (rate: number): string => (rate >= 100 ? Math.round(rate).toLocale
 async function measure(open: OpenSide, round: Round): Promise<Measured> {
   const processes = open.processes ?? { bench: process.pid };
   const before = cpuOf(processes);
-  const { done, seconds, delays }: Reading = await open.round(round);
+  const { done, seconds, delays, cpu }: Reading = await open.round(round);
   const after = cpuOf(processes);
   return {
     done,
     seconds,
     rate: done / seconds,
-    cpu: Object.fromEntries(Object.entries(after).map(([name, used]) => [name, used - (before[name] ?? Number.NaN)])),
+    cpu:
+      cpu ??
+      Object.fromEntries(Object.entries(after).map(([name, used]) => [name, used - (before[name] ?? Number.NaN)])),
     ...(delays && { delays: quantilesOf(delays) }),
   };
 }

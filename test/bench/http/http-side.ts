@@ -43,7 +43,8 @@ export function httpSide<S extends Stand>(options: HttpSideOptions<S>): Side {
         const load = options.load(secondsOf(round));
         const result = await on.load.run({ url, headers, bytes: EVENT_BYTES, load });
         for (const id of result.acknowledged) acknowledged.push(id);
-        for (const [what, count] of Object.entries(result.refusals)) refused.set(what, (refused.get(what) ?? 0) + count);
+        for (const [what, count] of Object.entries(result.refusals))
+          refused.set(what, (refused.get(what) ?? 0) + count);
         return readingOf(result);
       },
       async verify() {

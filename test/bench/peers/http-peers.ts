@@ -62,14 +62,24 @@ const LUA_MODULE = '/usr/share/nginx/modules/ngx_http_lua_module.so';
 /** nginx with lua-kafka, synchronous. It speaks the protocol of Kafka before 2.1, which 4.0 no longer understands. */
 export async function startNginx(brokers: readonly string[]): Promise<HttpTarget> {
   if (![NGINX, LUA_KAFKA, LUA_MODULE].every((file) => existsSync(file))) {
-    throw new CannotRun(`it needs nginx with lua-kafka; ${installLine('nginx-light', 'libnginx-mod-http-lua', 'lua-nginx-kafka')}`);
+    throw new CannotRun(
+      `it needs nginx with lua-kafka; ${installLine('nginx-light', 'libnginx-mod-http-lua', 'lua-nginx-kafka')}`,
+    );
   }
   return startAppending('nginx-lua-kafka', brokers, async ({ port, folder, topic }) => {
     const [host = '', brokerPort = ''] = brokers[0]?.split(':') ?? [];
     const file = join(folder, 'nginx.conf');
     await writeFile(
       file,
-      nginxConfiguration({ folder, port, luaModule: LUA_MODULE, handlers: join(HERE, 'nginx-lua-kafka'), host, brokerPort, topic }),
+      nginxConfiguration({
+        folder,
+        port,
+        luaModule: LUA_MODULE,
+        handlers: join(HERE, 'nginx-lua-kafka'),
+        host,
+        brokerPort,
+        topic,
+      }),
     );
     return { command: NGINX, args: ['-p', folder, '-c', file, '-e', join(folder, 'errors')] };
   });
@@ -82,7 +92,9 @@ const PYTHON = '/usr/bin/python3';
 export async function startAiohttp(brokers: readonly string[]): Promise<HttpTarget> {
   const asked = spawnSync(PYTHON, ['-c', 'import aiohttp, confluent_kafka'], { stdio: 'ignore' });
   if (asked.status !== 0) {
-    throw new CannotRun(`it needs aiohttp and confluent-kafka; ${installLine('python3-aiohttp', 'python3-confluent-kafka')}`);
+    throw new CannotRun(
+      `it needs aiohttp and confluent-kafka; ${installLine('python3-aiohttp', 'python3-confluent-kafka')}`,
+    );
   }
   return startAppending('aiohttp-confluent', brokers, async ({ port, topic }) => ({
     command: PYTHON,

@@ -68,7 +68,7 @@ async function testRule(
   const { placed } = rule;
   const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
   // What is switched off can still be tried out.
-  const outcome = evaluateRule({ ...rule, placed: { ...placed, enabled: true } }, event, triggerId);
+  const outcome = evaluateRule({ ...rule, placed: { ...placed, enabled: true } }, event, () => triggerId);
   const bindings = { event: event.body, event_id: event.id, time: event.time };
   const explained = rule.when.explain(bindings).map(({ source, depth, result }) => ({
     source,

@@ -76,7 +76,7 @@ describe('who is told', () => {
 
 describe('the ids that a rule asks about', () => {
   const asked = (userIds: Json): unknown => {
-    const outcome = evaluateRule(givenLookupRule(), givenEvent({ user_ids: userIds }), 'trg_1');
+    const outcome = evaluateRule(givenLookupRule(), givenEvent({ user_ids: userIds }), () => 'trg_1');
     if (outcome.kind !== 'asks') return outcome;
     return [outcome.userIds.join(' '), outcome.dropped.map(({ index, reason }) => `${index} ${reason}`).join(' ')];
   };
@@ -95,14 +95,14 @@ describe('the ids that a rule asks about', () => {
     expect(asked(null)).toEqual(['', '0 invalid_user_id']);
   });
   it('that are not there make the rule fail, and say so', () => {
-    const outcome = evaluateRule(givenLookupRule({ user_ids: 'event.nobody' }), givenEvent({}), 'trg_1');
+    const outcome = evaluateRule(givenLookupRule({ user_ids: 'event.nobody' }), givenEvent({}), () => 'trg_1');
     expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringContaining('user_ids') as string });
   });
   it('are fifty thousand at most; the rest is told', () => {
     const outcome = evaluateRule(
       givenLookupRule(),
       givenEvent({ user_ids: Array.from({ length: 50_010 }, (_, at) => at) }),
-      'trg_1',
+      () => 'trg_1',
     );
     expect(outcome.kind === 'asks' && [outcome.userIds.length, outcome.dropped]).toMatchObject([
       50_000,

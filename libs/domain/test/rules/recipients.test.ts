@@ -11,7 +11,7 @@ import {
 import type { Json } from '@carillon/kernel';
 
 const evaluate = (rule: CompiledRule, body: { readonly [name: string]: Json } = {}): RuleOutcome =>
-  evaluateRule(rule, givenEvent(body), 'trg_1');
+  evaluateRule(rule, givenEvent(body), () => 'trg_1');
 function fired(rule: CompiledRule, body: { readonly [name: string]: Json } = {}) {
   const outcome = evaluate(rule, body);
   if (outcome.kind !== 'fired') throw new Error(`it did not fire: ${JSON.stringify(outcome)}`);

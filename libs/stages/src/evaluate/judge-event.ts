@@ -21,7 +21,7 @@ import type { RuleBook } from './rule-book.ts';
 /** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
 export type Judgement = {
   readonly placed: PlacedRule;
-  readonly triggerId: TriggerId;
+  /** Null: no trigger came of it. */ readonly triggerId: TriggerId | null;
   readonly outcome: RuleOutcome;
   readonly intents: readonly Intent[];
   readonly triggers: readonly Trigger[];
@@ -39,16 +39,18 @@ export function judgeEvent(
 ): readonly Judgement[] {
   return book.rulesOf(configuration, event.stream).map((entry): Judgement => {
     const { placed } = entry;
-    const triggerId = triggerIdOf(derive, ruleIdOf(placed), event.id);
-    const nothing = { placed, triggerId, intents: [], triggers: [] };
+    const nothing = { placed, triggerId: null, intents: [], triggers: [] };
     if (!entry.ok) return { ...nothing, outcome: { kind: 'failed', error: entry.error } };
-    const outcome = evaluateRule(entry.rule, event, triggerId);
+    let made: TriggerId | null = null;
+    const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
+    const outcome = evaluateRule(entry.rule, event, triggerIdNow);
     if (outcome.kind === 'fired') {
+      const triggerId = triggerIdNow();
       const cause = causeOfEvent(event, placed);
       const intents = outcome.recipients.flatMap((who) =>
         makeIntents(placed, cause, who, triggerId, configuration, book, derive),
       );
-      return { ...nothing, outcome, intents };
+      return { ...nothing, triggerId, outcome, intents };
     }
     if (outcome.kind !== 'asks') return { ...nothing, outcome };
     const triggers = makeTriggers(entry.rule, event, outcome.userIds, configuration, book, derive);

@@ -31,6 +31,6 @@ async function firedBody(rule: CompiledRule, row: EventRow, { log }: FiredEventP
   const read = record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
   if (!read?.ok || read.value.kind !== 'event') return null;
   const enabled = { ...rule, placed: { ...rule.placed, enabled: true } };
-  const outcome = evaluateRule(enabled, read.value.event, 'trg_sample');
+  const outcome = evaluateRule(enabled, read.value.event, () => 'trg_sample');
   return hasFired(outcome) ? read.value.event.body : null;
 }

@@ -115,7 +115,7 @@ function judged(rule: CompiledRule, minimum: Minimum, { event, originOf }: Propo
   const read = readEvent(new TextEncoder().encode(stringifyJson(event)));
   const sample = read.ok ? triedEvent(placed, read.value.body, now, 'evt_sample' as EventId) : null;
   const enabled = { ...rule, placed: { ...placed, enabled: true } };
-  const outcome = sample && evaluateRule(enabled, sample, 'trg_sample');
+  const outcome = sample && evaluateRule(enabled, sample, () => 'trg_sample');
   return {
     event,
     fields: minimum.fields.map((field) => {
