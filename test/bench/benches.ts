@@ -2,6 +2,7 @@ import { append } from './benches/append.ts';
 import { claims } from './benches/claims.ts';
 import { endToEnd } from './benches/end-to-end.ts';
 import { evaluate } from './benches/evaluate.ts';
+import { history } from './benches/history.ts';
 import { ingest } from './benches/ingest.ts';
 import { latency } from './benches/latency.ts';
 import { manyRules } from './benches/many-rules.ts';
@@ -20,6 +21,7 @@ export const BENCHES: readonly Bench[] = [
   rules,
   manyRules,
   evaluate,
+  history,
   claims,
   smtp,
   templates,

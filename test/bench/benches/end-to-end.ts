@@ -1,3 +1,4 @@
+import type { Histogram } from 'node:perf_hooks';
 import { EVENT_BYTES } from '../corpus.ts';
 import type { Bench, BenchCase, OpenSide, Reading, Round, Side } from '../harness/bench.ts';
 import { createDelays, recordDelay } from '../harness/delays.ts';
@@ -140,7 +141,7 @@ function sideOf(backend: Backend, sending: Sending, { target, load, shares }: St
   };
 }
 
-const delaysOf = (milliseconds: readonly number[]): Reading['delays'] => {
+const delaysOf = (milliseconds: readonly number[]): Histogram => {
   const delays = createDelays();
   // The answer may reach its client after the mail has reached the server.
   for (const delay of milliseconds) recordDelay(delays, Math.max(0, delay));

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel, type Consumer } from 'kafkajs';
 
 /** As many as the topics of the product have. */
@@ -6,12 +7,18 @@ export const PARTITIONS = 8;
 const clientOf = (brokers: readonly string[]): Kafka =>
   new Kafka({ clientId: 'carillon-bench', brokers: [...brokers], logLevel: logLevel.NOTHING });
 
+const MADE_WITHIN = 60_000;
+
 /** A topic of a peer's own, made as those of the product are: one broker, so one replica, and what is in sync is it alone. */
 export async function makeTopic(brokers: readonly string[], topic: string): Promise<void> {
   const admin = clientOf(brokers).admin();
   await admin.connect();
   try {
-    await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: PARTITIONS }] });
+    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: PARTITIONS }] });
+    const isLed = async (): Promise<boolean> => (await admin.fetchTopicOffsets(topic)).length === PARTITIONS;
+    for (const deadline = Date.now() + MADE_WITHIN; !(await isLed().catch(() => false)); await pause(50)) {
+      if (Date.now() > deadline) throw new Error(`${topic} has no leaders after ${MADE_WITHIN} ms`);
+    }
   } finally {
     await admin.disconnect();
   }
