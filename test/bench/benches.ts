@@ -1,6 +1,11 @@
+import { append } from './benches/append.ts';
 import { claims } from './benches/claims.ts';
+import { endToEnd } from './benches/end-to-end.ts';
+import { evaluate } from './benches/evaluate.ts';
 import { growth } from './benches/growth.ts';
+import { history } from './benches/history.ts';
 import { ingest } from './benches/ingest.ts';
+import { latency } from './benches/latency.ts';
 import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
@@ -14,6 +19,11 @@ import type { Bench } from './harness/bench.ts';
 /** In the order of `docs/benchmarks.md`. */
 export const BENCHES: readonly Bench[] = [
   ingest,
+  latency,
+  append,
+  evaluate,
+  history,
+  endToEnd,
   rules,
   manyRules,
   lookups,

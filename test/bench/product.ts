@@ -47,7 +47,8 @@ const READ = 5000;
 /** How often each event id stands in the log of a data folder that no process has open any more. */
 export async function countEmbedded(dataDir: string): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  const { log, close } = await openEmbedded({ dataDir, clock: systemClock });
+  const embedded = await openEmbedded({ dataDir, clock: systemClock });
+  const { log } = embedded;
   try {
     for (let partition = 0; partition < log.partitions('carillon.events'); partition += 1) {
       for (let from = 0; ;) {
@@ -62,7 +63,7 @@ export async function countEmbedded(dataDir: string): Promise<ReadonlyMap<string
       }
     }
   } finally {
-    await close();
+    await embedded.close();
   }
   return counts;
 }

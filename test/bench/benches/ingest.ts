@@ -1,39 +1,21 @@
-import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
-import { canStart } from '@carillon/testing/services/needs';
-import { type Bench, type BenchCase, CannotRun, type Comparison, type Side } from '../harness/bench.ts';
+import type { Bench, BenchCase, Comparison, Side } from '../harness/bench.ts';
+import { BROKER, brokerOf, type ClusterStand, clusterStand } from '../http/cluster-stand.ts';
 import { httpSide, type HttpSideOptions } from '../http/http-side.ts';
-import { type HttpLoad, startHttpLoad } from '../http/load.ts';
+import { startHttpLoad } from '../http/load.ts';
 import { startGatewayOnKafka, startUpEmbedded } from '../http/product-target.ts';
 import { startAiohttp, startBareFastify, startFastifySend, startNginx } from '../peers/http-peers.ts';
 import { shared } from '../shared.ts';
 
 /** Kafka 3.9, because lua-kafka cannot speak to 4.x: all sides have the same broker. */
 const VERSION = '3.9.2';
-const FETCH = 'Kafka 3.9, FerretDB and a schema registry are not in the cache: npm run services -- fetch';
-
-const BROKER = 'nothing: the one broker holds it in the page cache of the machine (acks=all, one replica)';
 const SQLITE = 'each commit of the writer, which takes all that waits (SQLite, WAL, synchronous=FULL)';
+const STORES_NOTHING = 'nothing: it stores nothing';
 
-type ClusterStand = { readonly services: ClusterServices; readonly load: HttpLoad };
-
-const onCluster = shared<ClusterStand>(
-  async () => {
-    if (!(['kafka39', 'mongodb', 'registry'] as const).every(canStart)) throw new CannotRun(FETCH);
-    return { services: await startClusterServices({ kafka: { version: VERSION } }), load: startHttpLoad() };
-  },
-  async ({ services, load }) => {
-    await load.stop();
-    await services.stop();
-  },
-);
+const onCluster = clusterStand({ version: VERSION });
 const alone = shared(
   async () => ({ load: startHttpLoad() }),
   ({ load }) => load.stop(),
 );
-
-const brokerOf = ({ services }: ClusterStand): Readonly<Record<string, number>> => ({
-  broker: services.kafka.nodes[0]?.pid ?? 0,
-});
 
 /** As many requests are open at any time as there are connections. */
 const closed = (connections: number) => (seconds: number) => ({ open: connections, seconds });
@@ -43,7 +25,7 @@ const kafkaSides = (connections: number): readonly Side[] => {
     httpSide({ name, syncs, stand: onCluster, start, load: closed(connections), shares: brokerOf });
   return [
     side('carillon gateway', ({ services }) => startGatewayOnKafka(services)),
-    side('bare fastify', startBareFastify, 'nothing: it stores nothing'),
+    side('bare fastify', startBareFastify, STORES_NOTHING),
     side('fastify, a send each', ({ services }) => startFastifySend(services.kafka.brokers, false)),
     side('fastify, an idempotent send each', ({ services }) => startFastifySend(services.kafka.brokers, true)),
     side('nginx with lua-kafka', ({ services }) => startNginx(services.kafka.brokers)),
@@ -82,7 +64,7 @@ const embedded = (connections: number): BenchCase => {
     delays: 'from the request to its 202',
     sides: [
       side('carillon up', SQLITE, () => startUpEmbedded()),
-      side('bare fastify', 'nothing: it stores nothing', startBareFastify),
+      side('bare fastify', STORES_NOTHING, startBareFastify),
     ],
     comparisons: [above('carillon up', 'bare fastify', 0.45, 0.6)],
   };

@@ -28,7 +28,7 @@ const post = (client: Client, path: string, headers: Record<string, string>, bod
 const corpora = new Map<number, readonly Buffer[]>();
 function bodiesOf(bytes: number): readonly Buffer[] {
   const corpus = createCorpus(bytes);
-  const bodies = corpora.get(bytes) ?? Array.from({ length: BODIES }, corpus.nextBytes);
+  const bodies = corpora.get(bytes) ?? Array.from({ length: BODIES }, () => corpus.nextBytes());
   corpora.set(bytes, bodies);
   return bodies;
 }
@@ -49,6 +49,7 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
   const acknowledged: string[] = [];
   const refusals: Record<string, number> = {};
   const delays: number[] = [];
+  const answeredAt: number[] = [];
   const begun = performance.now();
 
   const one = async (n: number): Promise<void> => {
@@ -61,7 +62,9 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
     idle.push(client);
     if (typeof came === 'object' && came.status === 202) {
       acknowledged.push((JSON.parse(came.text) as { id: string }).id);
-      delays.push(performance.now() - from);
+      const now = performance.now();
+      delays.push(now - from);
+      answeredAt.push(performance.timeOrigin + now);
       return;
     }
     const what = typeof came === 'object' ? `${came.status} ${came.text.slice(0, 200)}` : came;
@@ -69,7 +72,13 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
   };
   const { seconds } = 'rate' in load ? await openLoop(load, one) : await closedLoop(load, one);
   await Promise.all(all.map((client) => client.close()));
-  return { seconds, acknowledged, refusals, delays: Float64Array.from(delays) };
+  return {
+    seconds,
+    acknowledged,
+    refusals,
+    delays: Float64Array.from(delays),
+    answeredAt: Float64Array.from(answeredAt),
+  };
 }
 
 process.on('message', (plan: LoadPlan) => {

@@ -3,11 +3,9 @@ import type { ClosedLoad, OpenLoad } from '../harness/load.ts';
 import { EVENT_BYTES } from '../corpus.ts';
 import { compareStored } from '../peers/topic.ts';
 import type { Shared } from '../shared.ts';
+import { secondsOf } from '../warm-up.ts';
 import { type HttpLoad, readingOf } from './load.ts';
 import type { HttpTarget } from './target.ts';
-
-/** Until V8 has compiled what is hot: a gateway that has just been started is three to four times as slow. */
-const WARM_UP = 10;
 
 /** What the sides of a case stand on. */
 export type Stand = { readonly load: HttpLoad };
@@ -41,9 +39,9 @@ export function httpSide<S extends Stand>(options: HttpSideOptions<S>): Side {
     const { url, headers, stored } = target;
     return {
       processes: { ...target.processes, ...options.shares(on), load: on.load.pid },
-      async round({ number, seconds: asked }) {
-        const seconds = number === 0 ? Math.max(asked, WARM_UP) : asked;
-        const result = await on.load.run({ url, headers, bytes: EVENT_BYTES, load: options.load(seconds) });
+      async round(round) {
+        const load = options.load(secondsOf(round));
+        const result = await on.load.run({ url, headers, bytes: EVENT_BYTES, load });
         for (const id of result.acknowledged) acknowledged.push(id);
         for (const [what, count] of Object.entries(result.refusals))
           refused.set(what, (refused.get(what) ?? 0) + count);

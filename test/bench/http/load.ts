@@ -23,6 +23,8 @@ export type LoadResult = {
   readonly refusals: Readonly<Record<string, number>>;
   /** Milliseconds from the request, or from when it was due, to its 202. */
   readonly delays: Float64Array;
+  /** When each of these was answered: milliseconds since 1970, in fractions. */
+  readonly answeredAt: Float64Array;
 };
 
 /** Posts over connections that are kept, in a process of its own. */

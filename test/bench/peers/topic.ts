@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel, type Consumer } from 'kafkajs';
 
 /** As many as the topics of the product have. */
@@ -6,12 +7,18 @@ export const PARTITIONS = 8;
 const clientOf = (brokers: readonly string[]): Kafka =>
   new Kafka({ clientId: 'carillon-bench', brokers: [...brokers], logLevel: logLevel.NOTHING });
 
+const MADE_WITHIN = 60_000;
+
 /** A topic of a peer's own, made as those of the product are: one broker, so one replica, and what is in sync is it alone. */
 export async function makeTopic(brokers: readonly string[], topic: string): Promise<void> {
   const admin = clientOf(brokers).admin();
   await admin.connect();
   try {
-    await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: PARTITIONS }] });
+    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: PARTITIONS }] });
+    const isLed = async (): Promise<boolean> => (await admin.fetchTopicOffsets(topic)).length === PARTITIONS;
+    for (const deadline = Date.now() + MADE_WITHIN; !(await isLed().catch(() => false)); await pause(50)) {
+      if (Date.now() > deadline) throw new Error(`${topic} has no leaders after ${MADE_WITHIN} ms`);
+    }
   } finally {
     await admin.disconnect();
   }
@@ -51,7 +58,7 @@ export async function readTopic(
   }
 }
 
-const READ_WITHIN = 120_000;
+const READ_WITHIN = 300_000;
 
 function untilRead(
   consumer: Consumer,
@@ -84,6 +91,53 @@ function untilRead(
       })
       .catch(fail);
   });
+}
+
+/** What comes onto a topic, as it is committed. */
+export type Follower = {
+  /** How often each key came. */
+  readonly keys: ReadonlyMap<string, number>;
+  /** Resolves when so many records have come in all. */
+  reach(total: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function followTopic(brokers: readonly string[], topic: string): Promise<Follower> {
+  const groupId = `carillon-bench-${process.pid}-${(groups += 1)}`;
+  const consumer = clientOf(brokers).consumer({ groupId, maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  const keys = new Map<string, number>();
+  let total = 0;
+  let heard: () => void = () => undefined;
+  await consumer.run({
+    autoCommit: false,
+    async eachBatch({ batch }) {
+      for (const { key } of batch.messages) {
+        const text = key?.toString() ?? '';
+        keys.set(text, (keys.get(text) ?? 0) + 1);
+      }
+      total += batch.messages.length;
+      heard();
+    },
+  });
+  return {
+    keys,
+    reach: (wanted) =>
+      new Promise((settle, fail) => {
+        const late = setTimeout(
+          () => fail(new Error(`${total} of ${wanted} came within ${READ_WITHIN} ms`)),
+          READ_WITHIN,
+        );
+        heard = () => {
+          if (total < wanted) return;
+          clearTimeout(late);
+          settle();
+        };
+        heard();
+      }),
+    stop: () => consumer.disconnect(),
+  };
 }
 
 /** How often each id stands on a topic. */

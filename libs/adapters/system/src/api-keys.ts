@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -22,7 +22,8 @@ export type ApiKeys = {
 
 /** Keys `cln_<id 8>_<secret 32>_<checksum 6>`: found by secret scanners, and 190 bits of chance, so a fast hash is right. */
 export function createApiKeys(pepper: Uint8Array): ApiKeys {
-  const key = Uint8Array.from(pepper);
+  // Made once, as for ids.
+  const key = createSecretKey(pepper);
   const digestOf = (secret: string): Buffer => createHmac('sha256', key).update(secret).digest();
   return {
     make() {

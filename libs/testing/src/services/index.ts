@@ -1,3 +1,4 @@
+export { ensureCached, type CacheEntry } from './cache/cache-entry.ts';
 export { withLock } from './cache/cache-lock.ts';
 export { forgetTopics } from './kafka/forget-topics.ts';
 export { startKafka, type KafkaNode, type KafkaOptions, type KafkaService } from './kafka/kafka.ts';
