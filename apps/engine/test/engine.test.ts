@@ -31,14 +31,10 @@ async function markers(): Promise<number[][]> {
   return found;
 }
 const everywhere = (number: number, times = 1) =>
-  untilFound(
-    `marker ${number} in every partition`,
-    async () => {
-      const all = await markers();
-      return all.every((list) => list.filter((one) => one === number).length >= times) ? all : undefined;
-    },
-    8000,
-  );
+  untilFound(`marker ${number} in every partition`, async () => {
+    const all = await markers();
+    return all.every((list) => list.filter((one) => one === number).length >= times) ? all : undefined;
+  });
 /** Counts how often the keeper of the clock lease asks for it: a round begins with that. */
 function countingRounds() {
   const { leases } = topology.ports;
@@ -55,7 +51,7 @@ function countingRounds() {
   /** One more round has begun and ended. */
   const another = async (): Promise<void> => {
     const before = rounds;
-    await untilFound('a round has passed', () => rounds >= before + 2 || undefined, 20_000);
+    await untilFound('a round has passed', () => rounds >= before + 2 || undefined);
   };
   return { counted, another };
 }
@@ -149,6 +145,6 @@ describe('the engine', () => {
     await start({ leases: away });
     await topology.event(paid('A-1'));
     await intents(1);
-    expect(engines[0]?.troubles).toMatchObject([{ message: 'away' }]);
+    expect(await untilFound('it is told', () => engines[0]?.troubles[0])).toMatchObject({ message: 'away' });
   });
 });

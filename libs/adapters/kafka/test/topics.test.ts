@@ -9,7 +9,7 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import { ensureTopics, inspectKafka, type KafkaConnection, openKafkaLog } from '../src/index.ts';
 import { forOneBroker, freshLogId, START_TIMEOUT } from './running-kafka.ts';
 
-const TIMEOUT = 60_000;
+const TIMEOUT = 180_000;
 const caught = (work: Promise<unknown>): Promise<CarillonError> =>
   work.then(
     () => undefined,
@@ -23,7 +23,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   const ensure = () => ensureTopics(connection, TOPIC_DEFINITIONS, forOneBroker);
   /** The first start that is refused: brokers need a moment to hear of a change. */
   const refusal = (): Promise<CarillonError> =>
-    vi.waitFor(async () => (await caught(ensure())) ?? Promise.reject(new Error('started')), { timeout: 10_000 });
+    vi.waitFor(async () => (await caught(ensure())) ?? Promise.reject(new Error('started')), { timeout: TIMEOUT });
   const allTopics = async (): Promise<string[]> =>
     (await admin.listTopics()).filter((topic) => topic.startsWith('carillon.'));
   /** Brokers need a moment to hear of it, and then say that what is asked of them again is not there. */
@@ -35,7 +35,7 @@ describeWith('kafka', 'topics on Kafka', () => {
         await admin.deleteTopics({ topics });
         throw new Error('still there');
       },
-      { timeout: 15_000 },
+      { timeout: TIMEOUT },
     );
   const alter = (name: string, configName: string, value: string): Promise<unknown> =>
     admin.alterConfigs({
@@ -118,7 +118,7 @@ describeWith('kafka', 'topics on Kafka', () => {
 
   test('that were deleted are not made again on the quiet', async () => {
     await admin.deleteTopics({ topics: ['carillon.events'] });
-    await expect.poll(async () => (await allTopics()).includes('carillon.events'), { timeout: 10_000 }).toBe(false);
+    await expect.poll(async () => (await allTopics()).includes('carillon.events')).toBe(false);
     const error = await caught(ensure());
     expect(error.code).toBe('wrong_log');
     expect(error.message).toContain('carillon.events');
@@ -126,7 +126,7 @@ describeWith('kafka', 'topics on Kafka', () => {
 
   test('without the id of a log belong to another program', async () => {
     await admin.deleteTopics({ topics: ['carillon.config'] });
-    await expect.poll(async () => (await allTopics()).includes('carillon.config'), { timeout: 10_000 }).toBe(false);
+    await expect.poll(async () => (await allTopics()).includes('carillon.config')).toBe(false);
     await admin.createTopics({ topics: [{ topic: 'carillon.config', numPartitions: 1 }], waitForLeaders: true });
     const producer = new Kafka({
       clientId: 'other',
@@ -155,7 +155,7 @@ describeWith('kafka', 'topics on Kafka', () => {
       await log.append([record, record, record]);
       await deleteAll();
       await ensure();
-      await expect.poll(() => fatal?.code, { timeout: 15_000 }).toBe('wrong_log');
+      await expect.poll(() => fatal?.code).toBe('wrong_log');
       await expect(log.append([record])).rejects.toMatchObject({ code: 'wrong_log' });
       await log.close();
     },
@@ -176,7 +176,7 @@ describeWith('kafka', 'topics on Kafka', () => {
       } as const;
       await log.append([record, record, record]);
       await admin.deleteTopics({ topics: ['carillon.events'] });
-      await expect.poll(async () => (await allTopics()).includes('carillon.events'), { timeout: 10_000 }).toBe(false);
+      await expect.poll(async () => (await allTopics()).includes('carillon.events')).toBe(false);
       await admin.createTopics({ topics: [{ topic: 'carillon.events', numPartitions: 8 }], waitForLeaders: true });
       await expect(log.append([record])).rejects.toMatchObject({ code: 'wrong_log' });
       expect(fatal?.message).toContain('carillon.events/0');

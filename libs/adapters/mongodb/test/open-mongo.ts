@@ -72,7 +72,7 @@ export function sharedMongo(): <Port>(port: (stores: MongoStores) => Port) => ()
   let opened: Promise<{ readonly stores: MongoStores; readonly proxy: CuttingProxy }> | null = null;
   const open = async (): Promise<{ readonly stores: MongoStores; readonly proxy: CuttingProxy }> => {
     const proxy = await playground.proxy();
-    return { proxy, stores: await playground.open({ url: proxyUrl(proxy), patience: 700 }) };
+    return { proxy, stores: await playground.open({ url: proxyUrl(proxy), patience: 3000 }) };
   };
   return (port) => async () => {
     opened ??= open();

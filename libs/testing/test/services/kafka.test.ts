@@ -6,7 +6,7 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import { startKafka, type KafkaService } from '../../src/services/index.ts';
 import { selfSigned } from '../../src/smtp/index.ts';
 
-const TIMEOUT = 90_000;
+const TIMEOUT = 300_000;
 
 const clientOf = (kafka: KafkaService): Kafka =>
   new Kafka({ clientId: 'test', brokers: [...kafka.brokers], logLevel: logLevel.NOTHING });
@@ -33,7 +33,7 @@ async function createTopic(kafka: KafkaService, topic: string): Promise<void> {
       expect(topics[0]?.partitions[0]?.leader).toBeGreaterThan(0);
     };
     try {
-      await vi.waitFor(hasLeader, { timeout: 10_000, interval: 50 });
+      await vi.waitFor(hasLeader, { timeout: 60_000, interval: 50 });
     } finally {
       await asked.disconnect();
     }
