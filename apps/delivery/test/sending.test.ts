@@ -240,6 +240,8 @@ describe('two processes over one ledger', () => {
       return all.length === 100 && all.every(({ state }) => state === 'SENT') ? all : undefined;
     });
     await other.close();
+    // Who watches is told a moment after the ledger.
+    await under.stop();
     const verdicts = under.attempts.map(({ verdict }) => verdict);
     expect(verdicts.filter((verdict) => verdict === 'accepted')).toHaveLength(100);
     expect(verdicts.filter((verdict) => verdict === 'stale').length).toBeLessThan(20);
