@@ -4,7 +4,7 @@ import { KAFKA_API, startKafkaProxy } from '@carillon/testing/faults';
 import { startKafka, type KafkaService } from '@carillon/testing/services';
 import { selfSigned } from '@carillon/testing';
 import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { ensureTopics, inspectKafka, type KafkaConnection, openKafkaLog } from '../src/index.ts';
 import { forOneBroker, freshLogId, START_TIMEOUT } from './running-kafka.ts';
@@ -56,9 +56,8 @@ describeWith('kafka', 'topics on Kafka', () => {
   beforeEach(async () => {
     await ensure();
   }, TIMEOUT);
-  afterEach(async () => {
-    await deleteAll();
-  }, TIMEOUT);
+  /** Of a test that leaves topics behind which no other may find: making them anew takes seconds. */
+  const spoilsTopics = (): void => onTestFinished(deleteAll, TIMEOUT);
 
   test('are made once, and name the log; whoever comes later finds the same', async () => {
     const again = await ensure();
@@ -82,6 +81,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test('with other settings stop the start, which names topic, setting, found and wanted', async () => {
+    spoilsTopics();
     await alter('carillon.intents', 'retention.ms', '1000');
     const error = await refusal();
     expect(error.code).toBe('invalid_configuration');
@@ -91,6 +91,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test('with partitions added stop the start', async () => {
+    spoilsTopics();
     await admin.createPartitions({ topicPartitions: [{ topic: 'carillon.triggers', count: 12 }] });
     const error = await refusal();
     expect(error.message).toContain('carillon.triggers: partitions is 12, wanted 8');
@@ -117,6 +118,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test('that were deleted are not made again on the quiet', async () => {
+    spoilsTopics();
     await admin.deleteTopics({ topics: ['carillon.events'] });
     await expect.poll(async () => (await allTopics()).includes('carillon.events')).toBe(false);
     const error = await caught(ensure());
@@ -125,6 +127,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test('without the id of a log belong to another program', async () => {
+    spoilsTopics();
     await admin.deleteTopics({ topics: ['carillon.config'] });
     await expect.poll(async () => (await allTopics()).includes('carillon.config')).toBe(false);
     await admin.createTopics({ topics: [{ topic: 'carillon.config', numPartitions: 1 }], waitForLeaders: true });
@@ -165,6 +168,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   test(
     'one topic made anew is known by its positions',
     async () => {
+      spoilsTopics();
       let fatal: CarillonError | undefined;
       const log = await openKafkaLog({ connection, fatal: (error) => (fatal = error) });
       const record = {
