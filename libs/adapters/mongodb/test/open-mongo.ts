@@ -48,7 +48,15 @@ export function usePlayground(): Playground {
     database,
     client: () => ofTest(client),
     async open(options = {}) {
-      const stores = await openMongo({ url: ofTest(server).url, database: database(), clock: wallClock, ...options });
+      const stores = await openMongo({
+        url: ofTest(server).url,
+        database: database(),
+        clock: wallClock,
+        // Long enough for a busy machine; what has to fail soon says so itself.
+        patience: 20_000,
+        silence: 30_000,
+        ...options,
+      });
       closing.push(stores);
       return stores;
     },
