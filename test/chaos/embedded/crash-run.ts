@@ -41,7 +41,7 @@ const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
 /** A call of the partner that came, or was answered, so near to a kill may have been cut off by it. */
-const NEAR_A_KILL = 1_000;
+const NEAR_A_KILL = 3_000;
 
 type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
 

@@ -70,7 +70,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     for (const one of ['a', 'b', 'c']) await send({ kind: 'doubt', email: `doubt-${one}@example.com`, subject: one });
     silent = await send({ kind: 'nothing', email: 'nobody@example.com' });
     signedIn = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'de-DE' });
-    signedIn.setDefaultTimeout(10_000);
+    signedIn.setDefaultTimeout(60_000);
     await signedIn.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await openPage(signedIn);
   });

@@ -7,7 +7,7 @@ import { chromium, type Browser } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
-const READY_WITHIN = 30_000;
+const READY_WITHIN = 120_000;
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({

@@ -60,7 +60,7 @@ async function livingBrokers(broker: string): Promise<readonly number[]> {
 }
 
 /** Each broker learns of the others in its own time; before that, a client may be sent to one that knows nothing yet. */
-async function untilAllKnowAll(brokers: readonly string[], within = 30_000): Promise<void> {
+async function untilAllKnowAll(brokers: readonly string[], within = 120_000): Promise<void> {
   for (const deadline = Date.now() + within; ; await pause(50)) {
     const known = await Promise.all(brokers.map((broker) => livingBrokers(broker).catch(() => [])));
     if (known.every(({ length }) => length === brokers.length)) return;
