@@ -12,6 +12,7 @@ const READY_WITHIN = 120_000;
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: PROGRAMS.chromium.path,
+    timeout: READY_WITHIN,
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -89,7 +89,7 @@ export async function startOpenSmtpd(program = '/usr/sbin/smtpd'): Promise<OpenS
   return {
     host: '127.0.0.1',
     port,
-    readMail: (atLeast = 1, within = 15_000) =>
+    readMail: (atLeast = 1, within = 60_000) =>
       untilFound(
         `${atLeast} messages in mailboxes`,
         async () => {
