@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { openShop, order, scratch, shopOf, writeFiles } from '../product/shop.ts';
 
-const TIMEOUT = 180_000;
+const TIMEOUT = 300_000;
 const SCRAM = { CARILLON_KAFKA_SASL_MECHANISM: 'scram-sha-512' };
 
 describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', () => {
