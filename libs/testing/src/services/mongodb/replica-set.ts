@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const IMAGE = 'mongo:8.0';
 const ANSWERS_WITHIN = 30_000;
 const FETCHED_WITHIN = 180_000;
-const PRIMARY_WITHIN = 60_000;
+const PRIMARY_WITHIN = 120_000;
 /** A test process that was killed leaves its container behind: it ends by itself. */
 const ENDS_AFTER = '2h';
 
