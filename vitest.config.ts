@@ -19,9 +19,10 @@ const alone = [
  */
 export default defineConfig({
   test: {
-    // For a test that hangs, on a machine that is busy with others: what a test waits for has a deadline of its own.
+    // Bounds against standing still for ever, not against slowness: CI may be many times slower than the author's machine.
     testTimeout: 180_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
     projects: [
       {
