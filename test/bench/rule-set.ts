@@ -25,8 +25,7 @@ export const RULES: readonly BenchRule[] = Array.from({ length: OF_EACH_SHAPE },
     {
       name: `item-${n}`,
       when: `event.customer.country in ["DE", "FR"] && event.items.exists(item, item.sku == "${sku}")`,
-      fires: (event) =>
-        ['DE', 'FR'].includes(event.customer.country) && event.items.some((item) => item.sku === sku),
+      fires: (event) => ['DE', 'FR'].includes(event.customer.country) && event.items.some((item) => item.sku === sku),
     },
     {
       name: `ending-${n}`,

@@ -178,17 +178,21 @@ when which mail came) over at most ${MAIL_CONNECTIONS} connections. First bursts
 mail: at ${IDLE} events a second, and at half of the rate of the last burst. Afterwards every event answered with 202 has to be on the log once, and mailed once.`,
   cases: [
     caseOf('bursts', bursts, {}),
-    caseOf('delay, idle', steadily(() => IDLE), {
-      delays: DELAYS,
-      comparisons: [embedded, cluster].map(({ name }) => ({
-        side: name,
-        measure: 'p50',
-        wanted: 'at most',
-        // There is no floor: the delay is stated.
-        floor: Number.POSITIVE_INFINITY,
-        goal: 50,
-      })),
-    }),
+    caseOf(
+      'delay, idle',
+      steadily(() => IDLE),
+      {
+        delays: DELAYS,
+        comparisons: [embedded, cluster].map(({ name }) => ({
+          side: name,
+          measure: 'p50',
+          wanted: 'at most',
+          // There is no floor: the delay is stated.
+          floor: Number.POSITIVE_INFINITY,
+          goal: 50,
+        })),
+      },
+    ),
     caseOf(
       'delay, half load',
       steadily(({ most }) => most / 2),

@@ -90,7 +90,9 @@ function reading(
             done += pass.events;
             seconds += pass.seconds;
             if (pass.events !== wanted.events || pass.intents !== wanted.intents) {
-              wrong.add(`${pass.events} events gave ${pass.intents} intents: ${wanted.events} and ${wanted.intents} are right`);
+              wrong.add(
+                `${pass.events} events gave ${pass.intents} intents: ${wanted.events} and ${wanted.intents} are right`,
+              );
             }
           }
           return { done, seconds };

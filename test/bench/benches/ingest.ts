@@ -12,7 +12,10 @@ const SQLITE = 'each commit of the writer, which takes all that waits (SQLite, W
 const STORES_NOTHING = 'nothing: it stores nothing';
 
 const onCluster = clusterStand({ version: VERSION });
-const alone = shared(async () => ({ load: startHttpLoad() }), ({ load }) => load.stop());
+const alone = shared(
+  async () => ({ load: startHttpLoad() }),
+  ({ load }) => load.stop(),
+);
 
 /** As many requests are open at any time as there are connections. */
 const closed = (connections: number) => (seconds: number) => ({ open: connections, seconds });

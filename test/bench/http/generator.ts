@@ -72,7 +72,13 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
   };
   const { seconds } = 'rate' in load ? await openLoop(load, one) : await closedLoop(load, one);
   await Promise.all(all.map((client) => client.close()));
-  return { seconds, acknowledged, refusals, delays: Float64Array.from(delays), answeredAt: Float64Array.from(answeredAt) };
+  return {
+    seconds,
+    acknowledged,
+    refusals,
+    delays: Float64Array.from(delays),
+    answeredAt: Float64Array.from(answeredAt),
+  };
 }
 
 process.on('message', (plan: LoadPlan) => {

@@ -28,11 +28,7 @@ export async function startRolesOnKafka(services: ClusterServices, files: Files)
   return targetOf(cluster, services, await configure(cluster, files));
 }
 
-function targetOf(
-  cluster: Cluster,
-  services: ClusterServices,
-  headers: Readonly<Record<string, string>>,
-): HttpTarget {
+function targetOf(cluster: Cluster, services: ClusterServices, headers: Readonly<Record<string, string>>): HttpTarget {
   return {
     url: `${cluster.gatewayUrl}${STREAM_PATH}`,
     headers,

@@ -125,7 +125,10 @@ export async function followTopic(brokers: readonly string[], topic: string): Pr
     keys,
     reach: (wanted) =>
       new Promise((settle, fail) => {
-        const late = setTimeout(() => fail(new Error(`${total} of ${wanted} came within ${READ_WITHIN} ms`)), READ_WITHIN);
+        const late = setTimeout(
+          () => fail(new Error(`${total} of ${wanted} came within ${READ_WITHIN} ms`)),
+          READ_WITHIN,
+        );
         heard = () => {
           if (total < wanted) return;
           clearTimeout(late);

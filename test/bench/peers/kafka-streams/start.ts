@@ -40,7 +40,12 @@ export type StreamsOptions = {
 };
 
 /** Starts the Kafka Streams program, one thread as it comes, and waits until it has its partitions. */
-export async function startStreams({ brokers, input, output, rulesOfEachShape }: StreamsOptions): Promise<ServiceProcess> {
+export async function startStreams({
+  brokers,
+  input,
+  output,
+  rulesOfEachShape,
+}: StreamsOptions): Promise<ServiceProcess> {
   const lacking = ['mvn', 'javac'].filter((name) => spawnSync(name, ['-version'], { stdio: 'ignore' }).status !== 0);
   if (lacking.length > 0) {
     throw new CannotRun(
