@@ -2,11 +2,14 @@ import { append } from './benches/append.ts';
 import { claims } from './benches/claims.ts';
 import { endToEnd } from './benches/end-to-end.ts';
 import { evaluate } from './benches/evaluate.ts';
+import { growth } from './benches/growth.ts';
 import { history } from './benches/history.ts';
 import { ingest } from './benches/ingest.ts';
 import { latency } from './benches/latency.ts';
+import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
+import { slowOne } from './benches/slow-one.ts';
 import { smtp } from './benches/smtp.ts';
 import { start } from './benches/start.ts';
 import { templates } from './benches/templates.ts';
@@ -22,10 +25,13 @@ export const BENCHES: readonly Bench[] = [
   manyRules,
   evaluate,
   history,
+  lookups,
   claims,
   smtp,
   templates,
+  slowOne,
   tracing,
   endToEnd,
   start,
+  growth,
 ];

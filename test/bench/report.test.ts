@@ -64,14 +64,14 @@ describe('The page of the benches', () => {
     const first = withSections(bare, sectionsOf(resultOf('start', side('ours', [1]), side('theirs', [2]))), order);
     const second = withSections(first, sectionsOf(resultOf('rules', side('ours', [3]), side('theirs', [4]))), order);
     expect(second.startsWith(bare.trimEnd())).toBe(true);
-    expect(second.indexOf('## About rules')).toBeLessThan(second.indexOf('## About start'));
-    expect(second.match(/^## /gm)).toHaveLength(2);
+    expect(second.indexOf('### About rules')).toBeLessThan(second.indexOf('### About start'));
+    expect(second.match(/^### /gm)).toHaveLength(2);
   });
 
   it('replaces the section of a bench that ran again', () => {
     const first = withSections(bare, sectionsOf(resultOf('rules', side('ours', [3]), side('theirs', [4]))), order);
     const again = withSections(first, sectionsOf(resultOf('rules', side('ours', [5]), side('theirs', [6]))), order);
-    expect(again.match(/^## /gm)).toHaveLength(1);
+    expect(again.match(/^### /gm)).toHaveLength(1);
     expect(again).toContain('| ours | 5 (5..5)');
   });
 

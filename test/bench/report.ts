@@ -82,7 +82,7 @@ function caseText(result: CaseResult, image: string | null): string {
   ];
   const judgements = result.comparisons.map((comparison) => judge(comparison, result));
   const parts = [
-    `### ${result.title}`,
+    `#### ${result.title}`,
     ...(hasDelays && result.delays !== undefined ? [`The delays are ${result.delays}.`] : []),
     table(
       head,
@@ -113,7 +113,7 @@ export function sectionOf(result: BenchResult, how: Circumstances): Section {
     return caseText(one, image);
   });
   const made = `${how.date}; ${how.machine}; Node ${how.node}; ${how.rounds} rounds of ${how.seconds} s each.`;
-  const text = [beginOf(result.name), `## ${result.title}`, result.what, made, ...cases, endOf(result.name)].join(
+  const text = [beginOf(result.name), `### ${result.title}`, result.what, made, ...cases, endOf(result.name)].join(
     '\n\n',
   );
   return { text, images };

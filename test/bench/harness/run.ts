@@ -90,7 +90,9 @@ async function runCase({ sides, ...rest }: BenchCase, options: RunOptions): Prom
           const measured = await measure(entrant.open, { number, seconds: number === 0 ? seconds / 2 : seconds });
           if (number === 0) continue;
           entrant.rounds.push(measured);
-          tell(`    round ${number}: ${entrant.side.name}: ${shown(measured.rate)} ${rest.counted}/s`);
+          const cpu = (Object.values(measured.cpu).reduce((sum, used) => sum + used, 0) / measured.done) * 1000;
+          const beside = `${shown(cpu)} CPU seconds per 1,000`;
+          tell(`    round ${number}: ${entrant.side.name}: ${shown(measured.rate)} ${rest.counted}/s, ${beside}`);
         } catch (error) {
           fail(entrant, `round ${number}`, error);
         }

@@ -1,0 +1,195 @@
+import { openEmbedded } from '@carillon/adapter-embedded';
+import { createIds, systemClock } from '@carillon/adapter-system';
+import { streamTable, type Configuration, type RuleBody } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import type { LogRecord } from '@carillon/ports';
+import { createEvaluateStage, prepareAppend } from '@carillon/stages';
+import { deliveryOf } from '@carillon/testing';
+import {
+  configurationOf,
+  givenRuleBook,
+  notification,
+  ORDER_PAID,
+  ORDERS,
+  PAID_MAIL,
+  stream,
+  template,
+} from '@carillon/testing/given';
+import { openTopology } from '@carillon/testing/topology';
+import { createCorpus, EVENT_BYTES } from '../corpus.ts';
+import type { Bench, BenchCase, Reading, Side } from '../harness/bench.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+/** What the engine is handed at once. */
+const BATCH = 500;
+const ids = createIds(new Uint8Array(32));
+
+const ruleOf = (rule: number): RuleBody => ({
+  stream: 'orders',
+  when: `event.status == "paid" && event.total > ${(495 + rule / 250).toFixed(3)}`,
+  recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
+});
+
+/** So many workspaces, each with one stream and so many rules on it. */
+function configured(workspaces: number, rules: number): Configuration {
+  const perNotification = 50;
+  const wishes = Array.from({ length: workspaces }, (_, at) => `shop-${at}`).flatMap((workspace) => [
+    stream('orders', ORDERS, workspace),
+    template('order-paid', PAID_MAIL, workspace),
+    ...Array.from({ length: Math.ceil(rules / perNotification) }, (_, part) => {
+      const first = part * perNotification;
+      const places = Array.from({ length: Math.min(perNotification, rules - first) }, (_rule, at) => first + at);
+      const body = { ...ORDER_PAID, rules: Object.fromEntries(places.map((rule) => [`rule-${rule}`, ruleOf(rule)])) };
+      return notification(`orders-${part}`, body, workspace);
+    }),
+  ]);
+  return configurationOf(wishes);
+}
+
+type Shop = { readonly workspaces: number; readonly rules: number; readonly bytes: number };
+
+/** A batch of one partition, with a marker of the configuration before it, and events of all workspaces in turn. */
+function batchOf({ workspaces, bytes }: Shop, configuration: Configuration): readonly LogRecord[] {
+  const corpus = createCorpus(bytes);
+  const { streams } = streamTable(configuration);
+  return Array.from({ length: BATCH }, (_, offset): LogRecord => {
+    const of = streams.get(`shop-${offset % workspaces}/orders`);
+    if (!of) throw new Error('the stream is not configured');
+    const event = corpus.next();
+    const request = {
+      stream: of,
+      bytes: Buffer.from(JSON.stringify(event)),
+      body: {},
+      principal: 'api_key:main',
+      idempotencyKey: event.id,
+      traceparent: null,
+    };
+    const prepared = prepareAppend(request, { ids, now: Date.now(), partitions: 1 });
+    if (!prepared.ok) throw prepared.error;
+    return { ...prepared.value.record, offset, time: Date.now() };
+  });
+}
+
+/** The engine's stage over the same batch again and again, as it is handed to it: reading, judging, and making the records that follow. */
+const evaluating = (at: number, shop: Shop): Side => ({
+  name: at.toLocaleString('en'),
+  at,
+  syncs: 'nothing',
+  async open() {
+    const topology = await openTopology({ partitions: 1 });
+    const configuration = configured(shop.workspaces, shop.rules);
+    const { codecs } = topology.ports;
+    const stage = createEvaluateStage({
+      log: topology.data.log,
+      configuration: { at: async () => configuration },
+      codecs,
+      ids,
+      clock: systemClock,
+      book: givenRuleBook(),
+    });
+    const batch = batchOf(shop, configuration);
+    const counts = new Set<number>();
+    return {
+      async round({ seconds }): Promise<Reading> {
+        const begun = performance.now();
+        let done = 0;
+        while (performance.now() - begun < seconds * 1000) {
+          const { outputs, fates } = await stage.handle(batch, {
+            partition: 0,
+            configNumber: configuration.number,
+            clocks: {},
+          });
+          counts.add(outputs.length);
+          done += fates.length;
+        }
+        return { done, seconds: (performance.now() - begun) / 1000 };
+      },
+      async verify() {
+        const [outputs = 0] = counts;
+        return counts.size === 1 && outputs > 0 ? [] : [`the same batch made ${[...counts].join(', ')} records`];
+      },
+      close: () => topology.close(),
+    };
+  },
+});
+
+const CLAIMS = 200;
+
+/** Claims of new slots in a ledger that holds so many already. */
+const claimingBeside = (slots: number): Side => ({
+  name: slots.toLocaleString('en'),
+  at: slots,
+  syncs: 'each batch (SQLite, WAL, synchronous = FULL)',
+  async open() {
+    const folder = await temporaryFolder();
+    const data = await openEmbedded({ dataDir: folder.path, clock: systemClock });
+    let made = 0;
+    const claim = async (count: number): Promise<void> => {
+      const fresh = Array.from({ length: count }, () => {
+        made += 1;
+        const slot = ids.keyed('slot', String(made));
+        return deliveryOf({ id: `dlv_${slot}` as DeliveryId, slot: { uniqueId: `order-${made}` } });
+      });
+      const answers = await data.ledger.insert(fresh);
+      if (!answers.every(({ inserted }) => inserted)) throw new Error('a slot that is new was taken');
+    };
+    while (made < slots) await claim(2_000);
+    return {
+      async round({ seconds }) {
+        const begun = performance.now();
+        let done = 0;
+        while (performance.now() - begun < seconds * 1000) {
+          await claim(CLAIMS);
+          done += CLAIMS;
+        }
+        return { done, seconds: (performance.now() - begun) / 1000 };
+      },
+      async verify() {
+        const held = (await data.ledger.countByState()).WAITING ?? 0;
+        return held === made ? [] : [`${made} slots were claimed, ${held} are stored`];
+      },
+      async close() {
+        await data.close();
+        await folder.remove();
+      },
+    };
+  },
+});
+
+const growing = (title: string, over: string, counted: string, sides: readonly Side[]): BenchCase => ({
+  title,
+  counted,
+  sides,
+  comparisons: [],
+  growth: { over, measure: 'rate' },
+});
+
+const usual: Shop = { workspaces: 1, rules: 1, bytes: EVENT_BYTES };
+
+export const growth: Bench = {
+  name: 'growth',
+  title: 'How cost grows',
+  what: `What the engine does with a batch of ${BATCH} events, from the bytes of the log to the records that follow, and what the ledger does
+with new slots, while one thing grows and all else stays. Both axes of the charts are logarithmic.`,
+  cases: [
+    growing(
+      'workspaces, each with a stream and a rule',
+      'workspaces',
+      'events',
+      [1, 10, 100, 1_000].map((workspaces) => evaluating(workspaces, { ...usual, workspaces })),
+    ),
+    growing(
+      'rules on one stream',
+      'rules',
+      'events',
+      [1, 10, 100, 1_000].map((rules) => evaluating(rules, { ...usual, rules })),
+    ),
+    growing(
+      'bytes of an event',
+      'bytes of an event',
+      'events',
+      [300, 732, 4_096, 32_768, 262_144].map((bytes) => evaluating(bytes, { ...usual, bytes })),
+    ),
+    growing('slots in the ledger', 'slots', 'claims', [10_000, 100_000, 1_000_000].map(claimingBeside)),
+  ],
+};

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Reading } from './bench.ts';
+
+export type Backlog = {
+  /** Puts so many more where they wait to be worked off. */
+  add(count: number): Promise<void>;
+  /** How many have been worked off so far, over all rounds. */
+  done(): number;
+  readonly seconds: number;
+};
+
+/** Enough that nobody waits for more, and few enough that what is left at the end is soon done. */
+const AHEAD = 600;
+const AT_ONCE = 200;
+const DONE_WITHIN = 120_000;
+
+/** Work that runs by itself from what lies before it: more is added while the time lasts, and the round ends when all of it is done. */
+export async function workOff({ add, done, seconds }: Backlog): Promise<Reading> {
+  const before = done();
+  const begun = performance.now();
+  let added = 0;
+  while (performance.now() - begun < seconds * 1000) {
+    if (added - (done() - before) < AHEAD) {
+      await add(AT_ONCE);
+      added += AT_ONCE;
+    } else await sleep(2);
+  }
+  const late = performance.now() + DONE_WITHIN;
+  while (done() - before < added) {
+    if (performance.now() > late)
+      throw new Error(`${added - (done() - before)} of ${added} were not done in two minutes`);
+    await sleep(2);
+  }
+  return { done: added, seconds: (performance.now() - begun) / 1000 };
+}

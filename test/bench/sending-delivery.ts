@@ -1,0 +1,129 @@
+import { startDelivery } from '@carillon/delivery';
+import {
+  findRule,
+  notificationIdOf,
+  partitionOf,
+  providerResult,
+  ruleIdOf,
+  ruleTitle,
+  slotParts,
+  type Intent,
+} from '@carillon/domain';
+import type { IntentId } from '@carillon/kernel';
+import type { NewRecord, SenderFactory } from '@carillon/ports';
+import { deliveryOf } from '@carillon/testing';
+import { account, notification, ORDER_PAID, PAID_MAIL, template } from '@carillon/testing/given';
+import { openTopology } from '@carillon/testing/topology';
+
+const DAY = 86_400_000;
+const CONNECTIONS = 16;
+
+export type SendingDelivery = {
+  /** Puts intents on the log that go out over this account, each to a slot of its own. */
+  intend(account: string, count: number): Promise<void>;
+  intended(account: string): number;
+  /** Messages that this account has accepted. */
+  accepted(account: string): number;
+  /** Messages that it accepted twice. */
+  twice(): number;
+  close(): Promise<void>;
+};
+
+/** The delivery role over the embedded backend, as `carillon up` runs it, with accounts of these names: a timer each. */
+export async function startSendingDelivery(
+  accounts: Readonly<Record<string, () => Promise<unknown>>>,
+): Promise<SendingDelivery> {
+  const topology = await openTopology({ partitions: 8 });
+  const { ids, clock, witness } = topology;
+  const names = Object.keys(accounts);
+  await topology.publish(
+    template('order-paid', PAID_MAIL),
+    ...names.flatMap((name) => [
+      account(name, {
+        kind: 'smtp',
+        host: name,
+        port: 25,
+        tls: 'none',
+        from: 'shop@example.com',
+        connections: CONNECTIONS,
+      }),
+      notification(name, { ...ORDER_PAID, channels: { email: { template: 'order-paid', accounts: [name] } } }),
+    ]),
+  );
+  const accepted = new Map<string, number>();
+  const intended = new Map<string, number>();
+  const seen = new Set<string>();
+  let twice = 0;
+  const senders: SenderFactory = {
+    kind: 'smtp',
+    create: (body) => ({
+      channel: 'email',
+      async send(_message, { deliveryId }) {
+        const name = body.kind === 'smtp' ? body.host : '';
+        await accounts[name]?.();
+        if (seen.has(deliveryId)) twice += 1;
+        seen.add(deliveryId);
+        accepted.set(name, (accepted.get(name) ?? 0) + 1);
+        return providerResult('accepted', '250', 'taken');
+      },
+      check: async () => [],
+      close: async () => undefined,
+    }),
+  };
+  const watch = {
+    ...witness,
+    attempt: () => () => undefined,
+    queued: () => undefined,
+    alert: () => undefined,
+    trouble: (_where: string, error: unknown) => void witness.failures.push(error),
+  };
+  const role = await startDelivery({ aloneOnStore: true }, { ...topology.ports, senders: [senders], watch });
+
+  function recordOf(name: string, n: number): NewRecord {
+    const configuration = topology.ports.configuration.current();
+    const placed = findRule(configuration, 'shop', name, 'paid');
+    if (!placed) throw new Error(`there is no notification ${name}`);
+    const now = clock.now();
+    const intent: Intent = {
+      ...deliveryOf().intent,
+      id: `int_${name}_${n}` as IntentId,
+      slot: {
+        workspace: 'shop',
+        notificationId: notificationIdOf(placed.notification),
+        channel: 'email',
+        uniqueId: `order-${n}`,
+      },
+      notification: name,
+      rule: ruleTitle(placed),
+      ruleId: ruleIdOf(placed),
+      configNumber: configuration.number,
+      to: `user-${n}@example.com`,
+      causedAt: now,
+      notAfter: now + DAY,
+    };
+    const key = ids.keyed('slot', ...slotParts(intent));
+    const partition = partitionOf(key, topology.data.log.partitions('carillon.intents'));
+    return {
+      topic: 'carillon.intents',
+      partition,
+      key,
+      value: topology.ports.codecs.intent.encode(intent),
+      headers: {},
+    };
+  }
+
+  return {
+    async intend(name, count) {
+      const from = intended.get(name) ?? 0;
+      intended.set(name, from + count);
+      await topology.data.log.append(Array.from({ length: count }, (_, at) => recordOf(name, from + at)));
+    },
+    intended: (name) => intended.get(name) ?? 0,
+    accepted: (name) => accepted.get(name) ?? 0,
+    twice: () => twice,
+    async close() {
+      await role.close();
+      await topology.close();
+    },
+  };
+}
