@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import type { KafkaLog } from '@carillon/adapter-kafka';
 import { systemClock } from '@carillon/adapter-system';
@@ -24,7 +21,8 @@ import { createRecords, openProductLog } from '../kafka-log.ts';
 import { connectKafkajs } from '../peers/raw-kafkajs.ts';
 import { PARTITIONS, readTopic } from '../peers/topic.ts';
 import { RULES } from '../rule-set.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../started-once.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The log that is read, again and again until a round is over. */
 const EVENTS = 40_000;
@@ -70,7 +68,7 @@ type Pass = { readonly events: number; readonly intents: number; readonly second
 function reading(
   name: string,
   expected: (on: Recorded) => Omit<Pass, 'seconds'>,
-  start: (on: Recorded) => Promise<{ pass(): Promise<Pass>; close?(): Promise<void> }>,
+  start: (on: Recorded) => Promise<{ pass(): Promise<Pass>; readonly close?: () => Promise<void> }>,
 ): Side {
   return {
     name,
@@ -126,14 +124,14 @@ const configuration = configurationOf([
 ]);
 
 /** The codecs with the schemas of a registry, as a role has them. */
-async function openCodecs(): Promise<{ readonly codecs: AvroRecordCodecs; close(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
-  const embedded = await openEmbedded({ dataDir, clock: systemClock });
+async function openCodecs(): Promise<{ readonly codecs: AvroRecordCodecs; readonly close: () => Promise<void> }> {
+  const folder = await temporaryFolder();
+  const embedded = await openEmbedded({ dataDir: folder.path, clock: systemClock });
   return {
     codecs: await createRecordCodecs(embedded.registry, systemClock.now),
     async close() {
       await embedded.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await folder.remove();
     },
   };
 }
