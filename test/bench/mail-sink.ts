@@ -36,6 +36,6 @@ export async function startMailSink(): Promise<MailSink> {
       }
       return all;
     },
-    stop: () => void child.disconnect(),
+    stop: () => child.disconnect(),
   };
 }

@@ -7,7 +7,7 @@ import { createRecords, openProductLog, type EventRecord } from '../kafka-log.ts
 import { connectPlatformatic } from '../peers/platformatic.ts';
 import { connectKafkajs } from '../peers/raw-kafkajs.ts';
 import { compareStored, countIds, makeTopic, PARTITIONS } from '../peers/topic.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../started-once.ts';
 import { secondsOf } from '../warm-up.ts';
 
 /** Records in a `send` of a peer, and records that wait in the product at any time. */
@@ -66,14 +66,13 @@ async function inBatches(
   return { seconds: rest.seconds, done: sends * BATCH };
 }
 
+type BatchClient = {
+  readonly send: (records: EventRecord[]) => Promise<void>;
+  readonly disconnect: () => Promise<void>;
+};
+
 /** A peer that is handed whole batches, on a topic of its own. */
-const batches = (
-  name: string,
-  connect: (
-    brokers: readonly string[],
-    topic: string,
-  ) => Promise<{ send(records: EventRecord[]): Promise<void>; disconnect(): Promise<void> }>,
-): Side =>
+const batches = (name: string, connect: (brokers: readonly string[], topic: string) => Promise<BatchClient>): Side =>
   appendSide(name, async (brokers) => {
     const topic = `bench.${name.replaceAll(/\W+/g, '-')}.${Date.now()}`;
     await makeTopic(brokers, topic);

@@ -9,7 +9,7 @@ import type { HttpTarget } from '../http/target.ts';
 import { type MailSink, startMailSink } from '../mail-sink.ts';
 import { compareStored } from '../peers/topic.ts';
 import { type Files, streamFiles } from '../product.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../started-once.ts';
 import { secondsOf } from '../warm-up.ts';
 
 const CONNECTIONS = 64;

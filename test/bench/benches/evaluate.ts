@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startCluster, startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
 import { canStart } from '@carillon/testing/services/needs';
 import type { OrderEvent } from '../corpus.ts';
@@ -12,7 +9,8 @@ import { connectKafkajs } from '../peers/raw-kafkajs.ts';
 import { followTopic, makeTopic, PARTITIONS } from '../peers/topic.ts';
 import { configure } from '../product.ts';
 import { countFired, OF_EACH_SHAPE, ruleFiles } from '../rule-set.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../started-once.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Events of a round: they wait on the log before it begins. */
 const EVENTS = 10_000;
@@ -98,8 +96,8 @@ function evaluating(name: string, syncs: string, start: (services: ClusterServic
 
 /** `carillon run engine`; control made the configuration and was ended. */
 async function startEngine(services: ClusterServices): Promise<Evaluator> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
-  const cluster = await startCluster({ services, dataDir, members: { delivery: 0 } });
+  const folder = await temporaryFolder();
+  const cluster = await startCluster({ services, dataDir: folder.path, members: { delivery: 0 } });
   await configure(cluster, ruleFiles);
   for (const role of ['control', 'gateway'] as const) for (const member of cluster.of(role)) await member.stop();
   const [engine] = cluster.of('engine');
@@ -112,7 +110,7 @@ async function startEngine(services: ClusterServices): Promise<Evaluator> {
     kill: (signal) => engine.kill(signal),
     async close() {
       await cluster.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await folder.remove();
     },
   };
 }

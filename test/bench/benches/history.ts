@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import type { KafkaLog } from '@carillon/adapter-kafka';
 import { systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import { createEvaluateStage, type PartitionState } from '@carillon/stages';
+import { createEvaluateStage, type BatchStage, type PartitionState } from '@carillon/stages';
 import {
   configurationOf,
   givenIds,
@@ -24,13 +21,15 @@ import { createRecords, openProductLog } from '../kafka-log.ts';
 import { connectKafkajs } from '../peers/raw-kafkajs.ts';
 import { PARTITIONS, readTopic } from '../peers/topic.ts';
 import { RULES } from '../rule-set.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../started-once.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The log that is read, again and again until a round is over. */
 const EVENTS = 40_000;
 const BATCH = 500;
 /** What the engine takes at a time. */
 const BATCH_RECORDS = 500;
+const BATCH_BYTES = 1024 * 1024;
 const TOPIC = 'carillon.events';
 /** One of each shape. */
 const RULES_HERE = RULES.slice(0, 5);
@@ -69,7 +68,7 @@ type Pass = { readonly events: number; readonly intents: number; readonly second
 function reading(
   name: string,
   expected: (on: Recorded) => Omit<Pass, 'seconds'>,
-  start: (on: Recorded) => Promise<{ pass(): Promise<Pass>; close?(): Promise<void> }>,
+  start: (on: Recorded) => Promise<{ pass(): Promise<Pass>; readonly close?: () => Promise<void> }>,
 ): Side {
   return {
     name,
@@ -125,19 +124,55 @@ const configuration = configurationOf([
 ]);
 
 /** The codecs with the schemas of a registry, as a role has them. */
-async function openCodecs(): Promise<{ readonly codecs: AvroRecordCodecs; close(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
-  const embedded = await openEmbedded({ dataDir, clock: systemClock });
+async function openCodecs(): Promise<{ readonly codecs: AvroRecordCodecs; readonly close: () => Promise<void> }> {
+  const folder = await temporaryFolder();
+  const embedded = await openEmbedded({ dataDir: folder.path, clock: systemClock });
   return {
     codecs: await createRecordCodecs(embedded.registry, systemClock.now),
     async close() {
       await embedded.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await folder.remove();
     },
   };
 }
 
-/** The evaluate stage as the engine has it, over what it reads itself; what it gives is encoded, counted and let go. */
+let groups = 0;
+
+/** One pass in a group of its own, from the first batch that has come: joining a group is no part of reading. */
+async function replay(log: KafkaLog, stage: BatchStage): Promise<Pass> {
+  let begun = 0;
+  let events = 0;
+  let intents = 0;
+  const { promise: read, resolve: done, reject: failed } = Promise.withResolvers<void>();
+  const consumption = await log.consume({
+    group: `bench-${process.pid}-${(groups += 1)}`,
+    topic: TOPIC,
+    maxRecords: BATCH_RECORDS,
+    maxBytes: BATCH_BYTES,
+    async assigned(partition) {
+      let state: PartitionState = { partition, configNumber: configuration.number, clocks: {} };
+      return {
+        from: 0,
+        async handle(records) {
+          if (events === 0) begun = performance.now();
+          const result = await stage.handle(records, state);
+          ({ state } = result);
+          events += records.length;
+          intents += result.outputs.filter(({ topic }) => topic === 'carillon.intents').length;
+          if (events >= EVENTS) done();
+        },
+        lost: async () => undefined,
+      };
+    },
+    failed: (_partition, error) => failed(error),
+  });
+  await read;
+  const seconds = (performance.now() - begun) / 1000;
+  await consumption.stop();
+  return { events, intents, seconds };
+}
+
+/** The evaluate stage as the engine has it, over the product's own consumer; what it gives is encoded, counted and let go. */
 const evaluating = reading(
   'carillon evaluates',
   ({ intents }) => ({ events: EVENTS, intents }),
@@ -152,30 +187,13 @@ const evaluating = reading(
       book: givenRuleBook(),
     });
     return {
-      async pass() {
-        const begun = performance.now();
-        let events = 0;
-        let intents = 0;
-        for (let partition = 0; partition < log.partitions(TOPIC); partition += 1) {
-          const { start, end } = await log.bounds(TOPIC, partition);
-          let state: PartitionState = { partition, configNumber: configuration.number, clocks: {} };
-          for (let from = start; from < end;) {
-            const records = await log.read(TOPIC, partition, from, BATCH_RECORDS);
-            const result = await stage.handle(records, state);
-            ({ state } = result);
-            events += records.length;
-            intents += result.outputs.filter(({ topic }) => topic === 'carillon.intents').length;
-            from = (records.at(-1)?.offset ?? end) + 1;
-          }
-        }
-        return { events, intents, seconds: (performance.now() - begun) / 1000 };
-      },
+      pass: () => replay(log, stage),
       close,
     };
   },
 );
 
-/** From the first record that has come: joining a group is no part of reading. */
+/** Measured in the same way. */
 const consuming = reading(
   'kafkajs consumes',
   () => ({ events: EVENTS, intents: 0 }),
@@ -195,7 +213,7 @@ const consuming = reading(
 export const history: Bench = {
   name: 'history',
   title: 'Reading history',
-  what: `A recorded log of ${EVENTS.toLocaleString('en')} events of 732 bytes (8 partitions, one broker, Kafka 4.3) is evaluated again: read by the product's log, judged by its evaluate
+  what: `A recorded log of ${EVENTS.toLocaleString('en')} events of 732 bytes (8 partitions, one broker, Kafka 4.3) is evaluated again: read by the product's consumer, judged by its evaluate
 stage under ${RULES_HERE.length} rules, one of each shape, and the intents encoded and let go. There is no command for it yet; these are the parts that one
 would be made of. Beside it, kafkajs consumes the same topic and looks at no byte of it. Every pass has to give all events, and the intents that closures written by hand count.`,
   cases: [

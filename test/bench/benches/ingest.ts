@@ -4,7 +4,7 @@ import { httpSide, type HttpSideOptions } from '../http/http-side.ts';
 import { startHttpLoad } from '../http/load.ts';
 import { startGatewayOnKafka, startUpEmbedded } from '../http/product-target.ts';
 import { startAiohttp, startBareFastify, startFastifySend, startNginx } from '../peers/http-peers.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../started-once.ts';
 
 /** Kafka 3.9, because lua-kafka cannot speak to 4.x: all sides have the same broker. */
 const VERSION = '3.9.2';

@@ -2,7 +2,7 @@ import { startClusterServices, type ClusterServices } from '@carillon/testing/cl
 import type { KafkaVersion } from '@carillon/testing/services';
 import { canStart, type ServiceName } from '@carillon/testing/services/needs';
 import { CannotRun } from '../harness/bench.ts';
-import { shared, type Shared } from '../shared.ts';
+import { shared, type Shared } from '../started-once.ts';
 import { type HttpLoad, startHttpLoad } from './load.ts';
 
 /** What a Kafka that is not told otherwise forces to disk before it acknowledges. */

@@ -38,7 +38,7 @@ let runs = 0;
 async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult> {
   const { origin, pathname } = new URL(url);
   const bodies = bodiesOf(bytes);
-  const run_ = (runs += 1);
+  const number = (runs += 1);
   const all: Client[] = [];
   const idle: Client[] = [];
   const connect = (): Client => {
@@ -55,10 +55,10 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
   const one = async (n: number): Promise<void> => {
     const from = 'rate' in load ? begun + (n / load.rate) * 1000 : performance.now();
     const client = idle.pop() ?? connect();
-    const key = `${process.pid}-${run_}-${n}`;
+    const key = `${process.pid}-${number}-${n}`;
     const body = bodies[n % BODIES] ?? Buffer.alloc(0);
-    const all = { ...headers, 'content-type': 'application/json', 'idempotency-key': key };
-    const came = await post(client, pathname, all, body).catch((error: unknown) => String(error));
+    const sent = { ...headers, 'content-type': 'application/json', 'idempotency-key': key };
+    const came = await post(client, pathname, sent, body).catch((error: unknown) => String(error));
     idle.push(client);
     if (typeof came === 'object' && came.status === 202) {
       acknowledged.push((JSON.parse(came.text) as { id: string }).id);

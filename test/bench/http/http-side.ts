@@ -2,7 +2,7 @@ import type { OpenSide, Side } from '../harness/bench.ts';
 import type { ClosedLoad, OpenLoad } from '../harness/load.ts';
 import { EVENT_BYTES } from '../corpus.ts';
 import { compareStored } from '../peers/topic.ts';
-import type { Shared } from '../shared.ts';
+import type { Shared } from '../started-once.ts';
 import { secondsOf } from '../warm-up.ts';
 import { type HttpLoad, readingOf } from './load.ts';
 import type { HttpTarget } from './target.ts';

@@ -18,7 +18,7 @@ export function connectPlatformatic(brokers: readonly string[], topic: string) {
     serializers: { key: stringSerializer, headerKey: stringSerializer, headerValue: stringSerializer },
   });
   return {
-    async send(messages: readonly PlatformaticMessage[]): Promise<void> {
+    send: async (messages: readonly PlatformaticMessage[]): Promise<void> => {
       await producer.send({ messages: messages.map((message) => ({ ...message, topic })) });
     },
     disconnect: () => producer.close(),

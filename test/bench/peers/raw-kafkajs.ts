@@ -1,8 +1,8 @@
 import { Kafka, logLevel, type Message } from 'kafkajs';
 
 export type RawProducer = {
-  send(messages: Message[]): Promise<void>;
-  disconnect(): Promise<void>;
+  readonly send: (messages: Message[]) => Promise<void>;
+  readonly disconnect: () => Promise<void>;
 };
 
 /** kafkajs by itself: idempotent, acknowledged by all replicas. One `send` may be open at a time. */
