@@ -56,10 +56,12 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
     'refuses within the deadline while the broker is dead for 10 s, and goes on without a restart',
     async () => {
       const { kafka } = running();
-      const log = await running().open({ appendTimeout: 2000, readTimeout: 2000, sessionTimeout: 6000 });
+      const log = await running().open({ appendTimeout: 5000, readTimeout: 5000, sessionTimeout: 6000 });
       const witness = createWitness<Told>();
       const consumption = await follow(log, freshName('outage'), 'a', (told) => witness.saw(told));
-      await log.append([recordOf('before')]);
+      const appends = (value: string) =>
+        untilFound(`it takes ${value}`, () => log.append([recordOf(value)]).catch(() => undefined));
+      await appends('before');
       await kafka.kill();
       const until = Date.now() + 10_000;
       let slowest = 0;
@@ -73,18 +75,14 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
       }
       const reading = log.read('carillon.config', 0, 0, 10).catch((error: unknown) => error);
       expect(await reading).toMatchObject({ code: 'log_unavailable' });
-      // The deadline is 2 s; a client that tried on by itself would take half a minute.
-      expect(slowest).toBeLessThan(10_000);
+      // The deadline is 5 s; a client that tried on by itself would take half a minute.
+      expect(slowest).toBeLessThan(15_000);
       await kafka.restart();
       const back = Date.now();
-      let offsets: readonly number[] | null = null;
-      while (!offsets && Date.now() < back + 60_000) {
-        offsets = await log.append([recordOf('after')]).catch(() => null);
-      }
+      expect(await appends('after')).toHaveLength(1);
       console.info(
         `${refusals} refusals, the slowest after ${slowest} ms; appended ${Date.now() - back} ms after the restart`,
       );
-      expect(offsets).toHaveLength(1);
       await witness.until('the consumer goes on', (seen) => seen.some(({ what }) => what === 'after'));
       await consumption.stop();
       await log.close();
