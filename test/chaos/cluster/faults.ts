@@ -114,7 +114,7 @@ export async function killLeader(
   const leader = topics[0]?.partitions.find(({ partitionId }) => partitionId === 0)?.leader;
   const node = nodes.find(({ id }) => id === leader);
   if (!node) throw new Error(`nobody leads ${topic}/0`);
-  await untilFound('events before the fault', async () => taken() > 100 || undefined, 60_000);
+  await untilFound('events before the fault', async () => taken() > 100 || undefined);
   const before = taken();
   await supervisor.kill(node);
   await pause(span);

@@ -95,6 +95,7 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
         logLevel: logLevel.NOTHING,
         ssl: { ca: [ca] },
         sasl: { mechanism: 'plain', username: 'alice', password },
+        connectionTimeout: 30_000,
         retry: { retries: 0 },
       }).admin();
       try {
