@@ -181,7 +181,7 @@ class SlotModel {
     const intent = intents[taker.intent];
     if (!intent) return;
     const judged = (from: State): State =>
-      put({ ...from, judged: [...new Set([...from.judged, taker.intent])].toSorted() }, null);
+      put({ ...from, judged: [...new Set([...from.judged, taker.intent])].toSorted((a, b) => a - b) }, null);
     if (taker.holder === null) {
       if (state.doc !== null && !this.#rules.insertsOver) {
         yield [`${name} finds the slot taken`, put(state, { ...taker, holder: state.doc })];
@@ -307,7 +307,7 @@ export function exploreSlot(rules: SlotDecisions, bounds: SlotBounds): Explored 
     next: (state) => model.next(state),
     key: stateKey,
     isOptional: (label) =>
-      !/^taker|^sender (reads|writes)|^the provider|: reads it$/.test(label) || / again$/.test(label),
+      !/^taker|^sender (reads|writes)|^the provider|: reads it$/.test(label) || label.endsWith(' again'),
     fault: (state, isEnd) => fault(state, isEnd, bounds),
     nameOf: ({ doc, held }) => `${doc?.state ?? 'free'} after ${held.length}`,
   });
