@@ -19,8 +19,10 @@ const alone = [
  */
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Bounds against standing still for ever, not against slowness: CI may be many times slower than the author's machine.
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
     projects: [
       {
@@ -58,8 +60,6 @@ export default defineConfig({
           include: [chapters],
           exclude,
           globalSetup: 'test/walkthrough/services.ts',
-          testTimeout: 90_000,
-          hookTimeout: 180_000,
           fileParallelism: false,
           sequence: { groupOrder: 3 },
         },

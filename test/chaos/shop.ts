@@ -123,7 +123,7 @@ export type Management = { readonly controlUrl: string; readonly token: string }
 export async function countDeliveries(product: Management): Promise<Readonly<Record<string, number>>> {
   const answer = await fetch(`${product.controlUrl}/v1/status`, {
     headers: { authorization: `Bearer ${product.token}` },
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(30_000),
   });
   if (!answer.ok) throw new Error(`/v1/status answered ${answer.status}`);
   return ((await answer.json()) as { deliveries: Record<string, number> }).deliveries;

@@ -56,5 +56,5 @@ it(
       expect(counts[taken], taken).toBeGreaterThan(cases / 1_000);
     }
   },
-  60_000 + cases * 15,
+  300_000 + cases * 30,
 );

@@ -56,9 +56,9 @@ chapter('2. An event that fires nothing', (newHome) => {
     expect(items[0]?.stream).toBe('shop/orders');
 
     const watcher = carillon.watch(['events', '--follow']);
-    await expect.poll(() => watcher.out(), { timeout: 10_000 }).toContain(items[0]?.id);
+    await expect.poll(() => watcher.out(), { timeout: 60_000 }).toContain(items[0]?.id);
     const next = await carillon.send({ ...ORDER, status: 'open' });
-    await expect.poll(() => watcher.out(), { timeout: 10_000 }).toContain(next);
+    await expect.poll(() => watcher.out(), { timeout: 60_000 }).toContain(next);
     watcher.end();
     expect(await carillon.inbox()).toEqual([]);
   });

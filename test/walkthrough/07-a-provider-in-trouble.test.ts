@@ -83,20 +83,26 @@ chapter('7. A provider in trouble', (newHome) => {
     smtp.follow(({ stage }) => (stage === 'rcpt' ? '550 5.1.1 no such user' : undefined));
     const refused = await carillon.delivery(await carillon.send(ORDER), 'FAILED');
     expect(refused.reason).toBe('refused_recipient');
+    await expect
+      .poll(async () => (await carillon.command(['suppressions', 'list'])).out, { timeout: 60_000 })
+      .toContain('ada@example.com');
     smtp.follow(() => undefined);
     const next = await carillon.delivery(await carillon.send(ORDER), 'SUPPRESSED');
     expect(next.reason).toBe('suppressed_address');
 
-    expect((await carillon.command(['suppressions', 'list'])).out).toContain('ada@example.com');
+    // Remove it, and messages go there again.
     await carillon.command(['suppressions', 'remove', 'ada@example.com']);
     await carillon.delivery(await carillon.send(ORDER), 'SENT');
   });
 
   it('takes back a message that still waits', async () => {
     smtp.follow(({ stage }) => (stage === 'rcpt' ? '450 4.7.1 greylisted, come back in five minutes' : undefined));
+    // It waits for hours, so that there is time to make up your mind.
+    await carillon.edit(ORDER_PAID, 'first: 1s, max: 1s', 'first: 4h, max: 4h');
+    await carillon.apply();
     const id = await carillon.send(ORDER);
     await expect
-      .poll(async () => (await carillon.delivery(id, 'WAITING')).reason, { timeout: 10_000 })
+      .poll(async () => (await carillon.delivery(id, 'WAITING')).reason, { timeout: 60_000 })
       .toBe('throttled');
     const waiting = await carillon.delivery(id, 'WAITING');
     const { out } = await carillon.command(['deliveries', 'cancel', waiting.id]);

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startScriptedSmtp } from '@carillon/testing';
+import { startScriptedSmtp, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chapter, type Home } from './places.ts';
 import { ORDER, ORDER_PAID, run, startCarillon, type Carillon } from './support.ts';
@@ -51,7 +51,7 @@ chapter('9. Operations', (newHome, place) => {
   it('answers machines: /livez, /readyz, and /metrics for Prometheus, without a token', async () => {
     for (const role of [carillon.control, carillon.events.replace('/events', '')]) {
       expect((await fetch(`${role}/livez`)).status).toBe(200);
-      expect((await fetch(`${role}/readyz`)).status).toBe(200);
+      await untilFound(`${role} is ready`, async () => (await fetch(`${role}/readyz`)).ok || undefined);
       expect(await (await fetch(`${role}/metrics`)).text()).toMatch(/^carillon_deliveries\{.*state="SENT"/m);
     }
   });
@@ -140,7 +140,7 @@ chapter('9. Operations', (newHome, place) => {
   it('stops in good order, and goes on after the next start with what was waiting', async () => {
     const smtp = await startScriptedSmtp({ script: () => ({ say: '421 4.3.2 closing down', ending: 'drop' }) });
     await carillon.sendThrough(smtp.port);
-    await carillon.edit(ORDER_PAID, 'first: 30s, max: 4h', 'first: 2s, max: 2s');
+    await carillon.edit(ORDER_PAID, 'attempts: 8, first: 30s, max: 4h', 'attempts: 100, first: 2s, max: 2s');
     await carillon.apply();
     const waiting = await carillon.send(ORDER);
     await carillon.delivery(waiting, 'WAITING');

@@ -1,3 +1,4 @@
+import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runSample } from '../support/sample-programs.ts';
 import { chapter } from './places.ts';
@@ -57,10 +58,12 @@ chapter('12. What to send', (newHome) => {
   });
 
   it('lists the fields that came, with types and the newest value, whether a rule uses them or not', async () => {
-    await carillon.trace(
-      await carillon.send({ order_id: 'F-1', status: 'open', carrier: 'north', parcels: [{ weight: 2 }] }),
-    );
-    const { out } = await carillon.command(['events', 'fields', 'shop/orders']);
+    await carillon.send({ order_id: 'F-1', status: 'open', carrier: 'north', parcels: [{ weight: 2 }] });
+    // A new event shows within a second.
+    const out = await untilFound('the fields of the event', async () => {
+      const fields = await carillon.command(['events', 'fields', 'shop/orders']);
+      return fields.out.includes('carrier') ? fields.out : undefined;
+    });
     expect(out).toMatch(/^carrier +string +1 .*"north"$/m);
     expect(out).toMatch(/^parcels\[\]\.weight +number +1 .* 2$/m);
   });

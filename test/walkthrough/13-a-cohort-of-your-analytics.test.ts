@@ -130,8 +130,11 @@ chapter('13. A cohort of your analytics', (newHome) => {
   it('shows how many are in, and explains each change like any other event', async () => {
     const shown = await carillon.command(['integration', 'show', 'mixpanel']);
     expect(shown.out).toMatch(/1478097 +Buyers +2 .*whole, 1 pages/);
-    const { items } = await carillon.ask<{ items: readonly { id: string; stream: string }[] }>(['events']);
-    const changes = items.filter(({ stream }) => stream === 'shop/cohorts/mixpanel/1478097');
+    const changes = await untilFound('the event of each change', async () => {
+      const { items } = await carillon.ask<{ items: readonly { id: string; stream: string }[] }>(['events']);
+      const found = items.filter(({ stream }) => stream === 'shop/cohorts/mixpanel/1478097');
+      return found.length >= 2 ? found : undefined;
+    });
     expect(changes).toHaveLength(2);
     const stories = await Promise.all(changes.map(({ id }) => carillon.trace(id)));
     expect(stories.find((story) => story.includes('did not fire'))).toContain('event.first_sync == false  →  false');

@@ -12,7 +12,7 @@ import type { Home } from './places.ts';
 const PROGRAM = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 
 /** On a cluster the first start makes ten topics and all collections; on a machine at its limit that takes a while. */
-const START_WITHIN = 90_000;
+const START_WITHIN = 180_000;
 
 /** What a command printed, and how it ended. */
 export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
@@ -154,7 +154,7 @@ export async function startCarillon(
 
   const stop = (): Promise<number | null> => {
     child.kill('SIGTERM');
-    return untilFound('the process ends', () => seen.code, 20_000);
+    return untilFound('the process ends', () => seen.code);
   };
   return {
     home,
@@ -189,20 +189,16 @@ export async function startCarillon(
     async trace(id) {
       await untilFound(`${id} was judged`, async () => {
         const answer = await owner(`/v1/workspaces/shop/events/${id}/trace`);
-        const { steps = [] } = (await answer.json()) as { steps?: { step: string }[] };
-        return steps.some((one) => one.step === 'evaluation') || undefined;
+        const { steps = [] } = (await answer.json()) as { steps?: { step: string; text: string }[] };
+        return steps.some(({ step, text }) => step === 'evaluation' && !text.startsWith('not judged yet')) || undefined;
       });
       return (await run(home, ['trace', id])).out;
     },
     delivery: (eventId, state) =>
-      untilFound(
-        `a delivery of ${eventId} is ${state}`,
-        async () => {
-          const answer = await owner(`/v1/workspaces/shop/deliveries?event=${eventId}`);
-          return ((await answer.json()) as { items: Delivery[] }).items.find((one) => one.state === state);
-        },
-        20_000,
-      ),
+      untilFound(`a delivery of ${eventId} is ${state}`, async () => {
+        const answer = await owner(`/v1/workspaces/shop/deliveries?event=${eventId}`);
+        return ((await answer.json()) as { items: Delivery[] }).items.find((one) => one.state === state);
+      }),
     async sendThrough(port) {
       await writeFile(
         join(folder, DEPLOYMENT),

@@ -110,7 +110,7 @@ export class RoleUnderTest {
   async looks(): Promise<void> {
     const before = this.#looks;
     // The first look may have begun before; the third begins after what the second found has begun.
-    await untilFound('the ledger is looked at', () => this.#looks >= before + 3 || undefined, 20_000);
+    await untilFound('the ledger is looked at', () => this.#looks >= before + 3 || undefined);
   }
 
   paid(order: string, workspace = 'shop'): Promise<string> {
@@ -123,12 +123,12 @@ export class RoleUnderTest {
   }
 
   /** Waits until one delivery, or that of an order, is in a state. */
-  reaches(state: DeliveryState, order?: string, within = 12_000): Promise<Delivery> {
+  reaches(state: DeliveryState, order?: string): Promise<Delivery> {
     const look = async (): Promise<Delivery | undefined> =>
       (await this.deliveries()).find(
         (one) => one.state === state && (order === undefined || one.slot.uniqueId === order),
       );
-    return untilFound(`a delivery that is ${state}`, look, within);
+    return untilFound(`a delivery that is ${state}`, look);
   }
 
   async stop(): Promise<void> {

@@ -93,15 +93,11 @@ export function lookupGround(names: LoopbackNames = {}) {
   const allLookups = (): Promise<Lookup[]> => read('carillon.lookups', (bytes) => codecs().lookup.decode(bytes));
   const allLetters = (): Promise<DeadLetter[]> =>
     read('carillon.dead-letters', (bytes) => codecs().deadLetter.decode(bytes));
-  const until = <T>(what: string, count: number, all: () => Promise<T[]>, within = 15_000): Promise<T[]> =>
-    untilFound(
-      `${count} ${what}`,
-      async () => {
-        const found = await all();
-        return found.length >= count ? found : undefined;
-      },
-      within,
-    );
+  const until = <T>(what: string, count: number, all: () => Promise<T[]>): Promise<T[]> =>
+    untilFound(`${count} ${what}`, async () => {
+      const found = await all();
+      return found.length >= count ? found : undefined;
+    });
   return {
     topology: () => now(topology),
     partner: () => now(partner),
@@ -116,8 +112,8 @@ export function lookupGround(names: LoopbackNames = {}) {
     allIntents,
     allLookups,
     allLetters,
-    intents: (count: number, within?: number) => until('intents', count, allIntents, within),
-    lookups: (count: number, within?: number) => until('lookups', count, allLookups, within),
-    letters: (count: number, within?: number) => until('dead letters', count, allLetters, within),
+    intents: (count: number) => until('intents', count, allIntents),
+    lookups: (count: number) => until('lookups', count, allLookups),
+    letters: (count: number) => until('dead letters', count, allLetters),
   };
 }

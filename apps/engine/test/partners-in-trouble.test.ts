@@ -32,9 +32,9 @@ describe('the calls to one partner', () => {
     await ground.configure({ match: undefined, timeouts: { total: '30s' } });
     await ground.start();
     for (let from = 0; from < TRIGGERS; from += 500) await events(500, `w${from}-`);
-    await untilFound('every call is answered', () => (answered >= TRIGGERS ? true : undefined), 280_000);
+    await untilFound('every call is answered', () => (answered >= TRIGGERS ? true : undefined), 580_000);
     expect(ground.partner().mostOpen()).toBe(64);
-  }, 300_000);
+  }, 600_000);
 
   it('are shared where every item can be attributed: identical ids once, and no trigger joins a call that was sent', async () => {
     const held: (() => void)[] = [];
@@ -43,20 +43,23 @@ describe('the calls to one partner', () => {
       return answersEverybody(request, response);
     });
     await ground.configure();
+    // Of five events over two partitions three are read at once; of their triggers, again over two, two are.
+    const ids = ['ada', 'bob', 'cleo', 'dora', 'ada'];
+    await Promise.all(ids.map((id) => ground.topology().event({ watchers: [id, 'eve'] })));
     const engine = await ground.start();
-    await Promise.all(['ada', 'bob', 'ada'].map((id) => ground.topology().event({ watchers: [id, 'eve'] })));
-    await untilFound('the first calls are there', () => held[0]);
+    const isAsked = (id: string): boolean => ground.partner().calls.some(({ userIds }) => userIds.includes(id));
+    await untilFound('all are asked about', () => ids.every(isAsked) || undefined);
     await ground.topology().event({ watchers: ['late'] });
     await untilFound(
       'the late one has a call of its own',
       () => ground.partner().calls.some(({ userIds }) => userIds.join() === 'late') || undefined,
     );
     for (const go of held) go();
-    await ground.intents(7);
+    await ground.intents(11);
     const asked = ground.partner().calls.map(({ userIds }) => userIds);
-    for (const ids of asked) expect(new Set(ids).size).toBe(ids.length);
-    expect(asked.length).toBeLessThan(4);
-    expect((await ground.lookups(4)).some(({ sharedBy }) => sharedBy > 1)).toBe(true);
+    for (const some of asked) expect(new Set(some).size).toBe(some.length);
+    expect(asked.length).toBeLessThan(6);
+    expect((await ground.lookups(6)).some(({ sharedBy }) => sharedBy > 1)).toBe(true);
     expect(engine.troubles).toEqual([]);
   });
 
@@ -85,7 +88,7 @@ describe('a partner that refuses everybody', () => {
     await ground.configure();
     await events(200);
     await ground.start();
-    const letters = await ground.letters(200, 30_000);
+    const letters = await ground.letters(200);
     expect(new Set(letters.map((letter) => letter.reason))).toEqual(new Set([reason]));
     expect(ground.partner().calls.length).toBeLessThan(40);
     ground.partner().follow(answersEverybody);
@@ -107,8 +110,8 @@ describe('a partner that refuses everybody', () => {
       await events(bad, 'bad');
       await events(60, 'good');
       await ground.start();
-      expect(await ground.letters(bad, 30_000)).toHaveLength(bad);
-      expect(await ground.intents(60, 30_000)).toHaveLength(60);
+      expect(await ground.letters(bad)).toHaveLength(bad);
+      expect(await ground.intents(60)).toHaveLength(60);
       expect(await ground.allLetters()).toHaveLength(bad);
     },
   );
@@ -119,12 +122,12 @@ describe('a partner in trouble', () => {
     const slow = await startScriptedPartner();
     slow.follow(() => undefined);
     await ground.configure();
-    await ground.configureBeside('slow', slow);
+    await ground.configureBeside('slow', slow, { timeouts: { total: '30s' } });
     const engine = await ground.start();
     await events(300);
     const made = await ground.intents(300);
     expect(new Set(made.map(({ notification: name }) => name))).toEqual(new Set(['order-paid']));
-    expect(slow.open()).toBeGreaterThan(0);
+    await untilFound('the slow one is asked too', () => slow.calls[0]);
     await ground.stop(engine);
     await slow.stop();
   });
@@ -140,7 +143,7 @@ describe('a partner in trouble', () => {
     expect(calls).toBeLessThan(200);
     ground.topology().clock.pass(2 * HOUR);
     ground.partner().follow(answersEverybody);
-    expect(await ground.intents(200, 30_000)).toHaveLength(200);
+    expect(await ground.intents(200)).toHaveLength(200);
     expect(await ground.allLetters()).toEqual([]);
   });
 
@@ -160,7 +163,7 @@ describe('a partner in trouble', () => {
     };
     ground.topology().clock.pass(120_000);
     await ground.topology().data.log.append([redriven('first'), redriven('first')]);
-    const [made] = await ground.intents(1, 30_000);
+    const [made] = await ground.intents(1);
     expect((made?.notAfter ?? 0) - ground.topology().clock.now()).toBeGreaterThan(HOUR - 60_000);
     const calls = ground.partner().calls.length;
     await ground.topology().data.log.append([redriven('second')]);
@@ -188,7 +191,7 @@ describe('keys', () => {
     ground.partner().follow(answersEverybody);
     ground.topology().clock.pass(61_000);
     expect(engine.states).toEqual(['shop/crm suspended']);
-    expect(await ground.intents(30, 20_000)).toHaveLength(30);
+    expect(await ground.intents(30)).toHaveLength(30);
     await untilFound('that it is over is told', () => (engine.states.length > 1 ? true : undefined));
     expect(engine.states).toEqual(['shop/crm suspended', 'shop/crm called']);
   });
@@ -263,7 +266,7 @@ it('a list of 1,200 ids is three triggers, three calls and three answers', async
   await ground.configure();
   await ground.start();
   await ground.topology().event({ watchers: Array.from({ length: 1200 }, (_, at) => `u${at}`) });
-  expect(await ground.intents(1200, 30_000)).toHaveLength(1200);
+  expect(await ground.intents(1200)).toHaveLength(1200);
   const lookups = await ground.lookups(3);
   expect(lookups.map(({ trigger }) => `${trigger.part}/${trigger.parts} ${trigger.userIds.length}`).toSorted()).toEqual(
     ['0/3 500', '1/3 500', '2/3 200'],

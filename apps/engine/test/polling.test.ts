@@ -1,8 +1,9 @@
 import type { PostHogIntegration } from '@carillon/domain';
-import type { LogRecord } from '@carillon/ports';
+import type { LeaseStore, LogRecord } from '@carillon/ports';
 import { startScriptedPostHog, type ScriptedPostHog } from '@carillon/testing';
 import { integration } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEngineOn, type WatchedEngine } from './engine-role.ts';
 
@@ -44,7 +45,7 @@ const told = async (): Promise<string[]> =>
     )
     .toSorted();
 const until = (lines: readonly string[]) =>
-  untilFound(lines.join(', '), async () => ((await told()).length >= lines.length ? told() : undefined), 15_000);
+  untilFound(lines.join(', '), async () => ((await told()).length >= lines.length ? told() : undefined));
 
 describe('a platform that has to be asked', () => {
   it('is asked page by page, and what changed since the last time becomes events', async () => {
@@ -75,7 +76,7 @@ describe('a platform that has to be asked', () => {
     posthog.once((response) => response.writeHead(503, { 'retry-after': '60' }).end());
     const before = posthog.requests.length;
     topology.clock.pass(3_700_000);
-    await untilFound('the failure', () => engines[0]?.troubles[0], 15_000);
+    await untilFound('the failure', () => engines[0]?.troubles[0]);
     expect(await topology.data.cohorts.count(REF)).toBe(3);
     expect(posthog.requests.length).toBe(before + 2);
     topology.clock.pass(61_000);
@@ -98,7 +99,7 @@ describe('a platform that has to be asked', () => {
     await engines.splice(0)[0]?.close();
     topology.clock.pass(3_700_000);
     const engine = await start({ user_id: 'properties.id' });
-    expect(await untilFound('the alert', () => engine.alerts[0], 15_000)).toBe(
+    expect(await untilFound('the alert', () => engine.alerts[0])).toBe(
       'shop/ph cohort 5: no person has a user id at properties.id: look at user_id of the integration',
     );
     expect(engine.skipped).toEqual(['shop/ph 2', 'shop/ph 1']);
@@ -115,17 +116,31 @@ describe('a platform that has to be asked', () => {
     ['may not be connected to', { url: 'http://10.0.0.1' }, 'not one that Carillon may connect to'],
   ] as const)('that %s is told to the operator, and left alone for a while', async (_, more, words) => {
     const engine = await start(more);
-    expect(await untilFound('the alert', () => engine.alerts[0], 15_000)).toContain(words);
+    expect(await untilFound('the alert', () => engine.alerts[0])).toContain(words);
     expect(engine.alerts).toHaveLength(1);
     topology.clock.pass(61_000);
-    await untilFound('the next try', () => engine.alerts[1], 15_000);
+    await untilFound('the next try', () => engine.alerts[1]);
   });
 
   it('is asked by one process at a time', async () => {
     posthog.holds('5', ['ada', 'bob', 'cleo']);
+    const asked = Promise.withResolvers<ServerResponse>();
+    posthog.once((response) => asked.resolve(response));
     await start();
-    engines.push(await startEngineOn(topology, { secrets: { resolve: async () => 'ph-key' } }));
-    await until(['1', '2', '3']);
-    expect(posthog.requests).toHaveLength(2);
+    const held = await asked.promise;
+    let refusals = 0;
+    const { leases } = topology.ports;
+    const counted: LeaseStore = {
+      ...leases,
+      acquire: async (...given) => {
+        const has = await leases.acquire(...given);
+        if (!has && given[0].startsWith('poll ')) refusals += 1;
+        return has;
+      },
+    };
+    engines.push(await startEngineOn(topology, { leases: counted, secrets: { resolve: async () => 'ph-key' } }));
+    await untilFound('the second one finds the lease taken', () => refusals > 0 || undefined);
+    expect(posthog.requests).toHaveLength(1);
+    held.destroy();
   });
 });

@@ -97,8 +97,9 @@ describe('the interpreter of stages', () => {
     await start(passingOn([]));
     expect(await reached(2)).toMatchObject({ configNumber: 1, clocks: { s: 2 }, logId: topology.data.log.logId });
     expect(await outputs()).toEqual(['out a', 'out b']);
-    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, lag: 0 }]);
+    // Who watches is told a moment after the position is saved.
     await consumption?.stop();
+    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, lag: 0 }]);
     expect(left).toEqual([0]);
   });
 
@@ -108,6 +109,7 @@ describe('the interpreter of stages', () => {
     await append(large, large, large);
     await start(passingOn([], async (records) => void handed.push(records.length)));
     await reached(3);
+    await consumption?.stop();
     expect(handed).toEqual([1, 1, 1]);
     expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, lag: 0 }]);
   });

@@ -9,7 +9,7 @@ const kills = Number(process.env['CRASH_KILLS'] ?? 30);
 const firing = Number(process.env['CRASH_FIRING'] ?? 0.4);
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
-const START_TIMEOUT = 120_000;
+const START_TIMEOUT = 300_000;
 const EACH_KILL = 6_000;
 const EACH_EVENT = 100;
 /**
@@ -87,5 +87,5 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brok
     expectGreen(report);
     expect(report.figures['acknowledged']).toBe(1_000);
     expect(takenWithout).toBeGreaterThan(50);
-  }, 300_000);
+  }, 600_000);
 });

@@ -2,13 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { launchProduct, startLedgerSmtp, type LaunchedProduct, type LedgerSmtp, type Product } from '@carillon/testing';
+import {
+  launchProduct,
+  startLedgerSmtp,
+  untilFound,
+  type LaunchedProduct,
+  type LedgerSmtp,
+  type Product,
+} from '@carillon/testing';
 import { between, createChance } from '../chance.ts';
 import { countLookups, type Evidence } from '../evidence.ts';
 import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
-import type { Mixture } from '../posts.ts';
+import type { Mixture, Posts } from '../posts.ts';
 import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
 import { comeToRest } from './rest.ts';
@@ -26,6 +33,8 @@ export type CrashOptions = {
   readonly dispatchers?: number;
   /** What befalls the first life, under load, before it is killed. Answers when calls to the partner may have been cut off. */
   readonly trouble?: (product: Product, posters: Posters) => Promise<Cut>;
+  /** Whether so much was taken that the clients may end; left out: when the last kill is over. */
+  readonly isEnough?: (posts: Posts) => boolean;
   /** Environment of the product: how bugs are planted. */
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -41,7 +50,8 @@ const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
 /** A call of the partner that came, or was answered, so near to a kill may have been cut off by it. */
-const NEAR_A_KILL = 1_000;
+const NEAR_A_KILL = 3_000;
+const ENOUGH_WITHIN = 120_000;
 
 type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
 
@@ -109,6 +119,10 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       posts: posters.posts,
       async begun({ gatewayUrl }) {
         address.up(gatewayUrl);
+        const { isEnough } = options;
+        // Where it never is, the figures say so, or the clients do.
+        if (isEnough)
+          await untilFound('enough', () => isEnough(posters.posts) || undefined, ENOUGH_WITHIN).catch(() => undefined);
         await posters.finish();
       },
     });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { plantedLine, planting, TWO_DISPATCHERS, type Change } from '../planting.ts';
 import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts';
 
-export const TAKES = 120_000;
+export const TAKES = 300_000;
 /** Mail servers without whims, so that what goes wrong is the product's doing. The slow one is at work at each kill. */
 const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };

@@ -6,7 +6,7 @@ import { readEvidence, type Evidence } from '../evidence.ts';
 import type { Posts } from '../posts.ts';
 import { CALL_LEASE, countDeliveries } from '../shop.ts';
 
-const SETTLES_WITHIN = 60_000;
+const SETTLES_WITHIN = 180_000;
 /** Longer than any retry or lease. */
 const QUIET = CALL_LEASE + 4_000;
 /** A stop may leave the last record of the log unread, seldom twice in a row. */

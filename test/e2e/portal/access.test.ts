@@ -100,7 +100,7 @@ describe('who gets in, and what every answer says', () => {
     for (let guess = 0; guess < 10; guess += 1) expect((await signIn(`guess ${guess}`)).status).toBe(401);
     const answer = await signIn(demo.welcome);
     expect(answer.status).toBe(429);
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(30);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60);
     // Who is signed in, and every program, goes on.
     expect((await ask('/v1/status', { cookie })).status).toBe(200);

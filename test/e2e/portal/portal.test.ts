@@ -21,6 +21,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   /** A page whose every request and every error is held against it. */
   async function openPage(context: BrowserContext): Promise<Page> {
     const opened = await context.newPage();
+    opened.setDefaultTimeout(60_000);
     opened.on('pageerror', (error) => errors.push(error.message));
     const judge = (url: string) => {
       if (!url.startsWith(demo.control) && !/^(about|data):/.test(url)) strangers.push(url);
@@ -70,7 +71,6 @@ describeWith('chromium', 'the portal in a browser', () => {
     for (const one of ['a', 'b', 'c']) await send({ kind: 'doubt', email: `doubt-${one}@example.com`, subject: one });
     silent = await send({ kind: 'nothing', email: 'nobody@example.com' });
     signedIn = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'de-DE' });
-    signedIn.setDefaultTimeout(10_000);
     await signedIn.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await openPage(signedIn);
   });
@@ -237,7 +237,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByRole('button', { name: 'It was sent' }).click();
     await page.locator('#title .state.SENT').waitFor();
     await page.getByText('line 7 of the log').first().waitFor();
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('title');
+    await page.waitForFunction('document.activeElement.id === "title"');
     await row('doubt-b@').click();
     await title().filter({ hasText: 'doubt-b@' }).waitFor();
     await page.getByRole('button', { name: 'It was not sent' }).click();
@@ -245,6 +245,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await row('doubt-c@').click();
     await title().filter({ hasText: 'doubt-c@' }).waitFor();
     const attempts = page.locator('ol.story .what', { hasText: 'Attempt' });
+    await attempts.first().waitFor();
     expect(await attempts.count()).toBe(1);
     await page.getByRole('button', { name: 'Send again' }).click();
     await attempts.nth(1).waitFor();

@@ -7,11 +7,12 @@ import { chromium, type Browser } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
-const READY_WITHIN = 30_000;
+const READY_WITHIN = 120_000;
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: PROGRAMS.chromium.path,
+    timeout: READY_WITHIN,
     args: [
       '--no-sandbox',
       '--disable-gpu',

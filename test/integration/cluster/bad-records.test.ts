@@ -8,7 +8,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { order, shopFiles } from '../product/shop.ts';
 import { TIMEOUT, useShopOnCluster } from './shop-on-cluster.ts';
 
-const WITHIN = 60_000;
+const WITHIN = 120_000;
 const INTENTS = 'carillon.intents';
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 /** A record framed with this schema id, and something after it. */

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { openShop, order, scratch, shopOf, writeFiles } from '../product/shop.ts';
 
-const TIMEOUT = 180_000;
+const TIMEOUT = 300_000;
+const SCRAM = { CARILLON_KAFKA_SASL_MECHANISM: 'scram-sha-512' };
 
 describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', () => {
   const services: Service[] = [];
@@ -20,7 +21,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', 
     const [kafka, mongodb, registry] = await Promise.all([
       startKafka({ security: { ...certificate, users: { carillon: 'kafka-secret-word' } } }),
       startFerretDb({ credentials }),
-      startRegistry(),
+      startRegistry({ security: certificate }),
     ]);
     services.push(kafka, mongodb, registry);
     await writeFile(join(folder, 'ca.pem'), certificate.cert);
@@ -35,6 +36,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', 
       CARILLON_MONGODB_USERNAME: credentials.username,
       CARILLON_MONGODB_PASSWORD: credentials.password,
       CARILLON_SCHEMA_REGISTRY_URL: registry.url,
+      CARILLON_SCHEMA_REGISTRY_CA_FILE: join(folder, 'ca.pem'),
     };
   }, TIMEOUT);
   afterAll(async () => {
@@ -44,12 +46,18 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', 
 
   it.each([
     ['Kafka password', { CARILLON_KAFKA_PASSWORD: 'wrong-word' }, /Kafka refuses: .*[Aa]uthentication/],
+    ['SCRAM password', { ...SCRAM, CARILLON_KAFKA_PASSWORD: 'wrong-word' }, /Kafka refuses: .*[Aa]uthentication/],
     ['certificate authority', { CARILLON_KAFKA_CA_FILE: '', CARILLON_KAFKA_TLS: 'true' }, /self-signed certificate/],
+    [
+      'certificate authority of the registry',
+      { CARILLON_SCHEMA_REGISTRY_CA_FILE: '' },
+      /schema registry.*self-signed certificate/,
+    ],
     ['database password', { CARILLON_MONGODB_PASSWORD: 'wrong-word' }, /refuses these credentials/],
   ])(
     'lets nobody in with a wrong %s, and says so without the word',
     async (_what, wrong, words) => {
-      const env = { ...settings, ...wrong };
+      const env = { ...settings, ...wrong, CARILLON_MONGODB_DATABASE: 'refused' };
       const { code, stderr } = await cli(['up', '--gateway-port', '0', '--control-port', '0'], {
         env,
         cwd: folder,
@@ -65,7 +73,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', 
   it(
     'lets the product in, by the environment or by carillon.yaml, and a message goes its way',
     async () => {
-      const shop = await openShop({ env: settings });
+      const shop = await openShop({ env: { ...settings, ...SCRAM } });
       await shop.delivered(await shop.send(order('A-1')), 'SENT');
       const again = { dataDir: shop.dataDir, folder: shop.folder, key: shop.key };
       expect(await shop.product.kill('SIGTERM')).toMatchObject({ code: 0 });
@@ -77,9 +85,9 @@ brokers: [${brokers}]
 single_broker: true
 kafka:
   tls: { ca_file: ${join(folder, 'ca.pem')} }
-  sasl: { mechanism: plain, username: carillon, password: { secret: KAFKA_WORD } }
+  sasl: { mechanism: scram-sha-512, username: carillon, password: { secret: KAFKA_WORD } }
 stores: { url: "${url}", username: carillon, password: { secret: MONGO_WORD } }
-schema_registry: { url: "${registry}" }
+schema_registry: { url: "${registry}", tls: { ca_file: ${join(folder, 'ca.pem')} } }
 `,
       });
       const env = { KAFKA_WORD: 'kafka-secret-word', MONGO_WORD: 'mongo-secret-word' };

@@ -4,7 +4,7 @@ import { openShop, type Shop } from '../product/shop.ts';
 import { connectForeignProgram, type ForeignProgram } from './foreign-program.ts';
 
 /** Starting three servers and the product, on a machine that has other things to do. */
-export const TIMEOUT = 180_000;
+export const TIMEOUT = 300_000;
 
 export type ShopOnCluster = {
   readonly services: ClusterServices;

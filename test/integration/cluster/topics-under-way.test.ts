@@ -33,18 +33,14 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Topics that somebody changes und
         topics: [described],
       } = await foreign.admin.fetchTopicMetadata({ topics: [topic] });
       await foreign.admin.deleteTopics({ topics: [topic] });
-      await untilFound(
-        'it is made anew',
-        async () => {
-          const made = await foreign.admin
-            .createTopics({
-              topics: [{ topic, numPartitions: described?.partitions.length ?? 8, replicationFactor: 1 }],
-            })
-            .catch(() => false);
-          return made || undefined;
-        },
-        30_000,
-      );
+      await untilFound('it is made anew', async () => {
+        const made = await foreign.admin
+          .createTopics({
+            topics: [{ topic, numPartitions: described?.partitions.length ?? 8, replicationFactor: 1 }],
+          })
+          .catch(() => false);
+        return made || undefined;
+      });
       const ended = shop.product.exited;
       // Whatever comes now would be taken for something old, or be read twice.
       const posting = untilFound(
@@ -53,7 +49,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Topics that somebody changes und
           await shop.post('shop/orders', order('anew')).catch(() => undefined);
           return Promise.race([ended, new Promise<undefined>((later) => void setTimeout(() => later(undefined), 200))]);
         },
-        90_000,
+        120_000,
       );
       expect(await posting).toEqual({ code: 1, signal: null });
       expect(shop.product.stderr()).toMatch(

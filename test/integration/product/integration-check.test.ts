@@ -106,5 +106,5 @@ describe('The check of an integration says which scheme the partner takes, and w
       'FAIL scheme: no call was answered, so the scheme cannot be told',
       'FAIL call with the second key: no whole answer within 8000 ms',
     ]);
-  }, 20_000);
+  });
 });

@@ -60,7 +60,7 @@ describe('A stream that is secured by a JWT provider', () => {
       status: 403,
       body: { code: 'forbidden' },
     });
-    expect((await shop.run(['trace', taken.body.id ?? ''])).stdout).toContain('no rule listens on this stream');
+    expect(await shop.story(taken.body.id ?? '')).toContain('no rule listens on this stream');
   });
 
   it('is exported as it was applied, and applying that changes nothing', async () => {

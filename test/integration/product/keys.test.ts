@@ -63,12 +63,15 @@ describe('A key ends', () => {
     const revoked = await shop.run(['api-key', 'revoke', 'backend', '--workspace', 'shop']);
     expect(revoked).toMatchObject({ code: 0, stdout: 'backend is revoked\n' });
     const told = performance.now();
-    await untilFound(
-      'a refusal',
-      async () => ((await post('shop/orders', shop.key)).status === 401 ? true : undefined),
-      2_000,
-    );
-    expect(performance.now() - told).toBeLessThan(2_000);
+    /** When the last event was posted that was still taken. */
+    let lastTaken = told;
+    await untilFound('a refusal', async () => {
+      const at = performance.now();
+      const { status } = await post('shop/orders', shop.key);
+      if (status === 202) lastTaken = at;
+      return status === 401 || undefined;
+    });
+    expect(lastTaken - told).toBeLessThan(2_000);
     for (let tries = 0; tries < 5; tries += 1) expect((await post('shop/orders', shop.key)).status).toBe(401);
     expect(await post('shop/orders', keys['next'] ?? '')).toMatchObject({ status: 202 });
     // The name is free again, and the stream that names it takes the new key.
@@ -79,7 +82,7 @@ describe('A key ends', () => {
 
   it('at its time, without anybody doing anything', async () => {
     await shop.run(['api-key', 'revoke', 'next', '--workspace', 'shop']);
-    const at = Date.now() + 3_000;
+    const at = Date.now() + 6_000;
     const key = await make('shop', { name: 'next', expires_at: new Date(at).toISOString() });
     expect((await post('shop/orders', key)).status).toBe(202);
     await untilFound('a refusal', async () => ((await post('shop/orders', key)).status === 401 ? true : undefined));
@@ -115,7 +118,7 @@ describe('While two keys are exchanged', () => {
     expect(await lastUse('next')).toBeNull();
     const before = Date.now();
     expect((await post('shop/orders', next)).status).toBe(202);
-    const at = await untilFound('the use is told', async () => (await lastUse('next')) ?? undefined, 15_000);
+    const at = await untilFound('the use is told', async () => (await lastUse('next')) ?? undefined);
     expect(Date.parse(at)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(at)).toBeLessThanOrEqual(Date.now());
     await shop.run(['api-key', 'revoke', 'backend', '--workspace', 'shop']);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
-import type { AppliedBody, DeliveryBody, Problem } from '@carillon/contracts';
+import type { AppliedBody, DeliveryBody, Problem, TraceBody } from '@carillon/contracts';
 import { cli, startProduct, untilFound, type CliAnswer, type CliOptions, type Product } from '@carillon/testing';
 
 export type Files = Readonly<Record<string, string>>;
@@ -104,6 +104,10 @@ export type Shop = {
   deliveries(query?: string): Promise<readonly DeliveryBody[]>;
   /** The delivery of an event, once it is in one of these states. */
   delivered(eventId: string, ...states: string[]): Promise<DeliveryBody>;
+  /** The delivery of an event, once it was tried and waits to be tried again. One that is new waits too. */
+  putOff(eventId: string): Promise<DeliveryBody>;
+  /** What `carillon trace` prints of an event, once it was judged. */
+  story(eventId: string): Promise<string>;
 };
 
 /** What a test does with a running product that has the shop's key and configuration. */
@@ -141,6 +145,21 @@ export function shopOf(product: Product, folder: string, dataDir: string, key: s
         const found = await shop.deliveries(`&event=${eventId}`);
         return found.find((one) => states.length === 0 || states.includes(one.state));
       }),
+    putOff: (eventId) =>
+      untilFound(`a delivery of ${eventId} that was put off`, async () => {
+        const found = await shop.deliveries(`&event=${eventId}&state=WAITING`);
+        return found.find(({ attempts }) => attempts.length > 0);
+      }),
+    async story(eventId) {
+      await untilFound(`${eventId} was judged`, async () => {
+        const path = `/v1/workspaces/shop/events/${eventId}/trace`;
+        const { status, body } = await api<TraceBody>('GET', path);
+        const judged = (one: TraceBody['steps'][number]): boolean =>
+          one.step === 'evaluation' && !one.text.startsWith('not judged yet');
+        return (status === 200 && body.steps.some(judged)) || undefined;
+      });
+      return (await shop.run(['trace', eventId])).stdout;
+    },
   };
   return shop;
 }

@@ -4,6 +4,9 @@ import { launchProduct, startProduct, startScriptedSmtp, untilFound, type Script
 import { afterEach, describe, expect, it } from 'vitest';
 import { openShop, order, scratch, shopFiles, shopOf, smtpDeployment, type Shop } from './shop.ts';
 
+/** The product gives itself 14.5 s (docs/cluster.md); the rest is for a machine that is busy. */
+const ENDS_WITHIN = 20_000;
+
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
@@ -40,29 +43,21 @@ describe('SIGTERM', () => {
         else expect(answer).toMatchObject({ status: 503, body: { code: 'stopping' } });
       }
     });
-    await untilFound(
-      'mail under way',
-      () => (smtp.accepted.length >= 3 && accepted.length >= 20 ? true : undefined),
-      20_000,
-    );
+    await untilFound('mail under way', () => (smtp.accepted.length >= 3 && accepted.length >= 20 ? true : undefined));
     const began = performance.now();
     expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(performance.now() - began).toBeLessThan(12_000);
+    expect(performance.now() - began).toBeLessThan(ENDS_WITHIN);
     await Promise.all(senders);
     expect(answers).toBeGreaterThanOrEqual(accepted.length);
     expect(shop.product.stderr()).toBe('');
 
     smtp.follow(() => undefined);
     const later = await again(shop);
-    await untilFound(
-      'every delivery at its end',
-      async () => {
-        const open = (await later.api<{ deliveries: Record<string, number> }>('GET', '/v1/status')).body.deliveries;
-        const sent = open['SENT'] ?? 0;
-        return sent + (open['IN_DOUBT'] ?? 0) >= accepted.length ? true : undefined;
-      },
-      25_000,
-    );
+    await untilFound('every delivery at its end', async () => {
+      const open = (await later.api<{ deliveries: Record<string, number> }>('GET', '/v1/status')).body.deliveries;
+      const sent = open['SENT'] ?? 0;
+      return sent + (open['IN_DOUBT'] ?? 0) >= accepted.length ? true : undefined;
+    });
     const { body } = await later.api<{ deliveries: Record<string, number> }>('GET', '/v1/status');
     // A call that could end, ended: a stop in time leaves no doubts.
     expect(body.deliveries).toEqual({ SENT: accepted.length });
@@ -71,14 +66,14 @@ describe('SIGTERM', () => {
     expect(told).toHaveLength(accepted.length);
   });
 
-  it('with a provider that never answers: code 0 all the same in less than 12 s, and the call is a doubt', async () => {
+  it('with a provider that never answers: code 0 all the same in time, and the call is a doubt', async () => {
     const smtp = await startScriptedSmtp({ script: ({ stage }) => (stage === 'dot' ? { ending: 'hang' } : undefined) });
     const shop = await shopBehind(smtp);
     const event = await shop.send(order('hang-1'));
     await untilFound('the call', () => (smtp.accepted.length === 1 ? true : undefined));
     const began = performance.now();
     expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(performance.now() - began).toBeLessThan(12_000);
+    expect(performance.now() - began).toBeLessThan(ENDS_WITHIN);
     smtp.follow(() => undefined);
     const later = await again(shop);
     await later.delivered(event, 'IN_DOUBT');
@@ -96,11 +91,9 @@ describe('SIGTERM', () => {
       const answer = await fetch(`${gatewayUrl}/readyz`).catch(() => undefined);
       return answer?.status === 200 ? undefined : true;
     });
-    const began = performance.now();
     process.kill(pid, 'SIGTERM');
-    const { code } = await exited;
-    expect(code).not.toBe(0);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    // One that waited for the call would end well, with code 0.
+    expect((await exited).code).toBe(1);
   });
 
   it('while it starts, or in the moment it is ready: code 0, and one file is left', async () => {

@@ -43,8 +43,8 @@ describe('One trace', () => {
   it("goes from the client's request to the call of the provider", async () => {
     const event = await shop.send(order('T-1'), { traceparent: `00-${TRACE}-${PARENT}-01` });
     const { id } = await shop.delivered(event, 'SENT');
-    const attempt = await otlp.waitFor((span) => span.name === 'delivery.attempt' && span.traceId === TRACE, 20_000);
-    const received = await otlp.waitFor((span) => span.name === 'http.request' && span.traceId === TRACE, 20_000);
+    const attempt = await otlp.waitFor((span) => span.name === 'delivery.attempt' && span.traceId === TRACE);
+    const received = await otlp.waitFor((span) => span.name === 'http.request' && span.traceId === TRACE);
     expect(received).toMatchObject({
       parentSpanId: PARENT,
       kind: 'server',
@@ -61,7 +61,6 @@ describe('One trace', () => {
       (span) =>
         span.name === 'stage.batch' &&
         span.links.some((link) => link.traceId === TRACE && link.spanId === received.spanId),
-      20_000,
     );
     expect(batch).toMatchObject({ kind: 'consumer' });
     expect(otlp.refused).toEqual([]);
@@ -73,8 +72,8 @@ describe('One trace', () => {
       return shop.delivered(await shop.send(event, traceparent === '' ? {} : { traceparent }), 'SENT');
     });
     for (const { id } of await Promise.all(sent)) {
-      const attempt = await otlp.waitFor((span) => span.attributes['carillon.delivery_id'] === id, 20_000);
-      const received = otlp.spans.find((span) => span.spanId === attempt.parentSpanId);
+      const attempt = await otlp.waitFor((span) => span.attributes['carillon.delivery_id'] === id);
+      const received = await otlp.waitFor((span) => span.spanId === attempt.parentSpanId);
       expect(received).toMatchObject({ name: 'http.request', parentSpanId: null, traceId: attempt.traceId });
       expect(attempt.traceId).not.toBe(TRACE);
     }
@@ -90,7 +89,7 @@ describe('One trace', () => {
       traceparent: `00-${'b'.repeat(32)}-${PARENT}-01`,
     });
     await shop.delivered(next, 'SENT');
-    await otlp.waitFor((span) => span.name === 'delivery.attempt' && span.traceId === 'b'.repeat(32), 20_000);
+    await otlp.waitFor((span) => span.name === 'delivery.attempt' && span.traceId === 'b'.repeat(32));
     expect(otlp.spans.filter((span) => span.traceId === unsampled)).toEqual([]);
   });
 });
@@ -111,9 +110,20 @@ describe('/metrics', () => {
     await shop.delivered(await shop.send(order('M-2', { email: 'm2@example.com' })), 'SENT');
     expect((await shop.post('shop/orders', '{')).status).toBe(400);
     expect((await fetch(`${shop.product.gatewayUrl}/no-event-at-all`)).status).toBe(404);
-    const after = await metrics(shop.product.controlUrl);
+    let after = '';
     const grown = (name: string, ...labels: string[]): number =>
       sum(after, name, ...labels) - sum(before, name, ...labels);
+    // A delivery is seen to have ended a moment before it is counted.
+    await untilFound('the last things that are counted', async () => {
+      after = await metrics(shop.product.controlUrl);
+      const isCounted =
+        grown('carillon_attempt_seconds_count') >= 2 &&
+        grown('carillon_attempts_total') >= 2 &&
+        grown('carillon_records_total', 'stage="deliver"', 'result="done"') >= 2 &&
+        grown('carillon_deliveries', 'state="SENT"') >= 1 &&
+        sum(after, 'carillon_config_age_seconds') < 2.5;
+      return isCounted || undefined;
+    });
     expect(grown('carillon_events_accepted_total', 'stream="shop/orders"')).toBe(2);
     expect(grown('carillon_events_refused_total', 'code="invalid_json"')).toBe(1);
     expect(grown('carillon_events_refused_total')).toBe(1);
@@ -124,7 +134,6 @@ describe('/metrics', () => {
     expect(grown('carillon_deliveries', 'state="SENT"')).toBe(1);
     expect(grown('carillon_deliveries', 'state="FAILED"')).toBe(1);
     expect(grown('carillon_records_total', 'stage="deliver"', 'result="done"')).toBe(2);
-    expect(sum(after, 'carillon_config_age_seconds')).toBeLessThan(2.5);
     expect(sum(after, 'carillon_span_exports_total', 'result="ok"')).toBeGreaterThan(0);
   });
 

@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 
-const TIMEOUT = 90_000;
+const TIMEOUT = 300_000;
 const root = resolve(import.meta.dirname, '../../..');
 let state = '';
 beforeAll(async () => {

@@ -20,5 +20,5 @@ it('a process that is asked to end does so within 15 s, also when a part of it n
   await vi.advanceTimersByTimeAsync(10_000);
   expect(exit).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(5_000);
-  await vi.waitFor(() => expect(exit).toHaveBeenCalledWith(0));
+  await vi.waitFor(() => expect(exit).toHaveBeenCalledWith(0), 60_000);
 });

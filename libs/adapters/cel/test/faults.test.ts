@@ -1,4 +1,5 @@
 import type { ExpressionFault, ExpressionPlace } from '@carillon/domain';
+import { processorTime } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 import { createExpressionLanguage } from '../src/index.ts';
 
@@ -77,9 +78,7 @@ describe('what is refused when saved', () => {
     ['costly loops', `event.a.exists(x, event.b.exists(y, ${Array(60).fill('x == y').join('||')}))`],
   ])('is quick about %s', (_what, source) => {
     faultsOf('event.warm == 1');
-    const started = performance.now();
-    language.compile(source, 'when');
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(processorTime(() => void language.compile(source, 'when'))).toBeLessThan(200);
   });
 
   it('bounds the cost before there is an event', () => {

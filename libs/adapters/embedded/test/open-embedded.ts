@@ -20,7 +20,8 @@ export function holdFile(dataDir: string): Faults {
   let other: DatabaseSync | null = null;
   return {
     async breakWrites() {
-      other = new DatabaseSync(join(dataDir, 'carillon.db'));
+      // A commit of ours may still be under way.
+      other = new DatabaseSync(join(dataDir, 'carillon.db'), { timeout: 10_000 });
       other.exec('BEGIN IMMEDIATE');
     },
     async mendWrites() {

@@ -97,7 +97,7 @@ describe('group commit', () => {
       const { leases } = await openEmbedded({ dataDir: process.argv[1], clock: { now: () => 1 } });
       void leases.acquire('clock', 'a', 0, 1).then((held) => process.stdout.write('held ' + held));`;
     const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, folder.path], {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect((await run).stdout).toBe('held true');
   });
@@ -126,7 +126,7 @@ describe('a consumer in the process that appends', () => {
       await told;
     }
     // Looking again once a second would take about twenty.
-    expect(performance.now() - begun).toBeLessThan(8000);
+    expect(performance.now() - begun).toBeLessThan(15_000);
     await consumption.stop();
   });
 });

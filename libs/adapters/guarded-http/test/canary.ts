@@ -39,7 +39,7 @@ export const requestTo = (url: string, more: Partial<OutboundRequest> = {}): Out
   headers: { 'content-type': 'application/json' },
   body: '{"user_ids":["1"]}',
   maxBytes: 1024 * 1024,
-  connectTimeout: 1000,
-  totalTimeout: 2000,
+  connectTimeout: 10_000,
+  totalTimeout: 20_000,
   ...more,
 });

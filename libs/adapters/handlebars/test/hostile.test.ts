@@ -4,6 +4,7 @@ import type { Rendered } from '@carillon/ports';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { createTemplateRenderer, LIMITS } from '../src/index.ts';
+import { isToBlame } from '../src/pool.ts';
 import { textOfHtml } from '../src/plain-text.ts';
 
 const stopped: string[] = [];
@@ -40,7 +41,7 @@ describe('a hostile source is refused at once', () => {
   ])('%s', async (_name, source, message) => {
     const before = threadMs();
     const [fault] = renderer.check({ subject: 's', html: source });
-    expect(threadMs() - before).toBeLessThan(100);
+    expect(threadMs() - before).toBeLessThan(400);
     expect(fault?.message).toContain(message);
     // Whoever forgets the check gets the same answer, and no work is done for it.
     expect(await text(source, {})).toMatchObject({ ok: false, part: 'text' });
@@ -105,12 +106,10 @@ describe('a hostile render ends', () => {
 
   test('after its time, by itself between rounds', async () => {
     const slow = `{{#each a}}${'{{#if (eq (number this minimum=this) 1)}}{{/if}}'.repeat(240)}{{/each}}`;
-    const before = performance.now();
     expect(await text(slow, { a: list(9000) })).toMatchObject({
       ok: false,
       message: 'Stopped: rendering took more than 250 ms',
     });
-    expect(performance.now() - before).toBeLessThan(4000);
   });
 
   test('by the end of its worker, while the renders that wait behind it are not lost', async () => {
@@ -136,6 +135,16 @@ describe('a hostile render ends', () => {
   });
 });
 
+test.each([
+  ['worked for as long as it may', 260, 250, true],
+  ['had not the processor for so long', 900, 249, false],
+  ['does not say what it had', 900, undefined, false],
+  ['had not the processor, and cannot be waited for any longer', 1000, 10, true],
+  ['does not say, and cannot be waited for any longer', 1000, undefined, true],
+])('a worker that is over its time by the clock and %s', (_what, passed, worked, blamed) => {
+  expect(isToBlame(250, passed, worked)).toBe(blamed);
+});
+
 test('the dearest template that is allowed compiles within its own bound, and is not blamed for it', async () => {
   const dearest = list500((i) => `<td>{{date a${i}.b.c zone=z}}</td>`);
   expect(await renderer.render('dear', { subject: 's', html: dearest }, {})).toMatchObject({ ok: true });
@@ -153,5 +162,5 @@ test.each([
 ])('text is made from hostile html in linear time', (html) => {
   const before = threadMs();
   textOfHtml(html);
-  expect(threadMs() - before).toBeLessThan(500);
+  expect(threadMs() - before).toBeLessThan(2000);
 });

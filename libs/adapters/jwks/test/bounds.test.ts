@@ -23,7 +23,7 @@ describe('what is held in memory and under way is bounded', () => {
     expect(ground.server.asked()).toBe(2);
     // They end by themselves, as no answer comes.
     for (const verdict of await Promise.all(waiting)) expect(verdict.kind).toBe('unavailable');
-  }, 20_000);
+  });
 
   test('providers whose keys are kept: the one used longest ago goes', async () => {
     const token = await signToken(ground.key);

@@ -156,7 +156,7 @@ describe('an outage', () => {
     ground.pass(31 * SECOND);
     const startedAt = performance.now();
     expect(await kindOf(await token())).toBe('valid');
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(4000);
   });
 
   test('from the beginning on lets nobody in and says when to come again; the provider is asked once in 30 seconds', async () => {

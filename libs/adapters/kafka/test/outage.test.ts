@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumeOptions, NewRecord } from '@carillon/ports';
 import { isCarillonError } from '@carillon/kernel';
-import { createWitness, freshName } from '@carillon/testing';
+import { createWitness, freshName, untilFound } from '@carillon/testing';
 import { KAFKA_API } from '@carillon/testing/faults';
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import type { KafkaLog } from '../src/index.ts';
 import { runningKafka } from './running-kafka.ts';
 
-const TIMEOUT = 90_000;
+const TIMEOUT = 300_000;
 
 const recordOf = (value: string | Uint8Array, more: Partial<NewRecord> = {}): NewRecord => ({
   topic: 'carillon.events',
@@ -21,6 +21,7 @@ const recordOf = (value: string | Uint8Array, more: Partial<NewRecord> = {}): Ne
 });
 
 type Told = { readonly told: 'assigned' | 'lost' | 'failed' | 'record'; readonly by: string; readonly what: string };
+const count = (seen: readonly Told[], what: Told['told']): number => seen.filter(({ told }) => told === what).length;
 
 describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   const running = runningKafka({ properties: { 'group.min.session.timeout.ms': '1000' } });
@@ -72,11 +73,12 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
       }
       const reading = log.read('carillon.config', 0, 0, 10).catch((error: unknown) => error);
       expect(await reading).toMatchObject({ code: 'log_unavailable' });
-      expect(slowest).toBeLessThan(2500);
+      // The deadline is 2 s; a client that tried on by itself would take half a minute.
+      expect(slowest).toBeLessThan(10_000);
       await kafka.restart();
       const back = Date.now();
       let offsets: readonly number[] | null = null;
-      while (!offsets && Date.now() < back + 20_000) {
+      while (!offsets && Date.now() < back + 60_000) {
         offsets = await log.append([recordOf('after')]).catch(() => null);
       }
       console.info(
@@ -104,7 +106,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
       );
       expect(new Set(codes)).toEqual(new Set(['log_unavailable', 'overloaded']));
       expect(codes.filter((code) => code === 'log_unavailable').length).toBeLessThanOrEqual(20);
-      await log.append([recordOf('fine again')]);
+      await untilFound('it takes records again', () => log.append([recordOf('fine again')]).catch(() => undefined));
       await log.close();
     },
     TIMEOUT,
@@ -128,9 +130,14 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
       const group = freshName('rebalance');
       const witness = createWitness<Told>();
       const first = await follow(one, group, 'a', (told) => witness.saw(told));
+      // Records come until both have worked, and a while after the first one has left.
+      let left = 100;
+      let appended = 0;
+      let handedOver = false;
       const appending = (async () => {
-        for (let at = 0; at < 150; at += 1) {
-          await one.append([recordOf(`r${at}`, { partition: at % 8 })]);
+        for (; left > 0; appended += 1) {
+          if (handedOver) left -= 1;
+          await one.append([recordOf(`r${appended}`, { partition: appended % 8 })]);
           await pause(20);
         }
       })();
@@ -139,11 +146,12 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
         'both work',
         (seen) => new Set(seen.filter((t) => t.told === 'record').map((t) => t.by)).size === 2,
       );
+      handedOver = true;
       await first.stop();
       await appending;
       await witness.until('all were handled', (seen) => {
         const handled = new Set(seen.filter(({ told }) => told === 'record').map(({ what }) => what));
-        return Array.from({ length: 150 }, (_, at) => `r${at}`).every((value) => handled.has(value));
+        return Array.from({ length: appended }, (_, at) => `r${at}`).every((value) => handled.has(value));
       });
       await second.stop();
       const held = new Map<string, string>();
@@ -167,11 +175,12 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
       const log = await running().open({ sessionTimeout: 2000, heartbeatInterval: 300 });
       const witness = createWitness<Told>();
       const consumption = await follow(log, freshName('session'), 'a', (told) => witness.saw(told));
-      await witness.until('it has all', (seen) => seen.filter(({ told }) => told === 'assigned').length === 8);
+      const hasAll = (seen: readonly Told[]): boolean => count(seen, 'assigned') - count(seen, 'lost') === 8;
+      await witness.until('it has all', hasAll);
       running().proxy.decide = ({ apiKey }) => (apiKey === KAFKA_API.heartbeat ? 'cut-before' : 'pass');
-      await witness.until('it lost all', (seen) => seen.filter(({ told }) => told === 'lost').length === 8);
+      await witness.until('it lost all', (seen) => count(seen, 'lost') >= 8);
       running().proxy.decide = () => 'pass';
-      await witness.until('it has all again', (seen) => seen.filter(({ told }) => told === 'assigned').length === 16);
+      await witness.until('it has all again', hasAll);
       await consumption.stop();
       await log.close();
     },

@@ -7,7 +7,8 @@ import { startKafka, type KafkaOptions, type KafkaService } from '@carillon/test
 import { afterAll, beforeAll } from 'vitest';
 import { ensureTopics, type KafkaConnection, openKafkaLog, type KafkaLog, type KafkaLogOptions } from '../src/index.ts';
 
-export const START_TIMEOUT = 120_000;
+/** Brokers start in seconds; on a machine that does much else, in minutes. */
+export const START_TIMEOUT = 300_000;
 
 /** A broker for the tests of one block, a proxy before it, and logs that reach it through the proxy. */
 export type RunningKafka = {
@@ -24,8 +25,8 @@ export const freshLogId = (): LogId =>
 
 export const forOneBroker = { singleBroker: true, freshLogId };
 
-/** Short times, so that a test of what fails is over soon. */
-const QUICK: Partial<KafkaLogOptions> = { appendTimeout: 3000, readTimeout: 5000, stopPatience: 500 };
+/** Long enough for a busy machine; what has to fail soon says so itself. */
+const PATIENT: Partial<KafkaLogOptions> = { appendTimeout: 8000, readTimeout: 30_000, stopPatience: 500 };
 
 export function runningKafka(options: KafkaOptions): () => RunningKafka {
   let running: RunningKafka | undefined;
@@ -38,10 +39,10 @@ export function runningKafka(options: KafkaOptions): () => RunningKafka {
       await proxy.stop();
       await kafka.stop();
     };
-    const connection: KafkaConnection = { brokers: proxy.brokers, clientId: 'carillon-test', requestTimeout: 2000 };
+    const connection: KafkaConnection = { brokers: proxy.brokers, clientId: 'carillon-test', requestTimeout: 5000 };
     await ensureTopics(connection, TOPIC_DEFINITIONS, { ...forOneBroker, singleBroker: options.nodes !== 3 });
     const open = (more: Partial<KafkaLogOptions> = {}): Promise<KafkaLog> =>
-      openKafkaLog({ connection, ...QUICK, ...more });
+      openKafkaLog({ connection, ...PATIENT, ...more });
     running = {
       kafka,
       proxy,

@@ -42,11 +42,11 @@ describeWith('kafka', 'the log on three brokers', () => {
     };
     const writers = Array.from({ length: 8 }, (_, writer) => write(writer));
     const victim = kafka.nodes.find(({ id }) => id === leader);
-    await expect.poll(() => acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(300);
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(300);
     await victim?.kill();
     const killed = acknowledged.size;
     const at = Date.now();
-    await expect.poll(() => acknowledged.size, { timeout: 40_000 }).toBeGreaterThan(killed + 300);
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(killed + 300);
     const recovered = Date.now() - at;
     await victim?.restart();
     going = false;
@@ -74,5 +74,5 @@ describeWith('kafka', 'the log on three brokers', () => {
     );
     expect(missing).toEqual([]);
     await log.close();
-  }, 180_000);
+  }, 300_000);
 });

@@ -40,7 +40,7 @@ describeWith('mongodb', 'the way to the database', () => {
 
   it('is refused where the server is not the one that was signed', async () => {
     const tls = { ca: stranger.cert, ...certificate };
-    await expect(playground.open({ url, tls, patience: 300 })).rejects.toMatchObject({
+    await expect(playground.open({ url, tls, patience: 3000 })).rejects.toMatchObject({
       code: 'store_unavailable',
       detail: expect.stringMatching(/DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY|SELF_SIGNED|SIGNATURE/) as string,
     });
@@ -82,6 +82,7 @@ describeWith('mongodb', 'a database that asks who comes', () => {
       await expect(refused).rejects.toThrow(/refuses these credentials/);
       await expect(refused).rejects.not.toThrow(/a guess/);
     }
-    expect(performance.now() - begun).toBeLessThan(2000);
+    // Patience would last for 4 s each time.
+    expect(performance.now() - begun).toBeLessThan(7500);
   });
 });

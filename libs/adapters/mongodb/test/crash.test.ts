@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Delivery } from '@carillon/domain';
 import { isCarillonError } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
-import { deliveryOf, freshName } from '@carillon/testing';
+import { deliveryOf, freshName, untilFound } from '@carillon/testing';
 import { startFerretDb, type FerretDbService } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
@@ -19,7 +19,7 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     openMongo({ url: service.url, database: 'carillon-crash', clock: wallClock, patience: 100 });
   beforeAll(async () => {
     service = await startFerretDb();
-    stores = [await open(), await open()];
+    stores = [await insist(open), await insist(open)];
   }, 300_000);
   afterAll(async () => {
     for (const one of stores) await one.close();
@@ -40,6 +40,12 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     }
   }
 
+  /** Until everybody has come round once more, as far as one can tell from a number. */
+  async function more(what: string, count: () => number): Promise<void> {
+    const before = count();
+    await untilFound(`more is ${what}`, () => count() >= before + WRITERS || undefined);
+  }
+
   /** Inserts and claims; whether the claim is its own is decided by the token in the document, whatever it was told. */
   async function deliver(ledger: DeliveryLedger, delivery: Delivery, token: string): Promise<boolean> {
     await insist(() => ledger.insert([delivery]));
@@ -57,28 +63,23 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
   }
 
   it('gives up a server that takes what is said and says nothing, and goes on when it does', async () => {
-    const hasty = await openMongo({
-      url: service.url,
-      database: 'carillon-silent',
-      clock: wallClock,
-      patience: 300,
-      silence: 500,
-    });
+    const opening = { url: service.url, database: 'carillon-silent', clock: wallClock, patience: 300, silence: 500 };
+    const hasty = await insist(() => openMongo(opening));
     const first = deliveryOf();
-    await hasty.ledger.insert([first]);
+    await insist(() => hasty.ledger.insert([first]));
     const claim: Delivery = { ...first, version: 2, state: 'SENDING', token: 'mine', nextAt: null, leaseUntil: 130 };
     await service.parts.postgres.kill('SIGSTOP');
     await service.parts.ferretDb.kill('SIGSTOP');
     const begun = performance.now();
     await expect(hasty.ledger.replace(claim)).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(hasty.ledger.get(first.id)).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     await service.parts.ferretDb.kill('SIGCONT');
     await service.parts.postgres.kill('SIGCONT');
     // The claim was read after all, or it was not, or will be only now; the token says which.
     const held = await insist(() => hasty.ledger.get(first.id));
     if (held?.token !== 'mine') await insist(() => hasty.ledger.replace(claim));
-    expect((await hasty.ledger.get(first.id))?.token).toBe('mine');
+    expect((await insist(() => hasty.ledger.get(first.id)))?.token).toBe('mine');
     await hasty.close();
   });
 
@@ -100,12 +101,12 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     const writers = Array.from({ length: WRITERS }, (_, at) => write(at));
     const { postgres, ferretDb } = service.parts;
     for (const victims of [[postgres], [ferretDb], [postgres, ferretDb], [postgres], [ferretDb]]) {
-      await pause(400);
+      await more('delivered', () => delivered.length);
       await Promise.all(victims.map((victim) => victim.kill()));
-      await pause(300);
+      await more('refused', () => rejections);
       for (const victim of victims) await victim.restart();
     }
-    await pause(400);
+    await more('delivered', () => delivered.length);
     over = true;
     await Promise.all(writers);
     expect(rejections).toBeGreaterThan(WRITERS);
@@ -118,5 +119,5 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     }
     expect(wrong).toEqual([]);
     expect(await calm?.ledger.countByState()).toEqual({ SENDING: delivered.length });
-  }, 120_000);
+  }, 300_000);
 });

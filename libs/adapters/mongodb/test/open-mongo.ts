@@ -48,7 +48,15 @@ export function usePlayground(): Playground {
     database,
     client: () => ofTest(client),
     async open(options = {}) {
-      const stores = await openMongo({ url: ofTest(server).url, database: database(), clock: wallClock, ...options });
+      const stores = await openMongo({
+        url: ofTest(server).url,
+        database: database(),
+        clock: wallClock,
+        // Long enough for a busy machine; what has to fail soon says so itself.
+        patience: 20_000,
+        silence: 30_000,
+        ...options,
+      });
       closing.push(stores);
       return stores;
     },
@@ -72,7 +80,7 @@ export function sharedMongo(): <Port>(port: (stores: MongoStores) => Port) => ()
   let opened: Promise<{ readonly stores: MongoStores; readonly proxy: CuttingProxy }> | null = null;
   const open = async (): Promise<{ readonly stores: MongoStores; readonly proxy: CuttingProxy }> => {
     const proxy = await playground.proxy();
-    return { proxy, stores: await playground.open({ url: proxyUrl(proxy), patience: 700 }) };
+    return { proxy, stores: await playground.open({ url: proxyUrl(proxy), patience: 3000 }) };
   };
   return (port) => async () => {
     opened ??= open();

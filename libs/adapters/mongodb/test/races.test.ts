@@ -97,7 +97,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       const proxy = await playground.proxy();
       const database = playground.database();
       const stores = await Promise.all(
-        [1, 2].map(() => playground.open({ url: proxyUrl(proxy), database, patience: 20_000 })),
+        [1, 2].map(() => playground.open({ url: proxyUrl(proxy), database, patience: 60_000 })),
       );
       const calm = await playground.open({ database });
       const slots = Array.from({ length: 40 }, () => deliveryOf());

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { createSchemaRegistry, type KafkaSchemaRegistry } from '../src/index.ts';
 
-const START_TIMEOUT = 120_000;
+const START_TIMEOUT = 300_000;
 
 test('refuses an address that is none', () => {
   expect(() => createSchemaRegistry({ url: 'registry:8081' })).toThrow('needs an http or https address');

@@ -34,7 +34,7 @@ export const senderFor = (
     clock: { now: () => NOW },
     guard: guardOf(),
     ...deps,
-    timeouts: { connection: 2000, greeting: 2000, socket: 4000, attempt: 8000, ...deps.timeouts },
+    timeouts: { connection: 20_000, greeting: 20_000, socket: 20_000, attempt: 60_000, ...deps.timeouts },
   }).create(account(server, more), { smtp_password: 'correct horse' }, workspace);
 
 export const message = (more: Partial<RenderedEmail> = {}): RenderedEmail => ({

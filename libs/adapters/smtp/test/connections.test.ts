@@ -177,7 +177,7 @@ describe('Stopping', () => {
 
   it('while waiting for a free connection leaves the line', async () => {
     const { script, heard } = hearing('dot');
-    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { socket: 300 } });
+    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { socket: 1500 } });
     const first = send(sender);
     await heard;
     const stop = new AbortController();
@@ -193,7 +193,7 @@ describe('An attempt', () => {
     const { sender } = await pair(
       { script: ({ stage }) => (stage === 'mail' ? { say: '250-still\n250-thinking', ending: 'hang' } : undefined) },
       {},
-      { timeouts: { attempt: 200 } },
+      { timeouts: { attempt: 3000 } },
     );
     expect(await send(sender)).toMatchObject({
       verdict: 'transient',
@@ -203,7 +203,7 @@ describe('An attempt', () => {
 
   it('that finds no free connection within its limit was definitely not made', async () => {
     const { script, heard } = hearing('dot');
-    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { attempt: 300 } });
+    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { attempt: 3000 } });
     const first = send(sender);
     await heard;
     const second = await send(sender);

@@ -12,7 +12,7 @@ describe('a body about a cohort', () => {
     (_, text) => {
       const bytes = body(text);
       expect(bytes.length).toBeLessThanOrEqual(MAX_COHORT_BYTES);
-      expect(processorTime(() => void readCohortBody(bytes))).toBeLessThan(600);
+      expect(processorTime(() => void readCohortBody(bytes))).toBeLessThan(1800);
     },
   );
 

@@ -127,7 +127,11 @@ describe('every failure is a problem', () => {
 
   test('a request that takes too long to answer: 503', async () => {
     const server = make({ limits: { handlerTimeout: 50 } });
-    server.app.get('/slow', () => new Promise(() => undefined));
+    const underWay = Promise.withResolvers<void>();
+    server.app.get('/slow', () => {
+      underWay.resolve();
+      return new Promise(() => undefined);
+    });
     const { address } = await server.listen();
     const answer = await fetch(`${address}/slow`);
     expect(answer.status).toBe(503);
@@ -187,11 +191,11 @@ describe('health', () => {
 describe('stopping', () => {
   test('what is under way finishes, new requests get 503 stopping, then the port is free', async () => {
     const server = make();
-    let release: (text: string) => void = () => undefined;
-    server.app.get('/slow', () => new Promise<string>((resolve) => (release = resolve)));
+    const underWay = Promise.withResolvers<(text: string) => void>();
+    server.app.get('/slow', () => new Promise<string>((resolve) => underWay.resolve(resolve)));
     const { address, port } = await server.listen();
     const slow = fetch(`${address}/slow`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const release = await underWay.promise;
     const closed = server.close();
     const refused = await fetch(`${address}/nowhere`);
     expect([refused.status, ((await refused.json()) as Problem).code]).toEqual([503, 'stopping']);
@@ -206,13 +210,17 @@ describe('stopping', () => {
 
   test('what does not finish is cut at the deadline', async () => {
     const server = make();
-    server.app.get('/slow', () => new Promise(() => undefined));
+    const underWay = Promise.withResolvers<void>();
+    server.app.get('/slow', () => {
+      underWay.resolve();
+      return new Promise(() => undefined);
+    });
     const { address } = await server.listen();
     const cut = fetch(`${address}/slow`).then(
       () => 'answered',
       () => 'cut',
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await underWay.promise;
     await Promise.all([server.close(50), server.close(50)]);
     expect(await cut).toBe('cut');
   });

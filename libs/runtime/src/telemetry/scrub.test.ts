@@ -1,3 +1,4 @@
+import { processorTime } from '@carillon/testing/given';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scrub, scrubForeign } from './scrub.ts';
@@ -99,10 +100,11 @@ describe('scrub', () => {
 
   it('never throws and stays fast, whatever the text', () => {
     fc.assert(fc.property(fc.string(), (text) => typeof scrubForeign(text) === 'string'));
-    const started = performance.now();
-    for (const piece of ['a', 'a.', '@', '+1', '"', '1 ', '{"', '<a', 'token', '-', "'a "])
-      scrubForeign(piece.repeat(100_000));
-    expect(performance.now() - started).toBeLessThan(3000);
+    const spent = processorTime(() => {
+      for (const piece of ['a', 'a.', '@', '+1', '"', '1 ', '{"', '<a', 'token', '-', "'a "])
+        scrubForeign(piece.repeat(100_000));
+    });
+    expect(spent).toBeLessThan(3000);
   });
 
   it('takes data out of the messages of others', () => {

@@ -145,7 +145,7 @@ describe('spans that a collector gets', () => {
     spans.start('http.request').end();
     const started = performance.now();
     await close();
-    expect(performance.now() - started).toBeLessThan(7000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
 

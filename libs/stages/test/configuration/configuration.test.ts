@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changesOf, notification, ORDER_PAID, orderShop, PAID_MAIL, recordOf, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
@@ -55,7 +55,7 @@ describe('publishing', () => {
     });
     let answered = false;
     const publishing = publishConfiguration(ports, changes, 'ann').then(() => (answered = true));
-    await vi.waitFor(() => expect(askedSince).toBeGreaterThan(0));
+    await expect.poll(() => askedSince).toBeGreaterThan(0);
     expect(await topology.records('carillon.events')).toHaveLength(3);
     expect(askedSince).toBeGreaterThanOrEqual(topology.ports.configuration.newestAt() ?? Infinity);
     expect(answered).toBe(false);

@@ -1,5 +1,5 @@
 import { stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
-import { givenRule, MORNING } from '@carillon/testing/given';
+import { givenRule, MORNING, processorTime } from '@carillon/testing/given';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { minimumFields, sampleRule } from '../../src/index.ts';
@@ -124,8 +124,6 @@ test('a condition that nothing fires, or of any other text, ends soon and never 
     `event.x.startsWith("a") && (${Array.from({ length: 60 }, (_, at) => `event.x == "b${at}"`).join(' || ')})`,
     'false',
   ]) {
-    const begun = performance.now();
-    expect(sampleFor(when).fires, when).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(processorTime(() => expect(sampleFor(when).fires, when).toBe(false))).toBeLessThan(2_000);
   }
 });

@@ -10,7 +10,7 @@ export type Member = ServicePart & {
   readonly role: RoleName;
   /** `http://127.0.0.1:…`: what the role serves, and `/readyz` and `/metrics`. */
   readonly address: string;
-  /** Starts it and waits until it says that it is ready. One that ends before is started again, for a minute. */
+  /** Starts it and waits until it says that it is ready. One that ends before is started again, for two minutes. */
   start(): Promise<void>;
   /** Ends it in good order. */
   stop(): Promise<void>;

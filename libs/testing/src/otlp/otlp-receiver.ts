@@ -72,7 +72,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     answer(next) {
       status = next;
     },
-    async waitFor(fits, within = 10_000) {
+    async waitFor(fits, within = 60_000) {
       const deadline = Date.now() + within;
       for (;;) {
         const found = spans.find(fits);

@@ -19,9 +19,9 @@ export type CliAnswer = {
   readonly stderr: string;
 };
 
-const ENDS_WITHIN = 60_000;
+const ENDS_WITHIN = 120_000;
 
-/** Runs one `carillon` command as a process, to its end. It is killed when it takes longer than a minute. */
+/** Runs one `carillon` command as a process, to its end. It is killed when it takes longer than two minutes. */
 export function cli(args: readonly string[], options: CliOptions = {}): Promise<CliAnswer> {
   const folder = options.dataDir === undefined ? [] : ['--data-dir', options.dataDir];
   const child = spawn(process.execPath, [options.program ?? PROGRAM, ...args, ...folder], {

@@ -44,7 +44,7 @@ export type Product = Omit<LaunchedProduct, 'ready'> & {
 
 type Screen = { readonly gateway: string; readonly control: string };
 
-const READY_WITHIN = 60_000;
+const READY_WITHIN = 120_000;
 
 /** What it prints is one JSON text over several lines: whole, or not there yet. A failure is printed as JSON too. */
 function readScreen(stdout: string): Screen | undefined {

@@ -12,7 +12,7 @@ export type LedgerSmtp = {
   stop(): Promise<void>;
 };
 
-const READY_WITHIN = 15_000;
+const READY_WITHIN = 60_000;
 
 /** Starts the ledger server as a process of its own and waits until it listens. */
 export async function startLedgerSmtp(options: LedgerOptions): Promise<LedgerSmtp> {

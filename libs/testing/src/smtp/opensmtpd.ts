@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '../services/process/free-ports.ts';
 import { untilFound } from './deadline.ts';
 import { type ParsedMail, parseMail } from './mail-parsing.ts';
 
@@ -16,9 +16,6 @@ export type OpenSmtpd = {
   stop(): Promise<void>;
 };
 
-/** Below the range from which outgoing connections take theirs, so that none of them sits on it. */
-const PORTS = [20_000, 32_000] as const;
-
 const configuration = (port: number, mail: string): string =>
   `queue ttl 1h
 table catchall { "@" = "nobody" }
@@ -26,17 +23,6 @@ listen on 127.0.0.1 port ${port} hostname mx.test
 action "in" maildir "${mail}/%{dest:lowercase}" virtual <catchall>
 match from any for any action "in"
 `;
-
-async function freePort(): Promise<number> {
-  return untilFound('a free port', async () => {
-    const port = randomInt(...PORTS);
-    const probe = createServer();
-    return new Promise<number | undefined>((settle) => {
-      probe.once('error', () => settle(undefined));
-      probe.listen(port, '127.0.0.1', () => probe.close(() => settle(port)));
-    });
-  });
-}
 
 const greets = (port: number): Promise<true | undefined> =>
   new Promise((settle) => {
@@ -60,7 +46,7 @@ export async function startOpenSmtpd(program = '/usr/sbin/smtpd'): Promise<OpenS
   // The mailboxes are made by an unprivileged user of the server's choice.
   await chmod(folder, 0o755);
   await chmod(mail, 0o1777);
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const config = join(folder, 'smtpd.conf');
   await writeFile(config, configuration(port, mail), { mode: 0o600 });
 
@@ -89,7 +75,7 @@ export async function startOpenSmtpd(program = '/usr/sbin/smtpd'): Promise<OpenS
   return {
     host: '127.0.0.1',
     port,
-    readMail: (atLeast = 1, within = 15_000) =>
+    readMail: (atLeast = 1, within = 60_000) =>
       untilFound(
         `${atLeast} messages in mailboxes`,
         async () => {

@@ -118,7 +118,7 @@ export class Topology {
     const { data, codecs, configuration, templates, book, http } = this.#opened;
     const { log, checkpoints, cohorts, ledger, suppressions, leases, readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
-    const silence = this.#options.smtpSilence ?? 2000;
+    const silence = this.#options.smtpSilence ?? 20_000;
     const timeouts = { connection: silence, greeting: silence, socket: silence };
     return {
       log,

@@ -6,7 +6,7 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '../../src/cluster/index.ts';
 import { cli } from '../../src/product/index.ts';
 
-const TIMEOUT = 120_000;
+const TIMEOUT = 300_000;
 
 describeWith(['kafka', 'mongodb', 'registry'], 'A cluster for tests', () => {
   let folder: string;

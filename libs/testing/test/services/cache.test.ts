@@ -104,7 +104,7 @@ describe('the cache of downloads', () => {
     await once(first, 'exit');
     expect(existsSync(join(cache, 'made-up-1'))).toBe(false);
     expect(await readFile(join(cache, 'partial/made-up-1/downloads/half'), 'utf8')).toBe('downloaded so far');
-    await promisify(execFile)(process.execPath, [program, cache, count], { timeout: 20_000 });
+    await promisify(execFile)(process.execPath, [program, cache, count], { timeout: 60_000 });
     expect(await readFile(count, 'utf8')).toBe('xx');
   });
 });

@@ -29,7 +29,7 @@ async function holder(what: string): Promise<{ readonly child: ChildProcess; rea
 }
 
 const untilGone = (pids: readonly number[]): Promise<void> =>
-  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 15_000, interval: 20 });
+  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 60_000, interval: 20 });
 
 describe('a guarded process', () => {
   test('says how it ended, and its output is in its log', async () => {

@@ -9,14 +9,14 @@ import { startFerretDb, startMongoDb, type FerretDbService } from '../../src/ser
 import { hasDocker } from '../../src/services/mongodb/replica-set.ts';
 import { canStart } from '../../src/services/needs.ts';
 
-const TIMEOUT = 60_000;
+const TIMEOUT = 300_000;
 
 describeWith('mongodb', 'FerretDB for tests', () => {
   let server: FerretDbService;
   let client: MongoClient;
   beforeAll(async () => {
     server = await startFerretDb();
-    client = new MongoClient(server.url, { serverSelectionTimeoutMS: 10_000 });
+    client = new MongoClient(server.url, { serverSelectionTimeoutMS: 60_000 });
   }, TIMEOUT);
   afterAll(async () => {
     await client?.close();
@@ -46,7 +46,7 @@ describeWith('mongodb', 'FerretDB for tests', () => {
       await killAndRestart();
       // A connection of before the kill may fail once more.
       await vi.waitFor(async () => expect(await kept.findOne({ _id: what })).toEqual({ _id: what }), {
-        timeout: 10_000,
+        timeout: 60_000,
         interval: 50,
       });
     },

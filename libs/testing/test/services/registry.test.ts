@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { startRegistry, type RegistryService } from '../../src/services/index.ts';
 
-const TIMEOUT = 90_000;
+const TIMEOUT = 300_000;
 const headers = { 'content-type': 'application/vnd.schemaregistry.v1+json' };
 
 const record = (...fields: readonly { name: string; type: string }[]): string =>

@@ -66,10 +66,10 @@ export type Laboratory = {
 const CALM_MAIL = { seed: '1', latency: 5, tempfail: 0, drop: 0 };
 const CALM_PARTNER = { throttled: 0, unavailable: 0, neverAnswered: 0, latency: 5 };
 /** Longer than any lease. */
-const OVER_WITHIN = 60_000;
-const REACHED_WITHIN = 20_000;
+const OVER_WITHIN = 120_000;
+const REACHED_WITHIN = 60_000;
 /** A call of the partner that came, or was answered, so near to a failure may have been cut off by it. */
-const NEAR = 1_000;
+const NEAR = 3_000;
 
 type Parts = {
   readonly folder: string;

@@ -18,9 +18,9 @@ export type Lives = {
 /** A delivery as the management API shows it. */
 export type Shown = { readonly id: string; readonly state: string };
 
-const TAKEN_WITHIN = 60_000;
+const TAKEN_WITHIN = 120_000;
 const TRY_AGAIN = 50;
-const ANSWERED_WITHIN = 10_000;
+const ANSWERED_WITHIN = 30_000;
 
 export function createLives(launch: () => LaunchedProduct): Lives {
   let life = launch();

@@ -12,7 +12,7 @@ import type { Finding } from '../../verdict.ts';
 import type { FailpointCase } from './cases.ts';
 import { openLaboratory, type Laboratory } from './laboratory.ts';
 
-const TAKES = 120_000;
+const TAKES = 300_000;
 let laboratory: Laboratory | undefined;
 afterEach(() => laboratory?.close());
 

@@ -104,7 +104,7 @@ async function cancelled(number: number, floor: Floor): Promise<Scene> {
   await scene.act();
   const to = { to: `never-${number}@example.org` };
   const waits = async () => (await deliveriesOf(lives, to)).find(({ state }) => state === 'WAITING')?.id;
-  const id = await untilFound('a delivery that waits', waits, 10_000);
+  const id = await untilFound('a delivery that waits', waits);
   const cancel = `/v1/workspaces/${WORKSPACE}/deliveries/${id}/cancel`;
   return {
     ...scene,

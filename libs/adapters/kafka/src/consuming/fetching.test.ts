@@ -69,7 +69,7 @@ it('what retention took from under a worker is told: it handles what it has, and
   };
   const nothingBefore = Promise.resolve();
   const assignment = startAssignment(options, 0, { fetching, bounds }, nothingBefore);
-  await untilFound('the record behind the gap', async () => handled.includes(5) || undefined, 10_000);
+  await untilFound('the record behind the gap', async () => handled.includes(5) || undefined);
   await assignment.end();
   fetching.close();
   expect([begun, handled]).toEqual([

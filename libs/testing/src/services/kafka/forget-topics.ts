@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 
-const WITHIN = 20_000;
+const WITHIN = 60_000;
 
 /** Deletes every topic whose name begins so, and waits until nobody can see them: the broker is as good as new. */
 export async function forgetTopics(brokers: readonly string[], prefix: string): Promise<void> {

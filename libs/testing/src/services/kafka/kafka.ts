@@ -6,12 +6,13 @@ import { Kafka, logLevel } from 'kafkajs';
 import { sharedClasses } from '../cache/java-classes.ts';
 import { javaProgram } from '../cache/tools.ts';
 import { freePorts } from '../process/free-ports.ts';
+import { runCommand } from '../process/run-command.ts';
 import { createServiceFolder } from '../process/service-folder.ts';
 import { ServiceProcess } from '../process/service-process.ts';
 import type { Say, Service, ServicePart } from '../service.ts';
 import { brokerProperties, type BrokerSettings, type NodeAddress } from './broker-properties.ts';
 import { kafkaFiles, kafkaRelease, TEMPLATE_CLUSTER_ID, type KafkaFiles, type KafkaVersion } from './kafka-release.ts';
-import { SECURED_HOST, type KafkaSecurity } from './secured-listener.ts';
+import { scramPassword, SECURED_HOST, type KafkaSecurity } from './secured-listener.ts';
 
 export type KafkaOptions = {
   /** 4.3.1 unless told. */
@@ -20,7 +21,7 @@ export type KafkaOptions = {
   readonly nodes?: 1 | 3;
   /** Added to the configuration of each node, or in place of what stands there. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Adds a second listener, with TLS and SASL PLAIN. */
+  /** Adds a second listener, with TLS and SASL. */
   readonly security?: KafkaSecurity;
   /** Hears of a download. */
   readonly say?: Say;
@@ -60,7 +61,7 @@ async function livingBrokers(broker: string): Promise<readonly number[]> {
 }
 
 /** Each broker learns of the others in its own time; before that, a client may be sent to one that knows nothing yet. */
-async function untilAllKnowAll(brokers: readonly string[], within = 30_000): Promise<void> {
+async function untilAllKnowAll(brokers: readonly string[], within = 120_000): Promise<void> {
   for (const deadline = Date.now() + within; ; await pause(50)) {
     const known = await Promise.all(brokers.map((broker) => livingBrokers(broker).catch(() => [])));
     if (known.every(({ length }) => length === brokers.length)) return;
@@ -138,6 +139,13 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
   try {
     await each((process) => process.start());
     await untilAllKnowAll(brokers);
+    for (const [user, password] of Object.entries(options.security?.users ?? {})) {
+      await runCommand({
+        command: javaProgram() ?? 'java',
+        args: [...HEAP, ...files.javaArguments, ...scramPassword(brokers[0] ?? '', user, password)],
+        log: join(dataDir, 'users.log'),
+      });
+    }
   } catch (error) {
     await stop();
     throw error;

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
 /** Below the range from which outgoing connections take theirs, so that none of them sits on a port during a restart. */
@@ -13,14 +14,25 @@ const isFree = (port: number): Promise<boolean> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => settle(true)));
   });
 
-/** Ports of the loopback interface on which nobody listens. None is given out twice by one process. */
+/**
+ * Keeps other processes that look for a port from this one until this process ends: between the choice and the start of
+ * the service nobody listens there yet. It is kept as a UDP port, which no service wants.
+ */
+const reserve = (port: number): Promise<boolean> =>
+  new Promise((settle) => {
+    const kept = createSocket('udp4').unref();
+    kept.once('error', () => settle(false));
+    kept.bind({ port, address: '127.0.0.1', exclusive: true }, () => settle(true));
+  });
+
+/** Ports of the loopback interface on which nobody listens. None is given out twice while the process lives that asked. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const found: number[] = [];
   while (found.length < count) {
     const port = randomInt(LOWEST, BEYOND);
     if (handedOut.has(port)) continue;
     handedOut.add(port);
-    if (await isFree(port)) found.push(port);
+    if ((await reserve(port)) && (await isFree(port))) found.push(port);
     if (handedOut.size > (BEYOND - LOWEST) / 2) handedOut.clear();
   }
   return found;

@@ -13,7 +13,7 @@ export type ServiceProcessOptions = {
   readonly attempts?: number;
 };
 
-const READY_WITHIN = 60_000;
+const READY_WITHIN = 120_000;
 const STOP_WITHIN = 20_000;
 
 /** Of these the process does not die. */

@@ -1,4 +1,7 @@
-import { rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { join } from 'node:path';
 import { ensureCached } from '../cache/cache-entry.ts';
 import { sharedClasses } from '../cache/java-classes.ts';
@@ -10,6 +13,8 @@ import type { Say, Service } from '../service.ts';
 import { REGISTRY_RELEASE, registryJar } from './registry-release.ts';
 
 export type RegistryOptions = {
+  /** It is reached by TLS alone, with this certificate (PEM, for `localhost`). */
+  readonly security?: { readonly cert: string; readonly key: string };
   /** Hears of a download. */
   readonly say?: Say;
 };
@@ -22,18 +27,42 @@ export type RegistryService = Service & {
 
 const HEAP = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
+async function securedBy(
+  { cert, key }: { readonly cert: string; readonly key: string },
+  port: number,
+  folder: string,
+): Promise<readonly string[]> {
+  await writeFile(join(folder, 'cert.pem'), cert);
+  await writeFile(join(folder, 'key.pem'), key, { mode: 0o600 });
+  return [
+    '-Dquarkus.http.insecure-requests=disabled',
+    `-Dquarkus.http.ssl-port=${port}`,
+    `-Dquarkus.http.ssl.certificate.files=${join(folder, 'cert.pem')}`,
+    `-Dquarkus.http.ssl.certificate.key-files=${join(folder, 'key.pem')}`,
+  ];
+}
+
+/** `fetch` trusts no certificate that is given to it. */
+async function answersWell(url: string, ca: string | undefined): Promise<boolean> {
+  const asked = ca ? https.get(url, { ca, timeout: 2000 }) : http.get(url, { timeout: 2000 });
+  asked.once('timeout', () => asked.destroy(new Error('no answer')));
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode === 200;
+}
+
 /** As `startRegistry`, with further arguments for Java. */
 export async function launchRegistry(
-  { say }: RegistryOptions,
+  { say, security }: RegistryOptions,
   javaArguments: readonly string[],
 ): Promise<RegistryService> {
   const folder = await ensureCached(REGISTRY_RELEASE, say);
   const dataDir = await createServiceFolder('registry');
   const [port = 0] = await freePorts(1);
-  const url = `http://127.0.0.1:${port}/apis/ccompat/v7`;
+  const url = `${security ? 'https://localhost' : 'http://127.0.0.1'}:${port}/apis/ccompat/v7`;
   const settings = [
     '-Dquarkus.http.host=127.0.0.1',
-    `-Dquarkus.http.port=${port}`,
+    ...(security ? await securedBy(security, port, dataDir) : [`-Dquarkus.http.port=${port}`]),
     // In memory it would forget its schemas when it is killed; and each write is on disk before its answer.
     `-Dquarkus.datasource.jdbc.url=jdbc:h2:file:${join(dataDir, 'schemas')};WRITE_DELAY=0`,
     '-Dquarkus.datasource.jdbc.initial-size=2',
@@ -47,7 +76,7 @@ export async function launchRegistry(
       log: join(dataDir, 'registry.log'),
       cwd: dataDir,
     },
-    isReady: async () => (await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(2000) })).ok,
+    isReady: () => answersWell(`${url}/subjects`, security?.cert),
   });
   const stop = async (): Promise<void> => {
     await registry.stop();
