@@ -60,7 +60,7 @@ beforeAll(async () => {
   expect(new Set(sentOnce).size).toBe(sentOnce.length);
   expect(await shop.product.kill('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
   known = await evidenceOf(await restore('looked-at'));
-}, PATIENCE * 2);
+}, PATIENCE * 4);
 afterAll(async () => {
   await shop.close();
   await smtp.stop();
@@ -147,7 +147,7 @@ it(
     const unread = told.unread.reduce((sum, { from, to }) => sum + to - from, 0);
     expect(again.length - waiting.length).toBeLessThanOrEqual(unread);
   },
-  PATIENCE * 2,
+  PATIENCE * 4,
 );
 
 it(
@@ -178,7 +178,7 @@ it(
     const { events } = await evidenceOf(dataDir);
     for (const id of [...before.values(), ...after.values()]) expect(events).toContain(id);
   },
-  PATIENCE * 2,
+  PATIENCE * 4,
 );
 
 it(
@@ -201,5 +201,5 @@ it(
     });
     expect(await book()).toHaveLength(sentOnce.length + 2);
   },
-  PATIENCE * 2,
+  PATIENCE * 4,
 );
