@@ -35,6 +35,16 @@ export const endChecks = (): Promise<void> => renderer.close();
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const first = (...faults: readonly (string | null)[]): string | null => faults.find((fault) => fault !== null) ?? null;
 
+/** A name with an escape in it. */
+const ESCAPED_NAME = /"[^"\\]*\\.(?:[^"\\]|\\.)*"\s*:/s;
+
+/**
+ * Whether JSON.parse reads it so. Names with escapes are left out: V8 takes one whose text begins like a name that an
+ * object of the same shape had before for that name.
+ */
+const readsAs = (body: string, text: string): boolean =>
+  ESCAPED_NAME.test(body) || stringifyJson(parseJson(body)) === text;
+
 /** What is accepted is what every other reader of JSON would read, and reads again as the same. */
 export const checkJson: Check<JsonCase> = ({ body }) => {
   const event = readEvent(bytes(body));
@@ -48,7 +58,7 @@ export const checkJson: Check<JsonCase> = ({ body }) => {
   }
   if (!any.ok) return refused(null);
   const text = stringifyJson(any.value);
-  if (stringifyJson(parseJson(Buffer.from(bytes(body)).toString('utf8'))) !== text) {
+  if (!readsAs(Buffer.from(bytes(body)).toString('utf8'), text)) {
     return taken('it was read otherwise than JSON.parse reads it');
   }
   const again = readJson(new TextEncoder().encode(text), EVENT_LIMITS);

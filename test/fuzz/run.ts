@@ -18,6 +18,8 @@ export type FuzzOptions = {
   readonly width?: number;
   /** Hears of the run every thousand cases. */
   readonly progress?: (done: number, failures: number) => void;
+  /** Hears of each failure at once: a long run may be cut off. */
+  readonly found?: (failure: Failure) => void;
 };
 
 export type FuzzReport = {
@@ -49,7 +51,11 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   const counts: Record<string, number> = {};
   const worst = { loopP99: 0, loopMax: 0, memory: 0 };
   let last: Failure = { number: null, input: { kind: 'json', body: '' }, what: '' };
-  const fail = (what: string, about: Omit<Failure, 'what'> = last): void => void failures.push({ ...about, what });
+  const fail = (what: string, about: Omit<Failure, 'what'> = last): void => {
+    const failure = { ...about, what };
+    failures.push(failure);
+    options.found?.(failure);
+  };
 
   for (let begin = from; begin < from + cases && failures.length < MOST_FAILURES; begin += STRETCH) {
     let next = begin;

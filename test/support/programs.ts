@@ -4,6 +4,10 @@ import { canStart, findProgram, lackingTools, TOOLS, type ServiceName } from '@c
 /** Where a command is: on the PATH, else where Debian puts it. */
 const commandPath = (name: string): string => findProgram(name) ?? `/usr/bin/${name}`;
 
+/** Where Debian puts a library of this machine's kind. */
+const debianLibrary = (name: string): string =>
+  `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/${name}`;
+
 /** Programs that some tests need and npm cannot bring: where each is, and the Debian package it comes from. */
 export const PROGRAMS = {
   chromium: { path: '/usr/bin/chromium', debianPackage: 'chromium' },
@@ -13,6 +17,8 @@ export const PROGRAMS = {
   strace: { path: commandPath('strace'), debianPackage: 'strace' },
   prlimit: { path: commandPath('prlimit'), debianPackage: 'util-linux' },
   go: { path: commandPath('go'), debianPackage: 'golang-go' },
+  // The library, for programs with threads: what is preloaded sees another time of day.
+  faketime: { path: debianLibrary('faketime/libfaketimeMT.so.1'), debianPackage: 'libfaketime' },
 } as const;
 
 /** Servers that `npm run services` fetches, and which of them each requirement means. */

@@ -68,7 +68,8 @@ export function createAccess({ config, ports }: ControlContext): Access {
 
   function refuseGuessing(): void {
     const now = ports.clock.now();
-    wrong = wrong.filter((at) => now - at < GUESSES.span);
+    // Guesses of the future were made before the clock was set back: they lock nobody out for longer.
+    wrong = wrong.filter((at) => Math.abs(now - at) < GUESSES.span);
     const [oldest = now] = wrong;
     if (wrong.length < GUESSES.most) return;
     const retryAfter = oldest + GUESSES.span - now;

@@ -1,12 +1,14 @@
 import { partitionOf, type Delivery } from '@carillon/domain';
 import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
-import { abandon, createCustodyStage, intentKeyOf, sweep, withdraw } from '@carillon/stages';
+import { abandon, createCustodyStage, intentKeyOf, sweep, withdraw, type CalledOff } from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 export type DeliveryConfig = {
   /** The store's lock proves every predecessor dead, so its calls under way are in doubt at once. */
   readonly aloneOnStore: boolean;
+  /** What a restore called off (`carillon restore --cancel-unsent`). */
+  readonly calledOffBelow?: CalledOff;
 };
 
 export type DeliveryRole = {
@@ -30,7 +32,11 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
   const held = new Set<number>();
   const dispatcher = startDispatcher(ports, (delivery) => held.has(partitionOfIntent(delivery, ports)));
-  const custody = createCustodyStage({ ...ports, due: dispatcher.offer });
+  const custody = createCustodyStage({
+    ...ports,
+    due: dispatcher.offer,
+    ...(config.calledOffBelow && { calledOffBelow: config.calledOffBelow }),
+  });
   const consumption = await startStageConsumer({
     group: 'delivery',
     topic: 'carillon.intents',

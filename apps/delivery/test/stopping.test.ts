@@ -89,8 +89,14 @@ describe('stopping', () => {
     await under.start();
     await under.stop();
     await under.paid('A-1');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // The intent is on the log, where a role that still ran would find it: the next one to start is the first that does.
+    await untilFound('the intent on the log', async () => (await under.topology.records('carillon.intents'))[0]);
+    expect(await under.deliveries()).toEqual([]);
     expect(under.mail.accepted).toEqual([]);
+    await under.topology.restart();
+    await under.start();
+    await under.reaches('SENT', 'A-1');
+    expect(under.mail.accepted).toHaveLength(1);
   });
 });
 

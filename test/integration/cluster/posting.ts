@@ -13,6 +13,8 @@ export type Posting = {
   readonly answers: readonly Answer[];
   /** Ids of the events that were taken, as 202 answered them. */
   readonly accepted: ReadonlySet<string>;
+  /** The same by the order's id, which is its Idempotency-Key as well. */
+  readonly taken: ReadonlyMap<string, string>;
   /** Sends no new events; resolves when every one that was begun is taken. */
   finish(): Promise<void>;
 };
@@ -30,6 +32,7 @@ export function startPosting(
 ): Posting {
   const answers: Answer[] = [];
   const accepted = new Set<string>();
+  const taken = new Map<string, string>();
   let finishing = false;
 
   async function send(id: string): Promise<boolean> {
@@ -42,7 +45,10 @@ export function startPosting(
     const { id: eventId } = (await answer.json()) as { id?: string };
     const took = performance.now() - begun;
     answers.push({ at: Date.now(), status: answer.status, took, retryAfter: answer.headers.get('retry-after') });
-    if (answer.status === 202 && eventId !== undefined) accepted.add(eventId);
+    if (answer.status === 202 && eventId !== undefined) {
+      accepted.add(eventId);
+      taken.set(id, eventId);
+    }
     return answer.status === 202;
   }
 
@@ -58,6 +64,7 @@ export function startPosting(
   return {
     answers,
     accepted,
+    taken,
     async finish() {
       finishing = true;
       await running;

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import type { CheckBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { dataFolder, seg, type CommonOptions } from '../client.ts';
-import { clean, paint, say, sayJson } from '../output.ts';
+import { seg, type CommonOptions } from '../client.ts';
+import { clean, paint } from '../output.ts';
 import { answer, command } from './answering.ts';
 import { integrationShowCommand } from './cohorts.ts';
+import { restoreCommand } from './restore.ts';
 
 export const showChecks = (body: CheckBody): string =>
   body.steps
@@ -72,16 +73,5 @@ export function operationCommands(program: Command): void {
     },
   );
 
-  program
-    .command('restore <file>')
-    .description('unpack a backup into a data folder that is empty or not there; needs no server')
-    .option('--json', 'print JSON')
-    .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
-    .action(async (file: string, options: CommonOptions) => {
-      const folder = dataFolder(options);
-      const { restoreBackup } = await import('@carillon/adapter-embedded');
-      await restoreBackup(resolve(file), folder);
-      if (options.json) sayJson({ file: resolve(file), data: folder });
-      else say(`${folder} is as it was when ${file} was made; start with: npx carillon up --data-dir ${folder}`);
-    });
+  restoreCommand(program);
 }

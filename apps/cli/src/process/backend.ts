@@ -14,6 +14,8 @@ export type Backend = Stores & {
   readonly registry: SchemaRegistry;
   /** No other process has this data open: whatever a predecessor left under way is over. */
   readonly alone: boolean;
+  /** By partition of `carillon.events`: what events below these offsets cause, a restore called off. */
+  readonly calledOffBelow: ReadonlyMap<number, number>;
   /** What this process depends on, for `/readyz`. */
   readiness(): readonly ReadinessCheck[];
   /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */

@@ -6,6 +6,7 @@ import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Clock, TopicName } from '@carillon/ports';
 import type { Backend } from './backend.ts';
 import { fingerprintFor, foreignKey, type Keys } from './deployment-keys.ts';
+import { READERS } from './readers.ts';
 
 /** Names and places that the system refuses, whoever asks. */
 const NO_PLACE: ReadonlySet<unknown> = new Set([
@@ -69,25 +70,12 @@ const storedChecks = (backend: Backend, keys: Keys): Promise<readonly Check[]> =
     }),
   ]);
 
-/** Who reads what. */
-const GROUPS = [
-  ['engine', 'carillon.events'],
-  ['engine', 'carillon.triggers'],
-  ['engine', 'carillon.lookups'],
-  ['engine', 'carillon.cohorts'],
-  ['delivery', 'carillon.intents'],
-  ['control', 'carillon.events'],
-  ['control', 'carillon.outcomes'],
-  ['control', 'carillon.evaluations'],
-  ['control', 'carillon.dead-letters'],
-] as const;
-
 /**
  * Positions of a log that is gone, or was cut short, mean other records: such a start would pass over events that were
  * acknowledged. Rejects with `wrong_log`; any role does, because each of them would make it worse.
  */
 export async function refuseShorterLog(backend: Pick<Backend, 'log' | 'checkpoints'>): Promise<void> {
-  for (const [group, topic] of GROUPS) {
+  for (const [group, topic] of READERS) {
     const beyond = await positionBeyond(backend, group, topic);
     if (beyond !== null) throw new CarillonError('wrong_log', beyond);
   }
@@ -126,7 +114,7 @@ export async function lagOf({ log, checkpoints }: Backend, group: string, topic:
 
 const lagChecks = (backend: Backend): Promise<readonly Check[]> =>
   Promise.all(
-    GROUPS.map(([group, topic]) =>
+    READERS.map(([group, topic]) =>
       checkStep(`${group} on ${topic}`, async () => {
         const beyond = await positionBeyond(backend, group, topic);
         if (beyond !== null) throw new CarillonError('wrong_log', beyond);

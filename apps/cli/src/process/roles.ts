@@ -15,7 +15,10 @@ const CLOSE_DEADLINE = 3_000;
 
 export async function startDeliveryRole(foundation: Foundation, closing: Closing): Promise<DeliveryRole> {
   const { backend, watches } = foundation;
-  const delivery = await startDelivery({ aloneOnStore: backend.alone }, { ...foundation, watch: watches.delivery() });
+  const delivery = await startDelivery(
+    { aloneOnStore: backend.alone, calledOffBelow: backend.calledOffBelow },
+    { ...foundation, watch: watches.delivery() },
+  );
   closing.add(() => delivery.close());
   return delivery;
 }

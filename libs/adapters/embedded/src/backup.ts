@@ -1,21 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { CarillonError } from '@carillon/kernel';
-import { dataFiles, makeFolder, makePrivateFile, syncFolder } from './data-folder.ts';
-import { APPLICATION_ID } from './schema/migrations.ts';
+import { syncFolder } from './data-folder.ts';
 
 /** All pages in one step: one moment of the data, however much is written meanwhile. */
 const ALL_PAGES = 0x7fff_ffff;
@@ -54,53 +41,5 @@ function packKeys(file: string, keyFolder: string): void {
     db.exec('COMMIT');
   } finally {
     db.close();
-  }
-}
-
-const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage', detail);
-
-/**
- * Unpacks a backup into a folder that is empty or not there. Either the whole folder appears, or none of it. What was
- * sent after the backup was made is not in it, so deliveries that were waiting then go out again.
- */
-export async function restoreBackup(file: string, dataDir: string): Promise<void> {
-  if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
-    throw refuse(`${dataDir} is not empty; restore into an empty folder, then start with it`);
-  }
-  if (!existsSync(file)) throw refuse(`there is no file ${file}`);
-  const unfinished = `${dataDir.replace(/[/\\]+$/, '')}.${randomBytes(6).toString('hex')}.unfinished`;
-  makeFolder(unfinished);
-  try {
-    const files = dataFiles(unfinished);
-    makePrivateFile(files.database);
-    await copyFile(file, files.database);
-    unpackKeys(files.database, files.keys, file);
-    if (existsSync(dataDir)) rmdirSync(dataDir);
-    renameSync(unfinished, dataDir);
-    syncFolder(dirname(dataDir));
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-function unpackKeys(database: string, keyFolder: string, file: string): void {
-  let db: DatabaseSync | null = null;
-  try {
-    db = new DatabaseSync(database);
-    if (db.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID)
-      throw new Error('another application');
-    if (db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') throw new Error('damaged');
-    const keys = db.prepare('SELECT name, content FROM backup_keys').all() as { name: string; content: Uint8Array }[];
-    makeFolder(keyFolder);
-    for (const { name, content } of keys) {
-      if (!/^[a-z-]+\.key$/.test(name)) throw new Error('key name');
-      writeFileSync(join(keyFolder, name), content, { mode: 0o600, flag: 'wx' });
-    }
-    db.exec('DROP TABLE backup_keys');
-  } catch (error) {
-    throw new CarillonError('wrong_usage', `${file} is not a whole backup of Carillon`, {}, { cause: error });
-  } finally {
-    db?.close();
   }
 }

@@ -8,6 +8,7 @@ import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
 import { openReader, type Reader } from './reader.ts';
+import { readCalledOff } from './restore/call-off.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
@@ -52,6 +53,8 @@ export type Embedded = Stores & {
   readonly registry: SchemaRegistry;
   /** Removes what is past its time. */
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
+  /** By partition of `carillon.events`: what events below these offsets cause, a restore called off (restore.ts). */
+  readonly calledOffBelow: ReadonlyMap<number, number>;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
   backup(file: string): Promise<void>;
   readonly stats: () => EmbeddedStats;
@@ -136,6 +139,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
     keyUses: createKeyUseStore(reader, writer.writes()),
+    calledOffBelow: readCalledOff(reader),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     backup: (file) => writeBackup(database, keys, file),
     stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),

@@ -1,4 +1,6 @@
-export { restoreBackup } from './backup.ts';
 export { openEmbedded, type Embedded, type EmbeddedOptions, type EmbeddedStats } from './embedded.ts';
 export type { EmbeddedLog } from './log/event-log.ts';
+export type { CarriedOver } from './restore/carry-over.ts';
+export type { Outstanding, Span } from './restore/outstanding.ts';
+export { restoreBackup, type Restored, type RestoreOptions } from './restore/restore.ts';
 export { DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isCarillonError } from '@carillon/kernel';
 import { logRecord } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEmbedded, restoreBackup } from '../src/index.ts';
+import { openEmbedded, restoreBackup, type RestoreOptions } from '../src/index.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
 
 let folder = temporaryFolder();
@@ -13,7 +13,8 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const at = (name: string): string => join(folder.path, name);
-const refusal = (restored: Promise<void>): Promise<string> =>
+const options: RestoreOptions = { moment: { now: 0, derive: (...parts) => parts.join('/') }, readers: [] };
+const refusal = (restored: Promise<unknown>): Promise<string> =>
   restored.then(
     () => 'restored',
     (error: unknown) => (isCarillonError(error) ? `${error.code}: ${error.detail}` : String(error)),
@@ -45,7 +46,7 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).toSorted()).toEqual(['copy.backup', 'data']);
     mkdirSync(at('empty'));
     for (const target of ['new', 'empty']) {
-      await restoreBackup(at('copy.backup'), at(target));
+      await restoreBackup(at('copy.backup'), at(target), options);
       expect(readFileSync(at(`${target}/keys/ledger.key`), 'utf8')).toBe('ab'.repeat(32));
       expect(statSync(at(`${target}/keys/ledger.key`)).mode & 0o777).toBe(0o600);
       expect(statSync(at(`${target}/carillon.db`)).mode & 0o777).toBe(0o600);
@@ -67,10 +68,12 @@ describe('a backup', () => {
     const bytes = readFileSync(at('copy.backup'));
     writeFileSync(at('cut.backup'), bytes.subarray(0, bytes.length / 2));
     writeFileSync(at('text.backup'), 'hello');
-    expect(await refusal(restoreBackup(at('copy.backup'), at('data')))).toMatch(/^wrong_usage: .* is not empty/);
-    expect(await refusal(restoreBackup(at('missing.backup'), at('new')))).toContain('no file');
+    expect(await refusal(restoreBackup(at('copy.backup'), at('data'), options))).toMatch(
+      /^wrong_usage: .* is not empty/,
+    );
+    expect(await refusal(restoreBackup(at('missing.backup'), at('new'), options))).toContain('no file');
     for (const name of ['cut.backup', 'text.backup', 'data/carillon.db']) {
-      expect(await refusal(restoreBackup(at(name), at('new'))), name).toContain('wrong_usage');
+      expect(await refusal(restoreBackup(at(name), at('new'), options)), name).toContain('wrong_usage');
     }
     expect(existsSync(at('new'))).toBe(false);
     expect(readdirSync(folder.path).filter((name) => name.includes('unfinished'))).toEqual([]);

@@ -29,8 +29,9 @@ export const CLOSED: Breaker = { calls: [], openUntil: 0, probingSince: null, ha
 
 /** When a call may begin: `now` or earlier means at once. */
 export function mayCallAt(breaker: Breaker, now: Instant): Instant {
-  if (now < breaker.openUntil) return breaker.openUntil;
-  const probing = breaker.probingSince !== null && now - breaker.probingSince < PROBE_LIMIT;
+  // No pause is longer than this; one that seems so was begun before the clock was set back.
+  if (now < breaker.openUntil && breaker.openUntil - now <= REFUSED_FOR) return breaker.openUntil;
+  const probing = breaker.probingSince !== null && Math.abs(now - breaker.probingSince) < PROBE_LIMIT;
   return breaker.halfOpen && probing ? now + 1000 : now;
 }
 

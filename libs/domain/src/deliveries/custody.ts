@@ -9,8 +9,17 @@ export function slotParts(intent: Intent): readonly [string, string, string, str
   return [workspace, notificationId, channel, uniqueId];
 }
 
-/** The document that an intent opens if its slot is free: due at once, or suppressed where there is no address. */
-export function openDelivery(intent: Intent, intentPosition: string, id: DeliveryId, moment: Moment): Delivery {
+/**
+ * The document that an intent opens if its slot is free: due at once, or suppressed where there is no address, or
+ * cancelled where a restore called off whatever its event causes.
+ */
+export function openDelivery(
+  intent: Intent,
+  intentPosition: string,
+  id: DeliveryId,
+  moment: Moment,
+  calledOff = false,
+): Delivery {
   const blank: Delivery = {
     id,
     slot: intent.slot,
@@ -35,14 +44,21 @@ export function openDelivery(intent: Intent, intentPosition: string, id: Deliver
     createdAt: moment.now,
     updatedAt: moment.now,
   };
-  return openWith(blank, moment);
+  return openWith(blank, moment, calledOff);
 }
 
-function openWith(blank: Delivery, moment: Moment): Delivery {
+/** Who cancelled what a restored backup had not sent (`restore --cancel-unsent`). */
+export const RESTORE = 'restore --cancel-unsent; it may have been sent after the backup';
+
+function openWith(blank: Delivery, moment: Moment, calledOff: boolean): Delivery {
   const { to, slot } = blank.intent;
   if (to === null) {
     const detail = `the recipient has no ${slot.channel} address`;
     return moveTo(blank, { state: 'SUPPRESSED', reason: 'no_address', detail }, { nextAt: null }, moment);
+  }
+  if (calledOff) {
+    const move = { state: 'CANCELLED', reason: 'operator_cancel', detail: `by ${RESTORE}` } as const;
+    return moveTo(blank, move, { nextAt: null }, moment);
   }
   return moveTo(blank, { state: 'WAITING', reason: 'new', detail: '' }, { nextAt: moment.now }, moment);
 }
@@ -59,7 +75,13 @@ export type Judgement =
  * What becomes of an intent whose slot has a document: `known` if it was judged before (custody is in the ledger), else
  * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own.
  */
-export function judgeIntent(holder: Delivery, intent: Intent, intentPosition: string, moment: Moment): Judgement {
+export function judgeIntent(
+  holder: Delivery,
+  intent: Intent,
+  intentPosition: string,
+  moment: Moment,
+  calledOff = false,
+): Judgement {
   // The holder itself may have been crowded out of the list by others that were judged since.
   if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };
   const judged = judgedWith(holder.judged, intent.id);
@@ -75,7 +97,7 @@ export function judgeIntent(holder: Delivery, intent: Intent, intentPosition: st
       token: null,
       leaseUntil: null,
     };
-    return { kind: 'taken_over', next: openWith(fresh, moment) };
+    return { kind: 'taken_over', next: openWith(fresh, moment, calledOff) };
   }
   const hint = holder.intent.triggerId === intent.triggerId ? '; the same event gave two addresses this unique_id' : '';
   const outcome = outcomeOf(holder, intent, {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery } from '@carillon/domain';
 import { explore, PRODUCT, type Bounds, type Decisions } from './model.ts';
 
+/** They need seconds of a processor that others may have. */
+const TIMEOUT = 300_000;
 const ALL_BUT_OPERATOR: Bounds = { calls: 2, crashes: 1, lost: 1, waivers: 0 };
 const WITH_OPERATOR: Bounds = { calls: 3, crashes: 0, lost: 0, waivers: 1 };
 /** What one can go through in a few seconds; together they have every pair of mishaps. */
@@ -59,12 +61,16 @@ describe('every interleaving of two senders, a sweeper and an operator, with a c
   for (const bounds of BOUNDS) {
     const { calls, crashes, lost, waivers } = bounds;
     const within = `${calls} calls, ${crashes} crashes, ${lost} lost answers, ${waivers} waivers`;
-    it(`ends with at most one acceptance per waiver, nothing stuck, nothing false: ${within}`, () => {
-      const { violation, states, ends } = explore(PRODUCT, bounds);
-      expect(violation).toBeNull();
-      expect(states).toBeGreaterThan(5000);
-      expect(ends).toEqual(new Set(['SENT', 'FAILED', 'IN_DOUBT', ...(waivers > 0 ? ['WAITING'] : [])]));
-    });
+    it(
+      `ends with at most one acceptance per waiver, nothing stuck, nothing false: ${within}`,
+      () => {
+        const { violation, states, ends } = explore(PRODUCT, bounds);
+        expect(violation).toBeNull();
+        expect(states).toBeGreaterThan(5000);
+        expect(ends).toEqual(new Set(['SENT', 'FAILED', 'IN_DOUBT', ...(waivers > 0 ? ['WAITING'] : [])]));
+      },
+      TIMEOUT,
+    );
   }
 
   for (const [name, { rules, finds, bounds = ALL_BUT_OPERATOR }] of Object.entries(MUTANTS)) {

@@ -10,6 +10,7 @@ import {
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, LEASE_SPAN, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
+import { exploreAll, type Explored } from './exploring.ts';
 
 /** The decisions under test. The product's own by default; a mutant replaces one. */
 export type Decisions = {
@@ -273,39 +274,15 @@ function fault(state: State, isEnd: boolean, bounds: Bounds): string | undefined
   return undefined;
 }
 
-export type Explored = {
-  readonly states: number;
-  readonly ends: ReadonlySet<string>;
-  readonly violation: readonly string[] | null;
-};
-
-/** Goes through every interleaving within the bounds, breadth first, so that a violation comes with a shortest story. */
+/** Every interleaving within the bounds. */
 export function explore(rules: Decisions, bounds: Bounds): Explored {
   const model = new Model(rules, bounds);
-  const keys = new Set<string>();
-  const ends = new Set<string>();
-  type Node = { readonly state: State; readonly label: string; readonly before: Node | null };
-  let wave: Node[] = [{ state: model.begin(), label: 'begin', before: null }];
-  while (wave.length > 0) {
-    const following: Node[] = [];
-    for (const node of wave) {
-      const steps = [...model.next(node.state)];
-      const isEnd = steps.every(([label]) => label.endsWith('CRASHES') || label.startsWith('operator'));
-      const found = fault(node.state, isEnd, bounds);
-      if (found !== undefined) {
-        const story: string[] = [];
-        for (let at: Node | null = node; at; at = at.before) story.unshift(at.label);
-        return { states: keys.size, ends, violation: [...story, found] };
-      }
-      if (isEnd) ends.add(node.state.doc.state);
-      for (const [label, state] of steps) {
-        const key = stateKey(state);
-        if (keys.has(key)) continue;
-        keys.add(key);
-        following.push({ state, label, before: node });
-      }
-    }
-    wave = following;
-  }
-  return { states: keys.size, ends, violation: null };
+  return exploreAll<State>({
+    begin: () => model.begin(),
+    next: (state) => model.next(state),
+    key: stateKey,
+    isOptional: (label) => label.endsWith('CRASHES') || label.startsWith('operator'),
+    fault: (state, isEnd) => fault(state, isEnd, bounds),
+    nameOf: ({ doc }) => doc.state,
+  });
 }

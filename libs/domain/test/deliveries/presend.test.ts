@@ -156,6 +156,12 @@ describe('the breaker of an account', () => {
     const probing = callBegun(after(bad(10)), 39_000);
     expect(mayCallAt(probing, 39_000 + 120_000)).toBe(159_000);
   });
+  it('is not shut for longer, nor probed for ever, when the clock is set back by an hour', () => {
+    const hour = 3_600_000;
+    const refused = callEnded(CLOSED, 'refused_account', '', hour + 5);
+    expect(mayCallAt(refused, 5)).toBe(5);
+    expect(mayCallAt(callBegun(refused, hour + 60_005), 5)).toBe(5);
+  });
   it('is shut for a minute by a refused account', () => {
     expect(mayCallAt(callEnded(CLOSED, 'refused_account', '', 5), 6)).toBe(60_005);
   });

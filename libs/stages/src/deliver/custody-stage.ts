@@ -2,6 +2,7 @@ import {
   formatPosition,
   judgeIntent,
   openDelivery,
+  readPosition,
   slotParts,
   type Delivery,
   type Intent,
@@ -22,7 +23,20 @@ export type CustodyPorts = {
   readonly clock: Clock;
   /** Told of every delivery that is due now, after it stands in the ledger: a hint, never needed for correctness. */
   readonly due: (deliveries: readonly Delivery[]) => void;
+  /**
+   * By partition of `carillon.events`: what events below these offsets cause is taken into custody as CANCELLED, because
+   * a restore called it off. Left out: nothing is.
+   */
+  readonly calledOffBelow?: CalledOff;
 };
+
+/** The end of each partition of `carillon.events` when the backup was made from which the data was restored. */
+export type CalledOff = ReadonlyMap<number, number>;
+
+function isCalledOff({ eventPosition }: Intent, below: CalledOff | undefined): boolean {
+  const event = readPosition(eventPosition);
+  return event !== undefined && event.offset < (below?.get(event.partition) ?? 0);
+}
 
 type Placed = { readonly intent: Intent; readonly position: string };
 
@@ -44,7 +58,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
   ): Promise<RecordFate> {
     let seen: Delivery | null = holder;
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
-      const judged = judgeIntent(seen, intent, position, moment());
+      const judged = judgeIntent(seen, intent, position, moment(), isCalledOff(intent, ports.calledOffBelow));
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       if ((await ledger.replace(judged.next)) === 'done') {
         written(judged.next);
@@ -74,7 +88,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
         }
       }
       const fresh = intents.map(({ intent, position }) =>
-        openDelivery(intent, position, deliveryIdOf(intent, ids), moment()),
+        openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports.calledOffBelow)),
       );
       const inserted = await ledger.insert(fresh);
       const added = fresh.filter((_, index) => inserted[index]?.inserted === true);

@@ -57,6 +57,25 @@ describe('taking intents into custody', () => {
     expect(hinted.map(({ intent }) => intent.id)).toEqual([a.id, b.id]);
   });
 
+  it('of events that a restore called off makes what only a person sends, also where it takes a slot over', async () => {
+    const early = { eventPosition: 'carillon.events/0@41' };
+    const [a, later] = [
+      givenIntent('a', { uniqueId: '1', ...early }),
+      givenIntent('b', { uniqueId: '2', eventPosition: 'carillon.events/0@42' }),
+    ];
+    const elsewhere = givenIntent('c', { uniqueId: '3', eventPosition: 'carillon.events/1@41' });
+    const expired = givenIntent('d', { uniqueId: '4' });
+    const overIt = givenIntent('e', { uniqueId: '4', ...early });
+    await take(expired);
+    await expire(expired);
+    const stage = createCustodyStage({ ...topology.ports, due: () => undefined, calledOffBelow: new Map([[0, 42]]) });
+    await stage.handle([a, later, elsewhere, overIt].map(recordOf), STATE);
+    expect(await held(a)).toMatchObject({ state: 'CANCELLED', reason: 'operator_cancel', nextAt: null });
+    expect(await held(overIt)).toMatchObject({ state: 'CANCELLED', intent: overIt });
+    for (const waits of [later, elsewhere]) expect(await held(waits)).toMatchObject({ state: 'WAITING' });
+    expect((await told()).map(({ state }) => state)).toContain('CANCELLED');
+  });
+
   it('names the document by a keyed hash, so that a unique_id cannot be read from it', async () => {
     const intent = givenIntent('a', { uniqueId: 'ada@example.com' });
     expect(deliveryIdOf(intent, topology.ids)).toMatch(/^dlv_[0-9A-Z]{26}$/);

@@ -195,7 +195,7 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
   },
 });
 
-const toRow = (delivery: Delivery): DeliveryRow => ({
+export const toRow = (delivery: Delivery): DeliveryRow => ({
   id: delivery.id,
   version: delivery.version,
   state: delivery.state,

@@ -1,0 +1,109 @@
+import { resolve } from 'node:path';
+import type { Restored, Span } from '@carillon/adapter-embedded';
+import { formatInstant } from '@carillon/kernel';
+import type { Command } from 'commander';
+import { dataFolder, type CommonOptions } from '../client.ts';
+import { clean, say, sayJson } from '../output.ts';
+
+type RestoreFlags = CommonOptions & { readonly newer?: string; readonly cancelUnsent?: boolean };
+
+/** `carillon restore`: unpacks a backup, and says what a start over it will do before anything does it. */
+export function restoreCommand(program: Command): void {
+  program
+    .command('restore <file>')
+    .description(
+      'unpack a backup into a data folder that is empty or not there, and say what it will do; needs no server',
+    )
+    .option('--json', 'print JSON')
+    .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
+    .option('--newer <dir>', 'the data folder that it replaces, stopped: what was sent from there is not sent again')
+    .option(
+      '--cancel-unsent',
+      'send nothing that the backup had not sent: it becomes CANCELLED, for a person to resend',
+    )
+    .action(async (file: string, flags: RestoreFlags) => {
+      const folder = dataFolder(flags);
+      const { restoreBackup } = await import('@carillon/adapter-embedded');
+      const { createIds, systemClock } = await import('@carillon/adapter-system');
+      const { READERS } = await import('../process/readers.ts');
+      const restored = await restoreBackup(resolve(file), folder, {
+        // Ids of outcomes come from the delivery alone; the keys of the backup are not needed for them.
+        moment: { now: systemClock.now(), derive: createIds(new Uint8Array()).derive },
+        readers: READERS.filter(([group]) => group !== 'control'),
+        ...(flags.newer !== undefined && { newer: resolve(flags.newer) }),
+        ...(flags.cancelUnsent && { cancelUnsent: true }),
+      });
+      if (flags.json) sayJson({ file: resolve(file), data: folder, ...asJson(restored) });
+      else say(words(restored, file, folder, flags).join('\n'));
+    });
+}
+
+const asJson = ({ newestAt, carriedOver, ...restored }: Restored) => ({
+  newest_at: newestAt === null ? null : formatInstant(newestAt),
+  ...restored,
+  carried_over: carriedOver && {
+    deliveries: carriedOver.deliveries,
+    left_waiting: carriedOver.leftWaiting,
+    lost: carriedOver.lost,
+  },
+});
+
+const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
+const places = (spans: readonly Span[]): string =>
+  spans.map(({ topic, partition, from, to }) => `${topic}/${partition} from ${from} up to ${to - 1}`).join(', ');
+const size = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** What becomes of the unread records of a topic. */
+const DONE_AGAIN: Readonly<Record<string, string>> = {
+  'carillon.events': 'judged by the rules',
+  'carillon.triggers': 'taken up to ask partners',
+  'carillon.lookups': 'made into messages',
+  'carillon.cohorts': 'held against who is in a cohort',
+  'carillon.intents': 'taken into the ledger',
+};
+
+function words(restored: Restored, file: string, folder: string, flags: RestoreFlags): string[] {
+  const { newestAt, unread, questions, waiting, sending, carriedOver, cancelled } = restored;
+  const newest = newestAt === null ? 'it has no records' : `its newest record is of ${formatInstant(newestAt)}`;
+  const lines = [`${clean(folder)} is as it was when ${clean(file)} was made; ${newest}.`];
+
+  const again = Object.entries(DONE_AGAIN).flatMap(([topic, what]) => {
+    const spans = unread.filter((span) => span.topic === topic);
+    return spans.length === 0 ? [] : [`${many(size(spans), 'record', 'records')} ${what}: ${places(spans)}`];
+  });
+  if (questions > 0) again.push(`${many(questions, 'question', 'questions')} to partners asked`);
+  if (waiting > 0) again.push(`${many(waiting, 'delivery that waits is', 'deliveries that wait are')} sent when due`);
+  if (sending > 0) again.push(`${many(sending, 'delivery', 'deliveries')} under way then: in doubt`);
+  if (again.length === 0) lines.push('It had nothing left to do.');
+  else lines.push('When it starts, it does what was still to be done then:', ...again.map((line) => `  ${line}`));
+
+  if (cancelled !== null) {
+    const told = 'What its events still cause is cancelled when it comes.';
+    lines.push(`${many(cancelled, 'delivery that waited is', 'deliveries that waited are')} CANCELLED. ${told}`);
+    lines.push('  To send one after all: npx carillon deliveries resend ID');
+  }
+  if (carriedOver) {
+    const { deliveries, leftWaiting, lost } = carriedOver;
+    const from = clean(flags.newer ?? '');
+    lines.push(`${many(deliveries, 'delivery was', 'deliveries were')} carried over from ${from}: not sent again.`);
+    if (lost.length > 0) {
+      lines.push(`Gone are ${many(size(lost), 'record', 'records')} that came after the backup: ${places(lost)}`);
+    }
+    if (leftWaiting > 0) {
+      lines.push(
+        `${many(leftWaiting, 'delivery of them', 'deliveries of them')} waited, unsent: sent if the events come again.`,
+      );
+    }
+  } else {
+    lines.push('Gone is what was acknowledged after the backup. What was sent since is not known to it:');
+    if (cancelled === null) {
+      lines.push('  what is listed above may go out a second time, and so may what clients send again.');
+      lines.push('  If that must not be, restore into another folder with --newer DIR, the folder that this one');
+      lines.push('  replaces, or with --cancel-unsent if there is none.');
+    } else {
+      lines.push('  events that clients send again are told again.');
+    }
+  }
+  lines.push(`Start with: npx carillon up --data-dir ${clean(folder)}`);
+  return lines;
+}

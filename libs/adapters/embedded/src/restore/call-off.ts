@@ -1,0 +1,40 @@
+import type { Delivery, DeliverySettings, Moment } from '@carillon/domain';
+import { leaseRanOut, operatorCancel, RESTORE } from '@carillon/domain';
+import type { Reader } from '../reader.ts';
+import type { Statements } from '../statements.ts';
+import { readDelivery, rewriteDelivery } from './documents.ts';
+
+export const readCalledOff = (reader: Pick<Reader, 'all'>): ReadonlyMap<number, number> =>
+  new Map(
+    (reader.all('SELECT partition, below FROM called_off') as { partition: number; below: number }[]).map(
+      ({ partition, below }) => [partition, below],
+    ),
+  );
+
+/** A call under way at the backup is in doubt, whatever its notification says of doubts: nothing is sent again. */
+const HELD: DeliverySettings = { retry: { attempts: 1, first: 0, max: 0 }, inDoubt: 'hold', expires: 0 };
+
+/**
+ * Calls off what the data had not sent: what waits is CANCELLED, what was being sent is IN_DOUBT, and what the events on
+ * its log will still cause is CANCELLED when it comes. Answers how many were cancelled.
+ */
+export function callOff(sql: Statements, moment: Moment): number {
+  const next = (before: Delivery): Delivery | undefined => {
+    const cancelled = operatorCancel(before, RESTORE, moment);
+    return cancelled.ok ? cancelled.value : leaseRanOut(before, HELD, moment);
+  };
+  let cancelled = 0;
+  for (const state of ['WAITING', 'SENDING'] as const) {
+    for (const row of sql.all('SELECT id FROM deliveries WHERE state = ?', state)) {
+      const before = readDelivery(sql, String(row['id']));
+      const after = before && next(before);
+      if (!before || !after) continue;
+      rewriteDelivery(sql, before, after);
+      if (after.state === 'CANCELLED') cancelled += 1;
+    }
+  }
+  sql.run(
+    "INSERT OR REPLACE INTO called_off SELECT partition, next FROM partitions WHERE topic = 'carillon.events' AND next > 0",
+  );
+  return cancelled;
+}

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { moveTo, type Delivery, type Moment } from '@carillon/domain';
+import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
+import { dataFiles } from '../data-folder.ts';
+import { lockFolder } from '../folder-lock.ts';
+import { MIGRATIONS } from '../schema/migrations.ts';
+import { statementsOf, type Statements } from '../statements.ts';
+import { addDelivery, readDelivery, rewriteDelivery } from './documents.ts';
+import type { Span } from './outstanding.ts';
+
+/** What a restore learned from the folder that it replaces. */
+export type CarriedOver = {
+  /** Deliveries whose newer end, or doubt, the restored ledger knows now. */
+  readonly deliveries: number;
+  /** Deliveries that only the newer folder has and that waited there: they come again only with their events. */
+  readonly leftWaiting: number;
+  /** Records of `carillon.events` that only the newer folder has. */
+  readonly lost: readonly Span[];
+};
+
+/** Version of the data with which the ledger got its table; that table has not changed since. */
+const HAS_LEDGER = 3;
+
+const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage', detail);
+
+/**
+ * Brings what the newer folder's ledger knows into the restored one: every delivery that ended there, is in doubt or was
+ * being sent. So nothing that it sent is sent again, neither by what the backup does again nor by events that
+ * come again. Each is told of on the log. What waited there has been sent by nobody and stays as the backup has it.
+ */
+export function carryOver(sql: Statements, newer: string, moment: Moment): CarriedOver {
+  const { database } = dataFiles(newer);
+  if (!existsSync(database)) throw refuse(`there is no carillon.db in ${newer}`);
+  const lock = lockFolder(newer, 'carillon restore', moment.now);
+  let db: DatabaseSync | null = null;
+  try {
+    db = new DatabaseSync(database, { readOnly: true });
+    const source = statementsOf(db);
+    const lost = compare(sql, source, newer);
+    const configurations = Number(
+      sql.get("SELECT next FROM partitions WHERE topic = 'carillon.config' AND partition = 0")?.['next'] ?? 0,
+    );
+    let [deliveries, leftWaiting] = [0, 0];
+    for (const row of source.iterate('SELECT document FROM deliveries')) {
+      const theirs = parseJson(String(row['document'])) as unknown as Delivery;
+      const ours = readDelivery(sql, theirs.id);
+      if (theirs.state === 'WAITING' && theirs.clean) {
+        if (!ours) leftWaiting += 1;
+      } else if (ours?.version !== theirs.version || ours.updatedAt !== theirs.updatedAt) {
+        const next = carried(theirs, configurations, moment);
+        if (ours) rewriteDelivery(sql, ours, next);
+        else addDelivery(sql, next);
+        deliveries += 1;
+      }
+    }
+    return { deliveries, leftWaiting, lost };
+  } catch (error) {
+    if (isCarillonError(error)) throw error;
+    throw new CarillonError('wrong_usage', `${newer} cannot be read (${messageOf(error)})`, {}, { cause: error });
+  } finally {
+    db?.close();
+    lock.release();
+  }
+}
+
+/**
+ * Where it is, said once more: the move stands in its story, and its outcome goes to the log of the restored folder.
+ * Numbers of configurations that the backup does not have will mean others, so it keeps the newest that it has.
+ */
+function carried(theirs: Delivery, configurations: number, moment: Moment): Delivery {
+  const { state, reason, intent } = theirs;
+  const detail = [theirs.detail, 'carried over by a restore'].filter((part) => part !== '').join('; ');
+  const configNumber = Math.min(intent.configNumber, configurations - 1);
+  return moveTo(theirs, { state, reason, detail }, { intent: { ...intent, configNumber } }, moment);
+}
+
+/** Refuses a folder of another deployment, and one that is older; answers what only the newer log has. */
+function compare(sql: Statements, source: Statements, newer: string): readonly Span[] {
+  const version = Number(source.get('PRAGMA user_version')?.['user_version']);
+  if (version < HAS_LEDGER || version > MIGRATIONS.length) {
+    throw refuse(
+      `the data in ${newer} has version ${version}; this program reads ${HAS_LEDGER} to ${MIGRATIONS.length}`,
+    );
+  }
+  const identity = 'SELECT log_id, key_fingerprint FROM deployment_identity';
+  const [ours, theirs] = [sql.get(identity), source.get(identity)];
+  if (ours?.['log_id'] !== theirs?.['log_id'] || ours?.['key_fingerprint'] !== theirs?.['key_fingerprint']) {
+    throw refuse(`${newer} is the folder of another deployment than the backup`);
+  }
+  const spans: Span[] = [];
+  for (const row of source.all("SELECT partition, next FROM partitions WHERE topic = 'carillon.events'")) {
+    const partition = Number(row['partition']);
+    const end = Number(row['next']);
+    const from = Number(
+      sql.get("SELECT next FROM partitions WHERE topic = 'carillon.events' AND partition = ?", partition)?.['next'] ??
+        0,
+    );
+    if (end < from) throw refuse(`${newer} is older than the backup: carillon.events/${partition} ends earlier there`);
+    if (end > from) spans.push({ topic: 'carillon.events', partition, from, to: end });
+  }
+  return spans;
+}

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { beginAttempt, openDelivery, type Delivery } from '@carillon/domain';
+import { isCarillonError, type AttemptId, type DeliveryId } from '@carillon/kernel';
+import { logRecord } from '@carillon/testing';
+import { givenIntent, MORNING } from '@carillon/testing/given';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbedded, restoreBackup, type Embedded, type Restored, type RestoreOptions } from '../src/index.ts';
+import { temporaryFolder, wallClock } from './open-embedded.ts';
+
+let folder = temporaryFolder();
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const at = (name: string): string => join(folder.path, name);
+const moment = { now: MORNING, derive: (...parts: readonly string[]) => parts.join('/') };
+const options: RestoreOptions = { moment, readers: [['engine', 'carillon.events']] };
+
+async function within<Answer>(name: string, work: (data: Embedded) => Promise<Answer>): Promise<Answer> {
+  const data = await openEmbedded({ dataDir: at(name), clock: wallClock });
+  try {
+    await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });
+    return await work(data);
+  } finally {
+    await data.close();
+  }
+}
+
+const delivery = (name: string): Delivery =>
+  openDelivery(givenIntent(name, { uniqueId: name }), 'carillon.intents/0@0', `dlv_${name}` as DeliveryId, moment);
+
+function sending(before: Delivery): Delivery {
+  const start = { attemptId: 'att_1' as AttemptId, token: 't1', account: 'main', leaseUntil: MORNING + 30_000 };
+  const begun = beginAttempt(before, start, moment);
+  if (!begun) throw new Error('it begins');
+  return begun;
+}
+
+const refusal = (restored: Promise<Restored>): Promise<string> =>
+  restored.then(
+    () => 'restored',
+    (error: unknown) => (isCarillonError(error) ? `${error.code}: ${error.detail}` : String(error)),
+  );
+
+describe('a restore', () => {
+  beforeEach(() =>
+    within('data', async (data) => {
+      await data.log.append([logRecord('one'), logRecord('two'), logRecord('three', { partition: 1 })]);
+      const place = { group: 'engine', topic: 'carillon.events', partition: 0, logId: data.log.logId } as const;
+      await data.checkpoints.save({ ...place, next: 1, clocks: {}, configNumber: -1 });
+      await data.ledger.insert([delivery('waits'), delivery('calls')]);
+      await data.ledger.replace(sending(delivery('calls')));
+      await data.backup(at('copy.backup'));
+    }),
+  );
+
+  it('says which records are still to be read, what waits, and what was under way', async () => {
+    const restored = await restoreBackup(at('copy.backup'), at('new'), options);
+    expect(restored).toMatchObject({ waiting: 1, sending: 1, questions: 0, carriedOver: null, cancelled: null });
+    expect(restored.newestAt).toBeGreaterThan(0);
+    expect(restored.unread).toEqual([
+      { group: 'engine', topic: 'carillon.events', partition: 0, from: 1, to: 2 },
+      { group: 'engine', topic: 'carillon.events', partition: 1, from: 0, to: 1 },
+    ]);
+    await within('new', async (data) => expect(data.calledOffBelow.size).toBe(0));
+  });
+
+  it('that cancels what is unsent leaves a doubt of what was under way, and calls off what its events will cause', async () => {
+    const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, cancelUnsent: true });
+    expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0 });
+    await within('new', async ({ ledger, calledOffBelow }) => {
+      expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'CANCELLED', version: 2 });
+      expect(await ledger.get('dlv_calls' as DeliveryId)).toMatchObject({ state: 'IN_DOUBT', clean: false });
+      expect(await ledger.countByState()).toEqual({ CANCELLED: 1, IN_DOUBT: 1 });
+      expect(calledOffBelow).toEqual(
+        new Map([
+          [0, 2],
+          [1, 1],
+        ]),
+      );
+    });
+  });
+
+  it('takes over what the newer ledger knows, but for what waits there, and counts what is gone', async () => {
+    await within('data', async ({ ledger, log }) => {
+      await log.append([logRecord('four', { partition: 1 })]);
+      await ledger.replace(sending(delivery('waits')));
+      await ledger.insert([delivery('later'), sending(delivery('late'))]);
+    });
+    const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, newer: at('data') });
+    expect(restored).toMatchObject({ waiting: 0, sending: 3 });
+    expect(restored.carriedOver).toEqual({
+      deliveries: 2,
+      leftWaiting: 1,
+      lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
+    });
+    await within('new', async ({ ledger }) => {
+      expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'SENDING', token: 't1', version: 3 });
+      expect(await ledger.get('dlv_later' as DeliveryId)).toBeNull();
+      expect(await ledger.countByState()).toEqual({ SENDING: 3 });
+    });
+  });
+
+  it('refuses a newer folder that is none: empty, in use, of another deployment, or older', async () => {
+    const over = (newer: string) => refusal(restoreBackup(at('copy.backup'), at('new'), { ...options, newer }));
+    expect(await over(at('nowhere'))).toMatch(/^wrong_usage: there is no carillon.db/);
+    await within('data', async () => expect(await over(at('data'))).toMatch(/^data_locked: /));
+    await within('other', async () => undefined);
+    expect(await over(at('other'))).toMatch(/^wrong_usage: .* another deployment/);
+    await restoreBackup(at('copy.backup'), at('old'), options);
+    await within('data', async (data) => {
+      await data.log.append([logRecord('four')]);
+      await data.backup(at('newest.backup'));
+    });
+    expect(await refusal(restoreBackup(at('newest.backup'), at('new'), { ...options, newer: at('old') }))).toMatch(
+      /^wrong_usage: .* is older than the backup/,
+    );
+  });
+});
