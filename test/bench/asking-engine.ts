@@ -1,5 +1,5 @@
 import { partitionOf } from '@carillon/domain';
-import type { TriggerId } from '@carillon/kernel';
+import { messageOf, type TriggerId } from '@carillon/kernel';
 import type { NewRecord, PartnerAnswer } from '@carillon/ports';
 import {
   givenTrigger,
@@ -83,7 +83,7 @@ export async function startAskingEngine(partners: Readonly<Record<string, Partne
       for (let from = 0; from < end;) {
         const records = await log.read('carillon.lookups', partition, from, READ);
         for (const { value } of records) {
-          const decoded = await topology.ports.codecs.lookup.decode(value);
+          const decoded = topology.ports.codecs.lookup.decode(value);
           if (!decoded.ok) throw new Error('a lookup cannot be read');
           const { trigger } = decoded.value;
           if (trigger.integration === name) found.set(trigger.id, (found.get(trigger.id) ?? 0) + 1);
@@ -114,7 +114,7 @@ export async function startAskingEngine(partners: Readonly<Record<string, Partne
       return [
         ...(found.size === wanted ? [] : [`${wanted} triggers, ${found.size} lookups on the log`]),
         ...(twice === 0 ? [] : [`${twice} lookups are on the log twice`]),
-        ...(trouble === undefined ? [] : [`the engine was in trouble: ${String(trouble)}`]),
+        ...(trouble === undefined ? [] : [`the engine was in trouble: ${messageOf(trouble)}`]),
       ];
     },
     async close() {

@@ -76,7 +76,11 @@ describe('every rule on the page finds the recipients that stand below it', () =
       const rule = applied(yaml).rules['r'];
       if (!rule) throw new Error('the rule was not read');
       const { recipients, ...rest } = rule;
-      const outcome = evaluateRule(givenRule(recipients, rest), givenEvent(JSON.parse(event) as JsonObject), () => 'trg_1');
+      const outcome = evaluateRule(
+        givenRule(recipients, rest),
+        givenEvent(JSON.parse(event) as JsonObject),
+        () => 'trg_1',
+      );
       if (outcome.kind !== 'fired') throw new Error(`it did not fire: ${outcome.kind}`);
       const lines = [
         ...outcome.recipients.map(

@@ -3,7 +3,7 @@ import { createIds, systemClock } from '@carillon/adapter-system';
 import { streamTable, type Configuration, type RuleBody } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
-import { createEvaluateStage, prepareAppend } from '@carillon/stages';
+import { createEvaluateStage } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
 import {
   configurationOf,
@@ -17,6 +17,7 @@ import {
 } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
 import { createCorpus, EVENT_BYTES } from '../corpus.ts';
+import { eventRecord } from '../event-record.ts';
 import type { Bench, BenchCase, Reading, Side } from '../harness/bench.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -55,18 +56,7 @@ function batchOf({ workspaces, bytes }: Shop, configuration: Configuration): rea
   return Array.from({ length: BATCH }, (_, offset): LogRecord => {
     const of = streams.get(`shop-${offset % workspaces}/orders`);
     if (!of) throw new Error('the stream is not configured');
-    const event = corpus.next();
-    const request = {
-      stream: of,
-      bytes: Buffer.from(JSON.stringify(event)),
-      body: {},
-      principal: 'api_key:main',
-      idempotencyKey: event.id,
-      traceparent: null,
-    };
-    const prepared = prepareAppend(request, { ids, now: Date.now(), partitions: 1 });
-    if (!prepared.ok) throw prepared.error;
-    return { ...prepared.value.record, offset, time: Date.now() };
+    return { ...eventRecord(corpus.next(), of, 1, ids), offset, time: Date.now() };
   });
 }
 

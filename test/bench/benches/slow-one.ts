@@ -91,7 +91,7 @@ const SLOW_PARTITION = 0;
 async function partitions(): Promise<TwoWays> {
   const topology = await openTopology({ partitions: PARTITIONS });
   const { log, checkpoints } = topology.data;
-  const { next } = createCorpus();
+  const corpus = createCorpus();
   const handled = new Map<number, number>();
   const added = new Map<number, number>();
   let quickAt = 0;
@@ -112,7 +112,7 @@ async function partitions(): Promise<TwoWays> {
   });
   function recordIn(partition: number): NewRecord {
     added.set(partition, (added.get(partition) ?? 0) + 1);
-    const value = Buffer.from(JSON.stringify(next()));
+    const value = Buffer.from(JSON.stringify(corpus.next()));
     return { topic: 'carillon.events', partition, key: `key-${partition}`, value, headers: {} };
   }
   const sum = (counts: ReadonlyMap<number, number>): number =>

@@ -2,10 +2,10 @@ import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { streamTable } from '@carillon/domain';
 import type { NewRecord, TopicName } from '@carillon/ports';
-import { prepareAppend } from '@carillon/stages';
 import { launchProduct, startProduct } from '@carillon/testing';
 import { configurationOf, ORDERS, stream } from '@carillon/testing/given';
-import { createCorpus, type OrderEvent } from '../corpus.ts';
+import { createCorpus } from '../corpus.ts';
+import { eventRecord } from '../event-record.ts';
 import type { Bench, BenchCase, Side } from '../harness/bench.ts';
 import { cpuSeconds } from '../harness/cpu.ts';
 import { configure, streamFiles } from '../product.ts';
@@ -20,20 +20,7 @@ function createRecords(partitions: number): (count: number) => NewRecord[] {
   const ids = createIds(new Uint8Array(32));
   const orders = streamTable(configurationOf([stream('orders', ORDERS)])).streams.get('shop/orders');
   if (!orders) throw new Error('the stream is not configured');
-  const record = (event: OrderEvent): NewRecord => {
-    const request = {
-      stream: orders,
-      bytes: Buffer.from(JSON.stringify(event)),
-      body: {},
-      principal: 'api_key:backend',
-      idempotencyKey: event.id,
-      traceparent: null,
-    };
-    const prepared = prepareAppend(request, { ids, now: Date.now(), partitions });
-    if (!prepared.ok) throw prepared.error;
-    return prepared.value.record;
-  };
-  return (count) => Array.from({ length: count }, () => record(events.next()));
+  return (count) => Array.from({ length: count }, () => eventRecord(events.next(), orders, partitions, ids));
 }
 
 /** Who reads the events, and has read all of them: as in a folder that was in use for long. */

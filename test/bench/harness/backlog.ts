@@ -3,9 +3,9 @@ import type { Reading } from './bench.ts';
 
 export type Backlog = {
   /** Puts so many more where they wait to be worked off. */
-  add(count: number): Promise<void>;
+  readonly add: (count: number) => Promise<void>;
   /** How many have been worked off so far, over all rounds. */
-  done(): number;
+  readonly done: () => number;
   readonly seconds: number;
 };
 

@@ -139,8 +139,8 @@ describe('The load', () => {
       while (performance.now() < until);
     });
     expect(reading.done).toBe(20);
-    // Were each counted from where it really began, only the first would have waited.
-    expect((reading.delays?.percentile(25) ?? 0) / 1000).toBeGreaterThan(5);
+    // Half of them were due meanwhile. Were each counted from where it really began, only the first would have waited.
+    expect((reading.delays?.percentile(75) ?? 0) / 1000).toBeGreaterThan(5);
   });
 
   it('keeps delays to three digits', () => {
