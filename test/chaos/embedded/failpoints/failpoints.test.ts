@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { caseName, everyCase, losesAnAnswer } from './cases.ts';
-import { runFailpoints } from './run.ts';
+import { caseName, everyCase, losesAnAnswer } from '../../failpoints/cases.ts';
+import { runFailpoints } from '../../failpoints/run.ts';
+import { openEmbeddedPatient } from './patient.ts';
 
 const TAKES = 900_000;
 
@@ -9,7 +10,13 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
     'killed',
     async () => {
       const cases = everyCase(['kill']);
-      const { ends, findings, stderr } = await runFailpoints({ cases, lanes: 2, held: 0, waitsForLeases: false });
+      const { ends, findings, stderr } = await runFailpoints({
+        open: openEmbeddedPatient,
+        cases,
+        lanes: 2,
+        held: 0,
+        waitsForLeases: false,
+      });
       expect(findings, stderr).toEqual([]);
       // A failpoint that is never reached shows nothing.
       expect(ends.filter(({ reached }) => !reached).map((end) => caseName(end.case))).toEqual([]);
@@ -26,7 +33,13 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
         { at: 'provider.send.after', action: 'stop' } as const,
         { at: 'partner.call.after', action: 'stop' } as const,
       ];
-      const { ends, findings, stderr } = await runFailpoints({ cases, lanes: 1, held: 1_000, waitsForLeases: true });
+      const { ends, findings, stderr } = await runFailpoints({
+        open: openEmbeddedPatient,
+        cases,
+        lanes: 1,
+        held: 1_000,
+        waitsForLeases: true,
+      });
       expect(findings, stderr).toEqual([]);
       expect(ends.filter(({ reached }) => !reached).map((end) => caseName(end.case))).toEqual([]);
       // Whether the mail was taken before the error nobody can say: both are doubts, and only these.
