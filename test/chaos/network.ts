@@ -23,8 +23,8 @@ export type Trouble = (typeof TROUBLES)[number];
 
 /** How long each lasts, in milliseconds, and how long there is none between two. */
 export type Spans = Readonly<Record<Trouble | 'calm', number>>;
-/** The stall is longer than the session of a consumer. */
-export const LONG_SPANS: Spans = { cut: 4_000, flap: 4_000, delay: 4_000, stall: 12_000, calm: 1_500 };
+/** A cut is shorter than the tries of a mail last, so that nothing fails for good; the stall longer than a consumer's session. */
+export const LONG_SPANS: Spans = { cut: 2_000, flap: 4_000, delay: 4_000, stall: 12_000, calm: 1_500 };
 
 /** A piece is late by so much: far below what anybody waits for an answer. */
 const DELAY = 150;

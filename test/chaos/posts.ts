@@ -13,6 +13,8 @@ export type Acknowledged = {
   readonly fires: boolean;
   /** Whether the partner has to be asked. */
   readonly asks: boolean;
+  /** The mail server refuses it, or somebody cancels it: then nobody has to be told. */
+  readonly mayFail?: boolean;
 };
 
 /** Somebody entered or left the cohort, and the platform had its 202 for it. The product makes the event of it. */

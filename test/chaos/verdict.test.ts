@@ -134,6 +134,22 @@ describe('The verdict', () => {
     expect(kinds(silent, { ...nothing, events: new Set() })).toEqual(['lost']);
   });
 
+  it('finds lost what failed or was cancelled without a cause', () => {
+    for (const state of ['FAILED', 'CANCELLED', 'SUPPRESSED', 'EXPIRED'] as const) {
+      const { course, evidence } = orderIs({ state });
+      const unsent = { ...course, mail: [] };
+      expect(kinds(unsent, evidence)).toEqual(['lost']);
+      const acknowledged = course.acknowledged.map((event) => ({ ...event, mayFail: true }));
+      const caused = state === 'FAILED' || state === 'CANCELLED';
+      expect(kinds({ ...unsent, acknowledged }, evidence)).toEqual(caused ? [] : ['lost']);
+    }
+  });
+
+  it('finds stuck what was not read to its end, whatever was to come of it', () => {
+    const { course, evidence } = orderIs();
+    expect(kinds(course, { ...evidence, unread: ['carillon.events/3: 7 of 9 read'] })).toEqual(['stuck']);
+  });
+
   it('finds lost a duplicate that nobody is told of', () => {
     const { course, evidence, delivery } = orderIs();
     const second = deliveryOf({ slot: delivery.slot }).intent;
@@ -187,7 +203,7 @@ describe('The verdict', () => {
 
   it('finds untrue a failure whose message was taken, a message to somebody else, and an end without an outcome', () => {
     const failed = orderIs({ state: 'FAILED', reason: 'refused_content' });
-    expect(kinds(failed.course, failed.evidence)).toEqual(['untrue']);
+    expect(kinds(failed.course, failed.evidence)).toEqual(['lost', 'untrue']);
     const { course, evidence, letter } = orderIs();
     expect(kinds({ ...course, mail: [{ ...letter, to: ['else@example.org'] }] }, evidence)).toEqual(['untrue']);
     expect(kinds(course, { ...evidence, outcomes: [] })).toEqual(['untrue']);

@@ -30,8 +30,9 @@ export type Finding = {
 const MAIL_SENT: ReadonlySet<DeliveryState> = new Set(['SENT', 'IN_DOUBT']);
 const deliveryIdOf = (entry: LedgerEntry): string => /^<(dlv_[^.]+)\./.exec(entry.message_id ?? '')?.[1] ?? '';
 
-/** Ends in which somebody is not told who was to be. */
-const UNTOLD: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED']);
+/** Ends in which somebody is not told who was to be; the latter two have a cause outside of the product, or are its mistake. */
+const UNTOLD: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED', 'CANCELLED']);
+const CAUSED: ReadonlySet<DeliveryState> = new Set(['FAILED', 'CANCELLED']);
 
 /** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
@@ -69,7 +70,8 @@ function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: E
     if (!intent) return `no intent came of it${unread}`;
     const holder = bySlot.get(slotName(intent.slot));
     if (!holder?.judged.includes(intent.id)) return `nobody has its intent in custody${unread}`;
-    if (event.to !== null && UNTOLD.has(holder.state)) return `it is ${holder.state} (${holder.reason})`;
+    const allowed = event.to === null || (event.mayFail && CAUSED.has(holder.state));
+    if (!allowed && UNTOLD.has(holder.state)) return `it is ${holder.state} (${holder.reason})`;
     if (holder.state === 'SENT' && !mailed.has(holder.id)) return 'it counts as sent, and the mail server has nothing';
     if (holder.intent.id !== intent.id && !isToldAsDuplicate(holder, intent.id, evidence)) {
       return 'another event has its slot, and nothing says that it is a duplicate';
@@ -109,10 +111,12 @@ function findTwice({ mail }: Course, { intents }: Evidence): readonly Finding[] 
     .map(([name, times]) => ({ kind: 'twice', what: `${name}: ${times} messages` }));
 }
 
-const findStuck = ({ deliveries }: Evidence): readonly Finding[] =>
-  deliveries
+const findStuck = ({ deliveries, unread }: Evidence): readonly Finding[] => [
+  ...deliveries
     .filter(({ state }) => !TERMINAL_STATES.has(state) && state !== 'IN_DOUBT')
-    .map(({ id, state, reason }) => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` }));
+    .map(({ id, state, reason }): Finding => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` })),
+  ...unread.map((what): Finding => ({ kind: 'stuck', what })),
+];
 
 /** A doubt comes from a call that a kill cut off, or from one that the server never answered; from nothing else. */
 function findDoubts({ mail, callsAtKills, answersLost = 0 }: Course, { deliveries }: Evidence): readonly Finding[] {

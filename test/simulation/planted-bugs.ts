@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery, ProviderResult } from '@carillon/domain';
 import type { Checkpoint, ConsumeOptions, NewRecord, PartitionWorker } from '@carillon/ports';
 import type { Plant, Ports } from './ports.ts';
 
@@ -16,6 +16,20 @@ const inLedger =
   (ports) => ({
     ...ports,
     ledger: { ...ports.ledger, ...change(ports.ledger) },
+  });
+
+/** What a provider said is taken for something else. */
+const withAnswers =
+  (read: (said: ProviderResult) => ProviderResult): Plant =>
+  (ports) => ({
+    ...ports,
+    senders: ports.senders.map((factory) => ({
+      ...factory,
+      create(...opened) {
+        const sender = factory.create(...opened);
+        return { ...sender, send: async (message, context) => read(await sender.send(message, context)) };
+      },
+    })),
   });
 
 /** Appends what `isHeld` and answers before the log did. */
@@ -188,22 +202,13 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
     finds: /told twice|the provider never took it/,
   },
   'a doubt that is taken for a refusal': {
-    plant: (ports) => ({
-      ...ports,
-      senders: ports.senders.map((factory) => ({
-        ...factory,
-        create(...opened) {
-          const sender = factory.create(...opened);
-          return {
-            ...sender,
-            async send(message, context) {
-              const result = await sender.send(message, context);
-              return result.verdict === 'ambiguous' ? { ...result, verdict: 'transient' } : result;
-            },
-          };
-        },
-      })),
-    }),
+    plant: withAnswers((result) => (result.verdict === 'ambiguous' ? { ...result, verdict: 'transient' } : result)),
     finds: /told twice/,
+  },
+  'a refusal for now that is taken for one for good': {
+    plant: withAnswers((result) =>
+      result.verdict === 'transient' ? { ...result, verdict: 'refused_content' } : result,
+    ),
+    finds: /is FAILED \(refused_content\) without a cause/,
   },
 };

@@ -48,6 +48,7 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
     ...findUnanswered(world, expected),
     ...findUnheld(world, intents, ids),
     ...findUntrue(world),
+    ...findUnsent(world),
     ...findUntold(world, intents, shared),
     ...findGaps(world, expected, shared),
     ...findCohorts(world, expected),
@@ -120,6 +121,29 @@ function findUntrue({ ledger, accepted, doubtful }: World): Finding[] {
     if (state === 'IN_DOUBT' && !holdsDoubt(delivery, doubtful))
       return [`${id} is in doubt (${reason}) without a cause`];
     return [];
+  });
+}
+
+/** The least that an edition of the notification allows (`shop.ts`). */
+const FEWEST_ATTEMPTS = 3;
+
+/** Nobody stays untold without a cause: a refusal, all attempts, an address that is missing or takes no mail, a rule taken away, or its time. */
+function findUnsent({ ledger, refused, suppressions }: World): Finding[] {
+  return ledger.all().flatMap(({ id, state, reason, slot, intent: { to }, attempts, updatedAt, notAfter }) => {
+    const isSuppressed = to !== null && suppressions.has(slot.workspace, slot.channel, to);
+    const wasRefused = attempts.some(({ token }) => refused.has(token));
+    const causes: Partial<Record<Delivery['state'], boolean>> = {
+      FAILED: wasRefused || (reason === 'attempts_used_up' && attempts.length >= FEWEST_ATTEMPTS),
+      // Editors of the simulation take rules away.
+      SUPPRESSED: to === null || isSuppressed || reason === 'rule_withdrawn',
+      EXPIRED: updatedAt > notAfter,
+      CANCELLED: false,
+    };
+    const unlisted =
+      state === 'FAILED' && reason === 'refused_recipient' && !isSuppressed
+        ? [`${id} bounced, and its address gets mail as before`]
+        : [];
+    return causes[state] === false ? [`${id} is ${state} (${reason}) without a cause`, ...unlisted] : unlisted;
   });
 }
 

@@ -41,6 +41,8 @@ export function createWorld(
   /** Attempts without an end in the ledger, by token: the process that holds them. */
   const open = new Map<string, string>();
   const accepted = new Map<string, string>();
+  /** Attempts that the provider refused for good, by token. */
+  const refused = new Set<string>();
   const seen = new Map<string, number>();
   let calm = false;
 
@@ -65,6 +67,7 @@ export function createWorld(
         `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
       );
       if (answer.verdict === 'ambiguous') doubtful.add(token);
+      if (answer.verdict.startsWith('refused')) refused.add(token);
       if (!taken) return;
       if (accepted.has(subject)) find(`told twice: "${subject}" to ${message.to}`);
       accepted.set(subject, token);
@@ -112,6 +115,7 @@ export function createWorld(
     partner: createMemoryPartner((userIds, calls) => partnerAnswers(userIds, calls, scheduler, calm)),
     accepted: accepted as ReadonlyMap<string, string>,
     doubtful: doubtful as ReadonlySet<string>,
+    refused: refused as ReadonlySet<string>,
     /** This process gave a token to an attempt. */
     gave: (process: string, token: string): void => void open.set(token, process),
     /** Attempts that this process has under way. */

@@ -32,9 +32,9 @@ describe('the calls to one partner', () => {
     await ground.configure({ match: undefined, timeouts: { total: '30s' } });
     await ground.start();
     for (let from = 0; from < TRIGGERS; from += 500) await events(500, `w${from}-`);
-    await untilFound('every call is answered', () => (answered >= TRIGGERS ? true : undefined), 280_000);
+    await untilFound('every call is answered', () => (answered >= TRIGGERS ? true : undefined), 580_000);
     expect(ground.partner().mostOpen()).toBe(64);
-  }, 300_000);
+  }, 600_000);
 
   it('are shared where every item can be attributed: identical ids once, and no trigger joins a call that was sent', async () => {
     const held: (() => void)[] = [];

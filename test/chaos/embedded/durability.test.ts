@@ -41,7 +41,22 @@ async function traceOrder(env: Readonly<Record<string, string>>): Promise<readon
     await life.kill('SIGTERM');
   }
   const traced = () => readFile(file, 'utf8').then((text) => (text.includes(`+++ exited`) ? text : undefined));
-  return (await untilFound('the end of the trace', traced)).split('\n');
+  return wholeCalls((await untilFound('the end of the trace', traced)).split('\n'));
+}
+
+/** A call during which another thread made one is written in two halves: `… <unfinished ...>` and `<... fsync resumed>…`. */
+function wholeCalls(lines: readonly string[]): readonly string[] {
+  const begun = new Map<string, string>();
+  return lines.flatMap((line) => {
+    const thread = /^\d+/.exec(line)?.[0] ?? '';
+    if (line.endsWith('<unfinished ...>')) {
+      begun.set(thread, line.slice(0, -'<unfinished ...>'.length).trimEnd());
+      return [];
+    }
+    const [resumed] = /<\.\.\. \w+ resumed>/.exec(line) ?? [];
+    if (resumed === undefined) return [line];
+    return [`${begun.get(thread) ?? ''}${line.slice(line.indexOf(resumed) + resumed.length)}`];
+  });
 }
 
 /** Where the request came in, its bytes were written to the database, and the 202 went out. */

@@ -64,7 +64,8 @@ function order(number: number, mood: string, { lives, keys, promises }: Floor, b
   const body = { order_id: subject, status: brief ? 'brief' : 'paid', email: address };
   const post = eventPost(keys, `key-${number}`, body, (eventId) => {
     // What is of no use before it can be sent has nowhere to go.
-    promises.acknowledged.push({ eventId, subject, to: brief ? null : address, fires: true, asks: false });
+    const mayFail = mood === 'never' || mood === 'refused';
+    promises.acknowledged.push({ eventId, subject, to: brief ? null : address, fires: true, asks: false, mayFail });
   });
   return {
     subject,

@@ -157,8 +157,21 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     expect(Math.max(...answers.map(({ took }) => took))).toBeLessThan(ANSWERED_WITHIN);
   }
 
+  /** Asks the doctor until it says that these steps fail, and that one does not: a busy machine may hide an answer from it. */
+  const diagnosed = (fails: readonly string[], holds: string): Promise<true> =>
+    untilFound(`the doctor says that ${fails.join(' and ')} fail, and ${holds} does not`, async () => {
+      const doctor = await api<CheckBody>('POST', '/v1/doctor');
+      expect(doctor, JSON.stringify(doctor)).toMatchObject({ status: 200 });
+      const failing = doctor.body.steps.filter(({ ok }) => !ok).map(({ step }) => step);
+      return (fails.every((step) => failing.includes(step)) && !failing.includes(holds)) || undefined;
+    });
+
   /** Kills a part while events are posted, starts it again after its time, and answers what was seen meanwhile. */
-  async function outageOf(name: string, part: Pick<Service, 'kill' | 'restart'>) {
+  async function outageOf(
+    name: string,
+    part: Pick<Service, 'kill' | 'restart'>,
+    { fails, holds }: { readonly fails: readonly string[]; readonly holds: string },
+  ) {
     const clients = startPosting({ gatewayUrl: cluster.gatewayUrl, key }, { name, clients: 10, every: 100 });
     await untilFound('events are taken', () => clients.accepted.size > 20 || undefined, 60_000);
     await part.kill();
@@ -167,11 +180,9 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     const during = clients.answers.filter(({ at, took }) => at - took > from);
     const memory = Math.max(...pids().map(memoryOf));
     const metrics = await Promise.all(cluster.members.map(({ address }) => fetch(`${address}/metrics`)));
-    const doctor = await api<CheckBody>('POST', '/v1/doctor');
-    expect(doctor, JSON.stringify(doctor)).toMatchObject({ status: 200 });
-    const failing = doctor.body.steps.filter(({ ok }) => !ok).map(({ step }) => step);
+    await diagnosed(fails, holds);
     await part.restart();
-    return { clients, away, during, memory, metrics: metrics.map(({ status }) => status), failing };
+    return { clients, away, during, memory, metrics: metrics.map(({ status }) => status) };
   }
 
   /** Whatever was away is back: all that was taken is delivered, by the processes that were there before. */
@@ -186,9 +197,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   it(
     'answers 503 with Retry-After while the broker is gone for 30 s, and delivers all that it took, without a restart',
     async () => {
-      const { clients, away, during, memory, metrics, failing } = await outageOf('broker', services.kafka);
-      expect(failing).toEqual(expect.arrayContaining(['configuration', 'Kafka']));
-      expect(failing).not.toContain('database');
+      const seen = { fails: ['configuration', 'Kafka'], holds: 'database' };
+      const { clients, away, during, memory, metrics } = await outageOf('broker', services.kafka, seen);
       expect(during.length).toBeGreaterThan(10);
       expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
       for (const role of ROLES) expect(away[role], role).toContain('Kafka');
@@ -202,9 +212,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   it(
     'goes on taking events while the database is gone for 30 s, for which the log is enough, and delivers them after',
     async () => {
-      const { clients, away, during, memory, metrics, failing } = await outageOf('database', services.mongodb);
-      expect(failing).toContain('database');
-      expect(failing).not.toContain('Kafka');
+      const seen = { fails: ['database'], holds: 'Kafka' };
+      const { clients, away, during, memory, metrics } = await outageOf('database', services.mongodb, seen);
       expect(during.filter(({ status }) => status === 202).length).toBeGreaterThan(100);
       const { gateway, ...others } = away;
       expect(gateway).toContain('database, which does not decide');

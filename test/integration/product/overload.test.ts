@@ -153,7 +153,7 @@ const TIMES = 50;
 /** Milliseconds that the mail server takes for each: it is what both wait for, and takes a quarter of what comes. */
 const LATENCY = 200;
 const CONNECTIONS = 5;
-const TRIES = 4;
+const TRIES = 6;
 
 /** The same shop in two workspaces, which send through one account. */
 const twoShops = (smtpPort: number): Files => {

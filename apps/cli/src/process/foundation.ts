@@ -63,6 +63,7 @@ export async function openFoundation(
     : await openEmbeddedBackend(options);
   closing.add(() => opened.close());
   const failpoints = readFailpoints(env['FAILPOINTS']);
+  if (failpoints) watches.logger.warn({ component: 'failpoints' }, 'FAILPOINTS is set: this process is made to fail');
   const backend = failpoints ? withFailpoints(opened, failpoints) : opened;
   const keys = await openKeys(settings, env, backend);
   // One file cannot lose its log and keep its positions.

@@ -35,7 +35,7 @@ type Seat = {
 const AHEAD = 4;
 /** How often the main thread looks at what the workers are doing, in milliseconds. */
 const LOOK_EVERY = 25;
-/** Up to this many times its limit by the clock, a thread that did not get the processor is given time. */
+/** Up to this many times its limit by the clock, a thread that may not have had the processor is given time. */
 const PATIENCE = 4;
 /** A worker that has not come up by then never will, in milliseconds. */
 const START_MS = 30_000;
@@ -169,14 +169,14 @@ export class Pool {
     }
   }
 
-  /** By the clock it is over its time. Only if it had the processor for that time it is to blame. */
+  /** By the clock it is over its time. Whether it had the processor for that time, only it can say. */
   async #judge(seat: Seat, seen: Progress): Promise<void> {
     const limit = limitOf(seen);
     const used = await cpuMs(seat.worker);
     const now = readProgress(seat.progress);
     if (!this.#seats.has(seat) || now.phase !== seen.phase || now.job !== seen.job) return;
-    const patient = clockMs() - seen.clockMs < limit * PATIENCE;
-    if (patient && used !== undefined && used - seen.cpuMs < limit) return;
+    const worked = used === undefined ? undefined : used - seen.cpuMs;
+    if (!isToBlame(limit, clockMs() - seen.clockMs, worked)) return;
     this.#stop(seat, now, tooSlow(now.phase === 'compile' ? 'compiling' : 'rendering', limit));
   }
 
@@ -220,7 +220,14 @@ export class Pool {
 
 const limitOf = ({ phase }: Progress): number => (phase === 'compile' ? LIMITS.compileMs : LIMITS.renderMs);
 
-/** Thread time that a worker has used, in milliseconds; undefined if it does not say, as when it is deep in native code. */
+/**
+ * Whether what takes `passed` ms by the clock and had the processor for `worked` ms is over its limit. One that does not say
+ * may be deep in native code, or on a machine so busy that it has no time to answer in: it is given time like any other.
+ */
+export const isToBlame = (limit: number, passed: number, worked: number | undefined): boolean =>
+  passed >= limit * PATIENCE || (worked !== undefined && worked >= limit);
+
+/** Thread time that a worker has used, in milliseconds; undefined if it does not say. */
 async function cpuMs(worker: Worker): Promise<number | undefined> {
   const silence = new Promise<undefined>((resolve) => setTimeout(resolve, 100, undefined));
   const asked = worker.cpuUsage().then(

@@ -4,6 +4,7 @@ import type { Rendered } from '@carillon/ports';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { createTemplateRenderer, LIMITS } from '../src/index.ts';
+import { isToBlame } from '../src/pool.ts';
 import { textOfHtml } from '../src/plain-text.ts';
 
 const stopped: string[] = [];
@@ -132,6 +133,16 @@ describe('a hostile render ends', () => {
     expect(await text('{{a}}', notData)).toMatchObject({ ok: false, part: 'context' });
     expect(await text('fine', { a: 1 })).toMatchObject({ ok: true });
   });
+});
+
+test.each([
+  ['worked for as long as it may', 260, 250, true],
+  ['had not the processor for so long', 900, 249, false],
+  ['does not say what it had', 900, undefined, false],
+  ['had not the processor, and cannot be waited for any longer', 1000, 10, true],
+  ['does not say, and cannot be waited for any longer', 1000, undefined, true],
+])('a worker that is over its time by the clock and %s', (_what, passed, worked, blamed) => {
+  expect(isToBlame(250, passed, worked)).toBe(blamed);
 });
 
 test('the dearest template that is allowed compiles within its own bound, and is not blamed for it', async () => {

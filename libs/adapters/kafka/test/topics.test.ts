@@ -1,7 +1,7 @@
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { type CarillonError, isId } from '@carillon/kernel';
 import { KAFKA_API, startKafkaProxy } from '@carillon/testing/faults';
-import { startKafka, type KafkaService } from '@carillon/testing/services';
+import { forgetTopics, startKafka, type KafkaService } from '@carillon/testing/services';
 import { selfSigned } from '@carillon/testing';
 import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -26,17 +26,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     vi.waitFor(async () => (await caught(ensure())) ?? Promise.reject(new Error('started')), { timeout: TIMEOUT });
   const allTopics = async (): Promise<string[]> =>
     (await admin.listTopics()).filter((topic) => topic.startsWith('carillon.'));
-  /** Brokers need a moment to hear of it, and then say that what is asked of them again is not there. */
-  const deleteAll = (): Promise<void> =>
-    vi.waitFor(
-      async () => {
-        const topics = await allTopics();
-        if (topics.length === 0) return;
-        await admin.deleteTopics({ topics });
-        throw new Error('still there');
-      },
-      { timeout: TIMEOUT },
-    );
+  const deleteAll = (): Promise<void> => forgetTopics(kafka.brokers, 'carillon.');
   const alter = (name: string, configName: string, value: string): Promise<unknown> =>
     admin.alterConfigs({
       validateOnly: false,

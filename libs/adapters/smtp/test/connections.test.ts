@@ -193,7 +193,7 @@ describe('An attempt', () => {
     const { sender } = await pair(
       { script: ({ stage }) => (stage === 'mail' ? { say: '250-still\n250-thinking', ending: 'hang' } : undefined) },
       {},
-      { timeouts: { attempt: 200 } },
+      { timeouts: { attempt: 3000 } },
     );
     expect(await send(sender)).toMatchObject({
       verdict: 'transient',

@@ -45,6 +45,8 @@ describe('FAILPOINTS', () => {
     await points?.hit('intents.append.before');
     await writeFile(file, 'intents.append.before:1:throw\n');
     await expect(points?.hit('intents.append.before')).rejects.toThrow('failpoint intents.append.before');
+    await writeFile(file, 'an order that nobody can carry out');
+    await points?.hit('intents.append.before');
     await writeFile(file, '');
     await points?.hit('intents.append.before');
     await rm(folder, { recursive: true });

@@ -1,5 +1,5 @@
 import { readFileSync, writeSync } from 'node:fs';
-import { CarillonError, type Duration } from '@carillon/kernel';
+import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
 import { pause } from '../lifecycle/loop.ts';
 import { FAILPOINT_PLACES } from './places.ts';
 
@@ -54,10 +54,21 @@ function followFile(file: string): () => Armed {
   let armed = arm('');
   return () => {
     const text = readIfThere(file);
-    if (text !== seen) armed = arm(text);
+    if (text === seen) return armed;
     seen = text;
+    armed = armOrTell(text);
     return armed;
   };
+}
+
+/** Orders that came while the process runs and cannot be read are no orders: it goes on, and says so once. */
+function armOrTell(text: string): Armed {
+  try {
+    return arm(text);
+  } catch (error) {
+    writeSync(2, `${messageOf(error)}\n`);
+    return arm('');
+  }
 }
 
 function readIfThere(file: string): string {

@@ -217,18 +217,21 @@ async function call(
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
   const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
-  if (result.suppress && sending.intent.to !== null) {
-    await ports.suppressions.add({
-      workspace: sending.slot.workspace,
-      channel: sending.slot.channel,
-      address: sending.intent.to.toLowerCase(),
-      source: 'hard_bounce',
-      detail: `${result.code} ${result.detail}`.trim(),
-      deliveryId: sending.id,
-      at: ports.clock.now(),
-    });
-  }
   return { kind: 'called', delivery, result, missing };
+}
+
+/** An address that takes no mail at all, as the provider says, gets none from now on. What is on the list already stays as it is. */
+async function suppressBounced(sending: Delivery, result: ProviderResult, ports: AttemptPorts): Promise<void> {
+  if (!result.suppress || sending.intent.to === null) return;
+  await ports.suppressions.add({
+    workspace: sending.slot.workspace,
+    channel: sending.slot.channel,
+    address: sending.intent.to.toLowerCase(),
+    source: 'hard_bounce',
+    detail: `${result.code} ${result.detail}`.trim(),
+    deliveryId: sending.id,
+    at: ports.clock.now(),
+  });
 }
 
 /**
@@ -252,6 +255,8 @@ async function settle(
       known = null;
       if (!seen) throw new Error(`delivery ${sending.id} is gone`);
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
+      // First: nobody would look at a delivery again that has ended, and this process may end between the two.
+      await suppressBounced(sending, result, ports);
       const next = settleAttempt(seen, settling, moment(ports));
       if ((await ports.ledger.replace(next)) === 'done') return next;
     } catch (error) {

@@ -137,6 +137,26 @@ describe('one attempt', () => {
     expect(await now(delivery)).toMatchObject({ state: 'IN_DOUBT', reason: 'answer_unknown' });
   });
 
+  it('has the address of a hard bounce on the list before the delivery has ended, so that no crash can come between', async () => {
+    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: true });
+    const { ledger, suppressions } = topology.data;
+    let failed = 0;
+    const failing: AttemptPorts['suppressions'] = {
+      ...suppressions,
+      async add(one) {
+        failed += 1;
+        const [delivery] = (await ledger.list({}, 1)).items;
+        expect(delivery?.state).toBe('SENDING');
+        if (failed === 1) throw new Error('the store is away');
+        return suppressions.add(one);
+      },
+    };
+    const report = await attempt(await waiting({ to: 'ada@example.com' }), answers(bounce), { suppressions: failing });
+    expect(report).toMatchObject({ delivery: { state: 'FAILED' } });
+    expect(failed).toBe(2);
+    expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({ source: 'hard_bounce' });
+  });
+
   it('suppresses the address of a hard bounce for its channel, whatever its letters, and the next delivery is not called', async () => {
     const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: true });
     const first = await waiting({ to: 'Ada@Example.com' });

@@ -9,7 +9,7 @@ export type Witness<Seen> = {
   until(what: string, condition: (seen: readonly Seen[]) => boolean): Promise<void>;
 };
 
-const PATIENCE = 60_000;
+const PATIENCE = 100_000;
 
 export function createWitness<Seen>(): Witness<Seen> {
   const seen: Seen[] = [];

@@ -65,6 +65,9 @@ export function createMemorySuppressions() {
   const keyOf = (workspace: string, channel: string, address: string): string =>
     JSON.stringify([workspace, channel, address]);
   return {
+    /** Whether mail to it is held back, for a test that looks. */
+    has: (workspace: string, channel: string, address: string): boolean =>
+      stored.has(keyOf(workspace, channel, address)),
     connect: (wire: Wire): SuppressionList => ({
       add: (suppression) => {
         const key = keyOf(suppression.workspace, suppression.channel, suppression.address);
