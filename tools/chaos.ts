@@ -1,30 +1,51 @@
 /** `npm run chaos`: see HELP below. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '@carillon/kernel';
 import { startClusterServices } from '@carillon/testing/cluster';
 import { FAILPOINT_ACTIONS } from '@carillon/runtime';
 import { runClusterCrashes } from '../test/chaos/cluster/crash-run.ts';
+import { runClusterEdges } from '../test/chaos/cluster/edges-run.ts';
 import { everything } from '../test/chaos/cluster/faults.ts';
 import { runCrashes } from '../test/chaos/embedded/crash-run.ts';
-import { caseName, everyCase } from '../test/chaos/embedded/failpoints/cases.ts';
-import { runFailpoints } from '../test/chaos/embedded/failpoints/run.ts';
-import { failpointPage } from '../test/chaos/embedded/failpoints/table.ts';
+import { runEdges } from '../test/chaos/embedded/edges-run.ts';
+import { caseName, everyCase, everyCaseOfRoles } from '../test/chaos/failpoints/cases.ts';
+import type { LabReport } from '../test/chaos/failpoints/laboratory.ts';
+import { runFailpoints, type FailpointRun } from '../test/chaos/failpoints/run.ts';
+import { clusterPart, embeddedPart, failpointPage, partsOf } from '../test/chaos/failpoints/table.ts';
+import { openClusterPatient } from '../test/chaos/cluster/failpoints/patient.ts';
+import { openEmbeddedPatient } from '../test/chaos/embedded/failpoints/patient.ts';
+import { LONG_SPANS, TROUBLES } from '../test/chaos/network.ts';
+import type { Finding } from '../test/chaos/verdict.ts';
 import { missingPrograms } from '../test/support/programs.ts';
 
-const HELP = `npm run chaos [-- --backend embedded|cluster] [--minutes 10] [--seed N] [--table]
+const HELP = `npm run chaos [-- --backend embedded|cluster] [--parts failpoints,edges,kills] [--minutes 10] [--seed N] [--table]
 
 Breaks the running product for a long time, and holds what it acknowledged against what it did.
 
-  --backend embedded   first lets it fail at every failpoint in every way (about 10 minutes), then kills it at random (default)
-  --backend cluster    kills roles, broker and stores at random, holds roles still (needs the services of npm test -- --install)
+  --backend embedded   the product as one process (default)
+  --backend cluster    each role a process, on Kafka and FerretDB (needs the services of npm test -- --install)
+  --parts a,b          left out: all. failpoints: lets it fail at every failpoint in every way (10 minutes; on a cluster more
+                       than an hour). edges: cuts, flaps, delays and stalls the network between any two programs (minutes).
+                       kills: kills it at random; on a cluster roles, broker and stores, and holds roles still
+  --actions a,b        at failpoints; left out: ${FAILPOINT_ACTIONS.join(',')}
   --minutes 10         begins rounds of random kills until so much time is over; 0: none
   --seed N             of the first round, each further one has the next number; drawn where it is left out
-  --table              writes docs/failpoints.md of how it ended at every failpoint (embedded)
+  --table              writes how it ended at every failpoint into docs/failpoints.md
 
 The last lines count kills, cases and findings, and the bound that they justify: where nothing was found in n of them,
 fewer than 3/n of all such failures lead to a finding, with 95 % confidence. Exit code 1: something was found.`;
+
+const PARTS = ['failpoints', 'edges', 'kills'] as const;
+
+type Wishes = {
+  readonly parts: readonly (typeof PARTS)[number][];
+  readonly actions: readonly (typeof FAILPOINT_ACTIONS)[number][];
+  readonly table: boolean;
+  readonly seed: number;
+  readonly minutes: number;
+};
 
 const PAGE = resolve(import.meta.dirname, '../docs/failpoints.md');
 /** Products side by side: they mostly wait for leases. */
@@ -42,6 +63,8 @@ type Tally = {
   kills: number;
   /** Failures at failpoints, kills included. */
   cases: number;
+  /** Of edges of the network. */
+  troubles: number;
   /** What was acknowledged while it was killed at random. */
   events: number;
   readonly findings: string[];
@@ -56,11 +79,32 @@ function note(tally: Tally, where: string, found: readonly string[]): void {
   tally.findings.push(...found);
 }
 
-async function failEverywhere(tally: Tally, writes: boolean): Promise<void> {
-  const cases = everyCase(FAILPOINT_ACTIONS);
+async function troubleEdges(
+  tally: Tally,
+  run: () => Promise<{ readonly findings: readonly Finding[]; readonly figures: Figures }>,
+): Promise<void> {
+  const { findings, figures } = await run();
+  const troubles = (figures['edges'] ?? 0) * TROUBLES.length;
+  tally.troubles += troubles;
+  tally.failures += troubles;
+  note(
+    tally,
+    'edges',
+    findings.map(({ kind, what }) => `${kind}: ${what}`),
+  );
+  say(`edges: ${JSON.stringify(figures)}`);
+}
+
+type Failing = Omit<FailpointRun, 'held' | 'waitsForLeases' | 'progress'>;
+
+async function failEverywhere(
+  tally: Tally,
+  run: Failing,
+  write: ((ends: LabReport['ends']) => string) | null,
+): Promise<void> {
+  const { cases } = run;
   const { ends, findings } = await runFailpoints({
-    cases,
-    lanes: LANES,
+    ...run,
     held: HELD,
     waitsForLeases: true,
     progress: (done, one) => say(`${done} of ${cases.length} failpoints, ${caseName(one)}`),
@@ -71,8 +115,8 @@ async function failEverywhere(tally: Tally, writes: boolean): Promise<void> {
   const missed = ends.filter(({ reached }) => !reached).map((end) => `never came to ${caseName(end.case)}`);
   const found = [...findings.map(({ kind, what }) => `${kind}: ${what}`), ...missed];
   note(tally, 'failpoints', found);
-  if (!writes || found.length > 0) return;
-  writeFileSync(PAGE, failpointPage(ends));
+  if (!write || found.length > 0) return;
+  writeFileSync(PAGE, write(ends));
   say(`wrote ${PAGE}`);
 }
 
@@ -96,7 +140,21 @@ async function rounds(tally: Tally, round: Round, seed: number, until: number): 
   }
 }
 
-async function breakCluster(tally: Tally, seed: number, until: number): Promise<void> {
+const pageParts = (): readonly [string, string] => partsOf(readFileSync(PAGE, 'utf8'));
+
+async function breakEmbedded(tally: Tally, { parts, actions, table, seed, minutes }: Wishes): Promise<void> {
+  if (parts.includes('failpoints')) {
+    const run = { open: openEmbeddedPatient, cases: everyCase(actions), lanes: LANES };
+    const write = (ends: LabReport['ends']): string => failpointPage(embeddedPart(ends), pageParts()[1]);
+    await failEverywhere(tally, run, table ? write : null);
+  }
+  if (parts.includes('edges')) {
+    await troubleEdges(tally, () => runEdges({ seed, spans: LONG_SPANS, progress: say }));
+  }
+  if (parts.includes('kills')) await rounds(tally, embeddedRound, seed, Date.now() + minutes * 60_000);
+}
+
+async function breakCluster(tally: Tally, { parts, actions, table, seed, minutes }: Wishes): Promise<void> {
   const services = await startClusterServices();
   const round: Round = async (next) => {
     const report = await runClusterCrashes({
@@ -112,7 +170,20 @@ async function breakCluster(tally: Tally, seed: number, until: number): Promise<
     return { figures: report.figures, found: [...found, ...report.deaths] };
   };
   try {
-    await rounds(tally, round, seed, until);
+    if (parts.includes('failpoints')) {
+      // One log for one cluster: no lanes.
+      const run = { open: openClusterPatient(services, 'failpoints'), cases: everyCaseOfRoles(actions), lanes: 1 };
+      const write = (ends: LabReport['ends']): string => failpointPage(pageParts()[0], clusterPart(ends));
+      await failEverywhere(tally, run, table ? write : null);
+    }
+    if (parts.includes('edges')) {
+      await troubleEdges(tally, async () => {
+        const { findings, deaths, figures } = await runClusterEdges(services, 'edges', seed, say);
+        const died = deaths.map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
+        return { findings: [...findings, ...died], figures };
+      });
+    }
+    if (parts.includes('kills')) await rounds(tally, round, seed, Date.now() + minutes * 60_000);
   } finally {
     await services.stop();
   }
@@ -124,8 +195,8 @@ function refuse(message: string): number {
 }
 
 /** The rule of three. */
-function close({ kills, cases, events, failures, findings }: Tally, seed: number): number {
-  const counted = `${kills} kills, ${cases} cases at failpoints, ${events} events under random kills`;
+function close({ kills, cases, troubles, events, failures, findings }: Tally, seed: number): number {
+  const counted = `${kills} kills, ${cases} cases at failpoints, ${troubles} troubles of edges, ${events} events under random kills`;
   console.log(`${counted}, ${findings.length} findings (seed ${seed})`);
   if (failures > 0 && findings.length === 0) {
     const bound = (3 / failures).toPrecision(2);
@@ -134,10 +205,18 @@ function close({ kills, cases, events, failures, findings }: Tally, seed: number
   return findings.length === 0 ? 0 : 1;
 }
 
+/** A list out of these names; null: it names something else. */
+function namesIn<Name extends string>(text: string, known: readonly Name[]): readonly Name[] | null {
+  const found = text.split(',').map((word) => known.find((name) => name === word));
+  return found.every((name) => name !== undefined) ? found : null;
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const options = {
     help: { type: 'boolean', short: 'h', default: false },
     backend: { type: 'string', default: 'embedded' },
+    parts: { type: 'string', default: PARTS.join(',') },
+    actions: { type: 'string', default: FAILPOINT_ACTIONS.join(',') },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     table: { type: 'boolean', default: false },
@@ -153,19 +232,22 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+  const parts = namesIn(values.parts, PARTS);
+  const actions = namesIn(values.actions, FAILPOINT_ACTIONS);
   if (!(minutes >= 0)) return refuse('--minutes takes a number, 0 or more.');
   if (!Number.isSafeInteger(seed)) return refuse('--seed takes a whole number.');
-  const tally: Tally = { kills: 0, cases: 0, events: 0, failures: 0, findings: [] };
-  const until = Date.now() + minutes * 60_000;
+  if (!parts) return refuse(`--parts takes some of ${PARTS.join(',')}.`);
+  if (!actions) return refuse(`--actions takes some of ${FAILPOINT_ACTIONS.join(',')}.`);
+  const tally: Tally = { kills: 0, cases: 0, troubles: 0, events: 0, failures: 0, findings: [] };
+  const wishes = { parts, actions, table: values.table, seed, minutes };
   switch (values.backend) {
     case 'embedded':
-      await failEverywhere(tally, values.table);
-      await rounds(tally, embeddedRound, seed, until);
+      await breakEmbedded(tally, wishes);
       return close(tally, seed);
     case 'cluster': {
       const lacking = (['kafka', 'mongodb', 'registry'] as const).filter((name) => missingPrograms().includes(name));
       if (lacking.length > 0) return refuse(`${lacking.join(', ')}: not there. Get them by npm test -- --install.`);
-      await breakCluster(tally, seed, until);
+      await breakCluster(tally, wishes);
       return close(tally, seed);
     }
     default:

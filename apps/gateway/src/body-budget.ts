@@ -8,31 +8,44 @@ export type BodyShare = {
   release(): void;
 };
 
-export type BodyBudget = { share(): BodyShare; held(): number };
+export type BodyBudget = {
+  /** Throws `overloaded` when as many requests are under way as may be. */
+  share(): BodyShare;
+  held(): number;
+};
 
-/** Bounds the bytes of all bodies in memory, counted as they arrive, so that a slow client holds only what it sent. */
-export function createBodyBudget(maxBytes: number): BodyBudget {
+export type BodyBounds = { readonly maxInFlightBytes: number; readonly maxInFlightRequests: number };
+
+/**
+ * Bounds the requests under way and the bytes of all their bodies, counted as they arrive, so that a slow client holds
+ * only what it sent. Small bodies would take seconds to fill the bytes, and who waits so long is not helped by a 202.
+ */
+export function createBodyBudget({ maxInFlightBytes, maxInFlightRequests }: BodyBounds): BodyBudget {
   let held = 0;
+  let requests = 0;
   return {
     held: () => held,
     share() {
+      if (requests >= maxInFlightRequests) throw overloaded();
+      requests += 1;
       let mine = 0;
+      let released = false;
       return {
         take(bytes) {
-          if (held + bytes > maxBytes) {
-            throw new CarillonError(
-              'overloaded',
-              'The gateway holds as many events as it may. Nothing was appended; send it again.',
-            );
-          }
+          if (held + bytes > maxInFlightBytes) throw overloaded();
           held += bytes;
           mine += bytes;
         },
         release() {
+          if (released) return;
+          released = true;
+          requests -= 1;
           held -= mine;
-          mine = 0;
         },
       };
     },
   };
 }
+
+const overloaded = (): CarillonError =>
+  new CarillonError('overloaded', 'The gateway holds as many events as it may. Nothing was appended; send it again.');

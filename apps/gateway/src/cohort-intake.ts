@@ -49,7 +49,7 @@ export function serveCohortIntake(
   const { clock, codecs, configuration, ids, log, telemetry } = ports;
   const secrets = createCohortSecrets(ports.secrets, clock);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
-  const budget = createBodyBudget(settings.maxInFlightBytes);
+  const budget = createBodyBudget(settings);
   /** Whoever sent these has shown the secret. */
   const proven = new WeakSet<FastifyRequest>();
   /** What an answer repeats of the body, where that could be read. */

@@ -12,6 +12,11 @@ export type GatewayConfig = {
   readonly maxCohortBytes?: number;
   /** Bytes of bodies held at once, from their arrival until the log answered; beyond it requests get 503. */
   readonly maxInFlightBytes?: number;
+  /**
+   * Requests held at once, from their head until the log answered; beyond it they get 503 at once. Far fewer than the
+   * connections that the server takes, and as many as the log takes in about a second: who waits longer is better refused.
+   */
+  readonly maxInFlightRequests?: number;
   /** How long an append may take before the client is told that its outcome is unknown. */
   readonly appendDeadline?: Duration;
   /** How long ago the configuration may have been read to its end: what a revoked key lives on at most. */
@@ -35,6 +40,7 @@ export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   maxBodyBytes: 256 * 1024,
   maxCohortBytes: MAX_COHORT_BYTES,
   maxInFlightBytes: 64 * 1024 * 1024,
+  maxInFlightRequests: 512,
   appendDeadline: 5000,
   freshFor: CONFIGURATION_FRESH_FOR,
   refreshDeadline: 1000,

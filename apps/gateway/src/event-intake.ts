@@ -32,7 +32,7 @@ export function serveEventIntake(
   const { configuration, clock, telemetry } = ports;
   const admissions = new WeakMap<FastifyRequest, Admission>();
   const rates = createStreamRates();
-  const budget = createBodyBudget(settings.maxInFlightBytes);
+  const budget = createBodyBudget(settings);
   const streamAt = (path: string) => streamTable(configuration.current()).streams.get(path);
 
   async function letIn(request: EventRequest, reply: FastifyReply): Promise<void> {

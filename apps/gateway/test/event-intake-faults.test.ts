@@ -78,7 +78,7 @@ describe('the log', () => {
   });
 });
 
-describe('the bytes under way are bounded', () => {
+describe('requests under way and their bytes are bounded', () => {
   const body = `{"a":"${'x'.repeat(600)}"}`;
 
   test('what does not fit gets 503 overloaded, and fits again when the log has let go', async () => {
@@ -97,8 +97,24 @@ describe('the bytes under way are bounded', () => {
     expect((await post(gateway, 'shop/orders', ground.keys.backend, body)).status).toBe(202);
   });
 
+  test('who comes when as many are under way as may be gets 503 overloaded at once, and is let in when one is done', async () => {
+    const release: (() => void)[] = [];
+    const append: Append = () => new Promise((resolve) => release.push(() => resolve([0])));
+    const gateway = await ground.start({ maxInFlightRequests: 2 }, logThat(append));
+    const [first, second] = [1, 2].map(() => post(gateway, 'shop/orders', ground.keys.backend, body));
+    await expect.poll(() => release.length).toBe(2);
+    const refused = await post(gateway, 'shop/orders', ground.keys.backend, body);
+    expect([codeOf(refused), refused.headers.get('retry-after')]).toEqual(['503 overloaded', '1']);
+    release[0]?.();
+    expect((await first)?.status).toBe(202);
+    const third = post(gateway, 'shop/orders', ground.keys.backend, body);
+    await expect.poll(() => release.length).toBe(3);
+    release.forEach((letGo) => letGo());
+    expect([(await second)?.status, (await third).status]).toEqual([202, 202]);
+  });
+
   test('refused and broken-off requests give their share back', async () => {
-    const gateway = await ground.start({ maxInFlightBytes: 1000 });
+    const gateway = await ground.start({ maxInFlightBytes: 1000, maxInFlightRequests: 2 });
     for (let round = 0; round < 5; round += 1) {
       expect((await post(gateway, 'shop/orders', ground.keys.backend, `${body}x`)).status).toBe(400);
     }

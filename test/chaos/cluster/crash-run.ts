@@ -1,20 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@carillon/kernel';
 import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
 import { createChance } from '../chance.ts';
-import { countLookups, readEvidence, readUnread, type Evidence } from '../evidence.ts';
+import { countLookups, readEvidence, type Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
+import type { Edge, Network } from '../network.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
 import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
 import { cutsOf } from './cuts.ts';
 import type { Site } from './faults.ts';
-import { openClusterStores, type ClusterStores } from './stores.ts';
+import { settle } from './settle.ts';
+import { openClusterStores } from './stores.ts';
 import { superviseCluster, type Fault, type Supervisor } from './supervisor.ts';
 
 export type ClusterCrashOptions = {
@@ -34,6 +35,8 @@ export type ClusterCrashOptions = {
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
   /** What befalls the product while events are posted; resolves when it is over and everything runs again. */
   readonly faults: (site: Site) => Promise<void>;
+  /** Stands between all parts; left out: nothing does. */
+  readonly network?: Network;
   /** Environment of the product: how bugs are planted. */
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -54,19 +57,15 @@ export type ClusterCrashReport = {
 
 const SMTP = { latency: 60, tempfail: 0.03, drop: 0.01 };
 const POSTERS = 16;
-/** Beyond it nobody waits any longer, even where something still moves, as on a machine that is much too busy. */
-const SETTLES_WITHIN = 180_000;
-/** Longer than a lease, its sweep and a session of a consumer: nothing moves any more. */
-const QUIET = 40_000;
-
 /** Runs roles as processes under load and faults, lets them come to rest, stops them and judges what they left behind. */
 export async function runClusterCrashes(options: ClusterCrashOptions): Promise<ClusterCrashReport> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
   const file = join(folder, 'mail.jsonl');
   const smtp = await startLedgerSmtp({ file, seed: String(options.seed), ...(options.smtp ?? SMTP) });
   const partner = await startBookedPartner(options.seed);
+  const { network } = options;
   const cluster = await startCluster({
-    services: options.services,
+    services: network ? await reachedThrough(network, options.services) : options.services,
     dataDir: join(folder, 'data'),
     members: options.members ?? { gateway: 2, engine: 2, delivery: 2 },
     env: { ...SHOP_ENVIRONMENT, CARILLON_MONGODB_DATABASE: options.database, ...options.env },
@@ -83,6 +82,14 @@ export async function runClusterCrashes(options: ClusterCrashOptions): Promise<C
   }
 }
 
+/** The same services, as the roles see them. */
+const reachedThrough = async (network: Network, services: ClusterServices): Promise<ClusterServices> => ({
+  ...services,
+  kafka: { ...services.kafka, brokers: await network.throughBrokers(services.kafka.brokers) },
+  mongodb: { ...services.mongodb, url: await network.through('roles-database', services.mongodb.url) },
+  registry: { ...services.registry, url: await network.through('roles-registry', services.registry.url) },
+});
+
 async function killAll({ members }: Cluster): Promise<void> {
   await Promise.all(members.map((member) => member.kill()));
 }
@@ -96,13 +103,20 @@ type Parts = {
 
 async function crash(options: ClusterCrashOptions, folder: string, parts: Parts): Promise<ClusterCrashReport> {
   const { cluster, supervisor, smtp, partner } = parts;
-  const { services, seed } = options;
-  const gateways = cluster.of('gateway').map(({ address }) => address);
+  const { services, seed, network } = options;
+  const through = async (edge: Edge, address: string): Promise<string> =>
+    network ? network.through(edge, address) : address;
+  const gateways = await Promise.all(cluster.of('gateway').map(({ address }) => through('clients-gateway', address)));
+  const mailServer = await through('delivery-smtp', `127.0.0.1:${smtp.port}`);
+  const neighbours = {
+    smtpPort: Number(mailServer.split(':')[1]),
+    partnerUrl: await through('engine-partner', partner.url),
+  };
   let turn = 0;
   const began = Date.now();
   const posters = startPosters({
     seed,
-    keys: await openShop(folder, cluster.dataDir, { smtpPort: smtp.port, partnerUrl: partner.url }),
+    keys: await openShop(folder, cluster.dataDir, neighbours),
     // As a load balancer would, without looking who is well.
     gateway: () => Promise.resolve(gateways[(turn += 1) % gateways.length] ?? ''),
     posters: POSTERS,
@@ -123,7 +137,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
   const stores = await openClusterStores(services, options.database);
   try {
     // Where an event is not taken at all, there is nothing to wait for.
-    const settledAfter = given.length > 0 ? 0 : await settle(stores, since, options.quiet ?? QUIET);
+    const settledAfter = given.length > 0 ? 0 : await settle(stores, since, options.quiet);
     await supervisor.end();
     await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
@@ -137,7 +151,8 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       firstMembers,
       mail,
       callsAtKills: cutOff * CONNECTIONS,
-      partner: { calls: partner.calls, cuts: cutsOf(supervisor.faults) },
+      answersLost: network?.resets('delivery-smtp') ?? 0,
+      partner: { calls: partner.calls, cuts: [...cutsOf(supervisor.faults), ...(network?.cuts() ?? [])] },
     };
     return {
       findings: [...given, ...judge(course, evidence)],
@@ -160,23 +175,6 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     };
   } finally {
     await stores.close();
-  }
-}
-
-/** Waits until nothing is unread and no delivery is open; answers how long that took. */
-async function settle(stores: ClusterStores, since: number, quiet: number): Promise<number> {
-  let last = '';
-  let changed = Date.now();
-  for (;;) {
-    const counts = await stores.ledger.countByState();
-    const unread = await readUnread(stores);
-    const open = (counts.WAITING ?? 0) + (counts.SENDING ?? 0);
-    const now = JSON.stringify([counts, unread]);
-    if (now !== last) changed = Date.now();
-    last = now;
-    const over = Date.now() - since > SETTLES_WITHIN || Date.now() - changed > quiet;
-    if ((open === 0 && unread.length === 0) || over) return Date.now() - since;
-    await pause(250);
   }
 }
 

@@ -49,7 +49,10 @@ export type CrashReport = {
 const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
-/** A call of the partner that came, or was answered, so near to a kill may have been cut off by it. */
+/**
+ * A call of the partner that came, or was answered, so near to a kill may have been cut off by it; where a start takes
+ * longer, as long as the slowest one: a starved process keeps an answer that long in hand.
+ */
 const NEAR_A_KILL = 3_000;
 const ENOUGH_WITHIN = 120_000;
 
@@ -137,14 +140,14 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
 
 /**
  * One life after the other, each killed in its midst or while it starts. The first is there already, and is not spared.
- * Answers when they were killed.
+ * Answers when calls to the partner may have been cut off.
  */
 async function killRepeatedly(
   { seed, rounds }: CrashOptions,
   first: LaunchedProduct,
   launch: () => LaunchedProduct,
   address: Address,
-): Promise<readonly number[]> {
+): Promise<readonly Cut[]> {
   const kills: number[] = [];
   const chance = createChance(seed ^ 0x5eed);
   let startTakes = 1_000;
@@ -164,13 +167,14 @@ async function killRepeatedly(
     kills.push(Date.now());
     if (round < rounds) life = launch();
   }
-  return kills;
+  const near = Math.max(NEAR_A_KILL, startTakes);
+  return kills.map((at) => ({ from: at - near, until: at + near }));
 }
 
 type Run = Others & {
   readonly options: CrashOptions;
   readonly posters: Posters;
-  readonly kills: readonly number[];
+  readonly kills: readonly Cut[];
   readonly troubles: readonly Cut[];
   readonly evidence: Evidence;
 };
@@ -181,7 +185,7 @@ async function report(
 ): Promise<CrashReport> {
   const mail = await smtp.entries();
   const { acknowledged, changes, firstMembers } = posters.posts;
-  const cuts = [...troubles, ...kills.map((at): Cut => ({ from: at - NEAR_A_KILL, until: at + NEAR_A_KILL }))];
+  const cuts = [...troubles, ...kills];
   const course: Course = {
     acknowledged,
     changes,

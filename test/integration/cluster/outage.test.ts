@@ -9,7 +9,8 @@ import type { Service } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { request, scratch, shopFiles } from '../product/shop.ts';
-import { startFlood, startPosting, type Answer, type Posting } from './posting.ts';
+import { startPosting, type Answer, type Posting } from './posting.ts';
+import { startFlood } from '../product/flood.ts';
 
 const TIMEOUT = 600_000;
 const OUTAGE = 30_000;
@@ -237,16 +238,24 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
       const measured = startPosting(target, { name: 'measured', clients: 40, every: 0 });
       await pause(5_000);
       await measured.finish();
-      const flood = startFlood(target, { perSecond: (measured.accepted.size / 5) * 3, bytes: 100_000 });
+      const flood = startFlood({
+        url: `${cluster.gatewayUrl}/events/shop/orders`,
+        key,
+        name: 'flood',
+        event: { status: 'open', total: 1, note: 'x'.repeat(100_000) },
+        connections: 900,
+        pace: { perSecond: (measured.accepted.size / 5) * 3 },
+      });
+      await flood.begun;
       const peaks = pids().map(() => 0);
       for (const until = Date.now() + FLOOD; Date.now() < until; await pause(100)) {
         for (const [at, pid] of pids().entries()) peaks[at] = Math.max(peaks[at] ?? 0, memoryOf(pid));
       }
-      const answers = await flood.finish();
-      expect(answers.get('202')).toBeGreaterThan(100);
-      // No connection: its queue of them is as long as the system lets it be.
-      const known = new Set(['202', '429', '503', 'UND_ERR_CONNECT_TIMEOUT', 'ECONNRESET', 'UND_ERR_SOCKET']);
-      expect(new Set(answers.keys()).difference(known)).toEqual(new Set());
+      const { answers } = await flood.finish();
+      expect(answers['202']).toBeGreaterThan(100);
+      // Large bodies of a starved machine may also come too late, or to a connection that is answered already.
+      const known = new Set(['202', '429', '503', '408', 'ECONNRESET', 'EPIPE']);
+      expect(new Set(Object.keys(answers)).difference(known)).toEqual(new Set());
       expect(Math.max(...peaks)).toBeLessThan(MOST_MEMORY);
       await allReady();
       expect(pids()).toEqual(begun);

@@ -74,9 +74,16 @@ export function isPassing(error: unknown): boolean {
   }
   if (error instanceof MongoServerSelectionError) return !(error.cause && isRefusal(error.cause));
   if (error instanceof MongoNetworkError || error instanceof MongoWriteConcernError) return true;
-  if (!(error instanceof MongoError)) return false;
+  if (!(error instanceof MongoError)) return isSocketFault(error);
   return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
 }
+
+/** A connection that breaks while the driver writes to it: it passes on what Node said. */
+const isSocketFault = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  ('syscall' in error || /^ERR_(STREAM|SOCKET)_/.test(error.code));
 
 const UNAUTHORIZED = 13;
 const WRONG_CREDENTIALS = 18;
@@ -111,6 +118,7 @@ function withoutWords(error: MongoError): Error {
 /** What leaves this adapter: a failure with a code of ours. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof ComeAgain) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
+  if (isSocketFault(error)) return unavailable(`it did not answer, ${IN_DOUBT}`, error, error.code);
   if (!(error instanceof MongoError)) return error;
   const code = codeOf(error);
   const cause = withoutWords(error);

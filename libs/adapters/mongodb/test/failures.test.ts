@@ -27,6 +27,10 @@ const brokenBulk = (): MongoBulkWriteError =>
     getWriteConcernError: () => undefined,
   } as unknown as BulkResult);
 
+/** As Node makes it, and the driver passes it on, where the connection breaks under a write. */
+const brokenWrite = (): Error =>
+  Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET', errno: -104, syscall: 'write' });
+
 describe('a duplicate', () => {
   it('is known by its code and by nothing that is said beside it', () => {
     expect(isDuplicate(server(11_000, 'whatever'))).toBe(true);
@@ -44,6 +48,15 @@ describe('a duplicate', () => {
   });
 });
 
+describe('a connection that breaks under a write', () => {
+  it('leaves this adapter as store_unavailable, like every other', () => {
+    const failure = failureOf(brokenWrite());
+    expect(failure).toBeInstanceOf(CarillonError);
+    expect(failure).toMatchObject({ code: 'store_unavailable' });
+    expect(String(failure)).toContain('ECONNRESET');
+  });
+});
+
 describe('what may pass', () => {
   it('is tried again: deadlocks, elections, lost connections, majorities that took too long', () => {
     const passing = [
@@ -56,6 +69,7 @@ describe('what may pass', () => {
       bulk([11_000, DEADLOCK]),
       bulk([], true),
       brokenBulk(),
+      brokenWrite(),
     ];
     for (const error of passing) expect(isPassing(error), String(error)).toBe(true);
   });

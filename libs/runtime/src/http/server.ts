@@ -97,7 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   return {
     app,
-    listen: () => listen(app, options),
+    listen: () => listen(app, options, limits),
     close(deadline = CLOSE_DEADLINE) {
       closing ??= closeGracefully(app, underWay, deadline);
       return closing;
@@ -221,10 +221,11 @@ async function closeGracefully(app: FastifyInstance, underWay: UnderWay, deadlin
   await closed;
 }
 
-async function listen(app: FastifyInstance, options: HttpServerOptions): Promise<Listening> {
+async function listen(app: FastifyInstance, options: HttpServerOptions, limits: HttpLimits): Promise<Listening> {
   const { host, port } = options;
   try {
-    await app.listen({ host, port });
+    // One turn of the event loop takes one connection. Whom the system has no room for meanwhile it cuts off.
+    await app.listen({ host, port, backlog: limits.maxConnections });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw await portInUse(options, error);

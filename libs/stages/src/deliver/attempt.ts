@@ -170,13 +170,24 @@ async function stepIntoSending(
   if (!next) return undefined;
   const wrote = await ledger.replace(next).catch(() => 'unknown' as const);
   if (wrote === 'done') return next;
-  if (wrote === 'stale') {
-    // A repeat of our own write reads as stale: the token says whose it is.
-    const seen = await ledger.get(delivery.id);
-    return seen?.token === token && seen.state === 'SENDING' ? seen : undefined;
-  }
-  const seen = await ledger.get(delivery.id).catch(() => null);
+  // A repeat of our own write reads as stale: the token says whose it is.
+  const seen = await readAgain(delivery, ports);
   return seen?.token === token && seen.state === 'SENDING' ? seen : undefined;
+}
+
+/**
+ * Whether the step was taken, asked until the ledger answers or the process stops: nobody else knows that the provider was
+ * not called yet, and would have to call it a doubt.
+ */
+async function readAgain(delivery: Delivery, { ledger, stopping, pause }: AttemptPorts): Promise<Delivery | null> {
+  for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
+    try {
+      return await ledger.get(delivery.id);
+    } catch (error) {
+      if (stopping.aborted) throw error;
+      await pause(wait);
+    }
+  }
 }
 
 async function call(

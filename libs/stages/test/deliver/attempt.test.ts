@@ -253,6 +253,31 @@ describe('a ledger that does not answer', () => {
     ledger: { ...topology.data.ledger, replace },
   });
 
+  it('asks until it is there again, when nobody could say whether the step was taken: no doubt without a call', async () => {
+    const { ledger } = topology.data;
+    const delivery = await waiting();
+    let away = 0;
+    const report = await attempt(delivery, answers(), {
+      ledger: {
+        ...ledger,
+        async replace(next) {
+          const wrote = await ledger.replace(next);
+          if (next.state !== 'SENDING') return wrote;
+          away = 3;
+          throw new Error('no answer');
+        },
+        async get(id) {
+          away -= 1;
+          if (away >= 0) throw new Error('no answer');
+          return ledger.get(id);
+        },
+      },
+    });
+    expect(report.kind).toBe('called');
+    expect(calls).toHaveLength(1);
+    expect((await ledger.get(delivery.id))?.state).toBe('SENT');
+  });
+
   it('after it wrote the step into SENDING is asked whose it is, and then the one call is made', async () => {
     const delivery = await waiting();
     let lost = false;

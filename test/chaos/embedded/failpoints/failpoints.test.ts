@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { caseName, everyCase, losesAnAnswer } from './cases.ts';
-import { runFailpoints } from './run.ts';
+import { caseName, everyCase, losesAnAnswer } from '../../failpoints/cases.ts';
+import { runFailpoints } from '../../failpoints/run.ts';
+import { openEmbeddedPatient } from './patient.ts';
 
 const TAKES = 1_800_000;
 /** Most of the time is spent waiting: for a repetition, or for what was held. */
@@ -11,7 +12,13 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
     'killed',
     async () => {
       const cases = everyCase(['kill']);
-      const { ends, findings, stderr } = await runFailpoints({ cases, lanes: 2, held: 0, waitsForLeases: false });
+      const { ends, findings, stderr } = await runFailpoints({
+        open: openEmbeddedPatient,
+        cases,
+        lanes: 2,
+        held: 0,
+        waitsForLeases: false,
+      });
       expect(findings, stderr).toEqual([]);
       // A failpoint that is never reached shows nothing.
       expect(ends.filter(({ reached }) => !reached).map((end) => caseName(end.case))).toEqual([]);
@@ -29,6 +36,7 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
         { at: 'partner.call.after', action: 'stop' } as const,
       ];
       const { ends, findings, stderr } = await runFailpoints({
+        open: openEmbeddedPatient,
         cases,
         lanes: LANES,
         held: 1_000,

@@ -9,8 +9,9 @@ import {
   type Change,
 } from '../../planting.ts';
 import type { Finding } from '../../verdict.ts';
-import type { FailpointCase } from './cases.ts';
-import { openLaboratory, type Laboratory } from './laboratory.ts';
+import type { FailpointCase } from '../../failpoints/cases.ts';
+import { openLaboratory, type Laboratory } from '../../failpoints/laboratory.ts';
+import { openEmbeddedPatient } from './patient.ts';
 
 const TAKES = 300_000;
 let laboratory: Laboratory | undefined;
@@ -23,6 +24,7 @@ async function findings(
   ...cases: readonly FailpointCase[]
 ): Promise<readonly Finding[]> {
   laboratory = await openLaboratory({
+    open: openEmbeddedPatient,
     held: 0,
     waitsForLeases: true,
     quiet: 3_000,

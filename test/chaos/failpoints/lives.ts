@@ -1,19 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { untilFound, type LaunchedProduct, type Product } from '@carillon/testing';
-import type { Post } from '../../posts.ts';
-import { WORKSPACE } from '../../shop.ts';
+import { untilFound, type Product } from '@carillon/testing';
+import type { Post } from '../posts.ts';
+import { WORKSPACE } from '../shop.ts';
 
 /** The product across its lives, as clients and operators see it: what they say they say again until it is taken. */
 export type Lives = {
-  /** The one that lives now. */
-  current(): LaunchedProduct;
-  /** Starts the next one; the one before has ended. */
-  next(): LaunchedProduct;
   /** Says it until it is answered with 202; answers the id. */
   say(post: Post): Promise<string>;
   /** Asks the management API until it answers with one of these codes. */
   manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes?: readonly number[]): Promise<Body>;
 };
+
+/** Where it is reached, and what opens its management API. */
+export type Doors = Pick<Product, 'gatewayUrl' | 'controlUrl' | 'token'>;
 
 /** A delivery as the management API shows it. */
 export type Shown = { readonly id: string; readonly state: string };
@@ -22,13 +21,12 @@ const TAKEN_WITHIN = 120_000;
 const TRY_AGAIN = 50;
 const ANSWERED_WITHIN = 30_000;
 
-export function createLives(launch: () => LaunchedProduct): Lives {
-  let life = launch();
-
+/** `doors` resolves when it takes requests; rejects where it ended before. */
+export function createLives(doors: () => Promise<Doors>): Lives {
   /** Undefined: the product is dead, or did not say what was to be heard. */
-  async function ask(request: (product: Product) => Promise<Response>, codes: readonly number[]): Promise<unknown> {
+  async function ask(request: (product: Doors) => Promise<Response>, codes: readonly number[]): Promise<unknown> {
     try {
-      const answer = await request(await life.ready);
+      const answer = await request(await doors());
       if (codes.includes(answer.status)) return await answer.json();
       const text = await answer.text();
       if (answer.status < 500 && answer.status !== 429) throw new RefusedError(`refused: ${answer.status} ${text}`);
@@ -48,11 +46,6 @@ export function createLives(launch: () => LaunchedProduct): Lives {
     });
 
   return {
-    current: () => life,
-    next() {
-      life = launch();
-      return life;
-    },
     async say({ path, headers, body, name }) {
       const taken = await untilFound(
         `202 for ${name}`,

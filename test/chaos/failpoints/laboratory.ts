@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@carillon/kernel';
 import { failpointLine } from '@carillon/runtime';
-import { launchProduct, startLedgerSmtp, untilFound, type LaunchedProduct, type LedgerSmtp } from '@carillon/testing';
-import type { Cut } from '../../asking.ts';
-import type { Evidence } from '../../evidence.ts';
-import { startBookedPartner, type BookedPartner } from '../../partner.ts';
-import { createPosts } from '../../posts.ts';
-import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../../shop.ts';
-import { judge, type Finding } from '../../verdict.ts';
-import { comeToRest } from '../rest.ts';
+import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
+import type { Cut } from '../asking.ts';
+import type { Evidence } from '../evidence.ts';
+import { startBookedPartner, type BookedPartner } from '../partner.ts';
+import { createPosts } from '../posts.ts';
+import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import { judge, type Finding } from '../verdict.ts';
 import {
   caseName,
   goesMissing,
@@ -21,10 +20,11 @@ import {
   situationOf,
   type FailpointCase,
 } from './cases.ts';
-import { createLives, type Lives } from './lives.ts';
+import type { OpenPatient, Patient } from './patient.ts';
 import { prepare, type Floor, type Scene } from './situations.ts';
 
 export type LabOptions = {
+  readonly open: OpenPatient;
   /** How long a stopped process is held. */
   readonly held: number;
   /** Whether a case that leaves a lease behind is waited for before the next one begins, and not only in the end. */
@@ -40,6 +40,8 @@ export type CaseEnd = {
   readonly case: FailpointCase;
   /** The process came to the place and failed there. */
   readonly reached: boolean;
+  /** The process that did; empty where none did. */
+  readonly who: string;
   /** State and reason of the delivery in the end. */
   readonly state: string;
   /** Messages that the mail server took for it. */
@@ -52,7 +54,7 @@ export type LabReport = {
   readonly stderr: string;
 };
 
-/** One data folder for all cases: what one leaves behind the next one finds, as in a life. */
+/** One product for all cases: what one leaves behind the next one finds, as in a life. */
 export type Laboratory = {
   /** Lets the product fail there, brings it back, and waits for the end of what was under way. */
   run(one: FailpointCase): Promise<void>;
@@ -71,39 +73,31 @@ const REACHED_WITHIN = 60_000;
 /** A call of the partner that came, or was answered, so near to a failure may have been cut off by it. */
 const NEAR = 3_000;
 
+type Logs = ReturnType<Patient['logs']>;
+
 type Parts = {
   readonly folder: string;
-  readonly dataDir: string;
   readonly smtp: LedgerSmtp;
   readonly partner: BookedPartner;
-  readonly lives: Lives;
-  readonly all: readonly LaunchedProduct[];
-  readonly launch: () => LaunchedProduct;
+  readonly patient: Patient;
 };
 
 export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-failpoints-'));
-  const dataDir = join(folder, 'data');
   const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), ...CALM_MAIL });
   const partner = await startBookedPartner(1, CALM_PARTNER);
-  const all: LaunchedProduct[] = [];
-  const launch = (): LaunchedProduct => {
-    // Half of the time of a start is compiling.
-    const own = { FAILPOINTS: `@${join(folder, 'orders')}`, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-    const env = { ...SHOP_ENVIRONMENT, ...own, ...options.env };
-    const life = launchProduct({ dataDir, env });
-    all.push(life);
-    return life;
-  };
+  let patient: Patient | undefined;
   const close = async (): Promise<void> => {
-    await Promise.all(all.map((life) => life.kill('SIGKILL')));
+    await patient?.close();
     await partner.stop();
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const parts = { folder, dataDir, smtp, partner, lives: createLives(launch), all, launch };
-    return { ...(await createLaboratory(options, parts)), close };
+    // Half of the time of a start is compiling.
+    const own = { FAILPOINTS: `@${join(folder, 'orders')}`, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+    patient = await options.open({ folder, env: { ...SHOP_ENVIRONMENT, ...own, ...options.env } });
+    return { ...(await createLaboratory(options, { folder, smtp, partner, patient })), close };
   } catch (error) {
     await close();
     throw error;
@@ -111,18 +105,18 @@ export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
 }
 
 async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit<Laboratory, 'close'>> {
-  const { folder, dataDir, smtp, partner, lives, all, launch } = parts;
-  await lives.current().ready;
+  const { folder, smtp, partner, patient } = parts;
+  const { lives } = patient;
+  await patient.ready();
   const neighbours = { smtpPort: smtp.port, partnerUrl: partner.url };
-  const keys = await openShop(folder, dataDir, neighbours);
+  const keys = await openShop(folder, join(folder, 'data'), neighbours);
   const { firstSync, firstMembers } = createPosts({ seed: 1, keys });
   for (const page of firstSync) await lives.say(page);
   // What a start compiles is kept when the process ends by itself.
-  await lives.current().kill('SIGTERM');
-  lives.next();
+  await patient.restart();
 
   const floor: Floor = { lives, keys, neighbours, promises: { acknowledged: [], changes: [], judgedFrom: [] } };
-  const done: { readonly case: FailpointCase; readonly subject: string; readonly reached: boolean }[] = [];
+  const done: { readonly case: FailpointCase; readonly subject: string; readonly who: string | null }[] = [];
   const cuts: Cut[] = [];
   /** What was not waited for: some of it may be under way when the next case fails. */
   const open: Scene[] = [];
@@ -136,41 +130,36 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     await rename(join(folder, 'orders.new'), join(folder, 'orders'));
   }
 
-  /** Whether the product failed as it was told, and what it takes to go on. */
-  async function comeBack({ at, action }: FailpointCase, said: number): Promise<boolean> {
-    const life = lives.current();
+  /** Who failed as it was told; null: nobody came there. Brings it back. */
+  async function comeBack({ at, action }: FailpointCase, said: Logs): Promise<string | null> {
     const line = failpointLine(at, action);
-    const reached = await untilFound(
+    const isNew = ([name, log]: readonly [string, string]): boolean =>
+      log.slice(said.get(name)?.length ?? 0).includes(line);
+    const who = await untilFound(
       line,
-      () => Promise.resolve(life.stderr().slice(said).includes(line) || undefined),
+      () => Promise.resolve([...patient.logs()].find(isNew)?.[0]),
       REACHED_WITHIN,
-    ).catch(() => false);
+    ).catch(() => null);
     await arm('');
-    if (reached && action === 'stop') {
-      await pause(options.held);
-      process.kill(life.pid, 'SIGCONT');
-    }
-    if (reached && action === 'kill') {
-      await life.exited;
-      lives.next();
-    }
-    return reached;
+    if (who !== null && action === 'stop') await pause(options.held);
+    if (who !== null) await patient.revive(action);
+    return who;
   }
 
   /** Answers when what was to be said is acknowledged. */
   async function begin(one: FailpointCase): Promise<Scene> {
-    await lives.current().ready;
+    await patient.ready();
     const scene = await prepare(situationOf(one), done.length, floor);
-    const said = lives.current().stderr().length;
+    const said = patient.logs();
     const from = Date.now() - NEAR;
     await arm(`${one.at}:1:${one.action}`);
     const acting = scene.act().catch((error: unknown) => {
       untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
     });
-    const reached = await comeBack(one, said);
+    const who = await comeBack(one, said);
     cuts.push({ from, until: Date.now() + NEAR });
-    if (reached && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
-    done.push({ case: one, subject: scene.subject, reached });
+    if (who !== null && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
+    done.push({ case: one, subject: scene.subject, who });
     await acting;
     return scene;
   }
@@ -190,18 +179,15 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
 
   async function runAndKill(one: FailpointCase): Promise<void> {
     await begin(one);
-    await lives.current().kill('SIGKILL');
+    await patient.killAll();
     callsCut += 1;
-    lives.next();
   }
 
   async function finish(): Promise<LabReport> {
-    await lives.current().kill('SIGTERM');
-    const { quiet } = options;
-    const posts = floor.promises;
-    const evidence = await comeToRest({ dataDir, launch, posts, ...(quiet !== undefined && { quiet }) });
+    const evidence = await patient.rest(floor.promises, options.quiet);
+    const died = patient.deaths().map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
     const mail = await smtp.entries();
-    const reached = done.filter((one) => one.reached).map((one) => one.case);
+    const reached = done.filter(({ who }) => who !== null).map((one) => one.case);
     const course = {
       ...floor.promises,
       firstMembers,
@@ -211,14 +197,15 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
       partner: { calls: partner.calls, cuts },
     };
     return {
-      findings: [...untaken, ...judge(course, evidence), ...misjudged(floor, evidence)],
+      findings: [...untaken, ...died, ...judge(course, evidence), ...misjudged(floor, evidence)],
       ends: done.map((one) => ({
         case: one.case,
-        reached: one.reached,
+        reached: one.who !== null,
+        who: one.who ?? '',
         state: stateOf(one.subject, floor, evidence),
         messages: mail.filter(({ subject }) => subject === one.subject).length,
       })),
-      stderr: all.map((life) => life.stderr()).join(''),
+      stderr: [...patient.logs()].map(([name, log]) => `--- ${name}\n${log}`).join(''),
     };
   }
 

@@ -1,7 +1,7 @@
 import { untilFound } from '@carillon/testing';
-import { addressOf } from '../../partner.ts';
-import { changePost, eventPost, type Acknowledged, type AcknowledgedChange } from '../../posts.ts';
-import { shopFiles, WORKSPACE, type Neighbours, type ShopKeys } from '../../shop.ts';
+import { addressOf } from '../partner.ts';
+import { changePost, eventPost, type Acknowledged, type AcknowledgedChange } from '../posts.ts';
+import { shopFiles, WORKSPACE, type Neighbours, type ShopKeys } from '../shop.ts';
 import type { Situation } from './cases.ts';
 import { deliveriesOf, isOpen, type Lives } from './lives.ts';
 

@@ -118,4 +118,19 @@ export const everyCase = (actions: readonly FailpointAction[]): readonly Failpoi
     )
     .toSorted((one, other) => rank(one) - rank(other));
 
-export const caseName = ({ at, action }: FailpointCase): string => `${at}: ${action}`;
+/** Places to which several roles come: what leads others there than the usual situation does. */
+const OTHER_ROLES: readonly Omit<FailpointCase, 'action'>[] =
+  // The engine writes who entered, control the markers of a configuration.
+  (['member', 'published'] as const).flatMap((situation) => [
+    { at: 'events.append.before', situation },
+    { at: 'events.append.after', situation },
+  ]);
+
+/** Every place with these actions, for each role that comes there. */
+export const everyCaseOfRoles = (actions: readonly FailpointAction[]): readonly FailpointCase[] => [
+  ...actions.flatMap((action) => OTHER_ROLES.map((one) => ({ ...one, action }))),
+  ...everyCase(actions),
+];
+
+export const caseName = ({ at, action, situation }: FailpointCase): string =>
+  `${at}: ${action}${situation ? ` (${situation})` : ''}`;

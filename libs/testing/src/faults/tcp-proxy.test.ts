@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+let echo: Server;
+let proxy: TcpProxy;
+beforeEach(async () => {
+  echo = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => undefined).pipe(socket));
+  echo.listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  proxy = await startTcpProxy((echo.address() as AddressInfo).port);
+});
+afterEach(async () => {
+  await proxy.stop();
+  await new Promise((resolve) => echo.close(resolve));
+});
+
+async function open(): Promise<Socket> {
+  const socket = connect(proxy.port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+const answer = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
+
+describe('A proxy between two programs', () => {
+  it('passes what is said, and the end of it, in both directions', async () => {
+    const socket = await open();
+    const heard = text(socket);
+    socket.write('one ');
+    socket.end('two');
+    expect(await heard).toBe('one two');
+  });
+
+  it('cuts what is open and what comes, and passes again', async () => {
+    const socket = await open();
+    socket.write('one');
+    expect(await answer(socket)).toBe('one');
+    const broken = once(socket, 'error');
+    proxy.fail('cut');
+    expect(String((await broken)[0])).toContain('ECONNRESET');
+    const late = connect(proxy.port, '127.0.0.1');
+    expect(String((await once(late, 'error'))[0])).toContain('ECONNRESET');
+    proxy.fail('pass');
+    const again = await open();
+    again.end('two');
+    expect(await text(again)).toBe('two');
+  });
+
+  it('resets connections once and says how many', async () => {
+    const socket = await open();
+    socket.write('one');
+    await answer(socket);
+    const broken = once(socket, 'error');
+    expect(proxy.reset()).toBe(1);
+    await broken;
+    expect(proxy.reset()).toBe(0);
+  });
+
+  it('holds everything back while it stalls, and loses nothing', async () => {
+    const socket = await open();
+    socket.write('one');
+    expect(await answer(socket)).toBe('one');
+    proxy.fail('stall');
+    let heard = '';
+    socket.on('data', (piece) => (heard += String(piece)));
+    socket.write('two');
+    const other = await open();
+    other.write('three');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(heard).toBe('');
+    const third = answer(other);
+    proxy.fail('pass');
+    expect(await third).toBe('three');
+    await expect.poll(() => heard).toBe('two');
+    socket.destroy();
+    other.destroy();
+  });
+
+  it('is late with every piece, in their order', async () => {
+    const socket = await open();
+    proxy.fail({ delay: 50 });
+    const since = performance.now();
+    socket.write('one ');
+    socket.end('two');
+    expect(await text(socket)).toBe('one two');
+    expect(performance.now() - since).toBeGreaterThanOrEqual(95);
+  });
+});

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { failpointLine, FAILPOINT_PLACES } from '@carillon/runtime';
+import { untilFound } from '@carillon/testing';
+import { startCluster, type ClusterServices, type Member } from '@carillon/testing/cluster';
+import { readEvidence } from '../../evidence.ts';
+import { createLives } from '../../failpoints/lives.ts';
+import type { OpenPatient } from '../../failpoints/patient.ts';
+import { settle } from '../settle.ts';
+import { openClusterStores } from '../stores.ts';
+
+const ENDS_WITHIN = 20_000;
+const LAST_WORDS = 2_000;
+const KILLS = [...FAILPOINT_PLACES].flatMap((place) =>
+  ['before', 'after'].map((side) => failpointLine(`${place}.${side}`, 'kill')),
+);
+/** Nothing comes after it: whoever says it is dead. */
+const wasKilled = (log: string): boolean => KILLS.some((line) => log.trimEnd().endsWith(line));
+
+/** One process of each role. All read the same orders: whoever comes to the place first fails there. */
+export const openClusterPatient =
+  (services: ClusterServices, database: string): OpenPatient =>
+  async ({ folder, env }) => {
+    const cluster = await startCluster({
+      services,
+      dataDir: join(folder, 'data'),
+      env: { ...env, CARILLON_MONGODB_DATABASE: database },
+    });
+    const { members, gatewayUrl, controlUrl, token } = cluster;
+    const deaths: string[] = [];
+    const each = async (act: (member: Member) => Promise<void>): Promise<void> => {
+      await Promise.all(members.map(act));
+    };
+
+    /** Starts what has ended, as a supervisor would. */
+    const startGone = (): Promise<void> =>
+      each(async (member) => {
+        if (member.running) return;
+        const log = member.log();
+        if (!wasKilled(log)) deaths.push(`${member.name}: ${log.slice(-LAST_WORDS)}`);
+        await member.start();
+      });
+
+    return {
+      lives: createLives(() => Promise.resolve({ gatewayUrl, controlUrl, token })),
+      ready: startGone,
+      logs: () => new Map(members.map((member) => [member.name, member.log()])),
+      deaths: () => deaths,
+      async restart() {
+        await cluster.stop();
+        await each((member) => member.start());
+      },
+      async killAll() {
+        await each((member) => member.kill());
+        await each((member) => member.start());
+      },
+      async revive(action) {
+        if (action === 'stop') await each((member) => member.kill('SIGCONT'));
+        if (action !== 'kill') return;
+        const ended = (): Promise<true | undefined> =>
+          Promise.resolve(members.some(({ running }) => !running) || undefined);
+        await untilFound('the end of who was killed', ended, ENDS_WITHIN);
+        await startGone();
+      },
+      async rest(_posts, quiet) {
+        await startGone();
+        const stores = await openClusterStores(services, database);
+        try {
+          await settle(stores, Date.now(), quiet);
+          await cluster.stop();
+          return await readEvidence(stores);
+        } finally {
+          await stores.close();
+        }
+      },
+      close: () => each((member) => member.kill()),
+    };
+  };

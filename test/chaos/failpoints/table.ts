@@ -1,0 +1,79 @@
+import { FAILPOINT_ACTIONS } from '@carillon/runtime';
+import { everyCase, situationOf, type FailpointCase, type Situation } from './cases.ts';
+import type { CaseEnd } from './laboratory.ts';
+
+/** What is under way, in words. */
+export const SITUATION: Readonly<Record<Situation, string>> = {
+  order: 'an order',
+  watched: 'an order about which the partner is asked',
+  unaddressed: 'the same, and the partner has no address',
+  member: 'somebody enters a cohort',
+  never: 'an order whose mail is put off until its tries are used up',
+  refused: 'an order whose mail is refused for good',
+  unanswered: 'an order whose mail is taken and not answered',
+  brief: 'an order whose mail is put off until it is too late',
+  cancelled: 'an operator cancels what is put off again and again',
+  published: 'the configuration is changed, then comes an order',
+};
+
+const INTRODUCTION = `# What happens when a process fails here
+
+Written by \`npm run chaos -- --table\`; do not edit. See [the crash test](crash-test.md#every-failpoint).
+
+Each row is a place at which the process (embedded backend) was made to fail while it dealt with one event, and each column
+a way to fail: killed (SIGKILL) and started again; held still (SIGSTOP) for 35 s, longer than the leases; an error in place
+of the answer; an answer that takes 3 s. A cell says how the delivery ended, why, and how many mails the mail server took
+for it. Nothing was lost and nothing came twice in any of them, or this page would not have been written.
+
+\`IN_DOUBT lease_ran_out\`: the process was gone while the mail server may have been at work. \`answer_unknown\`: what the server
+said was not heard. Both wait for a person ([operations](operations.md)).
+`;
+
+/** Where the table of the cluster begins. */
+const ON_CLUSTER = '## On a cluster';
+
+const CLUSTER_INTRODUCTION = `${ON_CLUSTER}
+
+Written by \`npm run chaos -- --backend cluster --table\`; do not edit. The same, with each role as a process of its own, on
+Kafka and FerretDB. The process that came to the place first failed there; the others went on.
+`;
+
+const cellOf = (end: CaseEnd | undefined): string =>
+  end ? `${end.state}, ${end.messages} ${end.messages === 1 ? 'mail' : 'mails'}` : '';
+
+/** Places come again where several roles come there, each by another situation. */
+const rowKey = (one: FailpointCase): string => `${one.at} ${situationOf(one)}`;
+
+function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
+  const actions = FAILPOINT_ACTIONS.filter((action) => ends.some((end) => end.case.action === action));
+  const rows = everyCase(['delay'])
+    .map(({ at }) => at)
+    .flatMap((at) => [
+      ...Map.groupBy(
+        ends.filter((end) => end.case.at === at),
+        (end) => rowKey(end.case),
+      ).values(),
+    ])
+    .map((own) => {
+      const [first] = own;
+      if (!first) return '';
+      const cells = actions.map((action) => cellOf(own.find((end) => end.case.action === action)));
+      const role = withRoles ? [[...new Set(own.map(({ who }) => who.replace(/ \d+$/, '')))].join(' or ')] : [];
+      return `| ${[`\`${first.case.at}\``, ...role, SITUATION[situationOf(first.case)], ...cells].join(' | ')} |`;
+    });
+  const head = ['place', ...(withRoles ? ['who failed'] : []), 'what is under way', ...actions];
+  return `| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}\n${rows.join('\n')}\n`;
+}
+
+export const embeddedPart = (ends: readonly CaseEnd[]): string => `${INTRODUCTION}\n${tableOf(ends, false)}`;
+export const clusterPart = (ends: readonly CaseEnd[]): string => `${CLUSTER_INTRODUCTION}\n${tableOf(ends, true)}`;
+
+/** The page as it is, in its two parts; the second may be missing. */
+export function partsOf(page: string): readonly [embedded: string, cluster: string] {
+  const at = page.indexOf(`\n${ON_CLUSTER}`);
+  return at < 0 ? [page, ''] : [page.slice(0, at), page.slice(at + 1)];
+}
+
+/** The page that says how each case ended. */
+export const failpointPage = (embedded: string, cluster: string): string =>
+  cluster === '' ? embedded : `${embedded}\n${cluster}`;
