@@ -44,6 +44,7 @@ const asJson = ({ newestAt, carriedOver, ...restored }: Restored) => ({
   carried_over: carriedOver && {
     deliveries: carriedOver.deliveries,
     left_waiting: carriedOver.leftWaiting,
+    suppressed: carriedOver.suppressed,
     lost: carriedOver.lost,
   },
 });
@@ -81,11 +82,15 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
     const told = 'What its events still cause is cancelled when it comes.';
     lines.push(`${many(cancelled, 'delivery that waited is', 'deliveries that waited are')} CANCELLED. ${told}`);
     lines.push('  To send one after all: npx carillon deliveries resend ID');
+    if (unread.some(({ topic }) => topic === 'carillon.cohorts')) {
+      lines.push('  Not held back: who entered and left a cohort as the records listed above say it.');
+    }
   }
   if (carriedOver) {
-    const { deliveries, leftWaiting, lost } = carriedOver;
+    const { deliveries, leftWaiting, suppressed, lost } = carriedOver;
     const from = clean(flags.newer ?? '');
     lines.push(`${many(deliveries, 'delivery was', 'deliveries were')} carried over from ${from}: not sent again.`);
+    if (suppressed > 0) lines.push(`${many(suppressed, 'address', 'addresses')} suppressed there: here too.`);
     if (lost.length > 0) {
       lines.push(`Gone are ${many(size(lost), 'record', 'records')} that came after the backup: ${places(lost)}`);
     }

@@ -83,7 +83,9 @@ describe('a restore', () => {
   });
 
   it('takes over what the newer ledger knows, but for what waits there, and counts what is gone', async () => {
-    await within('data', async ({ ledger, log }) => {
+    const bounced = { workspace: 'shop', channel: 'email', source: 'hard_bounce', detail: '550', at: MORNING } as const;
+    await within('data', async ({ ledger, log, suppressions }) => {
+      await suppressions.add({ ...bounced, address: 'gone@example.com', deliveryId: null });
       await log.append([logRecord('four', { partition: 1 })]);
       await ledger.replace(sending(delivery('waits')));
       await ledger.insert([delivery('later'), sending(delivery('late'))]);
@@ -93,9 +95,11 @@ describe('a restore', () => {
     expect(restored.carriedOver).toEqual({
       deliveries: 2,
       leftWaiting: 1,
+      suppressed: 1,
       lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
     });
-    await within('new', async ({ ledger }) => {
+    await within('new', async ({ ledger, suppressions }) => {
+      expect(await suppressions.find('shop', 'email', 'gone@example.com')).toMatchObject(bounced);
       expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'SENDING', token: 't1', version: 3 });
       expect(await ledger.get('dlv_later' as DeliveryId)).toBeNull();
       expect(await ledger.countByState()).toEqual({ SENDING: 3 });

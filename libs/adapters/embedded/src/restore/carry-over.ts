@@ -15,6 +15,8 @@ export type CarriedOver = {
   readonly deliveries: number;
   /** Deliveries that only the newer folder has and that waited there: they come again only with their events. */
   readonly leftWaiting: number;
+  /** Addresses that only the newer folder held mail back from. */
+  readonly suppressed: number;
   /** Records of `carillon.events` that only the newer folder has. */
   readonly lost: readonly Span[];
 };
@@ -27,7 +29,8 @@ const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage
 /**
  * Brings what the newer folder's ledger knows into the restored one: every delivery that ended there, is in doubt or was
  * being sent. So nothing that it sent is sent again, neither by what the backup does again nor by events that
- * come again. Each is told of on the log. What waited there has been sent by nobody and stays as the backup has it.
+ * come again. Each is told of on the log. What waited there has been sent by nobody and stays as the backup has it. Addresses
+ * that mail is held back from are carried over too.
  */
 export function carryOver(sql: Statements, newer: string, moment: Moment): CarriedOver {
   const { database } = dataFiles(newer);
@@ -54,7 +57,7 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
         deliveries += 1;
       }
     }
-    return { deliveries, leftWaiting, lost };
+    return { deliveries, leftWaiting, suppressed: carrySuppressions(sql, source), lost };
   } catch (error) {
     if (isCarillonError(error)) throw error;
     throw new CarillonError('wrong_usage', `${newer} cannot be read (${messageOf(error)})`, {}, { cause: error });
@@ -62,6 +65,20 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
     db?.close();
     lock.release();
   }
+}
+
+const SUPPRESSION = ['workspace', 'channel', 'address', 'source', 'detail', 'delivery_id', 'at'] as const;
+
+/** Whoever must not be written to since the backup must not be written to now. What the backup holds back stays held back. */
+function carrySuppressions(sql: Statements, source: Statements): number {
+  const columns = SUPPRESSION.join(', ');
+  const places = SUPPRESSION.map(() => '?').join(', ');
+  let carried = 0;
+  for (const row of source.iterate(`SELECT ${columns} FROM suppressions ORDER BY sequence`)) {
+    const values = SUPPRESSION.map((column) => row[column] ?? null);
+    carried += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
+  }
+  return carried;
 }
 
 /**
