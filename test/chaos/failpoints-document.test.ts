@@ -1,41 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { FAILPOINT_ACTIONS } from '@carillon/runtime';
 import { describe, expect, it } from 'vitest';
-import { everyCase, everyCaseOfRoles, situationOf, type FailpointCase, type Situation } from './failpoints/cases.ts';
+import { everyCase, everyCaseOfRoles, situationOf, type FailpointCase } from './failpoints/cases.ts';
 import type { CaseEnd } from './failpoints/laboratory.ts';
-import { clusterPart, embeddedPart, failpointPage, partsOf, SITUATION } from './failpoints/table.ts';
+import { clusterPart, embeddedPart, endsIn, failpointPage, partsOf } from './failpoints/table.ts';
 
 const page = await readFile(new URL('../../docs/failpoints.md', import.meta.url), 'utf8');
 const [embedded, cluster] = partsOf(page);
-const SITUATIONS = Object.keys(SITUATION) as Situation[];
-
-const cellsOf = (line: string): readonly string[] =>
-  line
-    .split('|')
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-
-/** How each case ended, as the page has it. */
-function endsIn(part: string, before: 'who failed' | null): readonly CaseEnd[] {
-  const lines = part.split('\n').filter((line) => line.startsWith('| '));
-  const [head = [], ...rows] = lines.map(cellsOf);
-  return rows.flatMap((cells) =>
-    FAILPOINT_ACTIONS.flatMap((action): readonly CaseEnd[] => {
-      const cell = cells[head.indexOf(action)] ?? '';
-      const [, state, messages] = /^([A-Z_]+ [a-z_]+), ([01]) mails?$/.exec(cell) ?? [];
-      if (state === undefined) return [];
-      const at = (cells[0] ?? '').replaceAll('`', '');
-      const words = cells[head.indexOf('what is under way')];
-      const situation = SITUATIONS.find((one) => SITUATION[one] === words) ?? 'order';
-      const who = before === null ? '' : (cells[head.indexOf(before)] ?? '');
-      return [{ case: { at, action, situation }, reached: true, who, state, messages: Number(messages) }];
-    }),
-  );
-}
 
 const nameOf = (one: FailpointCase): string => `${one.at}: ${one.action} (${situationOf(one)})`;
 const namesOf = (ends: readonly CaseEnd[]): readonly string[] => ends.map((end) => nameOf(end.case)).toSorted();
 
+/** That it ended so is looked at where it is let fail: `embedded/failpoints/failpoints.test.ts`. */
 describe('docs/failpoints.md says how it ended at every place', () => {
   it('of the one process, whatever the failure', () => {
     const all = everyCase(FAILPOINT_ACTIONS).map(nameOf).toSorted();

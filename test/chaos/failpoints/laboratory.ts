@@ -120,7 +120,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   const cuts: Cut[] = [];
   /** What was not waited for: some of it may be under way when the next case fails. */
   const open: Scene[] = [];
-  /** What was never taken, however often it was said. */
+  /** What was never taken, however often it was said, or never over. */
   const untaken: Finding[] = [];
   let callsCut = 0;
 
@@ -171,9 +171,9 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
       if (!mayCutACall(one)) open.push(scene);
       return;
     }
-    // Where it is never over, the verdict says so.
+    // In this life: what a start would set right again stands still until then.
     await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
-      () => undefined,
+      (error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }),
     );
   }
 

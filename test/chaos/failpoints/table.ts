@@ -3,7 +3,7 @@ import { everyCase, situationOf, type FailpointCase, type Situation } from './ca
 import type { CaseEnd } from './laboratory.ts';
 
 /** What is under way, in words. */
-export const SITUATION: Readonly<Record<Situation, string>> = {
+const SITUATION: Readonly<Record<Situation, string>> = {
   order: 'an order',
   watched: 'an order about which the partner is asked',
   unaddressed: 'the same, and the partner has no address',
@@ -72,6 +72,32 @@ export const clusterPart = (ends: readonly CaseEnd[]): string => `${CLUSTER_INTR
 export function partsOf(page: string): readonly [embedded: string, cluster: string] {
   const at = page.indexOf(`\n${ON_CLUSTER}`);
   return at < 0 ? [page, ''] : [page.slice(0, at), page.slice(at + 1)];
+}
+
+const SITUATIONS = Object.keys(SITUATION) as Situation[];
+
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** How each case ended, as a part of the page has it; `before` is the column of who failed, where there is one. */
+export function endsIn(part: string, before: 'who failed' | null): readonly CaseEnd[] {
+  const lines = part.split('\n').filter((line) => line.startsWith('| '));
+  const [head = [], ...rows] = lines.map(cellsOf);
+  return rows.flatMap((cells) =>
+    FAILPOINT_ACTIONS.flatMap((action): readonly CaseEnd[] => {
+      const cell = cells[head.indexOf(action)] ?? '';
+      const [, state, messages] = /^([A-Z_]+ [a-z_]+), ([01]) mails?$/.exec(cell) ?? [];
+      if (state === undefined) return [];
+      const at = (cells[0] ?? '').replaceAll('`', '');
+      const words = cells[head.indexOf('what is under way')];
+      const situation = SITUATIONS.find((one) => SITUATION[one] === words) ?? 'order';
+      const who = before === null ? '' : (cells[head.indexOf(before)] ?? '');
+      return [{ case: { at, action, situation }, reached: true, who, state, messages: Number(messages) }];
+    }),
+  );
 }
 
 /** The page that says how each case ended. */
