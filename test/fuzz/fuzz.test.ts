@@ -52,9 +52,12 @@ it(
       'files taken',
       'events 202',
       'management 200',
+      'cohorts 200',
+      'credentials 200',
     ]) {
       expect(counts[taken], taken).toBeGreaterThan(cases / 1_000);
     }
+    expect(counts['credentials 202']).toBeGreaterThan(0);
   },
   300_000 + cases * 30,
 );
