@@ -85,7 +85,8 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
     worst.loopMax = Math.max(worst.loopMax, seen.loopMax * seen.share);
     worst.memory = Math.max(worst.memory, seen.memory);
     // A metric that is not there is no good news.
-    if (!(delay <= MOST_LOOP_DELAY)) fail(`event-loop delay p99 of ${Math.round(delay)} ms in cases ${begin} to ${end}`);
+    if (!(delay <= MOST_LOOP_DELAY))
+      fail(`event-loop delay p99 of ${Math.round(delay)} ms in cases ${begin} to ${end}`);
     options.progress?.(end - from, failures.length);
   }
   const unwell = await target.wellness();
