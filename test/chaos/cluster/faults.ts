@@ -37,10 +37,15 @@ function shuffled<Item>(items: readonly Item[], chance: () => number): readonly 
 const BEYOND_CALL_LEASE = CALL_LEASE + 4_000;
 const BEYOND_MAIL_LEASE = 40_000;
 
+/** Events taken, after which everybody has something under way. */
+const BUSY = 100;
+
 /** All there is: kills, a worker of each kind held still until others have its work, and a storm of rebalances. */
 export async function everything(site: Site, kills: number): Promise<void> {
   const { cluster, supervisor } = site;
   const freeze = async (member: Member | undefined, span: number): Promise<void> => {
+    // Whoever is held before there is work has nothing in mind when it wakes.
+    await untilFound('events before somebody is held', async () => site.taken() >= BUSY || undefined, 120_000);
     if (member) await supervisor.freeze(member, span);
   };
   await Promise.all([

@@ -73,12 +73,12 @@ const SUPPRESSION = ['workspace', 'channel', 'address', 'source', 'detail', 'del
 function carrySuppressions(sql: Statements, source: Statements): number {
   const columns = SUPPRESSION.join(', ');
   const places = SUPPRESSION.map(() => '?').join(', ');
-  let carried = 0;
+  let added = 0;
   for (const row of source.iterate(`SELECT ${columns} FROM suppressions ORDER BY sequence`)) {
     const values = SUPPRESSION.map((column) => row[column] ?? null);
-    carried += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
+    added += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
   }
-  return carried;
+  return added;
 }
 
 /**
