@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCustodyStage } from '@carillon/stages';
 import { account } from '@carillon/testing/given';
 import { startScriptedSmtp, untilFound } from '@carillon/testing/topology';
@@ -229,7 +229,7 @@ describe('two processes over one ledger', () => {
     under = await RoleUnderTest.open({ partitions: 4 });
     await under.shop();
     // Stands still, so that nothing waits for so long that the other one helps out, however slow the machine is.
-    vi.spyOn(under.topology.clock, 'now').mockReturnValue(Date.now());
+    under.topology.clock.standStill();
     // Slow enough for a backlog: the ledger is read again and again while it is worked off.
     under.mail.follow(({ stage }) => (stage === 'dot' ? { say: '250 2.0.0 Ok', after: 60 } : undefined));
     await under.start();

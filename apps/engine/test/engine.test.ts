@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EMPTY_CONFIGURATION } from '@carillon/domain';
 import { readSourceRecord } from '@carillon/stages';
 import { changesOf, orderShop, recordOf } from '@carillon/testing/given';
@@ -103,11 +103,10 @@ describe('the engine', () => {
     await start(counted);
     await everywhere(0, 2);
     // Stands still, or a slow round would make the record old.
-    const now = vi.spyOn(topology.clock, 'now').mockReturnValue(topology.clock.now());
+    topology.clock.standStill();
     await leaveBehind();
     await another();
     expect((await markers()).flat()).not.toContain(1);
-    now.mockRestore();
     topology.clock.pass(6000);
     await everywhere(1);
   });

@@ -11,6 +11,7 @@ import {
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, LEASE_SPAN, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { exploreAll, type Explored } from './exploring.ts';
+import { ANSWERS } from './provider-answers.ts';
 
 /** The decisions under test. The product's own by default; a mutant replaces one. */
 export type Decisions = {
@@ -100,14 +101,6 @@ function stateKey({ doc, workers, sweeper, operator, accepted, calls, crashes, l
   const both = workers.map((one) => `${one.doing}${one.token}${one.verdict ?? ''}${docKey(one.seen)}`).toSorted();
   return [docKey(doc), ...both, docKey(sweeper), docKey(operator), accepted, calls, crashes, lost, waivers].join('|');
 }
-
-const ANSWERS: readonly (readonly [verdict: ProviderVerdict, accepted: boolean])[] = [
-  ['accepted', true],
-  ['refused_content', false],
-  ['transient', false],
-  ['ambiguous', true],
-  ['ambiguous', false],
-];
 
 /** Every step that can come next: two workers, a sweeper that finds a lease run out whenever it likes, an operator. */
 class Model {

@@ -16,6 +16,7 @@ import {
 import type { AttemptId, DeliveryId, IntentId } from '@carillon/kernel';
 import { givenIntent, LEASE_SPAN, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { exploreAll, type Explored } from './exploring.ts';
+import { ANSWERS } from './provider-answers.ts';
 
 /** The decisions under test. The product's own by default; a mutant replaces one. */
 export type SlotDecisions = {
@@ -95,6 +96,7 @@ const docKey = (doc: Delivery | null): string =>
         doc.attemptsUsed,
         doc.duplicates,
         doc.judged,
+        doc.attempts.map(({ token, result }) => `${token}${result?.verdict ?? '?'}`),
       ].join();
 
 function stateKey({ doc, takers, sender, ender, ...rest }: State): string {
@@ -102,14 +104,6 @@ function stateKey({ doc, takers, sender, ender, ...rest }: State): string {
   const sending = sender && { ...sender, seen: docKey('seen' in sender ? sender.seen : null) };
   return JSON.stringify([docKey(doc), both, sending, ender && [ender.who, docKey(ender.seen)], rest]);
 }
-
-const ANSWERS: readonly (readonly [verdict: ProviderVerdict, accepted: boolean])[] = [
-  ['accepted', true],
-  ['refused_content', false],
-  ['transient', false],
-  ['ambiguous', true],
-  ['ambiguous', false],
-];
 
 class SlotModel {
   readonly #rules: SlotDecisions;

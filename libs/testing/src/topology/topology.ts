@@ -9,7 +9,7 @@ import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
-import type { Duration, EventId, Json } from '@carillon/kernel';
+import type { Duration, EventId, Instant, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
 import type { Clock, Consumption, Ids, LogRecord, OutboundHttp, TemplateRenderer, TopicName } from '@carillon/ports';
 import { startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
@@ -32,7 +32,11 @@ import { compileGiven } from '../given/rules.ts';
 import { createLoopbackGuard, createLoopbackHttp, type LoopbackNames } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
-export type MovedClock = Clock & { pass(span: Duration): void };
+export type MovedClock = Clock & {
+  pass(span: Duration): void;
+  /** From now on only what the test says passes, so that a slow machine counts for nothing. */
+  standStill(): void;
+};
 
 export type EventFacts = { readonly key?: string; readonly stream?: string; readonly traceparent?: string };
 
@@ -79,11 +83,15 @@ export class Topology {
 
   constructor(options: TopologyOptions) {
     let moved = 0;
+    let stood: Instant | null = null;
     this.#options = options;
     this.clock = {
-      now: () => Date.now() + moved,
+      now: () => (stood ?? Date.now()) + moved,
       pass: (span) => {
         moved += span;
+      },
+      standStill: () => {
+        stood ??= Date.now();
       },
     };
   }
