@@ -135,6 +135,7 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page
     .locator('#rows .state')
     .filter({ hasText: /WAITING|SENDING/ })
+    .first()
     .waitFor({ state: 'detached' });
   await page.locator('#rows button', { hasText: 'duplicate' }).click();
   await page.getByText('Story of the event').waitFor();
