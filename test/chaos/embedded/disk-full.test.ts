@@ -12,7 +12,7 @@ const WITHIN = 120_000;
 const FULL = '4096';
 
 /** An answer of the partner that came so near to it may not have been written down. */
-const NEAR = 2_000;
+const NEAR = 10_000;
 
 /** As on a full disk, every write that makes a file longer fails for this process (EFBIG in place of ENOSPC). */
 const limitFiles = (pid: number, bytes: string) =>
