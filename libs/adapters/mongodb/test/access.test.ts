@@ -65,6 +65,7 @@ describeWith('mongodb', 'a database that asks who comes', () => {
       url: service.url,
       database: 'asked',
       clock: wallClock,
+      patience: 60_000,
       ...(password !== null && { credentials: { ...credentials, password } }),
     });
 
@@ -82,7 +83,7 @@ describeWith('mongodb', 'a database that asks who comes', () => {
       await expect(refused).rejects.toThrow(/refuses these credentials/);
       await expect(refused).rejects.not.toThrow(/a guess/);
     }
-    // Patience would last for 4 s each time.
-    expect(performance.now() - begun).toBeLessThan(7500);
+    // Patience would last for a minute each time.
+    expect(performance.now() - begun).toBeLessThan(60_000);
   });
 });

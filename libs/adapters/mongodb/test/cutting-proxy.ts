@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { freePorts } from '@carillon/testing/services';
 
 /** Between a client and one server: lets requests through and loses answers, or is away altogether. */
 export type CuttingProxy = {
@@ -50,8 +51,9 @@ export async function startCuttingProxy(target: {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // One that nobody takes while it is away.
+  const [port = 0] = await freePorts(1);
+  await listen(port);
   const goAway = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();
