@@ -10,7 +10,12 @@ import type { Finding } from './verdict.ts';
 export type Cut = { readonly from: number; readonly until: number };
 
 /** What the partner's book says, and what excuses a call that the product knows nothing of. */
-export type PartnerSide = { readonly calls: readonly BookedCall[]; readonly cuts: readonly Cut[] };
+export type PartnerSide = {
+  readonly calls: readonly BookedCall[];
+  readonly cuts: readonly Cut[];
+  /** When answers that were in custody could not come on the log: what they took then tells nothing of the product. */
+  readonly outages?: readonly Cut[];
+};
 
 /**
  * Holds the answers on the log against the partner's book: each came from a call that was answered, nobody was asked

@@ -29,11 +29,11 @@ export type Settled = {
   readonly left: readonly string[];
 };
 
-/**
- * What is promised (design): so long after the last fault everything has ended or is in doubt. Leases are as long on any
- * machine, work is not: CRASH_SLOWNESS is by how much this one is slower than it should be.
- */
-export const SETTLED_WITHIN = 60_000 * Number(process.env['CRASH_SLOWNESS'] ?? 1);
+/** How much slower this machine is than it should be. Leases are as long on any machine, work is not. */
+export const SLOWNESS = Number(process.env['CRASH_SLOWNESS'] ?? 1);
+
+/** What is promised (design): so long after the last fault everything has ended or is in doubt. */
+export const SETTLED_WITHIN = 60_000 * SLOWNESS;
 
 /** Beyond it nobody waits any longer, even where something still moves: slow is told from stuck. */
 const WAITS_FOR = 3 * SETTLED_WITHIN;

@@ -3,11 +3,15 @@ import type { LedgerSend } from '@carillon/testing';
 import type { Cut, PartnerSide } from './asking.ts';
 import type { SendsAtKills } from './doubts.ts';
 import type { Evidence } from './evidence.ts';
+import { SLOWNESS } from './settle.ts';
 
 /** On an idle machine an answer is written down within some ten milliseconds; below this a process is not to be blamed. */
 const LEAST = 500;
-/** However busy the machine is: a product that sits on answers for longer is at fault. */
-const MOST = 5_000;
+/**
+ * A product that sits on answers for longer is at fault. Eight times what a cluster needed on two cores with a load of
+ * up to 28.
+ */
+const MOST = 2_000 * SLOWNESS;
 /** The slowest that a kill cut off may have been slower than the slowest that it let through. */
 const BEYOND_THE_SLOWEST = 2;
 
@@ -32,11 +36,11 @@ const isCut = (from: number, until: number, cuts: readonly Cut[]): boolean =>
   cuts.some((cut) => cut.from <= until && cut.until >= from);
 
 /** From the partner's last byte to the log. */
-function lagsOfAnswers({ calls, cuts }: PartnerSide, { lookups }: Evidence): readonly number[] {
+function lagsOfAnswers({ calls, cuts, outages = [] }: PartnerSide, { lookups }: Evidence): readonly number[] {
   const byId = new Map(calls.map((call) => [call.callId, call]));
   return lookups.flatMap(({ lookup, at }) => {
     const endedAt = byId.get(lookup.callId)?.endedAt ?? at;
-    return isCut(endedAt, at, cuts) ? [] : [at - endedAt];
+    return isCut(endedAt, at, [...cuts, ...outages]) ? [] : [at - endedAt];
   });
 }
 

@@ -196,11 +196,11 @@ describe('The verdict', () => {
     const three = [{ ...before, callId: 'req_1' }, ...calls];
     const once = { calls: three, cuts: [{ from: before.at, until: before.at }] };
     expect(kinds({ ...course, partner: once }, evidence)).toEqual(['asked']);
-    // What the run shows to be slow is excused up to its double, and never beyond five seconds.
+    // What the run shows to be slow is excused up to its double, and never beyond two seconds.
     const slowly = (took: number) => ({ ...evidence, lookups: [{ ...record, at: call.endedAt + took }] });
     expect(kinds(at(before.endedAt + 1_400), slowly(700))).toEqual([]);
     expect(kinds(at(before.endedAt + 1_401), slowly(700))).toEqual(['asked']);
-    expect(kinds(at(before.endedAt + 5_001), slowly(9_000))).toEqual(['asked']);
+    expect(kinds(at(before.endedAt + 2_001), slowly(9_000))).toEqual(['asked']);
     // A call that the product knows of was repeated for a reason.
     const known = [{ ...record, lookup: { ...record.lookup, calls: 2 } }];
     expect(kinds({ ...course, partner: { calls, cuts: [] } }, { ...evidence, lookups: known })).toEqual([]);

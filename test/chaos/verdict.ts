@@ -51,8 +51,20 @@ export function judge(course: Course, evidence: Evidence): readonly Finding[] {
 }
 
 /** How near to a kill a call counts as cut off by it. */
-export const slackIn = ({ partner, callsAtKills }: Course, evidence: Evidence): number =>
+const slackIn = ({ partner, callsAtKills }: Course, evidence: Evidence): number =>
   slackOf({ partner, sends: typeof callsAtKills === 'number' ? null : callsAtKills }, evidence);
+
+const STEPS = [0, 50, 100, 250, 500, 1_000, 2_000];
+
+/** For the report: the slack that was allowed, and the least one of some steps with which nothing would have been found. */
+export function slackFigures(
+  course: Course,
+  evidence: Evidence,
+): { readonly slack: number; readonly slackNeeded: number } {
+  const isGreen = (slack: number): boolean =>
+    findAsked(course.partner, evidence, slack).length + findDoubts(course, evidence, slack).length === 0;
+  return { slack: slackIn(course, evidence), slackNeeded: STEPS.find(isGreen) ?? -1 };
+}
 
 function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: Evidence): readonly Finding[] {
   const intents = new Map(evidence.intents.map((intent) => [intent.eventId as string, intent]));

@@ -11,8 +11,8 @@ import type { Edge, Network } from '../network.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, slackIn, type Course, type Finding } from '../verdict.ts';
-import { cutsOf } from './cuts.ts';
+import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
+import { cutsOf, outagesOf } from './cuts.ts';
 import type { Site } from './faults.ts';
 import { lookAt, settle } from '../settle.ts';
 import { openClusterStores } from './stores.ts';
@@ -153,7 +153,11 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       mail,
       callsAtKills: { sends: await smtp.sends(), kills: cutsOf('delivery', supervisor.faults) },
       answersLost: network?.resets('delivery-smtp') ?? 0,
-      partner: { calls: partner.calls, cuts: [...cutsOf('engine', supervisor.faults), ...(network?.cuts() ?? [])] },
+      partner: {
+        calls: partner.calls,
+        cuts: [...cutsOf('engine', supervisor.faults), ...(network?.cuts() ?? [])],
+        outages: outagesOf(supervisor.faults),
+      },
       settledAfter,
     };
     return {
@@ -165,7 +169,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
       figures: {
         ...figuresOf(posters, supervisor, evidence),
-        slack: slackIn(course, evidence),
+        ...slackFigures(course, evidence),
         partnerCalls: partner.calls.length,
         partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
         messages: mail.length,

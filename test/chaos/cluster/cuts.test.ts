@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutsOf } from './cuts.ts';
+import { cutsOf, outagesOf } from './cuts.ts';
 
 it('What a role has under way is cut off by kills of it, where it is held and goes on, and while the database is away, by nothing else', () => {
   const faults = [
@@ -23,5 +23,18 @@ it('What a role has under way is cut off by kills of it, where it is held and go
     { from: 250_000, until: 250_000 },
     { from: 330_000, until: 330_000 },
     { from: 310_000, until: 315_000 },
+  ]);
+});
+
+it('An answer in custody waits for the log while a broker is away, and a while after', () => {
+  const faults = [
+    { at: 100_000, what: 'kill Kafka node 1' },
+    { at: 105_000, what: 'kill engine 1' },
+    { at: 110_000, what: 'Kafka node 1 is back' },
+    { at: 200_000, what: 'kill Kafka node 2' },
+  ];
+  expect(outagesOf(faults)).toEqual([
+    { from: 100_000, until: 125_000 },
+    { from: 200_000, until: 215_000 },
   ]);
 });

@@ -17,7 +17,7 @@ import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture, Posts } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, slackIn, type Course, type Finding } from '../verdict.ts';
+import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
 import { comeToRest, settleInLife, type Rest } from './rest.ts';
 import { standingStill } from '../settle.ts';
 
@@ -221,7 +221,7 @@ async function report(
     figures: {
       kills: options.rounds,
       settledAfter,
-      slack: slackIn(course, evidence),
+      ...slackFigures(course, evidence),
       acknowledged: posters.taken(),
       changes: changes.length,
       leavers: changes.filter(({ user }) => user.startsWith('club-')).length,
