@@ -72,7 +72,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     logFault(log, fault, reply.request);
     return sendProblem(reply, fault);
   };
-  refuseLateRequests(app, limits.handlerTimeout, refuse);
+  refuseLateRequests(app, limits.handlerTimeout, (reply, fault) => void refuse(reply, fault));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
