@@ -65,7 +65,7 @@ export function serveCohortIntake(
     await freshness.ensure();
     const given = readTraceparent(oneHeader(request, 'traceparent') ?? null);
     const span = telemetry?.startRequest(given, COHORTS);
-    reply.raw.once('close', () => span?.end(reply.raw.statusCode));
+    if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     const share = budget.share();
     const answer = await receive(request, reply, share, span ? span.traceparent : given).catch((error: unknown) => {
       share.release();

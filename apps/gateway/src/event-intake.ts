@@ -51,7 +51,7 @@ export function serveEventIntake(
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
     const span = telemetry?.startRequest(given, EVENTS);
-    reply.raw.once('close', () => span?.end(reply.raw.statusCode));
+    if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
     const share = budget.share();

@@ -20,7 +20,7 @@ export function refuseLateRequests(
   };
   app.addHook('onRequest', (_request, reply, done) => {
     const timer = setTimeout(end, span, reply);
-    reply.raw.once('close', () => clearTimeout(timer));
+    reply.raw.on('close', () => clearTimeout(timer));
     done();
   });
 }

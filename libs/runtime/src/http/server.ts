@@ -203,7 +203,7 @@ function trackRequests(app: FastifyInstance, answers: Answers): UnderWay {
   app.server.on('request', (request, response) => {
     answers.set(request.socket, response);
     count += 1;
-    response.once('close', () => {
+    response.on('close', () => {
       count -= 1;
       if (count === 0) for (const resume of waiting.splice(0)) resume();
     });
