@@ -4,7 +4,8 @@ import type { TopicName } from '@carillon/ports';
 import { isRefusal, isTooLarge } from '../connection/faults.ts';
 import type { Watermarks } from '../watermarks.ts';
 import { type Entry, placeOf, takeSend } from './appending.ts';
-import type { DisposableProducer, Message } from './disposable-producer.ts';
+import type { DisposableProducer } from './disposable-producer.ts';
+import type { ReadyRecord } from './record-batch.ts';
 
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 500;
@@ -131,8 +132,8 @@ export const refusal = (cause: unknown): CarillonError =>
     { cause },
   );
 
-function messagesOf(entries: readonly Entry[]): ReadonlyMap<TopicName, readonly Message[]> {
-  const messages = new Map<TopicName, Message[]>();
+function messagesOf(entries: readonly Entry[]): ReadonlyMap<TopicName, readonly ReadyRecord[]> {
+  const messages = new Map<TopicName, ReadyRecord[]>();
   for (const { topic, message } of entries) {
     const list = messages.get(topic);
     if (list) list.push(message);

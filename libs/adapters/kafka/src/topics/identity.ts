@@ -3,6 +3,7 @@ import { TOPICS, type TopicName } from '@carillon/ports';
 import { createBrokers } from '../connection/cluster.ts';
 import type { KafkaConnection } from '../connection/options.ts';
 import { createDisposableProducer } from '../producing/disposable-producer.ts';
+import { ReadyRecord } from '../producing/record-batch.ts';
 import { createReader } from '../reading/reader.ts';
 import { headersOf, IDENTITY_HEADER, isIdentity } from '../reading/records.ts';
 import { createWatermarks } from '../watermarks.ts';
@@ -25,7 +26,7 @@ export async function establishIdentity(connection: KafkaConnection, fresh: () =
     await producer.connect();
     const headers = { [IDENTITY_HEADER]: fresh(), topics: TOPICS.join(' ') };
     const value = Buffer.from(JSON.stringify(headers));
-    await producer.send(new Map([[CONFIG, [{ key: 'log', value, partition: 0, headers }]]]));
+    await producer.send(new Map([[CONFIG, [new ReadyRecord(0, 'log', value, headers)]]]));
   } finally {
     producer.discard();
   }
