@@ -154,14 +154,13 @@ describe('the configuration', () => {
 
   test('that is stale is read once for all who wait, and then they are let in', async () => {
     let readings = 0;
-    let readAt = 0;
-    ground.configuration.readToEndAt = () => readAt;
+    ground.configuration.readToEndAt = () => 0;
     ground.configuration.refresh = async () => {
       readings += 1;
       await pause(30);
-      readAt = Date.now();
+      ground.configuration.readToEndAt = () => Date.now();
     };
-    const gateway = await ground.start();
+    const gateway = await ground.start({ refreshDeadline: 60_000 });
     const answers = await Promise.all([1, 2, 3].map(() => post(gateway, 'shop/orders', ground.keys.backend)));
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
     expect(readings).toBe(1);

@@ -70,9 +70,6 @@ const CALM_PARTNER = { throttled: 0, unavailable: 0, neverAnswered: 0, latency: 
 /** Longer than any lease. */
 const OVER_WITHIN = 120_000;
 const REACHED_WITHIN = 60_000;
-/** A call of the partner that came, or was answered, so near to a failure may have been cut off by it. */
-const NEAR = 3_000;
-
 type Logs = ReturnType<Patient['logs']>;
 
 type Parts = {
@@ -151,13 +148,13 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     await patient.ready();
     const scene = await prepare(situationOf(one), done.length, floor);
     const said = patient.logs();
-    const from = Date.now() - NEAR;
+    const from = Date.now();
     await arm(`${one.at}:1:${one.action}`);
     const acting = scene.act().catch((error: unknown) => {
       untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
     });
     const who = await comeBack(one, said);
-    cuts.push({ from, until: Date.now() + NEAR });
+    cuts.push({ from, until: Date.now() });
     if (who !== null && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
     done.push({ case: one, subject: scene.subject, who });
     await acting;
@@ -179,7 +176,9 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
 
   async function runAndKill(one: FailpointCase): Promise<void> {
     await begin(one);
+    const from = Date.now();
     await patient.killAll();
+    cuts.push({ from, until: Date.now() });
     callsCut += 1;
   }
 

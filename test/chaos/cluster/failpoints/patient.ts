@@ -5,7 +5,7 @@ import { startCluster, type ClusterServices, type Member } from '@carillon/testi
 import { readEvidence } from '../../evidence.ts';
 import { createLives } from '../../failpoints/lives.ts';
 import type { OpenPatient } from '../../failpoints/patient.ts';
-import { settle } from '../settle.ts';
+import { lookAt, settle } from '../../settle.ts';
 import { openClusterStores } from '../stores.ts';
 
 const ENDS_WITHIN = 20_000;
@@ -65,7 +65,7 @@ export const openClusterPatient =
         await startGone();
         const stores = await openClusterStores(services, database);
         try {
-          await settle(stores, Date.now(), quiet);
+          await settle(lookAt(stores), { since: Date.now(), ...(quiet !== undefined && { standstill: quiet }) });
           await cluster.stop();
           return await readEvidence(stores);
         } finally {
