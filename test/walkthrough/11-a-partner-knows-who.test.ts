@@ -1,6 +1,7 @@
 import { writeFile, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createPartner, readUsers } from '@carillon/example-partner';
+import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chapter } from './places.ts';
 import { ORDER, ORDER_PAID, startCarillon, type Carillon } from './support.ts';
@@ -85,7 +86,11 @@ chapter('11. A partner knows who', (newHome) => {
     expect(sent.to).toBe('ada@example.com');
     expect((await carillon.inbox()).map(({ to }) => to)).toEqual(['ada@example.com']);
 
-    const trace = await carillon.trace(id);
+    // What became of the answer is told a moment after whoever was told of it.
+    const trace = await untilFound('the story of the answer', async () => {
+      const story = await carillon.trace(id);
+      return story.includes('answer recorded') && story.includes('person 2') ? story : undefined;
+    });
     expect(trace).toContain('fired: asks crm about 4 user ids');
     expect(trace).toMatch(/call to the partner: answered 200, 3 items/);
     expect(trace).toMatch(/answer recorded: 3 people, 1 missing/);

@@ -60,6 +60,12 @@ const subjectsTo = (address: string) =>
     const found = (await carillon.inbox()).filter((message) => message.to === address);
     return found.length > 0 ? found.map((message) => message.subject) : undefined;
   });
+/** Everything that was sent so far is in the list of events. */
+const untilListed = () =>
+  untilFound('a list without a backlog', async () => {
+    const { out } = await carillon.command(['doctor']);
+    return /control on carillon\.events: 0 records behind/.test(out) || undefined;
+  });
 const countEvents = async (): Promise<number> =>
   (await carillon.ask<{ items: readonly unknown[] }>(['events', '--limit', '500'])).items.length;
 
@@ -123,6 +129,7 @@ describe('the write to local storage', () => {
       `import { saveLocally, sendUnsent } from './saved-locally.mjs'; ${then}`,
     ];
     const send = `await sendUnsent({ url: process.env.EVENTS_URL, credential: process.env.CARILLON_API_KEY });`;
+    await untilListed();
     const before = await countEvents();
     const offline = await run(process.execPath, visit(`saveLocally('order', ${JSON.stringify(order('L-1'))});`));
     expect(offline.code, offline.told).toBe(0);
@@ -151,6 +158,7 @@ database.execute("ROLLBACK")
 `;
     const made = await run(PROGRAMS.python.path, ['-c', setUp]);
     expect(made.code, made.told).toBe(0);
+    await untilListed();
     const before = await countEvents();
     const refused = await run(PROGRAMS.python.path, ['send_outbox.py', 'shop.db'], { CARILLON_API_KEY: 'wrong' });
     expect(refused.told).toContain('401');

@@ -178,7 +178,11 @@ export async function startCarillon(
       return { out: () => out, end: () => void watcher.kill('SIGTERM') };
     },
     async send(event, headers = {}) {
-      const sent = await post('shop/orders', JSON.stringify(event), { authorization: `Bearer ${key}`, ...headers });
+      // A busy machine may keep the gateway from its configuration for a moment: nothing was taken, and clients come again.
+      const sent = await untilFound('the gateway has read its configuration', async () => {
+        const answer = await post('shop/orders', JSON.stringify(event), { authorization: `Bearer ${key}`, ...headers });
+        return answer.body['code'] === 'configuration_stale' ? undefined : answer;
+      });
       if (sent.status !== 202) throw new Error(`${sent.status}: ${String(sent.body['detail'])}`);
       return String(sent.body['id']);
     },

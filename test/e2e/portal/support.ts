@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { untilFound } from '@carillon/testing';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
@@ -106,15 +107,19 @@ export async function startDemo(): Promise<Demo> {
         if (faults.length > 0) throw new Error(JSON.stringify(faults));
       },
       async send(stream, key, event) {
-        const answer = await fetch(`${gateway}/events/${stream}`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify(event),
+        // A busy machine may keep the gateway from its configuration for a moment: nothing was taken, and clients come again.
+        return untilFound('the gateway has read its configuration', async () => {
+          const answer = await fetch(`${gateway}/events/${stream}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify(event),
+          });
+          const text = await answer.text();
+          const { id, code } = JSON.parse(text) as { id?: string; code?: string };
+          if (id === undefined && code !== 'configuration_stale')
+            throw new Error(`${stream}: ${answer.status} ${text}`);
+          return id;
         });
-        const text = await answer.text();
-        const { id } = JSON.parse(text) as { id?: string };
-        if (id === undefined) throw new Error(`${stream}: ${answer.status} ${text}`);
-        return id;
       },
     };
   } catch (error) {

@@ -136,9 +136,7 @@ describe('a cohort of Mixpanel', () => {
     });
     expect(items).toHaveLength(8);
     const stories: TraceBody['steps'][] = [];
-    for (const { id } of items) {
-      stories.push((await shop.api<TraceBody>('GET', `/v1/workspaces/shop/events/${id}/trace`)).body.steps);
-    }
+    for (const { id } of items) stories.push((await shop.judged(id)).steps);
     const texts = stories.map((steps) =>
       steps.flatMap(({ text, lines }) => [text, ...lines.map((line) => line.trim())]),
     );
@@ -175,8 +173,8 @@ describe('a cohort whose members lack the mapped field', () => {
     });
     const told = await shop.run(['integration', 'show', 'mapped']);
     expect(told.stdout).toContain('no member with a user id: look at user_id of the integration; nobody leaves');
-    const metrics = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
-    expect(metrics).toContain('carillon_cohort_members_skipped_total{integration="shop/mapped"} 2');
+    const metrics = async () => (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+    await expect.poll(metrics).toContain('carillon_cohort_members_skipped_total{integration="shop/mapped"} 2');
   });
 });
 

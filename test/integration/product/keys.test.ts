@@ -81,10 +81,19 @@ describe('A key ends', () => {
   });
 
   it('at its time, without anybody doing anything', async () => {
-    await shop.run(['api-key', 'revoke', 'next', '--workspace', 'shop']);
-    const at = Date.now() + 6_000;
-    const key = await make('shop', { name: 'next', expires_at: new Date(at).toISOString() });
-    expect((await post('shop/orders', key)).status).toBe(202);
+    let at = 0;
+    let key = '';
+    // A machine that stands still for so long sees it end before its first use: then there is one that ends later.
+    for (let span = 6_000, status = 0; status !== 202; span *= 3) {
+      await shop.run(['api-key', 'revoke', 'next', '--workspace', 'shop']);
+      at = Date.now() + span;
+      key = await make('shop', { name: 'next', expires_at: new Date(at).toISOString() });
+      ({ status } = await untilFound('an answer', async () => {
+        const answer = await post('shop/orders', key);
+        return answer.body.code === 'configuration_stale' ? undefined : answer;
+      }));
+      expect(status === 202 || Date.now() >= at, `${status} before its end`).toBe(true);
+    }
     await untilFound('a refusal', async () => ((await post('shop/orders', key)).status === 401 ? true : undefined));
     expect(Date.now()).toBeGreaterThanOrEqual(at);
     const past = await shop.run(['api-key', 'list', '--json', '--workspace', 'shop']);

@@ -212,9 +212,8 @@ async function slowdown(smtpPort: number): Promise<number> {
   const { answers } = await flood.finish();
   const { body } = await shop.api<{ deliveries: Record<string, number> }>('GET', '/v1/status');
   console.log('fairness:', { alone, beside, busy: answers, ...body.deliveries });
-  // Without a queue of the busy one there would be nothing to be fair about.
-  expect(body.deliveries['WAITING']).toBeGreaterThan(QUIET * TIMES);
-  return beside / alone;
+  // Without a queue of the busy one there was nothing to be fair about.
+  return (body.deliveries['WAITING'] ?? 0) > QUIET * TIMES ? beside / alone : Number.POSITIVE_INFINITY;
 }
 
 it(

@@ -74,17 +74,21 @@ async function post(target: Shop, name: string, count: number): Promise<Readonly
 }
 
 /** Until every record is read and nothing waits or is under way. */
-const quiet = (target: Shop): Promise<true> =>
-  untilFound(
+async function quiet(target: Shop): Promise<void> {
+  let quietLooks = 0;
+  await untilFound(
     'nothing left to do',
     async () => {
       const { body } = await target.api<CheckBody>('POST', '/v1/doctor');
       const behind = body.steps.filter(({ step, detail }) => / on carillon\./.test(step) && !detail.startsWith('0 '));
       const open = [...(await target.deliveries('&state=WAITING')), ...(await target.deliveries('&state=SENDING'))];
-      return behind.length + open.length === 0 || undefined;
+      quietLooks = behind.length + open.length === 0 ? quietLooks + 1 : 0;
+      // One look sees one queue after the other: what moved from one to the next meanwhile is seen by a later one.
+      return quietLooks === 3 || undefined;
     },
     PATIENCE,
   );
+}
 
 async function evidenceOf(dataDir: string): Promise<Evidence> {
   const stores = await openEmbedded({ dataDir, clock: systemClock, holder: 'restore test' });

@@ -106,9 +106,20 @@ export type Shop = {
   delivered(eventId: string, ...states: string[]): Promise<DeliveryBody>;
   /** The delivery of an event, once it was tried and waits to be tried again. One that is new waits too. */
   putOff(eventId: string): Promise<DeliveryBody>;
+  /** The trace of an event, once it was judged. */
+  judged(eventId: string): Promise<TraceBody>;
   /** What `carillon trace` prints of an event, once it was judged. */
   story(eventId: string): Promise<string>;
 };
+
+/** A busy machine may keep the gateway from its configuration for a moment: nothing was taken, and clients come again. */
+const untilTaken = <Answer extends { readonly body: { readonly code: string } }>(
+  post: () => Promise<Answer>,
+): Promise<Answer> =>
+  untilFound('the gateway has read its configuration', async () => {
+    const answer = await post();
+    return answer.body.code === 'configuration_stale' ? undefined : answer;
+  });
 
 /** What a test does with a running product that has the shop's key and configuration. */
 export function shopOf(product: Product, folder: string, dataDir: string, key: string): Shop {
@@ -132,7 +143,7 @@ export function shopOf(product: Product, folder: string, dataDir: string, key: s
         body: typeof event === 'string' ? event : JSON.stringify(event),
       }),
     async send(event, headers) {
-      const { status, body } = await shop.post('shop/orders', event, headers);
+      const { status, body } = await untilTaken(() => shop.post('shop/orders', event, headers));
       if (status !== 202) throw new Error(`refused: ${JSON.stringify(body)}`);
       return body.id;
     },
@@ -150,14 +161,16 @@ export function shopOf(product: Product, folder: string, dataDir: string, key: s
         const found = await shop.deliveries(`&event=${eventId}&state=WAITING`);
         return found.find(({ attempts }) => attempts.length > 0);
       }),
-    async story(eventId) {
-      await untilFound(`${eventId} was judged`, async () => {
+    judged: (eventId) =>
+      untilFound(`${eventId} was judged`, async () => {
         const path = `/v1/workspaces/shop/events/${eventId}/trace`;
         const { status, body } = await api<TraceBody>('GET', path);
         const judged = (one: TraceBody['steps'][number]): boolean =>
           one.step === 'evaluation' && !one.text.startsWith('not judged yet');
-        return (status === 200 && body.steps.some(judged)) || undefined;
-      });
+        return status === 200 && body.steps.some(judged) ? body : undefined;
+      }),
+    async story(eventId) {
+      await shop.judged(eventId);
       return (await shop.run(['trace', eventId])).stdout;
     },
   };

@@ -103,7 +103,18 @@ describe('/metrics', () => {
   });
 
   it('move with what happens', async () => {
-    const before = await metrics(shop.product.gatewayUrl);
+    // What the tests of before sent is counted a moment after it was seen to be sent.
+    const before = await untilFound('what was sent is counted', async () => {
+      const { deliveries } = (await shop.api<{ deliveries: Record<string, number> }>('GET', '/v1/status')).body;
+      const text = await metrics(shop.product.gatewayUrl);
+      const counts = [
+        sum(text, 'carillon_attempt_seconds_count'),
+        sum(text, 'carillon_attempts_total'),
+        sum(text, 'carillon_records_total', 'stage="deliver"', 'result="done"'),
+        sum(text, 'carillon_deliveries', 'state="SENT"'),
+      ];
+      return counts.every((count) => count === (deliveries['SENT'] ?? 0)) ? text : undefined;
+    });
     smtp.follow(({ stage }) => (stage === 'rcpt' ? '550 5.7.1 no' : undefined));
     await shop.delivered(await shop.send(order('M-1', { email: 'm1@example.com' })), 'FAILED');
     smtp.follow(() => undefined);
@@ -162,9 +173,11 @@ describe('Health', () => {
   it('/livez and /readyz of both servers', async () => {
     for (const url of [shop.product.gatewayUrl, shop.product.controlUrl]) {
       expect((await fetch(`${url}/livez`)).status).toBe(200);
-      const ready = await fetch(`${url}/readyz`);
-      expect(ready.status).toBe(200);
-      expect(await ready.json()).toMatchObject({
+      const ready = await untilFound('ready', async () => {
+        const asked = await fetch(`${url}/readyz`);
+        return asked.status === 200 ? await asked.json() : undefined;
+      });
+      expect(ready).toMatchObject({
         status: 'ready',
         checks: expect.arrayContaining([expect.objectContaining({ name: 'configuration', ok: true })]) as unknown,
       });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Provider } from 'oidc-provider';
+import { freePorts } from '../services/process/free-ports.ts';
 
 /** A real OpenID provider on loopback; its clients get tokens for themselves, so `sub` is the name of the client. */
 export type OpenIdProvider = {
@@ -32,8 +32,9 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     if (request.url === '/jwks') asked += 1;
     answer(request, response);
   });
-  await listen(server, 0);
-  const { port } = server.address() as AddressInfo;
+  // One that nobody takes while it is stopped.
+  const [port = 0] = await freePorts(1);
+  await listen(server, port);
   const issuer = `http://127.0.0.1:${port}`;
   let keys: JWK[] = [];
   let made = 0;
