@@ -108,7 +108,15 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
     // New settings deserve a new chance.
-    const state: State = { integration, settings, place, suspension: CLOSED, refusedAlone: 0, preferred: null, opened: null };
+    const state: State = {
+      integration,
+      settings,
+      place,
+      suspension: CLOSED,
+      refusedAlone: 0,
+      preferred: null,
+      opened: null,
+    };
     states.set(kind, state);
     return state;
   }
