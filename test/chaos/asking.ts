@@ -38,7 +38,10 @@ const nameOf = ({ trigger }: Lookup): string => `${trigger.eventId} (${trigger.u
 
 /** By whom they are about: each of these has one trigger, or two where a member came and went. */
 function findRepeated({ calls, cuts }: PartnerSide, answers: readonly RecordedLookup[]): readonly Finding[] {
-  const callsAbout = groupByUser(calls, ({ userIds }) => userIds);
+  const callsAbout = groupByUser(
+    calls.filter(({ refused }) => !refused),
+    ({ userIds }) => userIds,
+  );
   const answersAbout = groupByUser(answers, ({ lookup }) => lookup.trigger.userIds);
   const wasCut = ({ at, endedAt }: BookedCall): boolean =>
     cuts.some(({ from, until }) => at <= until && endedAt >= from);

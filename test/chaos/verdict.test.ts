@@ -25,6 +25,7 @@ function watchedOrderIs(facts: DeliveryFacts = {}) {
     at: ANSWERED_AT - 200,
     endedAt: ANSWERED_AT - 100,
     answered: true,
+    refused: false,
   };
   return {
     delivery,
@@ -97,7 +98,7 @@ function orderIs(facts: DeliveryFacts = {}): {
       deliveries: [delivery],
       outcomes: [outcomeOf(delivery)],
       evaluations: [],
-      deadLetters: 0,
+      deadLetters: [],
       judged: [],
       unread: [],
     },
@@ -291,6 +292,17 @@ describe('The verdict', () => {
     expect(chainEnd([], 0, 0)).toBe(0);
     const { course, evidence } = orderIs();
     expect(kinds(course, { ...evidence, judged: [{ partition: 0, start: 0, next: 5 }] })).toEqual(['gap']);
-    expect(kinds(course, { ...evidence, deadLetters: 1 })).toEqual(['gap']);
+  });
+
+  it('finds what was given up, but for what the partner refused: of that it wants a dead letter', () => {
+    const { course, evidence } = orderIs();
+    const parked = { ...course, acknowledged: course.acknowledged.map((event) => ({ ...event, parks: true })) };
+    const letter = { what: 'ask partner_refused', eventId: course.acknowledged[0]?.eventId ?? null };
+    expect(kinds(course, { ...evidence, deadLetters: [letter] })).toEqual(['gap']);
+    expect(kinds(course, { ...evidence, deadLetters: [{ what: 'evaluate not_avro', eventId: null }] })).toEqual([
+      'gap',
+    ]);
+    expect(kinds(parked, { ...evidence, deadLetters: [letter, letter] })).toEqual([]);
+    expect(kinds(parked, evidence)).toEqual(['gap']);
   });
 });

@@ -45,7 +45,7 @@ export function judge(course: Course, evidence: Evidence): readonly Finding[] {
     ...findStuck(evidence),
     ...findDoubts(course, evidence),
     ...findUntrue(events, course, evidence),
-    ...findGaps(evidence),
+    ...findGaps(events, evidence),
   ];
 }
 
@@ -161,7 +161,7 @@ function findUntrue(
   return [...ofMail, ...untold];
 }
 
-function findGaps(evidence: Evidence): readonly Finding[] {
+function findGaps(events: readonly Acknowledged[], evidence: Evidence): readonly Finding[] {
   const gaps: Finding[] = evidence.judged.flatMap(({ partition, start, next }): Finding[] => {
     const ranges = evidence.evaluations.filter((one) => one.partition === partition);
     const broken = chainEnd(ranges, start, next);
@@ -169,9 +169,23 @@ function findGaps(evidence: Evidence): readonly Finding[] {
       ? []
       : [{ kind: 'gap', what: `evaluations of partition ${partition} end at ${broken} of ${next}` }];
   });
-  const letters: Finding[] =
-    evidence.deadLetters === 0 ? [] : [{ kind: 'gap', what: `${evidence.deadLetters} dead letters` }];
-  return [...gaps, ...letters];
+  return [...gaps, ...findLetters(events, evidence)];
+}
+
+/** What was given up is what a partner refused, and all of that. */
+function findLetters(events: readonly Acknowledged[], { deadLetters }: Evidence): readonly Finding[] {
+  const parked = new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId));
+  const unexpected = deadLetters.filter(({ eventId }) => eventId === null || !parked.has(eventId));
+  const told = new Set(deadLetters.map(({ eventId }) => eventId));
+  return [
+    ...unexpected.map(({ what, eventId }): Finding => ({
+      kind: 'gap',
+      what: `a dead letter: ${what} ${eventId ?? ''}`,
+    })),
+    ...[...parked]
+      .filter((eventId) => !told.has(eventId))
+      .map((eventId): Finding => ({ kind: 'gap', what: `${eventId} was refused, and no dead letter says so` })),
+  ];
 }
 
 /** How far ranges lead that each begin where another ended. Those of a repeated batch overlap, and may end elsewhere. */
