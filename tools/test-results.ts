@@ -3,7 +3,8 @@ export type Report = {
   testResults: {
     name: string;
     status: string;
-    assertionResults: { status: string }[];
+    message?: string;
+    assertionResults: { status: string; fullName?: string; failureMessages?: string[] }[];
   }[];
 };
 

@@ -2,8 +2,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { debianPackagesFor, findMissing, servicesToFetch, type Program } from '../test/support/programs.ts';
+import { filesToRunAgain, unsteadyTests, withSecondRun } from './second-run.ts';
 import { closingLine, countTests, type Report } from './test-results.ts';
 
 const HELP = `npm test [-- [--install] [--long] [what vitest takes]]
@@ -16,7 +17,8 @@ const HELP = `npm test [-- [--install] [--long] [what vitest takes]]
   npm test -- --long               those that take long, and only those (a quarter of an hour): bugs planted into the
                                    running product, each of which the crash test has to find
 
-CI=true implies --install, and then a test that is skipped counts as failed.
+CI=true implies --install; then a test that is skipped counts as failed, and one or two failed files of tests that
+run the product are run a second time, by themselves. What passes then is printed as unsteady, with its first failure.
 The last line is: N passed, N failed`;
 
 const root = resolve(import.meta.dirname, '..');
@@ -55,7 +57,30 @@ function install(programs: readonly Program[]): void {
   spawnSync(process.execPath, [join(import.meta.dirname, 'services.ts'), 'fetch', ...services], { stdio: 'inherit' });
 }
 
-function runVitest(args: readonly string[], report: string, missing: readonly Program[]): Promise<number> {
+type Run = {
+  readonly exitCode: number;
+  /** What vitest wrote; nothing if it did not come that far. */ readonly report: Report | undefined;
+  /** Errors that no test caught. */ readonly unhandled: number;
+};
+
+/** Runs vitest once; `folder` gets its report. */
+async function runTests(args: readonly string[], folder: string, missing: readonly Program[]): Promise<Run> {
+  const [file, unhandled] = [join(folder, 'report.json'), join(folder, 'unhandled')];
+  for (const old of [file, unhandled]) rmSync(old, { force: true });
+  const exitCode = await runVitest(args, file, unhandled, missing);
+  return {
+    exitCode,
+    report: existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : undefined,
+    unhandled: existsSync(unhandled) ? Number(readFileSync(unhandled, 'utf8')) : 1,
+  };
+}
+
+function runVitest(
+  args: readonly string[],
+  report: string,
+  unhandled: string,
+  missing: readonly Program[],
+): Promise<number> {
   const reporters = args.some((arg) => arg.startsWith('--reporter')) ? [] : ['--reporter=default'];
   const child = spawn(
     process.execPath,
@@ -64,6 +89,7 @@ function runVitest(args: readonly string[], report: string, missing: readonly Pr
       'run',
       ...reporters,
       '--reporter=json',
+      `--reporter=${join(import.meta.dirname, 'unhandled-errors-reporter.ts')}`,
       `--outputFile.json=${report}`,
       ...args,
     ],
@@ -73,6 +99,7 @@ function runVitest(args: readonly string[], report: string, missing: readonly Pr
       env: {
         ...process.env,
         CARILLON_TEST_MISSING: missing.join(','),
+        CARILLON_TEST_UNHANDLED: unhandled,
         // Tests start hundreds of processes; Node compiles each source file once for all of them.
         NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
       },
@@ -83,6 +110,19 @@ function runVitest(args: readonly string[], report: string, missing: readonly Pr
     child.once('error', fail);
     child.once('close', (code) => done(code ?? 1));
   });
+}
+
+/** Gives failed tests of the running product their second run, where docs/decisions/0020 allows one. */
+async function runFailedAgain(first: Run, project: string, folder: string, missing: readonly Program[]): Promise<Run> {
+  if (!first.report || first.exitCode === 0 || first.unhandled > 0) return first;
+  const nameOf = (file: string): string => relative(root, file).replaceAll('\\', '/');
+  const again = filesToRunAgain(first.report, nameOf);
+  if (again.length === 0) return first;
+  console.log(`\nRunning again, by themselves: ${again.join(', ')}`);
+  const second = await runTests([...again, project, '--no-file-parallelism'], folder, missing);
+  if (!second.report || second.unhandled > 0) return first;
+  for (const line of unsteadyTests(first.report, second.report, nameOf)) console.log(`unsteady: ${line}`);
+  return { ...second, report: withSecondRun(first.report, second.report) };
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -99,12 +139,11 @@ async function main(args: readonly string[]): Promise<number> {
 
   const folder = mkdtempSync(join(tmpdir(), 'carillon-test-'));
   try {
-    const file = join(folder, 'report.json');
-    const project = args.includes('--long') ? 'long' : '!long';
-    const forVitest = [...args.filter((arg) => arg !== '--install' && arg !== '--long'), `--project=${project}`];
-    const exitCode = await runVitest(forVitest, file, missing);
-    // vitest wrote it; countTests takes a report that lacks tests as a failure.
-    const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : undefined;
+    const project = `--project=${args.includes('--long') ? 'long' : '!long'}`;
+    const forVitest = [...args.filter((arg) => arg !== '--install' && arg !== '--long'), project];
+    const first = await runTests(forVitest, folder, missing);
+    const { exitCode, report } = isCi ? await runFailedAgain(first, project, folder, missing) : first;
+    // countTests takes a report that lacks tests as a failure.
     const filtered = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
     const counts = countTests(report, { exitCode, filtered, strict: isCi });
     console.log(closingLine(counts));

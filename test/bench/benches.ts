@@ -11,6 +11,7 @@ import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
 import { slowOne } from './benches/slow-one.ts';
 import { smtp } from './benches/smtp.ts';
+import { soak } from './benches/soak.ts';
 import { start } from './benches/start.ts';
 import { templates } from './benches/templates.ts';
 import { tracing } from './benches/tracing.ts';
@@ -34,4 +35,5 @@ export const BENCHES: readonly Bench[] = [
   tracing,
   start,
   growth,
+  soak,
 ];

@@ -102,9 +102,45 @@ function lines(result: CaseResult, over: string, measure: Measure, points: reado
   ]);
 }
 
+/** Memory of each process from round to round, both axes from zero. */
+function courses(result: CaseResult, names: readonly string[]): string {
+  const title = `${result.title}: resident memory, MiB`;
+  const [left, right, top, bottom, height] = [80, WIDTH - 150, 40, 300, 340] as const;
+  const lanes = result.sides.flatMap(({ rounds }) =>
+    names.map((name) => ({ name, values: rounds.flatMap(({ memory }) => memory[name] ?? []) })),
+  );
+  const most = Math.max(1, ...lanes.flatMap(({ values }) => values));
+  const count = Math.max(1, ...lanes.map(({ values }) => values.length));
+  const x = (round: number): number => left + (round / count) * (right - left);
+  const y = (value: number): number => bottom - (value / most) * (bottom - top);
+  return svg(height, title, [
+    text(4, 18, title),
+    ...[0, most / 2, most].flatMap((value) => [
+      line(left, y(value), right, y(value), GRID),
+      text(left - 8, y(value) + 4, shortNumber(value), 'end'),
+    ]),
+    text(left, bottom + 18, '0', 'middle'),
+    text(right, bottom + 18, shortNumber(count), 'middle'),
+    text((left + right) / 2, height - 4, `rounds of ${result.pace?.seconds ?? ''} s`, 'middle'),
+    ...lanes.flatMap(({ name, values }, index) => {
+      const colour = COLOURS[index % COLOURS.length] ?? INK;
+      const path = values.map((value, round) => `${x(round + 1).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
+      const last = values.at(-1);
+      return [
+        `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`,
+        ...(last === undefined ? [] : [text(x(values.length) + 10, y(last) + 4, name)]),
+      ];
+    }),
+  ]);
+}
+
 /** The chart of a case, as SVG; null where fewer than two sides have something to show. */
 export function chartOf(result: CaseResult): string | null {
-  const { growth, comparisons } = result;
+  const { growth, comparisons, memoryOf } = result;
+  if (memoryOf) {
+    const shown = result.sides.filter(({ faults, rounds }) => faults.length === 0 && rounds.length > 1);
+    return shown.length === 0 ? null : courses({ ...result, sides: shown }, memoryOf);
+  }
   const measure = growth?.measure ?? comparisons[0]?.measure ?? 'rate';
   const points = result.sides.flatMap((side): Point[] => {
     const spread = side.faults.length > 0 ? null : spreadIn(side, measure);

@@ -9,7 +9,7 @@ const side = (name: string, rates: readonly number[], more: Partial<SideResult> 
   name,
   syncs: 'nothing',
   faults: [],
-  rounds: rates.map((rate) => ({ done: rate, seconds: 1, rate, cpu: { bench: 0.5 } })),
+  rounds: rates.map((rate) => ({ done: rate, seconds: 1, rate, cpu: { bench: 0.5 }, memory: {} })),
   ...more,
 });
 
@@ -53,6 +53,38 @@ describe('The report of a bench', () => {
     expect(sectionOf(resultOf('rules', side('ours', [60]), absent), HOW).text).toContain(
       '| theirs | skipped: nginx is not installed |',
     );
+  });
+});
+
+describe('The report of a soak', () => {
+  const soaked = (memory: readonly number[]): BenchResult => {
+    const rounds = memory.map((engine) => ({ done: 1, seconds: 1, rate: 1, cpu: {}, memory: { engine, broker: 900 } }));
+    const result = resultOf('soak', side('ours', [], { rounds }), side('theirs', []));
+    return {
+      ...result,
+      cases: result.cases.map((one) => ({
+        ...one,
+        comparisons: [],
+        memoryOf: ['engine'],
+        pace: { rounds: memory.length, seconds: 60 },
+      })),
+    };
+  };
+
+  it('compares the last quarter of the memory with the second, since the first warms up, and draws all of it', () => {
+    const { text, images } = sectionOf(soaked([50, 80, 100, 102, 99, 101, 100, 104]), HOW);
+    expect(text).toContain('8 rounds of 60 s.');
+    expect(text).toContain('| engine | 101 | 102 | 1.01: flat |');
+    expect(text).not.toContain('broker |');
+    expect(images.get('soak-1.svg')).toMatch(/^<svg [^>]*>[^]*engine[^]*<\/svg>\n$/);
+  });
+
+  it('says so where it grows', () => {
+    expect(sectionOf(soaked([50, 80, 100, 102, 130, 140, 150, 160]), HOW).text).toContain('**grows**');
+  });
+
+  it('says nothing of fewer than four rounds', () => {
+    expect(sectionOf(soaked([50, 80, 100]), HOW).text).not.toContain('memory of');
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { chartOf, MEASURED_IN, shortNumber } from './charts.ts';
+import { courseOf, FLAT_WITHIN } from './harness/memory.ts';
 import type { BenchResult, CaseResult, SideResult } from './harness/run.ts';
 import { judge, spreadIn, spreadOf, type Judgement, type Spread } from './harness/statistics.ts';
 
@@ -71,6 +72,18 @@ function judgementRow(judgement: Judgement, counted: string): readonly string[] 
   return [comparisonText(judgement, counted), judgementText(judgement), bound(floor), bound(goal)];
 }
 
+/** A row for each process of a soak. */
+function courseRows({ sides, memoryOf = [] }: CaseResult): readonly (readonly string[])[] {
+  return sides.flatMap(({ rounds, faults }) =>
+    memoryOf.flatMap((name) => {
+      const course = faults.length > 0 ? null : courseOf(rounds.flatMap(({ memory }) => memory[name] ?? []));
+      if (!course) return [];
+      const { early, late, ratio, isFlat } = course;
+      return [[name, shortNumber(early), shortNumber(late), `${shortNumber(ratio)}: ${isFlat ? 'flat' : '**grows**'}`]];
+    }),
+  );
+}
+
 function caseText(result: CaseResult, image: string | null): string {
   const hasDelays = result.sides.some((side) => spreadIn(side, 'p50') !== null);
   const head = [
@@ -81,8 +94,10 @@ function caseText(result: CaseResult, image: string | null): string {
     'forces to disk',
   ];
   const judgements = result.comparisons.map((comparison) => judge(comparison, result));
+  const courses = courseRows(result);
   const parts = [
     `#### ${result.title}`,
+    ...(result.pace ? [`${result.pace.rounds} rounds of ${result.pace.seconds} s.`] : []),
     ...(hasDelays && result.delays !== undefined ? [`The delays are ${result.delays}.`] : []),
     table(
       head,
@@ -95,6 +110,9 @@ function caseText(result: CaseResult, image: string | null): string {
             judgements.map((one) => judgementRow(one, result.counted)),
           ),
         ]
+      : []),
+    ...(courses.length > 0
+      ? [table(['memory of', 'MiB, second quarter', 'MiB, last quarter', `ratio, flat to ${FLAT_WITHIN}`], courses)]
       : []),
     ...(image === null ? [] : [`![${result.title}](images/bench/${image})`]),
   ];

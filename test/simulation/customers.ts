@@ -1,14 +1,27 @@
+import { formatPosition, type Delivery, type DeliveryState } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
-import type { Machine, Machines, Running } from './machines.ts';
+import type { TopicName } from '@carillon/ports';
+import { createDirectWire } from '@carillon/testing/memory';
+import type { Machine, Machines, OperatorAct, Running } from './machines.ts';
 import { cohortPostOf, eventOf, LATER_WISHES } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** Asks the process once; where nothing comes of it, nothing is heard. */
 type Ask = (running: Running) => Promise<unknown> | undefined;
+type Can = 'post' | 'publish' | 'operate';
+
+/** What an operator thinks of who sees a delivery in this state. By the time it is done the state may be another. */
+const ACTS: Partial<Record<DeliveryState, readonly OperatorAct[]>> = {
+  WAITING: ['cancel'],
+  FAILED: ['resend'],
+  EXPIRED: ['resend'],
+  CANCELLED: ['resend'],
+  IN_DOUBT: ['resend', 'dismiss as failed', 'dismiss as sent'],
+};
 
 /**
  * Everybody outside: who posts events and repeats each until it gets its 202, a platform that does the same, and an
- * operator who changes the configuration now and then, and does not repeat it.
+ * operator who changes the configuration now and then, or decides what becomes of a delivery, and does not repeat it.
  */
 export function startCustomers(world: World, machines: Machines, { ids }: Shared, during: Duration) {
   const { scheduler } = world;
@@ -16,12 +29,12 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
   let waiting = 0;
   let published = -1;
 
-  function upWith(can: 'post' | 'publish'): Machine | undefined {
+  function upWith(can: Can): Machine | undefined {
     const able = machines.all.filter(({ running, state }) => state === 'up' && running?.[can]);
     return able[between(0, Math.max(0, able.length - 1))];
   }
 
-  function ask(what: string, can: 'post' | 'publish', request: Ask): void {
+  function ask(what: string, can: Can, request: Ask): void {
     const machine = upWith(can);
     if (!machine) return;
     add(0, machine.process, what, () => {
@@ -82,5 +95,38 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     });
   }
 
+  for (let n = between(0, 4); n > 0; n -= 1) {
+    add(between(0, during), null, 'somebody looks at the deliveries', () => {
+      const decidable = world.ledger.all().filter(({ state }) => ACTS[state]);
+      const seen: Delivery | undefined = decidable[between(0, Math.max(0, decidable.length - 1))];
+      const acts = (seen && ACTS[seen.state]) ?? [];
+      const act = acts[between(0, Math.max(0, acts.length - 1))];
+      if (seen && act) ask(`is to ${act} ${seen.id}`, 'operate', (running) => running.operate?.(seen.id, act));
+    });
+  }
+
+  for (let n = scheduler.chance() < 0.3 ? between(1, 2) : 0; n > 0; n -= 1) {
+    add(between(0, during), null, 'somebody puts on the log what nobody can read', () => void breakOne(world));
+  }
+
   return { areDone: (): boolean => waiting === 0 };
+}
+
+const READ_BY_STAGES: readonly TopicName[] = [
+  'carillon.events',
+  'carillon.triggers',
+  'carillon.lookups',
+  'carillon.cohorts',
+  'carillon.intents',
+];
+
+/** A program that is not of this product, or one that is broken, has written to a topic of it. */
+async function breakOne({ log, scheduler, broken, saw }: World): Promise<void> {
+  const topic = READ_BY_STAGES[scheduler.between(0, READ_BY_STAGES.length - 1)] ?? 'carillon.events';
+  const partition = scheduler.between(0, log.partitions(topic) - 1);
+  const record = { topic, partition, key: 'unreadable', value: Uint8Array.of(7, 7, 7), headers: {} };
+  const { end: offset } = log.bounds(topic, partition);
+  broken.add(formatPosition({ logId: log.logId, topic, partition, offset }));
+  saw('unreadable record');
+  await log.connect(createDirectWire()).append([record]);
 }

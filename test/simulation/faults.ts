@@ -84,8 +84,9 @@ export function createNetwork(
   const { add, between, chance, now } = scheduler;
 
   function fateOf(port: string, asked: Asked): Fate {
-    if (asked.sure) return 'fine';
+    if (asked.sure === 'always') return 'fine';
     if ((network.away.get(port.split('.')[0] ?? '') ?? 0) > now()) return 'not_reached';
+    if (asked.sure) return 'fine';
     const { notReached, noAnswer, late, again } = network.rates;
     let left = chance();
     if ((left -= notReached) < 0) return 'not_reached';
@@ -99,7 +100,7 @@ export function createNetwork(
   }
 
   /** Others take their time, so that calls are under way when something happens. */
-  function latency(port: string, sure = false): Duration {
+  function latency(port: string, sure?: Asked['sure']): Duration {
     if (sure) return between(0, 4);
     if (chance() < network.rates.slow) return between(200, SLOWEST);
     const isOther = /^p(rovider|artner)/.test(port) && network.rates !== NOTHING_GOES_WRONG;
@@ -153,7 +154,7 @@ export function createNetwork(
         });
       },
       tell(what, told) {
-        if (process.alive) add(latency(what, true), process, what, told);
+        if (process.alive) add(latency(what, 'always'), process, what, told);
       },
     }),
   };

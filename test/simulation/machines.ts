@@ -1,9 +1,9 @@
 import { startDelivery } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
-import { streamTable } from '@carillon/domain';
-import { stringifyJson, type Duration, type EventId } from '@carillon/kernel';
+import { operatorCancel, operatorDismiss, operatorResend, streamTable, type Delivery } from '@carillon/domain';
+import { stringifyJson, type DeliveryId, type Duration, type EventId, type Result } from '@carillon/kernel';
 import { pause, startLoop } from '@carillon/runtime';
-import { cohortMessages, cohortRecord, prepareAppend, publishConfiguration } from '@carillon/stages';
+import { cohortMessages, cohortRecord, decideOnDelivery, prepareAppend, publishConfiguration } from '@carillon/stages';
 import { changesOf, type Wish } from '@carillon/testing/given';
 import { portsOf, type Plant, type Ports } from './ports.ts';
 import type { Process } from './scheduler.ts';
@@ -17,8 +17,12 @@ export type Running = {
   postCohort?(post: CohortPost): Promise<void>;
   /** Resolves with the number of the configuration, which counts from now on. */
   publish?(wishes: readonly Wish[]): Promise<number>;
+  operate?(id: DeliveryId, act: OperatorAct): Promise<unknown>;
   close(): Promise<void>;
 };
+
+/** What an operator may do with one delivery. */
+export type OperatorAct = 'resend' | 'cancel' | 'dismiss as failed' | 'dismiss as sent';
 
 export type RoleName = 'engine' | 'delivery' | 'gateway' | 'control';
 export type Machine = {
@@ -32,6 +36,7 @@ export type Machine = {
 const FOLLOW_EVERY: Duration = 1_000;
 const FRESH_FOR: Duration = 2_000;
 const SESSION: Duration = 6_000;
+const RESENT_EXPIRES: Duration = 24 * 3_600_000;
 
 /** How a seed is deployed: all roles in one process over stores that are its own, or processes that share stores. */
 export type Shape = { readonly alone: boolean; readonly machines: readonly (readonly [name: string, ...RoleName[]])[] };
@@ -135,6 +140,7 @@ async function startRoles(roles: readonly RoleName[], alone: boolean, ports: Por
         const codec = codecs.configuration;
         return publishConfiguration({ log, codec, view: configuration, ids, clock, readEverywhere }, changes, 'ann');
       },
+      operate: (id: DeliveryId, act: OperatorAct) => operate(id, act, ports),
     }),
     async close() {
       await engine?.close();
@@ -142,6 +148,30 @@ async function startRoles(roles: readonly RoleName[], alone: boolean, ports: Por
       await follower.stop();
     },
   };
+}
+
+/** As the routes of deliveries do. */
+async function operate(id: DeliveryId, act: OperatorAct, ports: Ports): Promise<unknown> {
+  const { ledger, clock, ids, watch } = ports;
+  async function find(): Promise<Delivery> {
+    const delivery = await ledger.get(id);
+    if (!delivery) throw new Error(`there is no ${id}`);
+    return delivery;
+  }
+  function decide(newest: Delivery): Result<Delivery, string> {
+    const moment = { now: clock.now(), derive: ids.derive };
+    switch (act) {
+      case 'resend':
+        return operatorResend(newest, RESENT_EXPIRES, 'ann', moment);
+      case 'cancel':
+        return operatorCancel(newest, 'ann', moment);
+      case 'dismiss as failed':
+        return operatorDismiss(newest, 'failed', 'so it seems', 'ann', moment);
+      case 'dismiss as sent':
+        return operatorDismiss(newest, 'sent', 'so it seems', 'ann', moment);
+    }
+  }
+  return decideOnDelivery(find, decide, { ...ports, untold: (error) => watch.trouble('publish', error) });
 }
 
 /** What a gateway does with a request once it has let it in. */

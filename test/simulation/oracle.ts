@@ -21,6 +21,8 @@ import type { Shared, World } from './world.ts';
 /** What one record of the event log is to come to. */
 export type Judged = {
   readonly eventId: string | null;
+  /** Nobody can read it. */
+  readonly isBroken: boolean;
   readonly configNumber: number;
   readonly intents: number;
   readonly triggers: number;
@@ -43,14 +45,15 @@ export type Expected = {
 };
 
 export function decodeAll<Value>(world: World, topic: TopicName, codec: RecordCodec<Value>) {
-  return world.log.all(topic).map((record) => {
+  const readable = world.log.all(topic).filter((record) => !world.broken.has(placeOf(world, record)));
+  return readable.map((record) => {
     const decoded = codec.decode(record.value);
     if (!decoded.ok) throw new Error(`${placeOf(world, record)}: ${decoded.error.detail}`);
     return { record, value: decoded.value };
   });
 }
 
-const placeOf = ({ log }: World, record: LogRecord): string => formatPosition({ ...record, logId: log.logId });
+export const placeOf = ({ log }: World, record: LogRecord): string => formatPosition({ ...record, logId: log.logId });
 
 function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
   map.set(key, [...(map.get(key) ?? []), value]);
@@ -68,17 +71,20 @@ export async function expectedOf(world: World, { codecs, compile, templates, ids
 
   for (const record of log.all('carillon.events')) {
     const read = readSourceRecord(record, log.logId);
-    if (!read.ok) throw new Error(`${placeOf(world, record)}: ${read.error.detail}`);
+    const isBroken = world.broken.has(placeOf(world, record));
+    if (!read.ok && !isBroken) throw new Error(`${placeOf(world, record)}: ${read.error.detail}`);
     const before = numbers[record.partition] ?? -1;
-    const marker = read.value.kind === 'marker' ? read.value.configNumber : before;
+    const source = read.ok ? read.value : null;
+    const marker = source?.kind === 'marker' ? source.configNumber : before;
     const configNumber = Math.max(before, marker);
     numbers[record.partition] = configNumber;
-    const event = read.value.kind === 'event' ? read.value.event : null;
+    const event = source?.kind === 'event' ? source.event : null;
     const made = event ? judgeEvent(event, await view.at(configNumber), book, ids.derive) : [];
     for (const one of made.flatMap((judgement) => judgement.intents)) add(intents, one.id, one);
     for (const one of made.flatMap((judgement) => judgement.triggers)) add(triggers, one.id, one);
     judged[record.partition]?.push({
       eventId: event?.id ?? null,
+      isBroken,
       configNumber,
       intents: made.reduce((sum, one) => sum + one.intents.length, 0),
       triggers: made.reduce((sum, one) => sum + one.triggers.length, 0),

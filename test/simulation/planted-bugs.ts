@@ -143,6 +143,16 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
     })),
     finds: /told twice/,
   },
+  'an unreadable record is passed over in silence': {
+    plant: (ports) => ({
+      ...ports,
+      log: {
+        ...ports.log,
+        append: (records) => ports.log.append(records.filter(({ topic }) => topic !== 'carillon.dead-letters')),
+      },
+    }),
+    finds: /unreadable, and not parked/,
+  },
   '202 before the log has it': { plant: answersEarly(isPost), finds: /acknowledged, and not on the log/ },
   'fence of positions ignored': { unfenced: 'checkpoints', finds: /not done in time: \w+ has read/ },
   'fence of state ignored': { unfenced: 'cohorts', finds: /in the cohort are|cohort without a change|made no event/ },

@@ -67,6 +67,7 @@ export const FIRST_WISHES: readonly Wish[] = [
 export const LATER_WISHES: readonly (readonly Wish[])[] = [
   [orderPaid({}, 'event.kind == "paid" && event.n > 3')],
   [orderPaid({ enabled: false })],
+  [orderPaid({ expires: '2s' })],
   [orderPaid()],
   [
     template('order-paid', { email: { subject: 'order {{order}}', text: 'It is paid.' } }),

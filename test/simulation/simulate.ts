@@ -123,7 +123,18 @@ async function publishFirst({ log, scheduler }: World, { codecs, ids }: Shared):
   );
 }
 
-const PORTS = ['log', 'ledger', 'tasks', 'checkpoints', 'claims', 'cohorts', 'provider', 'partner'];
+const PORTS = [
+  'log',
+  'ledger',
+  'tasks',
+  'checkpoints',
+  'claims',
+  'cohorts',
+  'leases',
+  'suppressions',
+  'provider',
+  'partner',
+];
 
 /** Sometimes something happens to a process, or to what all of them need. */
 function disturb({ calls, network, scheduler, saw }: World, machines: Machines): void {

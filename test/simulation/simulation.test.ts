@@ -9,8 +9,16 @@ const SEEDS_OF_A_BUG = 600;
 
 /** What the seeds have to have been through together, or a green run would say little. */
 const FAULTS = ['crash', 'stop', 'freeze', 'expel', 'outage', 'not_reached', 'no_answer', 'partly', 'late', 'again'];
-const PATHS = ['take-over', 'duplicate', 'second lookup record', 'SENDING to IN_DOUBT', 'IN_DOUBT to SENT'];
-const TO_BE_SEEN = [...FAULTS, ...PATHS, 'SENDING to WAITING', 'SENDING to FAILED'];
+const PATHS = [
+  'unreadable record',
+  'take-over',
+  'duplicate',
+  'second lookup record',
+  'SENDING to IN_DOUBT',
+  'IN_DOUBT to SENT',
+];
+const ENDS = ['WAITING to EXPIRED', 'operator_cancel', 'operator_resend', 'operator_dismiss'];
+const TO_BE_SEEN = [...FAULTS, ...PATHS, ...ENDS, 'SENDING to WAITING', 'SENDING to FAILED'];
 
 let shared: Shared;
 beforeAll(async () => {

@@ -1,4 +1,11 @@
-import { partitionOf, TERMINAL_STATES, type Delivery, type Intent, type Trigger } from '@carillon/domain';
+import {
+  formatPosition,
+  partitionOf,
+  TERMINAL_STATES,
+  type Delivery,
+  type Intent,
+  type Trigger,
+} from '@carillon/domain';
 import type { RecordCodec, TopicName } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { chainEnd } from '../chaos/verdict.ts';
@@ -46,6 +53,7 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
     ...findDifferences('intent', intents, expected.intents, codecs.intent),
     ...findDifferences('trigger', triggers, expected.triggers, codecs.trigger),
     ...findUnanswered(world, expected),
+    ...findUnparked(world, shared),
     ...findUnheld(world, intents, ids),
     ...findUntrue(world),
     ...findUnsent(world),
@@ -85,14 +93,27 @@ function findDifferences<Value extends Intent | Trigger>(
 }
 
 /** Each trigger has one answer that counts, and it is the first on the log. */
-function findUnanswered({ claims, log }: World, { triggers, firstLookups }: Expected): Finding[] {
-  const letters = log.all('carillon.dead-letters').map(({ topic, offset }) => `dead letter at ${topic} ${offset}`);
+function findUnanswered({ claims }: World, { triggers, firstLookups }: Expected): Finding[] {
   const silent = [...triggers.keys()].filter((id) => !firstLookups.has(id)).map((id) => `no answer to trigger ${id}`);
   const others = [...firstLookups].flatMap(([id, first]) => {
     const position = claims.get(id)?.position;
     return position === first ? [] : [`of trigger ${id} counts ${position ?? 'nothing'}, the first is ${first}`];
   });
-  return [...letters, ...silent, ...others];
+  return [...silent, ...others];
+}
+
+/** What nobody can read is a dead letter, the same one however often it was parked, and nothing else is. */
+function findUnparked(world: World, { codecs }: Shared): Finding[] {
+  const letters = decodeAll(world, 'carillon.dead-letters', codecs.deadLetter).map(({ value }) => value);
+  const { logId } = world.log;
+  const parked = Map.groupBy(letters, (letter) => formatPosition({ ...letter, logId }));
+  return [
+    ...[...world.broken].filter((place) => !parked.has(place)).map((place) => `unreadable, and not parked: ${place}`),
+    ...[...parked].flatMap(([place, own]) => {
+      if (!world.broken.has(place)) return [`a dead letter of what can be read: ${place} (${own[0]?.reason})`];
+      return new Set(own.map(({ id }) => id)).size === 1 ? [] : [`several dead letters of ${place}`];
+    }),
+  ];
 }
 
 /** Every intent holds its slot, held it, or was told of as a duplicate. */
@@ -110,10 +131,12 @@ const holdsDoubt = ({ attempts }: Delivery, doubtful: ReadonlySet<string>): bool
   attempts.some(({ token, result }) => (result === null || result.verdict === 'ambiguous') && doubtful.has(token));
 
 /** The ledger says of a message what the provider says of it, or has a reason to doubt. */
-function findUntrue({ ledger, accepted, doubtful }: World): Finding[] {
+function findUntrue({ ledger, accepted, doubtful, decided }: World): Finding[] {
   const tokens = new Set(accepted.values());
   return ledger.all().flatMap((delivery) => {
     const { id, state, reason, attempts } = delivery;
+    // What an operator said of a doubt counts, right or wrong.
+    if (decided.has(id) && state !== 'IN_DOUBT') return [];
     const taken = attempts.some(({ token }) => tokens.has(token));
     if (state === 'SENT' && !taken) return [`${id} is SENT, and the provider never took it`];
     if (taken && state !== 'SENT' && state !== 'IN_DOUBT')
@@ -133,11 +156,14 @@ function findUnsent({ ledger, refused, suppressions }: World): Finding[] {
     const isSuppressed = to !== null && suppressions.has(slot.workspace, slot.channel, to);
     const wasRefused = attempts.some(({ token }) => refused.has(token));
     const causes: Partial<Record<Delivery['state'], boolean>> = {
-      FAILED: wasRefused || (reason === 'attempts_used_up' && attempts.length >= FEWEST_ATTEMPTS),
+      FAILED:
+        reason === 'operator_dismiss' ||
+        wasRefused ||
+        (reason === 'attempts_used_up' && attempts.length >= FEWEST_ATTEMPTS),
       // Editors of the simulation take rules away.
       SUPPRESSED: to === null || isSuppressed || reason === 'rule_withdrawn',
       EXPIRED: updatedAt > notAfter,
-      CANCELLED: false,
+      CANCELLED: reason === 'operator_cancel',
     };
     const unlisted =
       state === 'FAILED' && reason === 'refused_recipient' && !isSuppressed
@@ -179,12 +205,13 @@ function findGaps(world: World, { judged }: Expected, { codecs }: Shared): Findi
     const end = chainEnd(own, 0, records.length);
     return end === records.length ? [] : [`evaluations of partition ${partition} end at ${end} of ${records.length}`];
   });
-  const wrong = evaluations.flatMap(({ partition, from, to, intents, triggers, events, configNumber }) => {
+  const wrong = evaluations.flatMap(({ partition, from, to, intents, triggers, events, deadLetters, configNumber }) => {
     const range = judged[partition]?.slice(from, to) ?? [];
     const right =
       range.reduce((sum, one) => sum + one.intents, 0) === intents &&
       range.reduce((sum, one) => sum + one.triggers, 0) === triggers &&
       range.filter(({ eventId }) => eventId !== null).length === events &&
+      range.filter(({ isBroken }) => isBroken).length === deadLetters &&
       range.every((one) => one.configNumber === configNumber);
     return right ? [] : [`the evaluation of ${partition}@${from}-${to} counts other than what is there`];
   });

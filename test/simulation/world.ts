@@ -43,6 +43,8 @@ export function createWorld(
   const accepted = new Map<string, string>();
   /** Attempts that the provider refused for good, by token. */
   const refused = new Set<string>();
+  /** Deliveries, by id, that an operator sent again or dismissed while they were in doubt. */
+  const decided = new Set<string>();
   const seen = new Map<string, number>();
   let calm = false;
 
@@ -69,18 +71,26 @@ export function createWorld(
       if (answer.verdict === 'ambiguous') doubtful.add(token);
       if (answer.verdict.startsWith('refused')) refused.add(token);
       if (!taken) return;
-      if (accepted.has(subject)) find(`told twice: "${subject}" to ${message.to}`);
+      if (accepted.has(subject) && !wasDecided(token)) find(`told twice: "${subject}" to ${message.to}`);
       accepted.set(subject, token);
     },
   );
 
-  const moved = (before: Delivery | null, after: Delivery): void => {
+  const ledger = createMemoryLedger(moved);
+
+  /** An operator has decided what became of it while nobody knew: what they risk is theirs. */
+  const wasDecided = (token: string): boolean =>
+    ledger.all().some(({ id, attempts }) => decided.has(id) && attempts.some((attempt) => attempt.token === token));
+
+  function moved(before: Delivery | null, after: Delivery): void {
+    if (before?.state === 'IN_DOUBT' && after.reason.startsWith('operator_')) decided.add(after.id);
+    if (after.reason.startsWith('operator_') && before?.version !== after.version) saw(after.reason);
     if (before?.state === 'SENT' && after.state !== 'SENT') find(`${after.id} was SENT and is ${after.state}`);
     if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
     if (before && before.intent.id !== after.intent.id) saw('take-over');
     if (before && before.duplicates < after.duplicates) saw('duplicate');
     for (const { token, result } of after.attempts) if (result !== null) open.delete(token);
-  };
+  }
 
   const wires = new Map<Process, Wire>();
   function wireOf(process: Process): Wire {
@@ -108,7 +118,7 @@ export function createWorld(
     claims: createMemoryClaims(),
     leases: createMemoryLeases(),
     suppressions: createMemorySuppressions(),
-    ledger: createMemoryLedger(moved),
+    ledger,
     tasks: createMemoryTasks(),
     cohorts: createMemoryCohorts(unfenced !== 'cohorts'),
     provider,
@@ -116,6 +126,7 @@ export function createWorld(
     accepted: accepted as ReadonlyMap<string, string>,
     doubtful: doubtful as ReadonlySet<string>,
     refused: refused as ReadonlySet<string>,
+    decided: decided as ReadonlySet<string>,
     /** This process gave a token to an attempt. */
     gave: (process: string, token: string): void => void open.set(token, process),
     /** Attempts that this process has under way. */
@@ -124,6 +135,8 @@ export function createWorld(
     cutOff(process: string): void {
       for (const [token, holder] of open) if (holder === process) doubtful.add(token);
     },
+    /** Records that nobody can read, by position: somebody outside put them on the log. */
+    broken: new Set<string>(),
     /** Ids of the events that got their 202. */
     acknowledged: new Set<string>(),
     /** By event id: the configuration that somebody had been told counts before the event was posted. */

@@ -12,6 +12,7 @@ export * from './dead-letters.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/compose.ts';
 export * from './deliver/custody-stage.ts';
+export * from './deliver/operate.ts';
 export * from './deliver/outcomes.ts';
 export * from './deliver/sweep.ts';
 export * from './evaluate/judge-event.ts';

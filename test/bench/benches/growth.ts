@@ -17,6 +17,7 @@ import {
 } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
 import { createCorpus, EVENT_BYTES } from '../corpus.ts';
+import { ENGINE_SYNCS, engineStand, evaluating as evaluatingOnKafka, startEngines } from '../evaluators.ts';
 import { eventRecord } from '../event-record.ts';
 import type { Bench, BenchCase, Reading, Side } from '../harness/bench.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -146,6 +147,16 @@ const claimingBeside = (slots: number): Side => ({
   },
 });
 
+/** So many engines over the backlog of one topic, each side on a broker of its own, since a cluster's topics have fixed names. */
+const engines = (count: number): Side =>
+  evaluatingOnKafka({
+    name: count === 1 ? 'one engine' : `${count} engines`,
+    at: count,
+    syncs: ENGINE_SYNCS,
+    stand: engineStand(),
+    start: (services) => startEngines(services, count),
+  });
+
 const growing = (title: string, over: string, counted: string, sides: readonly Side[]): BenchCase => ({
   title,
   counted,
@@ -160,7 +171,8 @@ export const growth: Bench = {
   name: 'growth',
   title: 'How cost grows',
   what: `What the engine does with a batch of ${BATCH} events, from the bytes of the log to the records that follow, and what the ledger does
-with new slots, while one thing grows and all else stays. Both axes of the charts are logarithmic.`,
+with new slots, while one thing grows and all else stays; and how 1 to 4 engine processes work off one backlog, as in the bench \`evaluate\`: more of them than the machine
+has cores cannot be faster on it. Both axes of the charts are logarithmic.`,
   cases: [
     growing(
       'workspaces, each with a stream and a rule',
@@ -181,5 +193,6 @@ with new slots, while one thing grows and all else stays. Both axes of the chart
       [300, 732, 4_096, 32_768, 262_144].map((bytes) => evaluating(bytes, { ...usual, bytes })),
     ),
     growing('slots in the ledger', 'slots', 'claims', [10_000, 100_000, 1_000_000].map(claimingBeside)),
+    growing('engine processes on Kafka', 'engine processes', 'events', [1, 2, 3, 4].map(engines)),
   ],
 };

@@ -68,6 +68,10 @@ export type BenchCase = {
   readonly comparisons: readonly Comparison[];
   /** Draws lines over `Side.at` instead of bars. */
   readonly growth?: { readonly over: string; readonly measure: Measure };
+  /** Draws the memory of these processes from round to round, and judges whether it is flat. */
+  readonly memoryOf?: readonly string[];
+  /** A case whose length is its point: it has these rounds, whatever the command was told. */
+  readonly pace?: { readonly rounds: number; readonly seconds: number };
 };
 
 export type Bench = {

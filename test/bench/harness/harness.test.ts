@@ -118,6 +118,28 @@ describe('The harness', () => {
   });
 });
 
+describe('A case with a pace of its own', () => {
+  it('has its own rounds, whatever the command was told', async () => {
+    const seconds: number[] = [];
+    const side: Side = {
+      ...sideOf('ours', 1),
+      open: async () => ({
+        round: async (round) => (seconds.push(round.seconds), { done: 1, seconds: 1 }),
+        verify: async () => [],
+      }),
+    };
+    const bench = benchOf(side);
+    const cases = bench.cases.map((one) => ({ ...one, comparisons: [], pace: { rounds: 2, seconds: 8 } }));
+    await runBench({ ...bench, cases }, OPTIONS);
+    expect(seconds).toEqual([4, 8, 8]);
+  });
+
+  it('looks at the memory of each process on the way', async () => {
+    const result = await resultOf(sideOf('ours', 1), sideOf('theirs', 1));
+    expect(result.sides[0]?.rounds[0]?.memory['bench']).toBeGreaterThan(10);
+  });
+});
+
 describe('The load', () => {
   it('keeps so many open, no more', async () => {
     let open = 0;

@@ -1,6 +1,7 @@
 import { type Bench, type BenchCase, CannotRun, type OpenSide, type Reading, type Round } from './bench.ts';
 import { cpuOf } from './cpu.ts';
 import { type Quantiles, quantilesOf } from './delays.ts';
+import { watchMemory } from './memory.ts';
 
 /** One counted round of one side. */
 export type Measured = {
@@ -10,6 +11,8 @@ export type Measured = {
   readonly rate: number;
   /** CPU seconds by the name of the process. */
   readonly cpu: Readonly<Record<string, number>>;
+  /** Resident memory by the name of the process, in MiB: the median of one look a second. */
+  readonly memory: Readonly<Record<string, number>>;
   readonly delays?: Quantiles;
 };
 
@@ -50,7 +53,8 @@ const shown = (rate: number): string => (rate >= 100 ? Math.round(rate).toLocale
 async function measure(open: OpenSide, round: Round): Promise<Measured> {
   const processes = open.processes ?? { bench: process.pid };
   const before = cpuOf(processes);
-  const { done, seconds, delays, cpu }: Reading = await open.round(round);
+  const watch = watchMemory(processes);
+  const { done, seconds, delays, cpu }: Reading = await open.round(round).finally(() => watch.stop());
   const after = cpuOf(processes);
   return {
     done,
@@ -59,12 +63,14 @@ async function measure(open: OpenSide, round: Round): Promise<Measured> {
     cpu:
       cpu ??
       Object.fromEntries(Object.entries(after).map(([name, used]) => [name, used - (before[name] ?? Number.NaN)])),
+    memory: watch.medians(),
     ...(delays && { delays: quantilesOf(delays) }),
   };
 }
 
 async function runCase({ sides, ...rest }: BenchCase, options: RunOptions): Promise<CaseResult> {
-  const { rounds, seconds, tell } = options;
+  const { tell } = options;
+  const { rounds, seconds } = rest.pace ?? options;
   tell(`  ${rest.title}`);
   const entrants: Entrant[] = sides.map((side) => ({ side, open: null, faults: [], rounds: [] }));
   const fail = (entrant: Entrant, when: string, error: unknown): void => {

@@ -11,7 +11,7 @@ import {
 } from '@carillon/domain';
 import { CarillonError, parseInstant, type DeliveryId, type Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
-import { publishOutcomes, traceDelivery } from '@carillon/stages';
+import { decideOnDelivery, traceDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { showDelivery, showDuplicate, showTrace } from '../bodies.ts';
 import type { ControlContext } from '../ports.ts';
@@ -42,8 +42,6 @@ const filters = z.strictObject({
 });
 
 const OPERATOR = 'owner';
-/** A compare-and-set that loses this often is told to the operator, who tries again. */
-const TRIES = 20;
 
 export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
   const { ports } = context;
@@ -56,21 +54,15 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
     return delivery;
   }
 
-  /** Repeats a decision on the newest document until its compare-and-set wins. */
-  async function decide(
+  const decide = (
     workspace: string,
     id: string,
     decision: (delivery: Delivery) => Result<Delivery, string>,
-  ): Promise<Delivery> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const next = decision(await find(workspace, id));
-      if (!next.ok) throw new CarillonError('wrong_state', next.error);
-      if ((await ledger.replace(next.value)) === 'stale') continue;
-      await publishOutcomes([next.value], ports).catch((error: unknown) => ports.watch.trouble('publish', error));
-      return next.value;
-    }
-    throw new CarillonError('conflict', 'it keeps changing; try again');
-  }
+  ): Promise<Delivery> =>
+    decideOnDelivery(() => find(workspace, id), decision, {
+      ...ports,
+      untold: (error) => ports.watch.trouble('publish', error),
+    });
 
   const expiresOf = (delivery: Delivery): number => {
     const notification = findNotification(ports.configuration.current(), delivery.slot);

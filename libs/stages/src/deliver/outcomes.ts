@@ -2,7 +2,8 @@ import { publishedOutcomes, type Delivery, type Outcome } from '@carillon/domain
 import { partitionOf } from '@carillon/domain';
 import type { DeliveryLedger, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
-type OutcomePorts = {
+/** What telling of moves on the log takes. */
+export type OutcomePorts = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly codecs: Pick<RecordCodecs, 'outcome'>;

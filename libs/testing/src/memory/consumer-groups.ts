@@ -53,7 +53,7 @@ export function createConsumerGroups(source: Source) {
       member.runs.add(run);
       run.finished = follow(run, source).then(async () => {
         member.runs.delete(run);
-        await member.wire.ask('log.release', () => release(group, run), { sure: true });
+        await member.wire.ask('log.release', () => release(group, run), { sure: 'always' });
       });
     });
   }
@@ -108,11 +108,11 @@ export function createConsumerGroups(source: Source) {
           if (at >= 0) group.members.splice(at, 1);
           balance(group);
         };
-        await wire.ask('log.leave', leaving, { sure: true });
+        await wire.ask('log.leave', leaving, { sure: 'always' });
         for (const run of member.runs) run.end();
         await Promise.all([...member.runs].map(({ finished }) => finished));
       };
-      await wire.ask('log.join', enter, { sure: true });
+      await wire.ask('log.join', enter, { sure: 'while_there' });
       let stopped: Promise<void> | undefined;
       return { stop: () => (stopped ??= leave()) };
     },
@@ -159,7 +159,7 @@ async function handOver(run: Run, worker: PartitionWorker, source: Source): Prom
   const { options, wire } = run.member;
   const { topic } = options;
   const { partition } = run;
-  const { start, end } = await wire.ask('log.bounds', () => source.bounds(topic, partition), { sure: true });
+  const { start, end } = await wire.ask('log.bounds', () => source.bounds(topic, partition), { sure: 'while_there' });
   if (worker.from > end) {
     throw new CarillonError('wrong_log', `${topic}/${partition} ends at ${end}, before ${worker.from}`);
   }
@@ -172,7 +172,10 @@ async function handOver(run: Run, worker: PartitionWorker, source: Source): Prom
       if (found.length === 0) source.await(topic, partition, arrived);
       return found;
     };
-    const records = await wire.ask('log.fetch', fetch, { sure: true, about: () => `${topic}/${partition}@${next}` });
+    const records = await wire.ask('log.fetch', fetch, {
+      sure: 'while_there',
+      about: () => `${topic}/${partition}@${next}`,
+    });
     if (run.ended) return;
     const last = records.at(-1);
     if (last) {

@@ -28,7 +28,7 @@ function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
   );
 }
 
-/** One document per slot, moved by compare-and-set. `moved` is told of each write that was done. */
+/** One document per slot, moved by compare-and-set, and a copy of what it was given. `moved` is told of each write that was done. */
 export function createMemoryLedger(moved: (before: Delivery | null, after: Delivery) => void = () => undefined) {
   const stored = new Map<string, Delivery>();
   const slots = new Map<string, string>();
@@ -36,7 +36,7 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
   function insertOne(delivery: Delivery): Inserted {
     const holder = stored.get(delivery.id) ?? stored.get(slots.get(slotOf(delivery)) ?? '');
     if (holder) return { inserted: false, holder };
-    stored.set(delivery.id, delivery);
+    stored.set(delivery.id, structuredClone(delivery));
     slots.set(slotOf(delivery), delivery.id);
     moved(null, delivery);
     return { inserted: true };
@@ -45,7 +45,7 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
   function replace(next: Delivery): 'done' | 'stale' {
     const before = stored.get(next.id);
     if (before?.version !== next.version - 1) return 'stale';
-    stored.set(next.id, next);
+    stored.set(next.id, structuredClone(next));
     moved(before, next);
     return 'done';
   }

@@ -5,20 +5,20 @@ import type { Wire } from './wire.ts';
 const shown = ({ id, version, done, leaseUntil }: DueTask): string =>
   `${id.slice(0, 12)} v${version}${done ? ' done' : leaseUntil === null ? '' : ` leased until ${leaseUntil}`}`;
 
-/** Work in custody, moved by compare-and-set. */
+/** Work in custody, moved by compare-and-set; copies of what it was given. */
 export function createMemoryTasks() {
   const stored = new Map<string, DueTask>();
 
   function insertOne(task: DueTask): boolean {
     if (stored.has(task.id)) return false;
-    stored.set(task.id, task);
+    stored.set(task.id, structuredClone(task));
     return true;
   }
 
   function replace(expected: number, next: DueTask): 'done' | 'stale' {
     if (next.version !== expected + 1) throw new RangeError(`version ${next.version} does not follow ${expected}`);
     if (stored.get(next.id)?.version !== expected) return 'stale';
-    stored.set(next.id, next);
+    stored.set(next.id, structuredClone(next));
     return 'done';
   }
 

@@ -7,8 +7,11 @@ export type Asked = {
   readonly writes?: boolean;
   /** What happens where a write of many things is cut off in the middle. `chance`: a number in [0, 1). */
   readonly partly?: (chance: () => number) => void;
-  /** Between the parts of one machine: it takes its time, and never fails. */
-  readonly sure?: boolean;
+  /**
+   * Left out: anything may happen to it. While the other end is there, what a client repeats by itself until it is answered takes
+   * its time, and does not fail; what the other end notices by itself sooner or later never fails at all.
+   */
+  readonly sure?: 'while_there' | 'always';
 };
 
 /**

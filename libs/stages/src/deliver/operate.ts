@@ -1,0 +1,28 @@
+import type { Delivery } from '@carillon/domain';
+import { CarillonError, type Result } from '@carillon/kernel';
+import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
+
+/** A compare-and-set that loses this often is told to the operator, who tries again. */
+const TRIES = 20;
+
+/**
+ * Moves a delivery as an operator decided, on its newest document, and tells of it on the log. What is not told, because the
+ * log cannot be reached, is left to the sweeper, and `untold` hears why.
+ *
+ * Throws CarillonError `wrong_state` where the decision does not fit the delivery any more, `conflict` where others kept
+ * changing it, and whatever `find` throws.
+ */
+export async function decideOnDelivery(
+  find: () => Promise<Delivery>,
+  decision: (newest: Delivery) => Result<Delivery, string>,
+  ports: OutcomePorts & { readonly untold: (error: unknown) => void },
+): Promise<Delivery> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const next = decision(await find());
+    if (!next.ok) throw new CarillonError('wrong_state', next.error);
+    if ((await ports.ledger.replace(next.value)) === 'stale') continue;
+    await publishOutcomes([next.value], ports).catch(ports.untold);
+    return next.value;
+  }
+  throw new CarillonError('conflict', 'it keeps changing; try again');
+}

@@ -1,0 +1,154 @@
+import type { Histogram } from 'node:perf_hooks';
+import { EVENT_BYTES } from './corpus.ts';
+import type { OpenSide, Reading, Round, Side } from './harness/bench.ts';
+import { createDelays, recordDelay } from './harness/delays.ts';
+import { BROKER, brokerOf, clusterStand } from './http/cluster-stand.ts';
+import { startHttpLoad, type HttpLoad, type LoadPlan } from './http/load.ts';
+import { startRolesOnKafka, startUpEmbedded } from './http/product-target.ts';
+import type { HttpTarget } from './http/target.ts';
+import { type MailSink, startMailSink } from './mail-sink.ts';
+import { compareStored } from './peers/topic.ts';
+import { type Files, streamFiles } from './product.ts';
+import { shared } from './started-once.ts';
+
+/** To the mail server. */
+export const MAIL_CONNECTIONS = 10;
+/** What a burst is posted over. */
+export const CONNECTIONS = 64;
+
+/** Every event is a mail to its customer, with the id of the event for a subject. */
+const mailFiles = (port: number): Files => ({
+  ...streamFiles,
+  'carillon.yaml': `accounts:
+  email: { kind: smtp, host: 127.0.0.1, port: ${port}, tls: none, connections: ${MAIL_CONNECTIONS}, from: "Shop <shop@example.com>" }
+`,
+  'workspaces/shop/notifications/order-news.yaml': `name: Order news
+channels:
+  email: { template: order-news }
+rules:
+  every:
+    stream: orders
+    when: event.total >= 0.0
+    recipients:
+      from: event
+      to: { email: event.customer.email }
+      unique_id: event_id
+      variables: { told_of: event_id }
+`,
+  'workspaces/shop/templates/order-news/email.yaml': 'subject: "{{ told_of }}"\n',
+  'workspaces/shop/templates/order-news/email.txt': 'Hello {{ customer.name }}, there is news of {{ order_id }}.\n',
+});
+
+type Started = {
+  readonly target: HttpTarget;
+  readonly load: HttpLoad;
+  readonly shares: Readonly<Record<string, number>>;
+};
+/** The product on one backend, as it is started for a side. */
+export type Backend = {
+  readonly name: string;
+  readonly syncs: string;
+  start(files: Files): Promise<Started>;
+  release(): Promise<void>;
+  /** Events in a second from post to mail, once a burst has shown it; a part of it is a part of its load. */
+  most: number;
+};
+
+/** Both backends, with nothing known of them yet: each bench has its own. */
+export function bothBackends(): { readonly embedded: Backend; readonly cluster: Backend } {
+  const withServers = clusterStand({ version: '4.3.1' });
+  const alone = shared(
+    async () => ({ load: startHttpLoad() }),
+    ({ load }) => load.stop(),
+  );
+
+  const embedded: Backend = {
+    name: 'carillon up, embedded',
+    syncs: 'each commit (SQLite, WAL, synchronous=FULL)',
+    most: Number.NaN,
+    async start(files) {
+      const { load } = await alone.take();
+      return { target: await startUpEmbedded(files), load, shares: {} };
+    },
+    release: () => alone.release(),
+  };
+  const cluster: Backend = {
+    name: 'four roles on Kafka',
+    syncs: `${BROKER}; FerretDB's PostgreSQL neither (fsync off)`,
+    most: Number.NaN,
+    async start(files) {
+      const on = await withServers.take();
+      return { target: await startRolesOnKafka(on.services, files), load: on.load, shares: brokerOf(on) };
+    },
+    release: () => withServers.release(),
+  };
+
+  return { embedded, cluster };
+}
+
+/** How a side posts its events, and what it reads from its mails. */
+export type Sending = {
+  /** How events come in a round. */
+  load(round: Round, backend: Backend): LoadPlan['load'];
+  /** What the round says, of when it began, the last mail came, and each mail came after its 202. */
+  read(done: number, seconds: number, afterAnswer: readonly number[], backend: Backend): Reading;
+};
+
+/** Events posted to the product, each of them mailed. Every 202 has to be on its log once, and mailed once. */
+export function mailedSide(backend: Backend, sending: Sending): Side {
+  async function open(): Promise<OpenSide> {
+    const sink = await startMailSink();
+    let started: Started;
+    try {
+      started = await backend.start(mailFiles(sink.port));
+    } catch (error) {
+      sink.stop();
+      await backend.release();
+      throw error;
+    }
+    return sideOf(backend, sending, started, sink);
+  }
+  return { name: backend.name, syncs: backend.syncs, open };
+}
+
+function sideOf(backend: Backend, sending: Sending, { target, load, shares }: Started, sink: MailSink): OpenSide {
+  const acknowledged: string[] = [];
+  const mailed = new Map<string, number>();
+  const refused: string[] = [];
+  const { url, headers, stored } = target;
+  return {
+    processes: { ...target.processes, ...shares, load: load.pid, sink: sink.pid },
+    async round(round) {
+      const begun = performance.timeOrigin + performance.now();
+      const result = await load.run({ url, headers, bytes: EVENT_BYTES, load: sending.load(round, backend) });
+      acknowledged.push(...result.acknowledged);
+      refused.push(...Object.keys(result.refusals));
+      const answeredAt = new Map(result.acknowledged.map((id, index) => [id, result.answeredAt[index] ?? Number.NaN]));
+      const mails = await sink.untilCame(new Set(answeredAt.keys()));
+      for (const { subject } of mails) mailed.set(subject, (mailed.get(subject) ?? 0) + 1);
+      const last = mails.reduce((latest, { at }) => Math.max(latest, at), begun);
+      const afterAnswer = mails.map(({ subject, at }) => at - (answeredAt.get(subject) ?? at));
+      return sending.read(result.acknowledged.length, (last - begun) / 1000, afterAnswer, backend);
+    },
+    async verify() {
+      const mailedTwice = [...mailed.values()].filter((count) => count > 1).length;
+      return [
+        ...refused.map((what) => `some were answered with ${what}`),
+        ...(mailedTwice > 0 ? [`${mailedTwice} were mailed more than once`] : []),
+        ...(stored ? compareStored(acknowledged, await stored()) : []),
+      ];
+    },
+    async close() {
+      await target.stop();
+      sink.stop();
+      await backend.release();
+    },
+  };
+}
+
+export const delaysOf = (milliseconds: readonly number[]): Histogram => {
+  const delays = createDelays();
+  // The answer may reach its client after the mail has reached the server.
+  for (const delay of milliseconds) recordDelay(delays, Math.max(0, delay));
+  return delays;
+};
