@@ -132,7 +132,7 @@ function ground(): {
 }
 
 describe('Failpoints stand around', () => {
-  it.each(METHODS)('$port.$method: $place', async ({ port, method, place, given }) => {
+  it.each(METHODS)('$port $method: $place', async ({ port, method, place, given }) => {
     const { ports, hits } = ground();
     await ports[port]?.[method]?.(...given);
     expect(hits).toEqual(place === null ? [] : [`${place}.before`, `${place}.after`]);
