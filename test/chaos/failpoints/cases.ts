@@ -126,7 +126,6 @@ const LATER: readonly Omit<FailpointCase, 'action'>[] = [
   { at: 'provider.send.before', nth: 2, situation: 'never' },
   // The first takes the lease of the call, the second keeps the answer.
   { at: 'task.replace.after', nth: 2 },
-  { at: 'engine.checkpoint.after', nth: 2 },
   { at: 'projection.put.before', nth: 3 },
 ];
 
