@@ -1,5 +1,13 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import type { Delivery, Evaluation, Intent, Lookup, Outcome } from '@carillon/domain';
+import {
+  formatPosition,
+  type Delivery,
+  type Evaluation,
+  type Intent,
+  type Lookup,
+  type Outcome,
+  type Trigger,
+} from '@carillon/domain';
 import type { Instant, Result } from '@carillon/kernel';
 import type {
   CheckpointStore,
@@ -22,10 +30,11 @@ export type RecordedLetter = { readonly what: string; readonly eventId: string |
 
 /** What a stopped product left behind: its log and its ledger, read whole. */
 export type Evidence = {
-  /** Ids of the events on the log. */
-  readonly events: ReadonlySet<string>;
+  /** Ids of the events on the log, by where they stand (`carillon.events/0@1`); one that came again stands there again. */
+  readonly events: ReadonlyMap<string, string>;
   /** In the order of the log; an event that was made again stands there again. */
   readonly changes: readonly RecordedChange[];
+  readonly triggers: readonly Trigger[];
   readonly lookups: readonly RecordedLookup[];
   readonly intents: readonly Intent[];
   readonly deliveries: readonly Delivery[];
@@ -85,7 +94,7 @@ const readPlaces = ({ log, checkpoints }: Stores, group: string, topic: TopicNam
     }),
   );
 
-const unreadOf = (places: readonly Place[], what: string): readonly string[] =>
+export const unreadOf = (places: readonly Place[], what: string): readonly string[] =>
   places
     .filter(({ next, end }) => next < end)
     .map(({ partition, next, end }) => `${what}/${partition}: ${next} of ${end} read`);
@@ -101,7 +110,7 @@ const decodeAll = <Value>(records: readonly LogRecord[], codec: Decode<Value>): 
   records.map((record) => decode(record, codec));
 
 /** Every stage that has to come to the end of a topic. */
-const READERS: readonly (readonly [string, TopicName])[] = [
+export const READERS: readonly (readonly [string, TopicName])[] = [
   ['engine', 'carillon.events'],
   ['engine', 'carillon.cohorts'],
   ['engine', 'carillon.triggers'],
@@ -147,6 +156,10 @@ const changeOf = ({ headers, value }: LogRecord): readonly RecordedChange[] => {
   return [{ eventId: headers['event_id'] ?? '', kind: change === 'left' ? 'left' : 'entered', user: user ?? '' }];
 };
 
+/** Where an event stands, and its id; markers and ticks have none. */
+const placeOf = (record: LogRecord, { logId }: EventLog): readonly (readonly [string, string])[] =>
+  record.headers['kind'] === 'event' ? [[formatPosition({ ...record, logId }), record.headers['event_id'] ?? '']] : [];
+
 /** What is left to do: partitions that a stage has not read to their end, and partners that are to be asked. */
 export const readUnread = async (stores: Stores): Promise<readonly string[]> => (await readProgress(stores)).unread;
 
@@ -157,8 +170,9 @@ export async function readEvidence(stores: Stores): Promise<Evidence> {
   const lookups = await readTopic(stores, 'carillon.lookups');
   return {
     ...(await readProgress(stores)),
-    events: new Set(events.flatMap(({ headers }) => headers['event_id'] ?? [])),
+    events: new Map(events.flatMap((record) => placeOf(record, stores.log))),
     changes: events.flatMap(changeOf),
+    triggers: decodeAll(await readTopic(stores, 'carillon.triggers'), codecs.trigger),
     lookups: lookups.map((record) => ({ lookup: decode(record, codecs.lookup), at: record.time })),
     intents: decodeAll(await readTopic(stores, 'carillon.intents'), codecs.intent),
     deliveries: await readDeliveries(stores),

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { CohortMessage } from '@carillon/domain';
-import type { EventLog } from '@carillon/ports';
+import type { EventLog, LogRecord } from '@carillon/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { amplitudePayload as amplitude, mixpanelPayload as mixpanel, segmentTrack } from '@carillon/testing/given';
 import type { GatewayConfig, GatewayPorts, RunningGateway } from '../src/index.ts';
@@ -8,13 +8,15 @@ import { prepareGround, type Ground } from './gateway-ground.ts';
 
 let ground: Ground;
 let gateway: RunningGateway;
-let before: number;
+/** Places of the records that were there before. */
+let before: ReadonlySet<string>;
+const placeOf = ({ partition, offset }: LogRecord): string => `${partition}@${offset}`;
 beforeAll(async () => {
   ground = await prepareGround();
 });
 beforeEach(async () => {
   gateway = await ground.start();
-  before = (await ground.records('carillon.cohorts')).length;
+  before = new Set((await ground.records('carillon.cohorts')).map(placeOf));
 });
 afterEach(() => ground.stopGateways());
 afterAll(() => ground.close());
@@ -40,10 +42,10 @@ async function send(name: string, body: unknown, headers: Headers) {
   const type = answer.headers.get('content-type') ?? '';
   return { status: answer.status, type, body: (await answer.json()) as Record<string, unknown> };
 }
-/** What this test put on the log, by message. */
+/** What this test put on the log, by message; what is said of one cohort is in its order. */
 async function appended(): Promise<readonly CohortMessage[]> {
-  const records = (await ground.records('carillon.cohorts')).toSorted((a, b) => a.time - b.time);
-  return records.slice(before).flatMap((record) => {
+  const records = (await ground.records('carillon.cohorts')).filter((record) => !before.has(placeOf(record)));
+  return records.flatMap((record) => {
     const read = ground.backend.codecs.cohort.decode(record.value);
     return read.ok ? [read.value] : [];
   });

@@ -144,7 +144,7 @@ describe('The load', () => {
   it('keeps so many open, no more', async () => {
     let open = 0;
     let most = 0;
-    const reading = await closedLoop({ open: 4, seconds: 0.05 }, async () => {
+    const reading = await closedLoop({ open: 4, seconds: 0.3 }, async () => {
       most = Math.max(most, (open += 1));
       await sleep(1);
       open -= 1;

@@ -75,8 +75,6 @@ const REACHED_WITHIN = 60_000;
 const QUIET_LOOKS = 2;
 const QUIET_LOOKS_EVERY = 50;
 const QUIET_WITHIN = 60_000;
-/** A call of the partner that came, or was answered, so near to a failure may have been cut off by it. */
-const NEAR = 3_000;
 
 type Logs = ReturnType<Patient['logs']>;
 
@@ -208,7 +206,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     const scene = await prepare(situationOf(one), done.length, floor);
     await comeToQuiet(one);
     const said = patient.logs();
-    const from = Date.now() - NEAR;
+    const from = Date.now();
     await arm(`${one.at}:${one.nth ?? 1}:${one.action}`);
     const acting = scene.act().catch((error: unknown) => {
       untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
@@ -216,7 +214,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     const who = await failing(one, said);
     if (who !== null && one.action === 'stop') await hold(one, who, scene, acting);
     else if (who !== null) await patient.revive(one.action);
-    cuts.push({ from, until: Date.now() + NEAR });
+    cuts.push({ from, until: Date.now() });
     if (who !== null && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
     done.push({ case: one, subject: scene.subject, who });
     await acting;
@@ -238,7 +236,9 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
 
   async function runAndKill(one: FailpointCase): Promise<void> {
     await begin(one);
+    const from = Date.now();
     await patient.killAll();
+    cuts.push({ from, until: Date.now() });
     callsCut += 1;
   }
 

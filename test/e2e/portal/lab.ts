@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { startScriptedSmtp } from '@carillon/testing';
+import { startScriptedSmtp, untilFound } from '@carillon/testing';
 import type { Demo } from './support.ts';
 
 /** A listener that should never hear from anybody. */
@@ -49,7 +49,12 @@ rules:
     recipients: { from: event, to: { email: event.email }, unique_id: ${uniqueId} }
 `;
 
-export type Lab = { readonly key: string; stop(): Promise<void> };
+export type Lab = {
+  readonly key: string;
+  /** Waits until the deliveries are in these states, sorted by name. */
+  untilStates(...states: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+};
 
 /** A second workspace in which things go wrong: hostile templates, doubts, duplicates. */
 export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
@@ -73,5 +78,19 @@ export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
     [`${at}/notifications/once.yaml`]: notification('once', 'event.email', 'plain'),
     [`${at}/notifications/doubt.yaml`]: notification('doubt', 'event_id', 'plain', ', accounts: [flaky]'),
   });
-  return { key, stop: () => smtp.stop() };
+  return {
+    key,
+    async untilStates(...states) {
+      await untilFound(states.join(), async () => {
+        const { items } = await demo.ask<{ items: { state: string }[] }>('/v1/workspaces/lab/deliveries');
+        return (
+          items
+            .map(({ state }) => state)
+            .toSorted()
+            .join() === states.join() || undefined
+        );
+      });
+    },
+    stop: () => smtp.stop(),
+  };
 }

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { hinder, openBrowser, startDemo, type Demo } from './support.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -23,12 +23,15 @@ describeWith('chromium', 'the portal in a browser', () => {
     const opened = await context.newPage();
     opened.setDefaultTimeout(60_000);
     opened.on('pageerror', (error) => errors.push(error.message));
-    const judge = (url: string) => {
-      if (!url.startsWith(demo.control) && !/^(about|data):/.test(url)) strangers.push(url);
-    };
-    opened.on('requestfinished', (request) => judge(request.url()));
-    // What the policy refused never became a request; anything else tried to get out.
-    opened.on('requestfailed', (request) => request.failure()?.errorText !== 'csp' && judge(request.url()));
+    // What the policy refuses never comes here; what left the page before it was refused does not either.
+    await opened.route(
+      ({ origin, protocol }) => origin !== demo.control && protocol.startsWith('http'),
+      (route) => {
+        strangers.push(route.request().url());
+        return route.abort();
+      },
+    );
+    await hinder(opened);
     return opened;
   }
   const errors: string[] = [];
@@ -37,6 +40,8 @@ describeWith('chromium', 'the portal in a browser', () => {
   const rows = () => page.locator('#rows button');
   const row = (text: string) => page.locator('#rows button', { hasText: text });
   const title = () => page.locator('#title');
+  /** A key that was pressed has done its work once the focus, or what it changed, is where it leads. */
+  const focusOn = (selector: string) => page.locator(`${selector}:focus`).waitFor();
   const go = async (path: string): Promise<void> => {
     // Only the part behind # changing is no new page for a browser.
     await page.goto('about:blank');
@@ -66,10 +71,14 @@ describeWith('chromium', 'the portal in a browser', () => {
     lab = await openLab(demo, trap);
     const send = (event: object) => demo.send('lab/orders', lab.key, event);
     await send({ kind: 'hostile', email: 'eve@example.com', subject: '<b>bold</b>', name: '<i>Eve</i>' });
+    // The oldest message, so the last row of the inbox.
+    await lab.untilStates('SENT');
     await send({ kind: 'once', email: 'twice@example.com', subject: 'W'.repeat(300) });
     await send({ kind: 'once', email: 'twice@example.com', subject: 'once more' });
     for (const one of ['a', 'b', 'c']) await send({ kind: 'doubt', email: `doubt-${one}@example.com`, subject: one });
     silent = await send({ kind: 'nothing', email: 'nobody@example.com' });
+    // A list that changes is drawn anew, and a click that began on the row of before is lost.
+    await lab.untilStates('IN_DOUBT', 'IN_DOUBT', 'IN_DOUBT', 'SENT', 'SENT', 'SUPPRESSED');
     signedIn = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'de-DE' });
     await signedIn.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await openPage(signedIn);
@@ -103,7 +112,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     const second = await openPage(other);
     await second.goto(`${demo.control}/welcome#${demo.welcome}`);
     await second.getByText('This link was used already').waitFor();
-    expect(second.url()).toBe(`${demo.control}/welcome`);
+    await second.waitForURL(`${demo.control}/welcome`);
     await expectAccessible(second, 'sign-in');
 
     // Where a session ended, the sign-in stands at the address of the page, and leads back to it.
@@ -127,7 +136,8 @@ describeWith('chromium', 'the portal in a browser', () => {
     expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
     for (const link of ['#top', '#blank', '#js', '#ping']) await frame.locator(link).click();
     await frame.locator('#send').click();
-    await page.waitForTimeout(300);
+    // The page has asked the server once more since.
+    await page.waitForResponse(`${demo.control}/v1/inbox?*`);
     expect(await frame.locator('#words').count()).toBe(1);
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
     expect(page.url()).toMatch(/\/inbox#/);
@@ -150,32 +160,32 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('moves through list, tabs and text by the keyboard alone, and keeps the selection on a reload', async () => {
     await go('/inbox');
     await rows().first().waitFor();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('End');
-    await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('Home');
-    await page.keyboard.press('End');
-    const focused = await page.evaluate<string>('document.activeElement.dataset.key');
-    expect(focused).toBe(await rows().last().getAttribute('data-key'));
-    await page.keyboard.press('Enter');
+    const lead: [key: string, to: string][] = [
+      ['Tab', '.skip'],
+      ['Enter', '#rows li:first-child button'],
+      ['End', '#rows li:last-child button'],
+      ['ArrowUp', '#rows li:nth-last-child(2) button'],
+      ['Home', '#rows li:first-child button'],
+      ['End', '#rows li:last-child button'],
+      ['Enter', '#rows li:last-child button[aria-current="true"]'],
+    ];
+    for (const [key, to] of lead) {
+      await page.keyboard.press(key);
+      await focusOn(to);
+    }
     await title().waitFor();
     const heading = await title().textContent();
-    const reached: string[] = [];
-    for (let press = 0; press < 4; press += 1) {
+    // One more Tab would lead into the frame, which has a process of its own: it takes the focus whenever it gets to it.
+    for (const stop of ['#detail', '#detail a', '#tab-html[aria-selected="true"]']) {
       await page.keyboard.press('Tab');
-      reached.push(await page.evaluate<string>('document.activeElement.id || document.activeElement.tagName'));
+      await focusOn(stop);
     }
-    expect(reached.slice(0, 3)).toEqual(['detail', 'A', reached[2]]);
-    expect(reached[2]).toMatch(/^tab-/);
-    await page.locator('[role="tab"][aria-selected="true"]').focus();
     await page.keyboard.press('End');
-    expect(await page.locator('#tab-text').getAttribute('aria-selected')).toBe('true');
-    expect(await page.locator('[role="tabpanel"] pre').textContent()).toMatch(/\S/);
+    await focusOn('#tab-text[aria-selected="true"]');
+    await page.locator('[role="tabpanel"] pre', { hasText: /\S/ }).waitFor();
     await page.reload();
-    await title().waitFor();
-    expect(await title().textContent()).toBe(heading);
-    expect(await rows().last().getAttribute('aria-current')).toBe('true');
+    await page.locator('#rows li:last-child button[aria-current="true"]').waitFor();
+    await expect.poll(() => title().textContent()).toBe(heading);
   });
 
   it('says of a duplicate that it was not sent, who holds the slot, and what the event was', async () => {
@@ -190,7 +200,8 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.locator('#title .state.SENT').waitFor();
     const time = page.locator('ol.story time').first();
     expect(await time.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(await time.textContent()).toMatch(/^\d\d:\d\d:\d\d$/);
+    // With its date where midnight came between.
+    expect(await time.textContent()).toMatch(/^(\d+\.\d+\.\d+ )?\d\d:\d\d:\d\d$/);
     await page.goBack();
     await page.getByText('the same was told already').waitFor();
   });
@@ -200,12 +211,12 @@ describeWith('chromium', 'the portal in a browser', () => {
     await rows().first().waitFor();
     await page.getByLabel('State').selectOption('SENT');
     await row('doubt').first().waitFor({ state: 'detached' });
-    expect(await rows().locator('.state').allTextContents()).toEqual(['SENT', 'SENT']);
+    await expect.poll(() => rows().locator('.state').allTextContents()).toEqual(['SENT', 'SENT']);
     await page.getByLabel('Recipient').fill('eve@example.com');
     await row('twice').waitFor({ state: 'detached' });
     await page.reload();
     await row('eve@').waitFor();
-    expect(await rows().count()).toBe(1);
+    await expect.poll(() => rows().count()).toBe(1);
     await page.getByLabel('Recipient').fill('nobody@example.com');
     await page.getByText('No delivery fits this filter').waitFor();
     await expectAccessible(page, 'empty list');
@@ -221,7 +232,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.waitForURL(`${demo.control}/deliveries#${silent}`);
     await page.getByText('3 rules saw it, 0 fired').waitFor();
     await page.getByText('event.kind == "once"').waitFor();
-    expect(await page.locator('ol.story li.ended').count()).toBe(3);
+    await expect.poll(() => page.locator('ol.story li.ended').count()).toBe(3);
     await expectAccessible(page, 'event');
     await page.getByLabel('Trace').fill('evt_00000000000000000000000000');
     await page.keyboard.press('Enter');
@@ -237,11 +248,13 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByRole('button', { name: 'It was sent' }).click();
     await page.locator('#title .state.SENT').waitFor();
     await page.getByText('line 7 of the log').first().waitFor();
-    await page.waitForFunction('document.activeElement.id === "title"');
+    await focusOn('#title');
+    await row('doubt-a@').waitFor({ state: 'detached' });
     await row('doubt-b@').click();
     await title().filter({ hasText: 'doubt-b@' }).waitFor();
     await page.getByRole('button', { name: 'It was not sent' }).click();
     await page.locator('#title .state.FAILED').waitFor();
+    await row('doubt-b@').waitFor({ state: 'detached' });
     await row('doubt-c@').click();
     await title().filter({ hasText: 'doubt-c@' }).waitFor();
     const attempts = page.locator('ol.story .what', { hasText: 'Attempt' });
@@ -249,6 +262,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     expect(await attempts.count()).toBe(1);
     await page.getByRole('button', { name: 'Send again' }).click();
     await attempts.nth(1).waitFor();
+    await lab.untilStates('FAILED', 'IN_DOUBT', 'SENT', 'SENT', 'SENT', 'SUPPRESSED');
   });
 
   it('says that the server is away without taking the story away', async () => {
@@ -264,15 +278,16 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('fits a narrow screen and long words', async () => {
+    const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
     await page.setViewportSize({ width: 360, height: 640 });
     await go('/inbox');
     await row('WWWW').click();
     await title().waitFor();
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await expect.poll(width).toBeLessThanOrEqual(360);
     await go('/deliveries?workspace=lab');
     await row('duplicate').click();
     await title().waitFor();
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await expect.poll(width).toBeLessThanOrEqual(360);
     await expectAccessible(page, 'narrow');
     await page.setViewportSize({ width: 1280, height: 800 });
   });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { chromium, type Browser } from 'playwright-core';
+import { setTimeout as pause } from 'node:timers/promises';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
@@ -23,6 +24,25 @@ export const openBrowser = (): Promise<Browser> =>
       '--disable-sync',
     ],
   });
+
+/** How many times slower than it is the page's processor shall be. */
+const SLOWED = Number(process.env['PORTAL_SLOWED'] ?? 1);
+/** How many milliseconds later everything that the page asks for shall reach the server. */
+const DELAYED = Number(process.env['PORTAL_DELAYED'] ?? 0);
+
+/** Makes a page as slow as the environment wants it: what reads the page before it is ready fails then. */
+export async function hinder(page: Page): Promise<void> {
+  if (SLOWED > 1) {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWED });
+  }
+  if (DELAYED === 0) return;
+  await page.route('**', async (route) => {
+    await pause(DELAYED);
+    // The page may be gone by now.
+    await route.fallback().catch(() => undefined);
+  });
+}
 
 export type Demo = {
   readonly control: string;

@@ -154,9 +154,10 @@ describe('an outage', () => {
     expect(await kindOf(await token())).toBe('valid');
     ground.server.behave('hang');
     ground.pass(31 * SECOND);
-    const startedAt = performance.now();
+    const over = ground.fetched.length;
     expect(await kindOf(await token())).toBe('valid');
-    expect(performance.now() - startedAt).toBeLessThan(4000);
+    // Who waits is let in when the request is given up, and that is told.
+    expect(ground.fetched.length).toBe(over);
   });
 
   test('from the beginning on lets nobody in and says when to come again; the provider is asked once in 30 seconds', async () => {

@@ -23,7 +23,7 @@ function ask(more: Partial<LookupIntegration> = {}, call: Partial<PartnerCall> =
     kind: 'lookup',
     url: partner.url,
     authorization: { key: { secret: 'CRM_KEY' } },
-    timeouts: { total: '1s' },
+    timeouts: { total: '30s' },
     ...more,
   };
   const lookup = createPartnerLookup({ http, clock: { now: () => NOW } });

@@ -3,6 +3,9 @@ import { type ScriptedSmtp, type ScriptedSmtpOptions, startScriptedSmtp, untilFo
 import { afterEach, describe, expect, it } from 'vitest';
 import { context, message, senderFor } from './accounts.ts';
 
+/** So long a machine may stand still before the final dot, which has to be heard within the same time. */
+const BEFORE_THE_DOT = 5_000;
+
 type Sender = ReturnType<typeof senderFor>;
 const started: { server: ScriptedSmtp; sender: Sender }[] = [];
 afterEach(async () => {
@@ -177,7 +180,7 @@ describe('Stopping', () => {
 
   it('while waiting for a free connection leaves the line', async () => {
     const { script, heard } = hearing('dot');
-    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { socket: 1500 } });
+    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { socket: BEFORE_THE_DOT } });
     const first = send(sender);
     await heard;
     const stop = new AbortController();
@@ -203,7 +206,7 @@ describe('An attempt', () => {
 
   it('that finds no free connection within its limit was definitely not made', async () => {
     const { script, heard } = hearing('dot');
-    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { attempt: 3000 } });
+    const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { attempt: BEFORE_THE_DOT } });
     const first = send(sender);
     await heard;
     const second = await send(sender);

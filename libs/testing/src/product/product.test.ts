@@ -19,7 +19,7 @@ describe('The product as a process', () => {
         headers: { authorization: `Bearer ${product.token}` },
       });
       expect(answer.status).toBe(200);
-      expect((await fetch(`${product.gatewayUrl}/readyz`)).status).toBe(200);
+      await expect.poll(async () => (await fetch(`${product.gatewayUrl}/readyz`)).status).toBe(200);
 
       const letters = await cli(['dead-letters', '--json'], { dataDir });
       expect(letters).toMatchObject({ code: 0, stderr: '' });

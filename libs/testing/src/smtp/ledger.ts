@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
-import type { AcceptedMail, SmtpScript } from './dialogue.ts';
+import type { AcceptedMail, SmtpScript, SmtpSend } from './dialogue.ts';
 import { parseMail } from './mail-parsing.ts';
 import { type ScriptedSmtp, startScriptedSmtp } from './scripted-smtp.ts';
 
@@ -14,6 +14,12 @@ export type LedgerEntry = {
   readonly headers: Readonly<Record<string, string>>;
   /** The connection was cut in place of an answer. */
   readonly dropped: boolean;
+};
+
+/** One send as the server saw it, from MAIL to its last word, or to the moment at which the client was gone. */
+export type LedgerSend = Omit<SmtpSend, 'raw'> & {
+  /** Null: the message had not come whole. */
+  readonly message_id: string | null;
 };
 
 export type LedgerOptions = {
@@ -49,6 +55,7 @@ const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?
 export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp> {
   const { latency = 0, tempfail = 0, drop = 0, seed = 'carillon' } = options;
   const file = await open(options.file, 'a');
+  const sends = await open(sendsFile(options.file), 'a');
   const seen = new Map<string, number>();
   let writing: Promise<void> = Promise.resolve();
 
@@ -75,6 +82,11 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     return writing;
   };
 
+  const note = ({ raw, ...send }: SmtpSend): void => {
+    const line: LedgerSend = { ...send, message_id: messageIdOf(raw) || null };
+    writing = writing.then(() => sends.appendFile(`${JSON.stringify(line)}\n`));
+  };
+
   const script: SmtpScript = ({ stage, raw }) => {
     if (stage !== 'dot') return undefined;
     const id = messageIdOf(raw);
@@ -94,6 +106,7 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     script,
     extensions: ['PIPELINING', '8BITMIME', 'SIZE 10000000'],
     onAccepted: append,
+    onSent: note,
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   return {
@@ -102,15 +115,23 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
       await server.stop();
       await writing;
       await file.close();
+      await sends.close();
     },
   };
 }
 
-/** Reads the book. A last line without an end was never answered, but it may be a message all the same: it is left out. */
-export async function readLedger(file: string): Promise<readonly LedgerEntry[]> {
+const sendsFile = (file: string): string => `${file}.sends`;
+
+async function readLines<Line>(file: string): Promise<readonly Line[]> {
   const text = await readFile(file, 'utf8');
   return text
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as LedgerEntry);
+    .map((line) => JSON.parse(line) as Line);
 }
+
+/** Reads the book. A last line without an end was never answered, but it may be a message all the same: it is left out. */
+export const readLedger = (file: string): Promise<readonly LedgerEntry[]> => readLines(file);
+
+/** Reads the second book, beside the first: each send that is over. */
+export const readSends = (file: string): Promise<readonly LedgerSend[]> => readLines(sendsFile(file));

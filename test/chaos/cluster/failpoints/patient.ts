@@ -5,7 +5,7 @@ import { startCluster, type ClusterServices, type Member } from '@carillon/testi
 import { readEvidence, readUnsettled } from '../../evidence.ts';
 import { createLives } from '../../failpoints/lives.ts';
 import type { OpenPatient } from '../../failpoints/patient.ts';
-import { settle } from '../settle.ts';
+import { lookAt, settle } from '../../settle.ts';
 import { openClusterStores } from '../stores.ts';
 
 const ENDS_WITHIN = 20_000;
@@ -77,7 +77,7 @@ export const openClusterPatient =
       },
       async rest(_posts, quiet) {
         await startGone();
-        await settle(stores, Date.now(), quiet);
+        await settle(lookAt(stores), { since: Date.now(), ...(quiet !== undefined && { standstill: quiet }) });
         await cluster.stop();
         return readEvidence(stores);
       },

@@ -41,7 +41,8 @@ export const openEmbeddedPatient: OpenPatient = async ({ folder, env }) => {
     },
     async rest(posts, quiet) {
       await life.kill('SIGTERM');
-      return comeToRest({ dataDir, launch, posts, ...(quiet !== undefined && { quiet }) });
+      const since = Date.now();
+      return (await comeToRest({ dataDir, launch, posts, since, ...(quiet !== undefined && { quiet }) })).evidence;
     },
     async close() {
       await Promise.all(all.map((one) => one.kill('SIGKILL')));

@@ -1,6 +1,6 @@
 /**
  * What this adapter uses of kafkajs beyond its public types: the class that finds brokers and speaks the protocol with
- * them, the queue of a connection, and the fetch request. Their shapes are given where they are used. The version is pinned, and the
+ * them, the queue of a connection, and the fetch and produce requests. Their shapes are given where they are used. The version is pinned, and the
  * contract suite runs on real brokers.
  */
 declare module 'kafkajs/src/cluster/index.js' {
@@ -13,7 +13,28 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   export = RequestQueue;
 }
 
+declare module 'kafkajs/src/protocol/requests/produce/index.js' {
+  const request: unknown;
+  export = request;
+}
+
 declare module 'kafkajs/src/protocol/requests/fetch/index.js' {
   const request: unknown;
   export = request;
+}
+
+/** Only the tests of our encoder: theirs makes the bytes that ours are held against. */
+declare module 'kafkajs/src/protocol/requests/produce/v7/request.js' {
+  const request: unknown;
+  export = request;
+}
+
+declare module 'kafkajs/src/protocol/recordBatch/crc32C/crc32C.js' {
+  const crc32C: unknown;
+  export = crc32C;
+}
+
+declare module 'kafkajs/src/protocol/requests/fetch/v10/response.js' {
+  const response: unknown;
+  export = response;
 }

@@ -4,6 +4,7 @@ import type { Watermarks } from '../watermarks.ts';
 import type { Call, Entry } from './appending.ts';
 import type { DisposableProducer } from './disposable-producer.ts';
 import { createLane, refusal } from './lane.ts';
+import { ReadyRecord } from './record-batch.ts';
 
 /** What a topic takes (`max.message.bytes`), and what Kafka adds to one record in a batch of its own. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -92,18 +93,12 @@ function createCall(
   };
 }
 
-/** Copies the value: what the caller does to its bytes later is its own affair. */
 const entryOf = (call: Call, index: number, record: NewRecord, bytes: number): Entry => ({
   call,
   index,
   topic: record.topic,
   bytes,
-  message: {
-    key: record.key,
-    value: Buffer.from(record.value),
-    partition: record.partition,
-    headers: { ...record.headers },
-  },
+  message: new ReadyRecord(record.partition, record.key, record.value, record.headers),
 });
 
 function sizeOf({ key, value, headers }: NewRecord): number {

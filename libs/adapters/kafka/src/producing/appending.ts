@@ -1,6 +1,6 @@
 import type { CarillonError } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
-import type { Message } from './disposable-producer.ts';
+import type { ReadyRecord } from './record-batch.ts';
 
 /** One call of `append`: done when the last of its records is, refused once and as a whole. */
 export type Call = {
@@ -16,7 +16,7 @@ export type Entry = {
   /** Its place among the records of the call. */
   readonly index: number;
   readonly topic: TopicName;
-  readonly message: Message;
+  readonly message: ReadyRecord;
   readonly bytes: number;
 };
 

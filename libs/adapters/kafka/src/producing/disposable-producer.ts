@@ -2,6 +2,8 @@ import type { Producer, RetryOptions } from 'kafkajs';
 import type { TopicName } from '@carillon/ports';
 import { createClient, type KafkaClient } from '../connection/client.ts';
 import type { KafkaConnection } from '../connection/options.ts';
+import { sendReadyRecords } from './produce-request.ts';
+import type { ReadyRecord } from './record-batch.ts';
 
 /**
  * Quick and many: a repetition within one open `send` keeps its sequence number, so the broker knows it for one. Their
@@ -15,19 +17,13 @@ const WITHIN_SEND: RetryOptions = {
   retries: 60,
 };
 
-export type Message = {
-  readonly key: string;
-  readonly value: Buffer;
-  readonly partition: number;
-  readonly headers: Record<string, string>;
-};
 export type Appended = { readonly topic: string; readonly partition: number; readonly first: number };
 
 /** A producer for as long as nothing went wrong. One `send` at a time. */
 export type DisposableProducer = {
   connect(): Promise<void>;
   /** Where the first record of each partition came to stand. A partition that is missing was not sent. */
-  send(messages: ReadonlyMap<TopicName, readonly Message[]>): Promise<readonly Appended[]>;
+  send(messages: ReadonlyMap<TopicName, readonly ReadyRecord[]>): Promise<readonly Appended[]>;
   /** Cuts its connections, so that nothing it still holds can reach a broker. */
   discard(): void;
 };
@@ -40,6 +36,7 @@ export function createDisposableProducer(
   connection: KafkaConnection,
   retry: RetryOptions = WITHIN_SEND,
 ): DisposableProducer {
+  sendReadyRecords();
   const client: KafkaClient = createClient(connection, retry);
   const producer: Producer = client.kafka.producer({
     idempotent: true,

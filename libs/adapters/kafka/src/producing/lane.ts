@@ -4,7 +4,8 @@ import type { TopicName } from '@carillon/ports';
 import { isRefusal, isTooLarge } from '../connection/faults.ts';
 import type { Watermarks } from '../watermarks.ts';
 import { type Entry, placeOf, takeSend } from './appending.ts';
-import type { DisposableProducer, Message } from './disposable-producer.ts';
+import type { DisposableProducer } from './disposable-producer.ts';
+import type { ReadyRecord } from './record-batch.ts';
 
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 500;
@@ -114,18 +115,12 @@ export function createLane(makeProducer: () => DisposableProducer, watermarks: W
   }
 
   /** Rejects at the deadline whatever kafkajs still waits for. */
-  async function inTime<T>(work: Promise<T>, until: number): Promise<T> {
-    work.catch(() => undefined);
-    const ending = new AbortController();
-    const late = pause(Math.max(0, until - Date.now()), undefined, { signal: ending.signal }).then(() => {
-      throw new Error('no broker confirmed it in time');
+  function inTime<T>(work: Promise<T>, until: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const late = (): void => reject(new Error('no broker confirmed it in time'));
+      const timer = setTimeout(late, Math.max(0, until - Date.now()));
+      work.then(resolve, reject).finally(() => clearTimeout(timer));
     });
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      ending.abort();
-    }
   }
 }
 
@@ -137,8 +132,8 @@ export const refusal = (cause: unknown): CarillonError =>
     { cause },
   );
 
-function messagesOf(entries: readonly Entry[]): ReadonlyMap<TopicName, readonly Message[]> {
-  const messages = new Map<TopicName, Message[]>();
+function messagesOf(entries: readonly Entry[]): ReadonlyMap<TopicName, readonly ReadyRecord[]> {
+  const messages = new Map<TopicName, ReadyRecord[]>();
   for (const { topic, message } of entries) {
     const list = messages.get(topic);
     if (list) list.push(message);

@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest';
 import { fetchedMessage } from '../../test/fetched-message.ts';
-import type { Brokers, Cluster, FetchedMessage, FetchedPartition } from '../connection/cluster.ts';
+import type { Brokers, Cluster } from '../connection/cluster.ts';
 import { isStale } from '../connection/faults.ts';
 import { createWatermarks } from '../watermarks.ts';
+import type { FetchedMessage } from './batch-reader.ts';
+import type { FetchedPartition } from './fetch-response.ts';
 import { createReader } from './reader.ts';
 
 const page = (highWatermark: number, ...messages: readonly FetchedMessage[]): readonly FetchedPartition[] => [
-  { partition: 0, highWatermark: String(highWatermark), messages },
+  { partition: 0, errorCode: 0, highWatermark, messages },
 ];
 
 /** One leader that gives these answers in turn, and whoever asks it again after what passes. */

@@ -1,9 +1,11 @@
 import type { Duration } from '@carillon/kernel';
 import type { LogRecord, TopicName } from '@carillon/ports';
-import { type Brokers, type Cluster, type FetchedMessage, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
+import { type Brokers, type Cluster, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
 import { isOutOfRange, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import type { Watermarks } from '../watermarks.ts';
+import type { FetchedMessage } from './batch-reader.ts';
+import { WantedRecords } from './fetch-response.ts';
 import { bytesOf, chunkOf, countWithin } from './records.ts';
 
 const FETCH_BYTES = 4 * 1024 * 1024;
@@ -38,11 +40,11 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
         maxWaitTime: 0,
         minBytes: 0,
         maxBytes,
-        topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes }] }],
+        topics: [{ topic, partitions: [new WantedRecords(partition, from, maxBytes)] }],
       });
       // A client over its quota is answered at once and with nothing: that is not the end of the partition.
       const page = answered(topic, partition, responses[0]?.partitions);
-      if (page.messages.length === 0 && from < Number(page.highWatermark)) {
+      if (page.messages.length === 0 && from < page.highWatermark) {
         throw staleError(`${placeOf(topic, partition)} goes on to ${page.highWatermark}, and nothing of it was sent`);
       }
       return page.messages;
