@@ -45,7 +45,7 @@ const CLUSTER_INTRODUCTION = `${ON_CLUSTER}
 Written by \`npm run chaos -- --backend cluster --table\`; do not edit. The same, with each role as a process of its own, on
 Kafka and FerretDB. The process that came to the place first failed there; the others went on. Where one is held still there are
 two engines and two deliveries: while it was held the other one finished what had begun, and what it wrote when it woke
-changed nothing, but that it alone knew what the mail server had answered.
+changed nothing, but that it alone knew what the mail server had answered. An empty cell was not tried.
 `;
 
 const cellOf = (end: CaseEnd | undefined): string =>
