@@ -203,8 +203,11 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   /** Answers when what was to be said is acknowledged. */
   async function begin(one: FailpointCase): Promise<Scene> {
     await patient.ready();
-    const scene = await prepare(situationOf(one), done.length, floor);
     await comeToQuiet(one);
+    const situation = situationOf(one);
+    const scene = await prepare(situation, done.length, floor);
+    // What is to be cancelled is tried all the while, and not for long: nobody else comes to its place.
+    if (situation !== 'cancelled') await comeToQuiet(one);
     const said = patient.logs();
     const from = Date.now();
     await arm(`${one.at}:${one.nth ?? 1}:${one.action}`);
