@@ -51,7 +51,10 @@ function findRepeated(
   answers: readonly RecordedLookup[],
   slack: number,
 ): readonly Finding[] {
-  const callsAbout = groupByUser(calls, ({ userIds }) => userIds);
+  const callsAbout = groupByUser(
+    calls.filter(({ refused }) => !refused),
+    ({ userIds }) => userIds,
+  );
   const answersAbout = groupByUser(answers, ({ lookup }) => lookup.trigger.userIds);
   const isCutBy = ({ at, endedAt }: BookedCall, { from, until }: Cut): boolean =>
     at - slack <= until && endedAt + slack >= from;

@@ -23,7 +23,20 @@ describe('The audit', () => {
     const { evidence } = orderIs();
     const further = [{ partition: 0, start: 0, next: 5 }];
     expect(gapsOf({ ...evidence, judged: further })).toEqual(['evaluations of partition 0 end at 2 of 5']);
-    expect(gapsOf({ ...evidence, deadLetters: 1 })).toEqual(['1 dead letters']);
+  });
+
+  it('finds what was given up, but for what the partner refused: of that it wants a dead letter', () => {
+    const { evidence, delivery } = orderIs();
+    const { eventId } = delivery.intent;
+    const letter = { what: 'ask partner_refused', eventId };
+    const gaps = (deadLetters: Evidence['deadLetters'], ...parked: readonly string[]) =>
+      findUnaccounted({ ...evidence, deadLetters }, new Set(parked)).map(({ what }) => what);
+    expect(gaps([letter])).toEqual([`a dead letter: ask partner_refused ${eventId}`]);
+    expect(gaps([{ what: 'evaluate not_avro', eventId: null }], eventId)).toEqual([
+      'a dead letter: evaluate not_avro ',
+      `${eventId} was refused, and no dead letter says so`,
+    ]);
+    expect(gaps([letter, letter], eventId)).toEqual([]);
   });
 
   it('wants an evaluation over each event', () => {

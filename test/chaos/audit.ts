@@ -8,17 +8,30 @@ export const slotName = ({ notificationId, uniqueId }: Delivery['slot']): string
 /**
  * The audit (architecture section 2), whoever was promised what: each event is judged in exactly one range of a chain
  * without gaps; what an evaluation counts is what stands on the log; each trigger has its answer; each intent is in the
- * one document of its slot; and nothing is there without what caused it.
+ * one document of its slot; nothing is there without what caused it; and what was given up are triggers of `parked`
+ * events, whom the partner refused, and all of these.
  */
-export function findUnaccounted(evidence: Evidence): readonly Finding[] {
+export function findUnaccounted(evidence: Evidence, parked: ReadonlySet<string> = new Set()): readonly Finding[] {
   const found = [
     ...breaksOf(evidence),
     ...miscountsOf(evidence),
     ...openEndsOf(evidence),
     ...orphansOf(evidence),
-    ...(evidence.deadLetters === 0 ? [] : [`${evidence.deadLetters} dead letters`]),
+    ...lettersOf(evidence, parked),
   ];
   return found.map((what) => ({ kind: 'gap', what }));
+}
+
+function lettersOf({ deadLetters }: Evidence, parked: ReadonlySet<string>): readonly string[] {
+  const told = new Set(deadLetters.map(({ eventId }) => eventId));
+  return [
+    ...deadLetters
+      .filter(({ eventId }) => eventId === null || !parked.has(eventId))
+      .map(({ what, eventId }) => `a dead letter: ${what} ${eventId ?? ''}`),
+    ...[...parked]
+      .filter((eventId) => !told.has(eventId))
+      .map((eventId) => `${eventId} was refused, and no dead letter says so`),
+  ];
 }
 
 function breaksOf({ evaluations, judged }: Evidence): readonly string[] {

@@ -25,6 +25,9 @@ export type RecordedLookup = { readonly lookup: Lookup; readonly at: Instant };
 /** The event that the product made of somebody who entered or left the cohort. */
 export type RecordedChange = { readonly eventId: string; readonly kind: 'entered' | 'left'; readonly user: string };
 
+/** A record that a stage gave up, and the event that it is about, where it is a trigger. */
+export type RecordedLetter = { readonly what: string; readonly eventId: string | null };
+
 /** What a stopped product left behind: its log and its ledger, read whole. */
 export type Evidence = {
   /** Ids of the events on the log, by where they stand (`carillon.events/0@1`); one that came again stands there again. */
@@ -37,7 +40,7 @@ export type Evidence = {
   readonly deliveries: readonly Delivery[];
   readonly outcomes: readonly Outcome[];
   readonly evaluations: readonly Evaluation[];
-  readonly deadLetters: number;
+  readonly deadLetters: readonly RecordedLetter[];
   /** How far each partition of `carillon.events` is judged: the engine's saved positions. */
   readonly judged: readonly { readonly partition: number; readonly start: number; readonly next: number }[];
   /** What was left to do when the product stopped: partitions not read to their end, and partners not asked. */
@@ -115,6 +118,26 @@ export const READERS: readonly (readonly [string, TopicName])[] = [
   ['delivery', 'carillon.intents'],
 ];
 
+/** Who makes of the log what people look up. */
+const PROJECTIONS: readonly (readonly [string, TopicName])[] = [
+  ['control', 'carillon.events'],
+  ['control', 'carillon.outcomes'],
+  ['control', 'carillon.evaluations'],
+  ['control', 'carillon.dead-letters'],
+];
+
+/** Everybody who reads the log, by group and topic. */
+export const ALL_READERS = [...READERS, ...PROJECTIONS];
+
+/** What is under way by itself, calls with a lease aside: partitions that somebody has not read, and outcomes in the ledger alone. */
+export async function readUnsettled(stores: Stores): Promise<readonly string[]> {
+  const unread = await Promise.all(
+    ALL_READERS.map(async ([group, topic]) => unreadOf(await readPlaces(stores, group, topic), `${group} on ${topic}`)),
+  );
+  const unpublished = await stores.ledger.unpublished(Number.MAX_SAFE_INTEGER, PAGE);
+  return [...unread.flat(), ...unpublished.map(({ id }) => `${id}: an outcome is not on the log`)];
+}
+
 /** Where the stages stand, and whether anybody is still to be asked. */
 async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | 'unread'>> {
   const places = await Promise.all(
@@ -155,7 +178,10 @@ export async function readEvidence(stores: Stores): Promise<Evidence> {
     deliveries: await readDeliveries(stores),
     outcomes: decodeAll(await readTopic(stores, 'carillon.outcomes'), codecs.outcome),
     evaluations: decodeAll(await readTopic(stores, 'carillon.evaluations'), codecs.evaluation),
-    deadLetters: (await readTopic(stores, 'carillon.dead-letters')).length,
+    deadLetters: decodeAll(await readTopic(stores, 'carillon.dead-letters'), codecs.deadLetter).map((letter) => {
+      const trigger = letter.topic === 'carillon.triggers' ? codecs.trigger.decode(letter.value) : null;
+      return { what: `${letter.stage} ${letter.reason}`, eventId: trigger?.ok ? trigger.value.eventId : null };
+    }),
   };
 }
 

@@ -45,6 +45,7 @@ export function watchedOrderIs(facts: DeliveryFacts = {}) {
     at: ANSWERED_AT - 200,
     endedAt: ANSWERED_AT - 100,
     answered: true,
+    refused: false,
   };
   return {
     delivery,
@@ -129,7 +130,7 @@ export function orderIs(facts: DeliveryFacts = {}): {
       deliveries: [delivery],
       outcomes: [outcomeOf(delivery)],
       evaluations: [evaluationOf({ events: 1, intents: 1 })],
-      deadLetters: 0,
+      deadLetters: [],
       judged: [RANGE],
       unread: [],
     },

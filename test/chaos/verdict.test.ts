@@ -239,6 +239,11 @@ describe('The verdict', () => {
 
   it('holds the audit against the same evidence', () => {
     const { course, evidence } = orderIs();
-    expect(judge(course, { ...evidence, deadLetters: 1 })).toEqual([{ kind: 'gap', what: '1 dead letters' }]);
+    const parked = { ...course, acknowledged: course.acknowledged.map((event) => ({ ...event, parks: true })) };
+    const [eventId = null] = evidence.events.values();
+    const letter = { what: 'ask partner_refused', eventId };
+    const what = `a dead letter: ask partner_refused ${eventId}`;
+    expect(judge(course, { ...evidence, deadLetters: [letter] })).toEqual([{ kind: 'gap', what }]);
+    expect(judge(parked, { ...evidence, deadLetters: [letter] })).toEqual([]);
   });
 });

@@ -46,7 +46,7 @@ export function judge(course: Course, evidence: Evidence): readonly Finding[] {
     ...findLate(course),
     ...findDoubts(course, evidence, slack),
     ...findUntrue(events, course, evidence),
-    ...findUnaccounted(evidence),
+    ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
 }
 

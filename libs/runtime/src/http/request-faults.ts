@@ -21,7 +21,11 @@ export function requestFault(error: unknown, limits: HttpLimits): CarillonError 
       return new CarillonError('unsupported_media_type', 'Send the body with Content-Type: application/json.');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new CarillonError('invalid_json', 'The body could not be read as JSON. Send one JSON value.');
+      // The framework says the same of both.
+      return new CarillonError(
+        'invalid_json',
+        'The body is not valid JSON, or a field in it is named __proto__ or constructor. Send one JSON value without these.',
+      );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new CarillonError('invalid_request', 'The body is not as long as Content-Length says.');
     case 'FST_ERR_BAD_URL':

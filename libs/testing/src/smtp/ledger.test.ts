@@ -88,6 +88,7 @@ describe('The ledger server', () => {
 
   it.each([
     ['refused-', 'refused_content', []],
+    ['gone-', 'refused_recipient', []],
     ['never-', 'transient', []],
     ['unanswered-', 'ambiguous', [true]],
     ['customer-', 'accepted', [false]],

@@ -42,9 +42,11 @@ function chance(...parts: readonly (string | number)[]): number {
 
 /**
  * Addresses that settle the fate of a message before chance is asked, by their first word: put off always, refused for
- * good, taken and not answered.
+ * good, taken and not answered, unknown here, taken after a long while.
  */
-const FATE = /^to:[^\n]*\b(never|refused|unanswered)-/im;
+const FATE = /^to:[^\n]*\b(never|refused|unanswered|gone|slow)-/im;
+/** Longer than a third of the lease of a call (30 s): it is renewed meanwhile. */
+const LONG_WHILE = 12_000;
 const fateOf = (raw: string): string | undefined => FATE.exec(raw)?.[1];
 
 const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?.[1] ?? '';
@@ -93,6 +95,8 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     const after = Math.floor(chance(seed, 'latency', id, time) * latency);
     const fate = fateOf(raw);
     if (fate === 'refused') return { say: '550 5.7.1 not wanted', after };
+    if (fate === 'gone') return { say: '550 5.1.1 nobody of that name', after };
+    if (fate === 'slow') return { say: '250 2.0.0 Ok: queued at last', after: LONG_WHILE };
     if (fate === 'never' || chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
     if (fate === 'unanswered') return { after, ending: 'drop' };
     return drops(id, time) ? { after, ending: 'drop' } : { say: `250 2.0.0 Ok: queued as ${time}-LEDGER`, after };
