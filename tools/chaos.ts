@@ -13,7 +13,7 @@ import { runEdges } from '../test/chaos/embedded/edges-run.ts';
 import { caseName, everyCase, everyCaseOfRoles } from '../test/chaos/failpoints/cases.ts';
 import type { LabReport } from '../test/chaos/failpoints/laboratory.ts';
 import { runFailpoints, type FailpointRun } from '../test/chaos/failpoints/run.ts';
-import { clusterPart, embeddedPart, failpointPage, partsOf } from '../test/chaos/failpoints/table.ts';
+import { clusterPart, embeddedPart, endsIn, failpointPage, partsOf, renewed } from '../test/chaos/failpoints/table.ts';
 import { openClusterPatient } from '../test/chaos/cluster/failpoints/patient.ts';
 import { openEmbeddedPatient } from '../test/chaos/embedded/failpoints/patient.ts';
 import { LONG_SPANS, TROUBLES } from '../test/chaos/network.ts';
@@ -30,9 +30,10 @@ Breaks the running product for a long time, and holds what it acknowledged again
                        than an hour). edges: cuts, flaps, delays and stalls the network between any two programs (minutes).
                        kills: kills it at random; on a cluster roles, broker and stores, and holds roles still
   --actions a,b        at failpoints; left out: ${FAILPOINT_ACTIONS.join(',')}
+  --cases WORDS        of failpoints only those whose name matches (a regular expression), such as 'lease|secret'
   --minutes 10         begins rounds of random kills until so much time is over; 0: none
   --seed N             of the first round, each further one has the next number; drawn where it is left out
-  --table              writes how it ended at every failpoint into docs/failpoints.md
+  --table              writes how it ended at every failpoint into docs/failpoints.md; the others stay as they are there
 
 The last lines count kills, cases and findings, and the bound that they justify: where nothing was found in n of them,
 fewer than 3/n of all such failures lead to a finding, with 95 % confidence. Exit code 1: something was found.`;
@@ -42,6 +43,7 @@ const PARTS = ['failpoints', 'edges', 'kills'] as const;
 type Wishes = {
   readonly parts: readonly (typeof PARTS)[number][];
   readonly actions: readonly (typeof FAILPOINT_ACTIONS)[number][];
+  readonly cases: RegExp;
   readonly table: boolean;
   readonly seed: number;
   readonly minutes: number;
@@ -142,10 +144,14 @@ async function rounds(tally: Tally, round: Round, seed: number, until: number): 
 
 const pageParts = (): readonly [string, string] => partsOf(readFileSync(PAGE, 'utf8'));
 
-async function breakEmbedded(tally: Tally, { parts, actions, table, seed, minutes }: Wishes): Promise<void> {
+async function breakEmbedded(tally: Tally, { parts, actions, cases, table, seed, minutes }: Wishes): Promise<void> {
   if (parts.includes('failpoints')) {
-    const run = { open: openEmbeddedPatient, cases: everyCase(actions), lanes: LANES };
-    const write = (ends: LabReport['ends']): string => failpointPage(embeddedPart(ends), pageParts()[1]);
+    const chosen = everyCase(actions).filter((one) => cases.test(caseName(one)));
+    const run = { open: openEmbeddedPatient, cases: chosen, lanes: LANES };
+    const write = (ends: LabReport['ends']): string => {
+      const [embedded, cluster] = pageParts();
+      return failpointPage(embeddedPart(renewed(endsIn(embedded, null), ends)), cluster);
+    };
     await failEverywhere(tally, run, table ? write : null);
   }
   if (parts.includes('edges')) {
@@ -154,7 +160,7 @@ async function breakEmbedded(tally: Tally, { parts, actions, table, seed, minute
   if (parts.includes('kills')) await rounds(tally, embeddedRound, seed, Date.now() + minutes * 60_000);
 }
 
-async function breakCluster(tally: Tally, { parts, actions, table, seed, minutes }: Wishes): Promise<void> {
+async function breakCluster(tally: Tally, { parts, actions, cases, table, seed, minutes }: Wishes): Promise<void> {
   const services = await startClusterServices();
   const round: Round = async (next) => {
     const report = await runClusterCrashes({
@@ -172,8 +178,14 @@ async function breakCluster(tally: Tally, { parts, actions, table, seed, minutes
   try {
     if (parts.includes('failpoints')) {
       // One log for one cluster: no lanes.
-      const run = { open: openClusterPatient(services, 'failpoints'), cases: everyCaseOfRoles(actions), lanes: 1 };
-      const write = (ends: LabReport['ends']): string => failpointPage(pageParts()[0], clusterPart(ends));
+      const chosen = everyCaseOfRoles(actions).filter((one) => cases.test(caseName(one)));
+      // Where nobody is held still nobody has to take over, and fewer processes are faster.
+      const open = openClusterPatient({ services, database: 'failpoints', twins: actions.includes('stop') });
+      const run = { open, cases: chosen, lanes: 1 };
+      const write = (ends: LabReport['ends']): string => {
+        const [embedded, cluster] = pageParts();
+        return failpointPage(embedded, clusterPart(renewed(endsIn(cluster, 'who failed'), ends)));
+      };
       await failEverywhere(tally, run, table ? write : null);
     }
     if (parts.includes('edges')) {
@@ -217,6 +229,7 @@ async function main(args: readonly string[]): Promise<number> {
     backend: { type: 'string', default: 'embedded' },
     parts: { type: 'string', default: PARTS.join(',') },
     actions: { type: 'string', default: FAILPOINT_ACTIONS.join(',') },
+    cases: { type: 'string', default: '' },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     table: { type: 'boolean', default: false },
@@ -239,7 +252,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (!parts) return refuse(`--parts takes some of ${PARTS.join(',')}.`);
   if (!actions) return refuse(`--actions takes some of ${FAILPOINT_ACTIONS.join(',')}.`);
   const tally: Tally = { kills: 0, cases: 0, troubles: 0, events: 0, failures: 0, findings: [] };
-  const wishes = { parts, actions, table: values.table, seed, minutes };
+  const wishes = { parts, actions, cases: new RegExp(values.cases), table: values.table, seed, minutes };
   switch (values.backend) {
     case 'embedded':
       await breakEmbedded(tally, wishes);

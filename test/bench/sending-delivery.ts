@@ -77,10 +77,12 @@ export async function startSendingDelivery(
     alert: () => undefined,
     trouble: (_where: string, error: unknown) => void witness.failures.push(error),
   };
-  const role = await startDelivery({ aloneOnStore: true }, { ...topology.ports, senders: [senders], watch });
+  // Made at each asking for them: taken once, so that it is not what is measured.
+  const { ports } = topology;
+  const role = await startDelivery({ aloneOnStore: true }, { ...ports, senders: [senders], watch });
 
   function recordOf(name: string, n: number): NewRecord {
-    const configuration = topology.ports.configuration.current();
+    const configuration = ports.configuration.current();
     const placed = findRule(configuration, 'shop', name, 'paid');
     if (!placed) throw new Error(`there is no notification ${name}`);
     const now = clock.now();
@@ -107,7 +109,7 @@ export async function startSendingDelivery(
       topic: 'carillon.intents',
       partition,
       key,
-      value: topology.ports.codecs.intent.encode(intent),
+      value: ports.codecs.intent.encode(intent),
       headers: {},
     };
   }

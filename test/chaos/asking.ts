@@ -3,17 +3,26 @@ import type { Evidence, RecordedLookup } from './evidence.ts';
 import type { BookedCall } from './partner.ts';
 import type { Finding } from './verdict.ts';
 
-/** A time in which calls to the partner may have been cut off, or what came of them. */
+/**
+ * A time in which calls may have been cut off, or what came of them kept from being written down: from the signal to the
+ * end of the process, from the beginning of an outage to its end.
+ */
 export type Cut = { readonly from: number; readonly until: number };
 
 /** What the partner's book says, and what excuses a call that the product knows nothing of. */
-export type PartnerSide = { readonly calls: readonly BookedCall[]; readonly cuts: readonly Cut[] };
+export type PartnerSide = {
+  readonly calls: readonly BookedCall[];
+  readonly cuts: readonly Cut[];
+  /** When answers that were in custody could not come on the log: what they took then tells nothing of the product. */
+  readonly outages?: readonly Cut[];
+};
 
 /**
  * Holds the answers on the log against the partner's book: each came from a call that was answered, nobody was asked
- * about again once it was there, and every call of which the product knows nothing was under way at a cut.
+ * about again once it was there, and every call of which the product knows nothing was under way at a cut, up to `slack`
+ * milliseconds after its answer, which are needed to write that down.
  */
-export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence): readonly Finding[] {
+export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence, slack: number): readonly Finding[] {
   const byTrigger = Map.groupBy(lookups, ({ lookup }) => lookup.trigger.id);
   const answers = [...byTrigger.values()].map(firstOf);
   const callsById = new Map(calls.map((call) => [call.callId, call]));
@@ -27,7 +36,7 @@ export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence): 
     }
     return findings;
   });
-  return [...ofTriggers, ...findRepeated({ calls, cuts }, answers)];
+  return [...ofTriggers, ...findRepeated({ calls, cuts }, answers, slack)];
 }
 
 /** The one that counts: a later record of the same answer is superseded. */
@@ -37,18 +46,28 @@ const firstOf = (records: readonly RecordedLookup[]): RecordedLookup =>
 const nameOf = ({ trigger }: Lookup): string => `${trigger.eventId} (${trigger.userIds.join(', ')})`;
 
 /** By whom they are about: each of these has one trigger, or two where a member came and went. */
-function findRepeated({ calls, cuts }: PartnerSide, answers: readonly RecordedLookup[]): readonly Finding[] {
-  const callsAbout = groupByUser(calls, ({ userIds }) => userIds);
+function findRepeated(
+  { calls, cuts }: PartnerSide,
+  answers: readonly RecordedLookup[],
+  slack: number,
+): readonly Finding[] {
+  const callsAbout = groupByUser(
+    calls.filter(({ refused }) => !refused),
+    ({ userIds }) => userIds,
+  );
   const answersAbout = groupByUser(answers, ({ lookup }) => lookup.trigger.userIds);
-  const wasCut = ({ at, endedAt }: BookedCall): boolean =>
-    cuts.some(({ from, until }) => at <= until && endedAt >= from);
+  const isCutBy = ({ at, endedAt }: BookedCall, { from, until }: Cut): boolean =>
+    at - slack <= until && endedAt + slack >= from;
   return [...answersAbout].flatMap(([user, own]): Finding[] => {
     const booked = callsAbout.get(user) ?? [];
     const lastAt = Math.max(...own.map(({ at }) => at));
     const late = booked.filter(({ at }) => at > lastAt).length;
     const known = own.reduce((sum, { lookup }) => sum + lookup.calls, 0);
     const unknown = booked.length - late - known;
-    const excused = booked.filter(wasCut).length;
+    // A trigger is asked about once at a time, so that a cut costs it one call and no more.
+    const hits = cuts.filter((cut) => booked.some((call) => isCutBy(call, cut))).length;
+    const cutOff = booked.filter((call) => cuts.some((cut) => isCutBy(call, cut))).length;
+    const excused = Math.min(cutOff, hits * own.length);
     const findings: Finding[] = [];
     if (late > 0) findings.push({ kind: 'asked', what: `${user}: ${late} calls after the answer was on the log` });
     if (unknown > excused) {

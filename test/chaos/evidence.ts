@@ -1,5 +1,13 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import type { Delivery, Evaluation, Intent, Lookup, Outcome } from '@carillon/domain';
+import {
+  formatPosition,
+  type Delivery,
+  type Evaluation,
+  type Intent,
+  type Lookup,
+  type Outcome,
+  type Trigger,
+} from '@carillon/domain';
 import type { Instant, Result } from '@carillon/kernel';
 import type {
   CheckpointStore,
@@ -17,18 +25,22 @@ export type RecordedLookup = { readonly lookup: Lookup; readonly at: Instant };
 /** The event that the product made of somebody who entered or left the cohort. */
 export type RecordedChange = { readonly eventId: string; readonly kind: 'entered' | 'left'; readonly user: string };
 
+/** A record that a stage gave up, and the event that it is about, where it is a trigger. */
+export type RecordedLetter = { readonly what: string; readonly eventId: string | null };
+
 /** What a stopped product left behind: its log and its ledger, read whole. */
 export type Evidence = {
-  /** Ids of the events on the log. */
-  readonly events: ReadonlySet<string>;
+  /** Ids of the events on the log, by where they stand (`carillon.events/0@1`); one that came again stands there again. */
+  readonly events: ReadonlyMap<string, string>;
   /** In the order of the log; an event that was made again stands there again. */
   readonly changes: readonly RecordedChange[];
+  readonly triggers: readonly Trigger[];
   readonly lookups: readonly RecordedLookup[];
   readonly intents: readonly Intent[];
   readonly deliveries: readonly Delivery[];
   readonly outcomes: readonly Outcome[];
   readonly evaluations: readonly Evaluation[];
-  readonly deadLetters: number;
+  readonly deadLetters: readonly RecordedLetter[];
   /** How far each partition of `carillon.events` is judged: the engine's saved positions. */
   readonly judged: readonly { readonly partition: number; readonly start: number; readonly next: number }[];
   /** What was left to do when the product stopped: partitions not read to their end, and partners not asked. */
@@ -82,7 +94,7 @@ const readPlaces = ({ log, checkpoints }: Stores, group: string, topic: TopicNam
     }),
   );
 
-const unreadOf = (places: readonly Place[], what: string): readonly string[] =>
+export const unreadOf = (places: readonly Place[], what: string): readonly string[] =>
   places
     .filter(({ next, end }) => next < end)
     .map(({ partition, next, end }) => `${what}/${partition}: ${next} of ${end} read`);
@@ -98,13 +110,33 @@ const decodeAll = <Value>(records: readonly LogRecord[], codec: Decode<Value>): 
   records.map((record) => decode(record, codec));
 
 /** Every stage that has to come to the end of a topic. */
-const READERS: readonly (readonly [string, TopicName])[] = [
+export const READERS: readonly (readonly [string, TopicName])[] = [
   ['engine', 'carillon.events'],
   ['engine', 'carillon.cohorts'],
   ['engine', 'carillon.triggers'],
   ['engine', 'carillon.lookups'],
   ['delivery', 'carillon.intents'],
 ];
+
+/** Who makes of the log what people look up. */
+const PROJECTIONS: readonly (readonly [string, TopicName])[] = [
+  ['control', 'carillon.events'],
+  ['control', 'carillon.outcomes'],
+  ['control', 'carillon.evaluations'],
+  ['control', 'carillon.dead-letters'],
+];
+
+/** Everybody who reads the log, by group and topic. */
+export const ALL_READERS = [...READERS, ...PROJECTIONS];
+
+/** What is under way by itself, calls with a lease aside: partitions that somebody has not read, and outcomes in the ledger alone. */
+export async function readUnsettled(stores: Stores): Promise<readonly string[]> {
+  const unread = await Promise.all(
+    ALL_READERS.map(async ([group, topic]) => unreadOf(await readPlaces(stores, group, topic), `${group} on ${topic}`)),
+  );
+  const unpublished = await stores.ledger.unpublished(Number.MAX_SAFE_INTEGER, PAGE);
+  return [...unread.flat(), ...unpublished.map(({ id }) => `${id}: an outcome is not on the log`)];
+}
 
 /** Where the stages stand, and whether anybody is still to be asked. */
 async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | 'unread'>> {
@@ -124,6 +156,10 @@ const changeOf = ({ headers, value }: LogRecord): readonly RecordedChange[] => {
   return [{ eventId: headers['event_id'] ?? '', kind: change === 'left' ? 'left' : 'entered', user: user ?? '' }];
 };
 
+/** Where an event stands, and its id; markers and ticks have none. */
+const placeOf = (record: LogRecord, { logId }: EventLog): readonly (readonly [string, string])[] =>
+  record.headers['kind'] === 'event' ? [[formatPosition({ ...record, logId }), record.headers['event_id'] ?? '']] : [];
+
 /** What is left to do: partitions that a stage has not read to their end, and partners that are to be asked. */
 export const readUnread = async (stores: Stores): Promise<readonly string[]> => (await readProgress(stores)).unread;
 
@@ -134,14 +170,18 @@ export async function readEvidence(stores: Stores): Promise<Evidence> {
   const lookups = await readTopic(stores, 'carillon.lookups');
   return {
     ...(await readProgress(stores)),
-    events: new Set(events.flatMap(({ headers }) => headers['event_id'] ?? [])),
+    events: new Map(events.flatMap((record) => placeOf(record, stores.log))),
     changes: events.flatMap(changeOf),
+    triggers: decodeAll(await readTopic(stores, 'carillon.triggers'), codecs.trigger),
     lookups: lookups.map((record) => ({ lookup: decode(record, codecs.lookup), at: record.time })),
     intents: decodeAll(await readTopic(stores, 'carillon.intents'), codecs.intent),
     deliveries: await readDeliveries(stores),
     outcomes: decodeAll(await readTopic(stores, 'carillon.outcomes'), codecs.outcome),
     evaluations: decodeAll(await readTopic(stores, 'carillon.evaluations'), codecs.evaluation),
-    deadLetters: (await readTopic(stores, 'carillon.dead-letters')).length,
+    deadLetters: decodeAll(await readTopic(stores, 'carillon.dead-letters'), codecs.deadLetter).map((letter) => {
+      const trigger = letter.topic === 'carillon.triggers' ? codecs.trigger.decode(letter.value) : null;
+      return { what: `${letter.stage} ${letter.reason}`, eventId: trigger?.ok ? trigger.value.eventId : null };
+    }),
   };
 }
 

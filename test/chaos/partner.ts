@@ -12,12 +12,16 @@ export type BookedCall = {
   endedAt: number;
   /** A whole answer was sent. */
   answered: boolean;
+  /** It was refused for good: there is no answer to be known of. */
+  readonly refused: boolean;
 };
 
 export type BookedPartner = {
   readonly url: string;
   /** Every call that came, in the order of arrival. */
   readonly calls: readonly BookedCall[];
+  /** Answers from now on about somebody who is refused by name. */
+  admit(userId: string): void;
   stop(): Promise<void>;
 };
 
@@ -30,7 +34,9 @@ export type Character =
   /** Has no address. */
   | 'mute'
   /** The partner has never heard of them. */
-  | 'nobody';
+  | 'nobody'
+  /** The partner refuses every call about them until they are admitted; then they are as a user. */
+  | 'barred';
 
 /** Shares of calls, and what they get in place of an answer. */
 export type Whims = {
@@ -66,6 +72,7 @@ export async function startBookedPartner(seed: number, whims = WHIMS): Promise<B
   const partner = await startScriptedPartner();
   const chance = createChance(seed ^ 0xca11);
   const calls: BookedCall[] = [];
+  const admitted = new Set<string>();
   let answers = 0;
   partner.follow(async ({ userIds, headers }, response) => {
     const call: BookedCall = {
@@ -74,10 +81,12 @@ export async function startBookedPartner(seed: number, whims = WHIMS): Promise<B
       at: Date.now(),
       endedAt: Number.POSITIVE_INFINITY,
       answered: false,
+      refused: userIds.some((id) => characterOf(id) === 'barred' && !admitted.has(id)),
     };
     calls.push(call);
     response.once('finish', () => (call.answered = response.statusCode === 200));
     response.once('close', () => (call.endedAt = Date.now()));
+    if (call.refused) return void response.writeHead(422).end();
     const fate = chance();
     const patience = chance() * whims.latency;
     if (fate < whims.neverAnswered) return undefined;
@@ -87,5 +96,10 @@ export async function startBookedPartner(seed: number, whims = WHIMS): Promise<B
     answers += 1;
     return userIds.flatMap((id) => itemOf(id, answers));
   });
-  return { url: partner.url, calls, stop: () => partner.stop() };
+  return {
+    url: partner.url,
+    calls,
+    admit: (userId) => void admitted.add(userId),
+    stop: () => partner.stop(),
+  };
 }

@@ -38,6 +38,13 @@ export const NO_COMPARE_AND_SET: Change = {
   to: 'WHERE id = ? AND ? >= 0`',
 };
 
+/** The bug: a partition of which one batch failed stands still until the process is started again. */
+export const FAILED_ONCE_STANDS_STILL: Change = {
+  file: 'libs/adapters/embedded/src/log/partition-runner.ts',
+  from: "needsPerson = error instanceof CarillonError && error.code === 'wrong_log';",
+  to: 'needsPerson = true;',
+};
+
 /** The bug: a commit returns before it is on the disk. */
 export const COMMIT_IN_MEMORY: Change = {
   file: 'libs/adapters/embedded/src/writing/writable-file.ts',

@@ -15,6 +15,8 @@ export type Acknowledged = {
   readonly asks: boolean;
   /** The mail server refuses it, or somebody cancels it: then nobody has to be told. */
   readonly mayFail?: boolean;
+  /** The partner refuses to tell who it is about, until somebody has it asked again: a dead letter says so. */
+  readonly parks?: boolean;
 };
 
 /** Somebody entered or left the cohort, and the platform had its 202 for it. The product makes the event of it. */

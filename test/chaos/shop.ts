@@ -4,7 +4,7 @@ import { cli } from '@carillon/testing';
 
 export const WORKSPACE = 'shop';
 export const STREAM = 'shop/orders';
-/** Calls that the mail account allows at once, so the most that one kill can leave in doubt for each dispatcher. */
+/** Calls that the mail account allows at once, so the most that one failure can leave in doubt. */
 export const CONNECTIONS = 5;
 
 /** Where the analytics platform posts to. */
@@ -114,17 +114,4 @@ export async function openShop(folder: string, dataDir: string, neighbours: Neig
   await succeed(['apply', '-f', configuration], dataDir);
   const made = await succeed(['api-key', 'create', 'backend', '--workspace', WORKSPACE, '--json'], dataDir);
   return { stream: (JSON.parse(made) as { key: string }).key, cohort: SECRETS.FEED_KEY };
-}
-
-/** Where the management API of a running product is, and what opens it. */
-export type Management = { readonly controlUrl: string; readonly token: string };
-
-/** How many deliveries are in each state, as the management API tells. */
-export async function countDeliveries(product: Management): Promise<Readonly<Record<string, number>>> {
-  const answer = await fetch(`${product.controlUrl}/v1/status`, {
-    headers: { authorization: `Bearer ${product.token}` },
-    signal: AbortSignal.timeout(30_000),
-  });
-  if (!answer.ok) throw new Error(`/v1/status answered ${answer.status}`);
-  return ((await answer.json()) as { deliveries: Record<string, number> }).deliveries;
 }

@@ -1,34 +1,33 @@
-import { TERMINAL_STATES, type Delivery, type DeliveryState, type Evaluation } from '@carillon/domain';
-import type { LedgerEntry } from '@carillon/testing';
+import { TERMINAL_STATES, type Delivery, type DeliveryState } from '@carillon/domain';
 import { findAsked, type PartnerSide } from './asking.ts';
+import { findUnaccounted, slotName } from './audit.ts';
+import { findDoubts, type MailSide } from './doubts.ts';
 import type { Evidence } from './evidence.ts';
 import type { Acknowledged } from './posts.ts';
 import { eventsOf, type Promised } from './promises.ts';
+import { SETTLED_WITHIN } from './settle.ts';
+import { deliveryIdOf, slackOf } from './slack.ts';
 
 /** What a crash run was, apart from what it left behind. */
-export type Course = Promised & {
-  /** The mail server's book: what it took, whatever the product believes. */
-  readonly mail: readonly LedgerEntry[];
-  /** The most calls to the mail server that can have been under way at all kills together. */
-  readonly callsAtKills: number;
-  /** Answers of the mail server that were taken away from the product, beyond those that the server never gave. */
-  readonly answersLost?: number;
-  readonly partner: PartnerSide;
-};
+export type Course = Promised &
+  MailSide & {
+    readonly partner: PartnerSide;
+    /** From the last fault, or the last 202 where that came later, until it was at rest; left out: nobody measured it. */
+    readonly settledAfter?: number;
+  };
 
 /**
  * A broken promise. `lost`: an acknowledged event or change of which nothing tells any more. `twice`: somebody was told
- * twice. `asked`: a partner was asked again without need. `stuck`: nothing goes on by itself. `doubt`: more doubts than
+ * twice. `asked`: a partner was asked again without need. `stuck`: nothing goes on by itself. `late`: it went on, and took longer than is promised. `doubt`: more doubts than
  * unanswered calls. `untrue`: the product says other than mail server or partner. `gap`: the record of what was done has
- * a hole.
+ * a hole, or tells of something that has no cause.
  */
 export type Finding = {
-  readonly kind: 'lost' | 'twice' | 'asked' | 'stuck' | 'doubt' | 'untrue' | 'gap';
+  readonly kind: 'lost' | 'twice' | 'asked' | 'stuck' | 'late' | 'doubt' | 'untrue' | 'gap';
   readonly what: string;
 };
 
 const MAIL_SENT: ReadonlySet<DeliveryState> = new Set(['SENT', 'IN_DOUBT']);
-const deliveryIdOf = (entry: LedgerEntry): string => /^<(dlv_[^.]+)\./.exec(entry.message_id ?? '')?.[1] ?? '';
 
 /** Ends in which somebody is not told who was to be; the latter two have a cause outside of the product, or are its mistake. */
 const UNTOLD: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED', 'CANCELLED']);
@@ -37,29 +36,46 @@ const CAUSED: ReadonlySet<DeliveryState> = new Set(['FAILED', 'CANCELLED']);
 /** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
   const [events, ofChanges] = eventsOf(course, evidence);
+  const slack = slackIn(course, evidence);
   return [
     ...ofChanges,
     ...findLost(events, course, evidence),
     ...findTwice(course, evidence),
-    ...findAsked(course.partner, evidence),
+    ...findAsked(course.partner, evidence, slack),
     ...findStuck(evidence),
-    ...findDoubts(course, evidence),
+    ...findLate(course),
+    ...findDoubts(course, evidence, slack),
     ...findUntrue(events, course, evidence),
-    ...findGaps(evidence),
+    ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
 }
 
-const slotName = ({ notificationId, uniqueId }: Delivery['slot']): string => `${notificationId} ${uniqueId}`;
+/** How near to a kill a call counts as cut off by it. */
+const slackIn = ({ partner, callsAtKills }: Course, evidence: Evidence): number =>
+  slackOf({ partner, sends: typeof callsAtKills === 'number' ? null : callsAtKills }, evidence);
+
+const STEPS = [0, 50, 100, 250, 500, 1_000, 2_000];
+
+/** For the report: the slack that was allowed, and the least one of some steps with which nothing would have been found. */
+export function slackFigures(
+  course: Course,
+  evidence: Evidence,
+): { readonly slack: number; readonly slackNeeded: number } {
+  const isGreen = (slack: number): boolean =>
+    findAsked(course.partner, evidence, slack).length + findDoubts(course, evidence, slack).length === 0;
+  return { slack: slackIn(course, evidence), slackNeeded: STEPS.find(isGreen) ?? -1 };
+}
 
 function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: Evidence): readonly Finding[] {
   const intents = new Map(evidence.intents.map((intent) => [intent.eventId as string, intent]));
   const answered = new Set(evidence.lookups.map(({ lookup }) => lookup.trigger.eventId as string));
   const bySlot = new Map(evidence.deliveries.map((delivery) => [slotName(delivery.slot), delivery]));
   const mailed = new Set(mail.map(deliveryIdOf));
+  const logged = new Set(evidence.events.values());
   const unread = evidence.unread.length === 0 ? '' : ` (not read: ${evidence.unread.join(', ')})`;
 
   function whyLost(event: Acknowledged): string | undefined {
-    if (!evidence.events.has(event.eventId)) return 'it is not on the log';
+    if (!logged.has(event.eventId)) return 'it is not on the log';
     const intent = intents.get(event.eventId);
     if (event.asks !== answered.has(event.eventId)) {
       return event.asks
@@ -118,26 +134,22 @@ const findStuck = ({ deliveries, unread }: Evidence): readonly Finding[] => [
   ...unread.map((what): Finding => ({ kind: 'stuck', what })),
 ];
 
-/** A doubt comes from a call that a kill cut off, or from one that the server never answered; from nothing else. */
-function findDoubts({ mail, callsAtKills, answersLost = 0 }: Course, { deliveries }: Evidence): readonly Finding[] {
-  const doubts = countBy(deliveries, ({ state, reason }) => (state === 'IN_DOUBT' ? reason : ''));
-  const drops = mail.filter(({ dropped }) => dropped).length;
-  const bounds = [
-    ['lease_ran_out', callsAtKills],
-    ['answer_unknown', drops + answersLost],
-  ] as const;
-  return bounds.flatMap(([reason, most]): Finding[] => {
-    const found = doubts.get(reason) ?? 0;
-    return found > most ? [{ kind: 'doubt', what: `${found} doubts ${reason}, at most ${most} have a cause` }] : [];
-  });
+function findLate({ settledAfter = 0 }: Course): readonly Finding[] {
+  if (settledAfter <= SETTLED_WITHIN) return [];
+  return [{ kind: 'late', what: `at rest ${settledAfter} ms after the last fault, ${SETTLED_WITHIN} ms are promised` }];
 }
 
 /** What the mail server took is sent or in doubt, and went to somebody who was to be told; every end was told. */
 function findUntrue(
   events: readonly Acknowledged[],
   { mail }: Course,
-  { deliveries, outcomes }: Evidence,
+  { deliveries, outcomes, changes, events: logged }: Evidence,
 ): readonly Finding[] {
+  // Of changes that nobody said it is told where they are held against what was said.
+  const said = new Set([...events, ...changes].map(({ eventId }) => eventId));
+  const unsaid = [...new Set(logged.values())]
+    .filter((eventId) => !said.has(eventId))
+    .map((eventId): Finding => ({ kind: 'untrue', what: `${eventId} is on the log, and nobody said so` }));
   const byId = new Map(deliveries.map((delivery) => [delivery.id as string, delivery]));
   const customers = new Map<string, Set<string>>();
   for (const { subject, to, fires } of events) {
@@ -158,25 +170,5 @@ function findUntrue(
       ({ id, state, unpublished }) => !told.has(`${id} ${state}`) && unpublished.every((one) => one.state !== state),
     )
     .map(({ id, state }): Finding => ({ kind: 'untrue', what: `${id} is ${state}, and no outcome says so` }));
-  return [...ofMail, ...untold];
-}
-
-function findGaps(evidence: Evidence): readonly Finding[] {
-  const gaps: Finding[] = evidence.judged.flatMap(({ partition, start, next }): Finding[] => {
-    const ranges = evidence.evaluations.filter((one) => one.partition === partition);
-    const broken = chainEnd(ranges, start, next);
-    return broken === next
-      ? []
-      : [{ kind: 'gap', what: `evaluations of partition ${partition} end at ${broken} of ${next}` }];
-  });
-  const letters: Finding[] =
-    evidence.deadLetters === 0 ? [] : [{ kind: 'gap', what: `${evidence.deadLetters} dead letters` }];
-  return [...gaps, ...letters];
-}
-
-/** How far ranges lead that each begin where another ended. Those of a repeated batch overlap, and may end elsewhere. */
-export function chainEnd(ranges: readonly Pick<Evaluation, 'from' | 'to'>[], start: number, end: number): number {
-  const reached = new Set([start]);
-  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) if (reached.has(from)) reached.add(to);
-  return reached.has(end) ? end : Math.max(...reached);
+  return [...unsaid, ...ofMail, ...untold];
 }

@@ -10,6 +10,7 @@ import {
   type Bindings,
 } from '@carillon/domain';
 import { parseJson, stringifyJson, type JsonObject } from '@carillon/kernel';
+import { judgeReading } from './json-refusals.ts';
 import { leakIn } from './oracle.ts';
 import type { FilesCase, JsonCase, RuleCase, TemplateCase } from './fuzz-case.ts';
 
@@ -50,6 +51,11 @@ export const checkJson: Check<JsonCase> = ({ body }) => {
   const event = readEvent(bytes(body));
   const any = readJson(bytes(body), EVENT_LIMITS);
   if (!any.ok && event.ok) return taken('an event was accepted that is no JSON');
+  const misread = first(
+    judgeReading(bytes(body), EVENT_LIMITS, event.ok ? null : event.error.code),
+    judgeReading(bytes(body), EVENT_LIMITS, any.ok ? null : any.error.code, true),
+  );
+  if (misread !== null) return { outcome: any.ok ? 'taken' : 'refused', fault: misread };
   for (const read of [event, any]) {
     if (read.ok) continue;
     const { code, detail, line, column } = read.error;

@@ -1,18 +1,21 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { problemOf } from '@carillon/contracts';
+import { EVENT_LIMITS } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { endChecks, runCheck } from './checks.ts';
 import { readAnswers, type Answer } from './exchange.ts';
-import { judgeAnswer, judgeLog, leakIn } from './oracle.ts';
-import { fuzz } from './run.ts';
+import type { FuzzCase } from './fuzz-case.ts';
+import { judgeReading } from './json-refusals.ts';
+import { judgeAnswer, judgeExchange, judgeLog, leakIn } from './oracle.ts';
+import { fuzz, MOST_BUSY, runCase } from './run.ts';
 import type { Target } from './running-shop.ts';
 
 /* The fuzzer can fail: each thing that it looks for, done by a double of the product, is found. */
 
 const SECRETS = { 'owner token': 'own_secret_of_the_test' };
-const asked = { path: '/events/shop/orders', bodiless: false };
+const asked = { path: '/events/shop/orders', method: 'POST', bodiless: false };
 
 const refusal = problemOf(new CarillonError('invalid_json', 'Send one JSON value.'), 'req_1');
 const answer = (status: number, more: Partial<Omit<Answer, 'status'>> = {}): Answer => ({
@@ -34,6 +37,7 @@ describe('The oracle', () => {
     ['a 502', answer(502), /status 502/],
     ['a status that nothing documents', answer(418), /nothing documents/],
     ['a status that only other addresses have', answer(409), /nothing documents/],
+    ['a redirect of an event', answer(302), /nothing documents/],
     ['a 503 without Retry-After', answer(503), /without Retry-After/],
     ['a 401 without a challenge', answer(401), /without WWW-Authenticate/],
     ['a refusal that is no problem', answer(400, { headers: json, body: '{"error":"x"}' }), /a refusal as/],
@@ -60,6 +64,48 @@ describe('The oracle', () => {
     ['no HTTP at all', answer(0, { body: 'hello' }), /no HTTP/],
   ])('finds %s', (_, seen, fault) => {
     expect(judgeAnswer(seen, asked, SECRETS)).toMatch(fault);
+  });
+
+  it.each([
+    ['GET', '/v1/secrets', 409],
+    ['HEAD', '/v1/workspaces/shop/api-keys', 201],
+    ['POST', '/v1/secrets', 202],
+    ['POST', '/v1/secrets', 304],
+    ['POST', '/v1/session', 409],
+    ['GET', '/inbox', 201],
+    ['GET', '/readyz', 401],
+    ['POST', '/cohorts/shop/feed', 403],
+  ])('finds on %s %s the status %i, which others may have', (method, path, status) => {
+    expect(judgeAnswer(answer(status), { path, method, bodiless: false }, SECRETS)).toMatch(/nothing documents/);
+  });
+
+  it('takes what the configuration lacks for a reason only where it is needed', () => {
+    const away = (code: 'keys_unavailable' | 'secret_missing', path: string) => {
+      const { headers, body } = problemOf(new CarillonError(code, 'away'), 'req_1');
+      const all = new Map(Object.entries({ ...headers, 'retry-after': '5' }));
+      const seen = { answers: [answer(503, { headers: all, body: JSON.stringify(body) })], raw: '', took: 1 };
+      const about = { path, method: 'POST', bodiless: false, client: 'stays', limit: 1, request: '' } as const;
+      return judgeExchange({ ...seen, end: 'closed', refused: null }, about, SECRETS).fault;
+    };
+    expect(away('keys_unavailable', '/events/shop/app')).toBeNull();
+    expect(away('secret_missing', '/cohorts/shop/feed')).toBeNull();
+    expect(away('secret_missing', '/events/shop/app')).toContain('nothing is away');
+    expect(away('keys_unavailable', '/v1/secrets')).toContain('nothing is away');
+  });
+
+  it('knows why bytes may be refused, in another way than the reader', () => {
+    const judged = (text: string, refused: string | null) => judgeReading(Buffer.from(text), EVENT_LIMITS, refused);
+    expect(judged('{"a":[1,{"b":"x"}],"c":-0.5e3}', null)).toBeNull();
+    expect(judged('{"a":[1,{"b":"x"}],"c":-0.5e3}', 'invalid_json')).toContain('valid JSON was refused');
+    expect(judged('{"a":{"b":1},"b":2}', 'duplicate_key')).toContain('valid JSON was refused');
+    expect(judged('{"a":1,"\\u0061":2}', 'duplicate_key')).toBeNull();
+    expect(judged('{"a":1,"a":2}', null)).toContain('duplicate_key');
+    expect(judged('{"a":9223372036854775807}', 'number_out_of_range')).toContain('valid JSON was refused');
+    expect(judged('{"a":9223372036854775808}', 'number_out_of_range')).toBeNull();
+    expect(judged(`${'['.repeat(33)}${']'.repeat(33)}`, 'too_deep')).toBeNull();
+    expect(judged('[1]', 'not_an_object')).toBeNull();
+    expect(judged('{"a":1', 'invalid_json')).toBeNull();
+    expect(judged('{"a":1', null)).toContain('is no JSON');
   });
 
   it('reads answers one after the other, chunked ones among them', () => {
@@ -122,12 +168,16 @@ describe('A run', () => {
       fillIn: async () => Buffer.from('POST /x HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'),
       newInLog: () => '',
       measure: async () => ({ loopP99: 1, loopMax: 1, memory: 1, share: 1 }),
+      ran: () => 0,
       wellness: async () => null,
       close: async () => undefined,
       ...more,
     };
   }
+  const shut = problemOf(new CarillonError('method_not_allowed', 'Not here.'), 'req_1');
   const refuses: RequestListener = (_, response) =>
+    void response.writeHead(405, shut.headers).end(JSON.stringify(shut.body));
+  const misreads: RequestListener = (_, response) =>
     void response.writeHead(400, refusal.headers).end(JSON.stringify(refusal.body));
   const few = { cases: 20, seed: 1, kinds: ['events'], limit: 500 } as const;
   const findings = async (target: Target) => (await fuzz(target, few)).failures.map(({ what }) => what);
@@ -151,6 +201,40 @@ describe('A run', () => {
     expect(await findings(await double(() => undefined))).toContain('not done within 500 ms');
     const cuts: RequestListener = (request) => request.socket.destroy();
     expect(await findings(await double(cuts))).toContain('the connection was closed without an answer');
+  });
+
+  it('finds a request that keeps the thread, in processor time and by itself, however fast the others are', async () => {
+    /** The third request keeps it, each time that it comes; beside it the others seem to. */
+    let ran = 0;
+    const slow: RequestListener = (request, response) => {
+      if (request.url === '/2') ran += MOST_BUSY + 500;
+      refuses(request, response);
+    };
+    let number = -1;
+    const numbers = new Map<FuzzCase, number>();
+    const more: Partial<Target> = {
+      ran: () => ran,
+      async fillIn(input) {
+        if (!numbers.has(input)) numbers.set(input, (number += 1));
+        return Buffer.from(
+          `POST /${numbers.get(input)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+        );
+      },
+    };
+    const { failures, busiest } = await fuzz(await double(slow, more), few);
+    expect(failures).toMatchObject([
+      { number: 2, what: expect.stringContaining('1500 ms of processor time') as unknown },
+    ]);
+    expect(busiest.events?.ran).toBe(1_500);
+  });
+
+  it('finds valid JSON that is refused as none, and not what a limit refuses', async () => {
+    const target = await double(misreads);
+    const request = 'POST /events/shop/orders HTTP/1.1\r\ncontent-length: 7\r\n\r\n{"a":1}';
+    const input = { kind: 'events', to: 'gateway', request, client: 'stays' } as const;
+    expect(await runCase(target, input)).toMatchObject({ what: 'valid JSON was refused with invalid_json' });
+    const torn = { ...input, request: request.replace('}', ' ') };
+    expect(await runCase(target, torn)).toMatchObject({ what: null });
   });
 
   it('finds a product that is gone, unwell, loud or slow', async () => {

@@ -1,31 +1,64 @@
 import { problemSchema, PROBLEM_TYPE_PREFIX } from '@carillon/contracts';
+import { EVENT_LIMITS } from '@carillon/domain';
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
 import type { Answer, Exchange } from './exchange.ts';
+import { judgeRefusal } from './json-refusals.ts';
 
 /** What stands nowhere in an answer: keys and tokens by name, and the folders of this machine. */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Codes that passing trouble has, and those that last as long as the configuration says so. */
+/** Codes that passing trouble has. */
 const PASSING: ReadonlySet<string> = new Set(['overloaded', 'configuration_stale', 'stopping']);
-const LASTING: ReadonlySet<string> = new Set(['keys_unavailable', 'secret_missing']);
 /** Nobody who only sends requests may ever see these. */
 const NEVER: ReadonlySet<string> = new Set(
   Object.entries(ERRORS).flatMap(([code, { status }]) => (status === 500 ? [code] : [])),
 );
 
-/** Statuses that the interfaces page names for a place; the rest of the table belongs to the management API. */
-const DOCUMENTED: readonly (readonly [path: RegExp, statuses: ReadonlySet<number>])[] = [
-  [/^\/events\//, new Set([202, 204, 400, 401, 403, 404, 405, 408, 413, 415, 429, 503])],
-  [/^\/cohorts\//, new Set([200, 202, 400, 401, 404, 405, 408, 413, 415, 429, 503])],
+/** Statuses of refusals that any address may have: of what is no request that anybody could read, or of too many. */
+const ANY = [400, 404, 405, 408, 413, 429, 503];
+
+/** Addresses that have one contract, and what may come from them. */
+type Family = {
+  readonly path: RegExp;
+  readonly statuses: ReadonlySet<number>;
+  /** Of those, only where something is written. */
+  readonly whenWriting?: ReadonlySet<number>;
+  /** Codes of 503 that last as long as the configuration says so; elsewhere nothing is needed that could be missing. */
+  readonly lasting?: ReadonlySet<string>;
+};
+
+const FAMILIES: readonly Family[] = [
+  {
+    path: /^\/events\//,
+    statuses: new Set([...ANY, 202, 204, 401, 403, 415]),
+    lasting: new Set(['keys_unavailable']),
+  },
+  { path: /^\/cohorts\//, statuses: new Set([...ANY, 200, 202, 401, 415]), lasting: new Set(['secret_missing']) },
+  { path: /^\/(?:livez|readyz|metrics)$/, statuses: new Set([...ANY, 200]) },
+  { path: /^\/v1\/session$/, statuses: new Set([...ANY, 200, 401, 403, 415]) },
+  {
+    path: /^\/v1(?:\/|$)/,
+    statuses: new Set([...ANY, 200, 201, 401, 403, 409, 412, 415]),
+    whenWriting: new Set([201, 409, 412]),
+  },
   // Several requests on one connection, or none that anybody could read.
-  [/^$/, new Set([200, 202, 204, 400, 401, 403, 404, 405, 408, 413, 415, 429, 503])],
-  [/^/, new Set([200, 201, 302, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 429, 503])],
+  { path: /^$/, statuses: new Set([...ANY, 200, 202, 204, 401, 403, 415]) },
+  // The portal.
+  { path: /^/, statuses: new Set([...ANY, 200, 302, 304, 401, 415]) },
 ];
+const familyOf = (path: string): Family | undefined => FAMILIES.find((one) => one.path.test(path.split('?')[0] ?? ''));
+
+/** Whether nothing documents the status there, for this method. */
+function isUndocumented({ path, method }: AskedFor, status: number): boolean {
+  const family = familyOf(path);
+  if (!family?.statuses.has(status)) return true;
+  return (family.whenWriting?.has(status) ?? false) && (method === 'GET' || method === 'HEAD');
+}
 
 const STACK = /\n\s*at [^\n]{1,200}:\d+|node:internal|file:\/\/\/\S+\.[cm]?[jt]s|node_modules|\bat \w+\.\w+ \(/;
 
 /** What was asked: the path decides what is documented; `bodiless`: a HEAD, whose answer has no body. */
-export type AskedFor = { readonly path: string; readonly bodiless: boolean };
+export type AskedFor = { readonly path: string; readonly method: string; readonly bodiless: boolean };
 
 /** What is wrong with one answer; null where nothing is. */
 export function judgeAnswer(answer: Answer, asked: AskedFor, secrets: Secrets): string | null {
@@ -33,8 +66,7 @@ export function judgeAnswer(answer: Answer, asked: AskedFor, secrets: Secrets): 
   const { path } = asked;
   if (status === 0) return `this is no HTTP: ${body.slice(0, 200)}`;
   if (status >= 500 && status !== 503) return `status ${status}: ${body.slice(0, 300)}`;
-  const documented = DOCUMENTED.find(([pattern]) => pattern.test(path))?.[1];
-  if (!documented?.has(status)) return `status ${status}, which nothing documents: ${body.slice(0, 300)}`;
+  if (isUndocumented(asked, status)) return `status ${status}, which nothing documents: ${body.slice(0, 300)}`;
   if ((status === 503 || status === 429) && !/^[1-9]\d{0,4}$/.test(headers.get('retry-after') ?? '')) {
     return `status ${status} without Retry-After in whole seconds`;
   }
@@ -86,10 +118,23 @@ export type Verdict = {
   readonly passing: boolean;
 };
 
+/** A refusal that says of the body what is not so. */
+function misreadIn(
+  answers: readonly Answer[],
+  { path, request }: AskedFor & { readonly request: string },
+): string | null {
+  for (const { status, body } of answers) {
+    const [, code = ''] = status === 400 ? (/"code":"(\w+)"/.exec(body) ?? []) : [];
+    const misread = judgeRefusal(request, path, code, EVENT_LIMITS);
+    if (misread !== null) return misread;
+  }
+  return null;
+}
+
 /** Judges all that came back over one connection. `stays`: the client waited, so it has to have an answer. */
 export function judgeExchange(
   seen: Exchange,
-  asked: AskedFor & { readonly client: 'stays' | 'leaves'; readonly limit: number },
+  asked: AskedFor & { readonly client: 'stays' | 'leaves'; readonly limit: number; readonly request: string },
   secrets: Secrets,
 ): Verdict {
   const fault = (what: string): Verdict => ({ fault: what, passing: false });
@@ -101,10 +146,12 @@ export function judgeExchange(
     const found = judgeAnswer(answer, asked, secrets);
     if (found !== null) return fault(found);
   }
+  const misread = asked.client === 'stays' ? misreadIn(seen.answers, asked) : null;
+  if (misread !== null) return fault(misread);
   const unavailable = seen.answers.find(({ status }) => status === 503);
   if (!unavailable) return { fault: null, passing: false };
   const [, code = ''] = /"code":"(\w+)"/.exec(unavailable.body) ?? [];
-  if (LASTING.has(code)) return { fault: null, passing: false };
+  if (familyOf(asked.path)?.lasting?.has(code)) return { fault: null, passing: false };
   if (PASSING.has(code)) return { fault: `still ${code} after another try`, passing: true };
   return { fault: `status 503 with ${code}, though nothing is away`, passing: true };
 }

@@ -31,11 +31,23 @@ export type FuzzReport = {
   readonly loopMax: number;
   /** Bytes, at most. */
   readonly memory: number;
+  /** Of each kind of request the case during which the product's main thread ran for longest: others were under way too. */
+  readonly busiest: Readonly<Partial<Record<Kind, Busy>>>;
 };
+
+/** Milliseconds of processor time. */
+export type Busy = { readonly number: number; readonly ran: number };
 
 export const ANSWERED_WITHIN = 10_000;
 /** What the product's own metric may say of its event loop (99 % of delays), in milliseconds. */
 export const MOST_LOOP_DELAY = 200;
+/**
+ * For so long, in milliseconds of processor time, one request may keep the main thread: nobody else is served meanwhile.
+ * A percentile does not show one in thousands, and neither share nor wall clock say how long it was.
+ */
+export const MOST_BUSY = 1_000;
+/** One that was so long among others is done again alone, so often: chance and neighbours do not come thrice. */
+const TIMES_ALONE = 3;
 const WIDTH = 8;
 const STRETCH = 1_000;
 /** So long a client waits for what it may be told before it leaves. */
@@ -50,6 +62,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   const failures: Failure[] = [];
   const counts: Record<string, number> = {};
   const worst = { loopP99: 0, loopMax: 0, memory: 0 };
+  const busiest: Partial<Record<Kind, Busy>> = {};
   let last: Failure = { number: null, input: { kind: 'json', body: '' }, what: '' };
   const fail = (what: string, about: Omit<Failure, 'what'> = last): void => {
     const failure = { ...about, what };
@@ -60,13 +73,18 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   for (let begin = from; begin < from + cases && failures.length < MOST_FAILURES; begin += STRETCH) {
     let next = begin;
     const end = Math.min(begin + STRETCH, from + cases);
+    const long: Omit<Failure, 'what'>[] = [];
     const work = async (): Promise<void> => {
       while (next < end && failures.length < MOST_FAILURES) {
         const number = next;
         next += 1;
         const input = makeCase(seed, number, kinds, target.operations);
         last = { number, input, what: '' };
+        const before = target.ran();
         const { what, outcome } = await runCase(target, input, options.limit);
+        const ran = target.ran() - before;
+        if (isRequest(input) && ran > (busiest[input.kind]?.ran ?? 0)) busiest[input.kind] = { number, ran };
+        if (isRequest(input) && ran > MOST_BUSY) long.push({ number, input });
         counts[outcome] = (counts[outcome] ?? 0) + 1;
         if (what !== null) fail(what, { number, input });
         const log = judgeLog(target.newInLog(), target.secrets);
@@ -74,6 +92,10 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
       }
     };
     await Promise.all(Array.from({ length: width }, work));
+    for (const about of long) {
+      const alone = await busyAlone(target, about.input, options.limit);
+      if (alone > MOST_BUSY) fail(`it kept the main thread busy for ${Math.round(alone)} ms of processor time`, about);
+    }
     const seen = await target.measure().catch((error: unknown) => {
       fail(`its metrics cannot be read: ${String(error)}`);
       return undefined;
@@ -92,7 +114,20 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   const unwell = await target.wellness();
   if (unwell !== null) fail(unwell);
   const sorted = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return { failures, counts: Object.fromEntries(sorted), ...worst };
+  return { failures, counts: Object.fromEntries(sorted), ...worst, busiest };
+}
+
+const isRequest = (input: FuzzCase): input is RequestCase => 'request' in input;
+
+/** How long the main thread runs for a case when nobody else asks anything: the least of several times. */
+async function busyAlone(target: Target, input: FuzzCase, limit?: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let time = 1; time <= TIMES_ALONE; time += 1) {
+    const before = target.ran();
+    await runCase(target, input, limit);
+    least = Math.min(least, target.ran() - before);
+  }
+  return least;
 }
 
 /** Does one case, and says what is wrong with what came of it. */
@@ -122,7 +157,8 @@ async function send(target: Target, input: RequestCase, limit: number) {
     const [method = '', asked = ''] = input.client === 'stays' ? input.request.split(' ', 2) : [];
     const path = asked.replace(/^http:\/\/[^/]*/, '');
     const bodiless = method === 'HEAD' || (input.client === 'leaves' && input.request.includes('HEAD '));
-    verdict = judgeExchange(seen, { path, bodiless, client: input.client, limit }, target.secrets);
+    const { client, request } = input;
+    verdict = judgeExchange(seen, { path, method, bodiless, client, limit, request }, target.secrets);
     outcome = `${input.kind} ${
       seen.answers
         .map(({ status }) => status)

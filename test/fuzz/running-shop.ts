@@ -32,6 +32,8 @@ export type Target = {
     readonly memory: number;
     readonly share: number;
   }>;
+  /** Processor time that its main thread has had so far, in milliseconds. */
+  ran(): number;
   /** Says why it is not well, after all cases: gone, not ready, or a good event is not told. Null: it is well. */
   wellness(): Promise<string | null>;
   close(): Promise<void>;
@@ -123,6 +125,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
         share: cpu === 0 ? 1 : cpu / (cpu + waited),
       };
     },
+    ran: () => schedule(product.pid).cpu / 1_000_000,
     async wellness() {
       if (exited !== null) return exited;
       try {

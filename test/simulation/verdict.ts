@@ -8,7 +8,7 @@ import {
 } from '@carillon/domain';
 import type { RecordCodec, TopicName } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
-import { chainEnd } from '../chaos/verdict.ts';
+import { chainEnd } from '../chaos/audit.ts';
 import { decodeAll, expectedOf, type Expected } from './oracle.ts';
 import type { Finding, Shared, World } from './world.ts';
 

@@ -1,5 +1,5 @@
-import { buildProgram } from './program.ts';
-import { reportFailure } from './output.ts';
+import { enableCompileCache } from 'node:module';
+import { COMPILED_FOLDER } from './shipped-files.ts';
 
 /** Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration (interfaces section 4). */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -8,6 +8,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  // A source file is parsed and compiled once, not at every start. Where the folder cannot be written, it is.
+  enableCompileCache(COMPILED_FOLDER);
+  // Loaded after that, so that it counts for all of them.
+  const [{ buildProgram }, { reportFailure }] = await Promise.all([import('./program.ts'), import('./output.ts')]);
   const program = buildProgram();
   try {
     await program.parseAsync([...argv]);

@@ -10,3 +10,5 @@ const shipped = (inSource: string, inBundle: string): string =>
 export const PORTAL_FOLDER = shipped('../../portal/public', './portal');
 /** The configuration folder of the demo workspace. */
 export const DEMO_FOLDER = shipped('../../../docs/examples/demo', './demo');
+/** What Node compiled of the program is kept here; it may be deleted, and what no longer fits its source is not used. */
+export const COMPILED_FOLDER = shipped('../../../.cache/compiled', './.cache/compiled');

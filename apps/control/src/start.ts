@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
+import type { Duration } from '@carillon/kernel';
 import { createHttpServer, startStageConsumer, type HealthSources, type HttpLog } from '@carillon/runtime';
 import { createRuleBook, projections } from '@carillon/stages';
 import type { Consumption } from '@carillon/ports';
@@ -101,6 +103,12 @@ async function addRoutes(app: ReturnType<typeof createHttpServer>['app'], contex
   servePages(app, context.config.portalFolder, access);
 }
 
+/**
+ * What people look up comes up to this much later while events come all the time. Without it each batch would be the few
+ * events of one commit, and projecting those costs more than taking them in.
+ */
+const PROJECTING_REST: Duration = 50;
+
 function startProjections(ports: ControlPorts): Promise<readonly Consumption[]> {
   return Promise.all(
     projections(ports).map(({ topic, stage }) =>
@@ -111,6 +119,7 @@ function startProjections(ports: ControlPorts): Promise<readonly Consumption[]> 
         log: ports.log,
         checkpoints: ports.checkpoints,
         watch: ports.watch,
+        rest: () => pause(PROJECTING_REST),
       }),
     ),
   );

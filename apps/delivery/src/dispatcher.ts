@@ -65,7 +65,7 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
         underWay.delete(delivery.id);
         lanes.done(lane, delivery.id);
         if (again === 'reroute') enqueue(delivery);
-        if (moreInLedger && lanes.size() === lanes.inFlight()) loop.nudge();
+        if (moreInLedger && lanes.waiting() === 0) loop.nudge();
         pump();
       });
     underWay.set(delivery.id, running);
@@ -89,7 +89,11 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
       throw error;
     });
     tell(report, lane, (clock.now() - startedAt) / 1000, ended);
-    if (report.kind !== 'stale') await publishOutcomes([report.delivery], ports);
+    if (report.kind === 'stale') return undefined;
+    // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
+    lanes.called(lane, delivery.id);
+    pump();
+    await publishOutcomes([report.delivery], ports);
     return undefined;
   }
 

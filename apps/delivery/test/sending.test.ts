@@ -3,6 +3,7 @@ import { createCustodyStage } from '@carillon/stages';
 import { account } from '@carillon/testing/given';
 import { startScriptedSmtp, untilFound } from '@carillon/testing/topology';
 import { startDispatcher } from '../src/dispatcher.ts';
+import { startDelivery } from '../src/index.ts';
 import { FIRST_PAUSE, QUICK, RoleUnderTest } from './delivery-role.ts';
 
 let under: RoleUnderTest;
@@ -28,6 +29,27 @@ describe('a message', () => {
       value: { state: 'SENT', deliveryId: sent.id },
     });
     expect(under.troubles).toEqual([]);
+  });
+
+  it('holds up no connection while its outcome waits for the log', async () => {
+    await under.shop();
+    const { log } = under.topology.ports;
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const append: typeof log.append = async (records) => {
+      if (records.some(({ topic }) => topic === 'carillon.outcomes')) await opened;
+      return log.append(records);
+    };
+    const role = await startDelivery({ aloneOnStore: true }, { ...under.ports, log: { ...log, append } });
+    await under.topology.evaluates();
+    await under.paid('A-1');
+    await under.paid('A-2');
+    await under.reaches('SENT', 'A-1');
+    await under.reaches('SENT', 'A-2');
+    expect(await under.topology.records('carillon.outcomes')).toEqual([]);
+    open();
+    await untilFound('both outcomes', async () => (await under.topology.records('carillon.outcomes'))[1]);
+    await role.close();
   });
 
   it('without a provider goes to the sandbox', async () => {

@@ -65,16 +65,21 @@ export function serveCohortIntake(
     await freshness.ensure();
     const given = readTraceparent(oneHeader(request, 'traceparent') ?? null);
     const span = telemetry?.startRequest(given, COHORTS);
-    reply.raw.once('close', () => span?.end(reply.raw.statusCode));
+    if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     const share = budget.share();
-    const answer = await receive(request, share, span ? span.traceparent : given).catch((error: unknown) => {
+    const answer = await receive(request, reply, share, span ? span.traceparent : given).catch((error: unknown) => {
       share.release();
       throw error;
     });
     return reply.code(answer.status).header('cache-control', 'no-store').send(answer.body);
   }
 
-  async function receive(request: CohortRequest, share: BodyShare, traceparent: string | null): Promise<CohortAnswer> {
+  async function receive(
+    request: CohortRequest,
+    reply: FastifyReply,
+    share: BodyShare,
+    traceparent: string | null,
+  ): Promise<CohortAnswer> {
     // What headers say is checked first, so that it is answered alike whether there is such an integration or not.
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxCohortBytes);
@@ -84,7 +89,7 @@ export function serveCohortIntake(
     // Only a signature needs the body; until it has been checked, whoever sends may be a stranger.
     const signs = kind === 'segment' && oneHeader(request, 'x-signature') !== undefined;
     if (!signs) await authenticate(request, integration, new Uint8Array());
-    const reading = readBody(request.raw, settings.maxCohortBytes, share, request.signal);
+    const reading = readBody(request.raw, settings.maxCohortBytes, share, reply.raw);
     const bytes = await (signs ? reading.catch(tooLargeIsUnauthorized) : reading);
     if (signs) await authenticate(request, integration, bytes);
     const changes = read(request, integration, bytes);

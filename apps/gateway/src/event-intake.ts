@@ -51,11 +51,11 @@ export function serveEventIntake(
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
     const span = telemetry?.startRequest(given, EVENTS);
-    reply.raw.once('close', () => span?.end(reply.raw.statusCode));
+    if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
     const share = budget.share();
-    const id = await appendBody(request, admission, span ? span.traceparent : given, share);
+    const id = await appendBody(request, reply, admission, span ? span.traceparent : given, share);
     telemetry?.accepted(admission.stream.path);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
@@ -63,12 +63,13 @@ export function serveEventIntake(
   /** Reads, checks and appends; the share of the budget is given back when nobody holds the bytes any more. */
   async function appendBody(
     request: EventRequest,
+    reply: FastifyReply,
     { stream, principal, claims }: Admission,
     traceparent: string | null,
     share: BodyShare,
   ): Promise<string> {
     const prepared = await prepareOrRelease(async () => {
-      const bytes = await readBody(request.raw, settings.maxBodyBytes, share, request.signal);
+      const bytes = await readBody(request.raw, settings.maxBodyBytes, share, reply.raw);
       const read = readEvent(bytes);
       if (!read.ok) {
         const { code, detail, ...facts } = read.error;

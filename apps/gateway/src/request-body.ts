@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { CarillonError } from '@carillon/kernel';
 import { bodyTooLarge } from '@carillon/runtime';
 import type { BodyShare } from './body-budget.ts';
@@ -22,13 +22,14 @@ export function checkDeclaredSize(headers: IncomingHttpHeaders, maxBytes: number
 
 /**
  * Reads the whole body, at most `maxBytes`, counting each chunk against the budget. What is left after a refusal stays
- * in the request: destroying it would cut the connection before the client sees the answer.
+ * in the request: destroying it would cut the connection before the client sees the answer. Rejects when `response` was
+ * given meanwhile.
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
   share: BodyShare,
-  signal: AbortSignal,
+  response: ServerResponse,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -36,9 +37,10 @@ export function readBody(
 
     function finish(): void {
       request.off('data', take).off('end', end).off('error', cut).off('close', cut);
-      signal.removeEventListener('abort', cut);
+      response.off('close', cut);
     }
     function take(chunk: Buffer): void {
+      if (response.writableEnded) return cut();
       try {
         size += chunk.length;
         if (size > maxBytes) throw bodyTooLarge(maxBytes);
@@ -50,6 +52,7 @@ export function readBody(
       }
     }
     function end(): void {
+      if (response.writableEnded) return cut();
       finish();
       const [only] = chunks;
       resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
@@ -60,11 +63,11 @@ export function readBody(
       reject(new CarillonError('invalid_request', 'The connection ended before the body did.'));
     }
 
-    if (signal.aborted || request.destroyed) {
+    if (response.writableEnded || request.destroyed) {
       cut();
       return;
     }
-    signal.addEventListener('abort', cut);
+    response.once('close', cut);
     request.on('data', take).on('end', end).on('error', cut).on('close', cut);
   });
 }

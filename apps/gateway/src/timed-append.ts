@@ -10,31 +10,30 @@ const UNKNOWN =
  * `overloaded`; they may still be or come onto the log, and `unknown` tells the client what to do. `settled` is called
  * when the log has let go of them, which may be after the deadline or never.
  */
-export async function appendInTime(
+export function appendInTime(
   log: Pick<EventLog, 'append'>,
   records: readonly NewRecord[],
   deadline: Duration,
   settled: () => void,
   unknown: string = UNKNOWN,
 ): Promise<void> {
-  const appended = start(log, records).finally(settled);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new CarillonError('log_unavailable', unknown)), deadline);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new CarillonError('log_unavailable', unknown)), deadline);
+    const end = (tell: () => void): void => {
+      clearTimeout(timer);
+      settled();
+      // After the deadline there is nobody left to tell.
+      tell();
+    };
+    append(log, records).then(
+      () => end(resolve),
+      (error: unknown) => end(() => reject(unknownOutcome(error, unknown))),
+    );
   });
-  try {
-    await Promise.race([appended, late]);
-  } catch (error) {
-    // What comes after the deadline has nobody left to tell.
-    appended.catch(() => undefined);
-    throw unknownOutcome(error, unknown);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** As a promise also where the log throws at once. */
-async function start(log: Pick<EventLog, 'append'>, records: readonly NewRecord[]): Promise<void> {
+async function append(log: Pick<EventLog, 'append'>, records: readonly NewRecord[]): Promise<void> {
   await log.append(records);
 }
 

@@ -1,7 +1,7 @@
 import { CarillonError } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { GatewayPorts } from '../src/index.ts';
+import type { GatewayPorts, GatewayTelemetry } from '../src/index.ts';
 import { post, prepareGround, rawConnection, type Answer, type Ground } from './gateway-ground.ts';
 
 let ground: Ground;
@@ -18,6 +18,15 @@ afterAll(() => ground.close());
 
 type Append = (records: readonly NewRecord[]) => Promise<readonly number[]>;
 const logThat = (append: Append): Partial<GatewayPorts> => ({ log: { partitions: () => 8, append } });
+const SILENT_TELEMETRY: GatewayTelemetry = {
+  partnerAlert: () => undefined,
+  membersSkipped: () => undefined,
+  startRequest: () => ({ traceparent: null, end: () => undefined }),
+  accepted: () => undefined,
+  appended: () => undefined,
+  trouble: () => undefined,
+  answered: () => undefined,
+};
 const never = <T>(): Promise<T> => new Promise(() => undefined);
 const pause = (span: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, span));
 const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['code'])}`;
@@ -189,6 +198,24 @@ describe('clients that are slow or wrong', () => {
     slow.send(`${head(ground.keys.backend, 'connection: close', 'content-length: 7')}{"a"`);
     await expect.poll(async () => slow.answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(await slow.answer).toContain('request_timeout');
+    expect(appends).toBe(0);
+  });
+
+  test('a body whose rest comes after the 408 is read and thrown away', async () => {
+    let appends = 0;
+    const refused = Promise.withResolvers<void>();
+    const gateway = await ground.start(
+      { http: { handlerTimeout: 80 } },
+      {
+        ...logThat(() => Promise.resolve([(appends += 1)])),
+        telemetry: { ...SILENT_TELEMETRY, answered: () => refused.resolve() },
+      },
+    );
+    const slow = rawConnection(gateway.port);
+    slow.send(`${head(ground.keys.backend, 'content-length: 7')}{"a"`);
+    await refused.promise;
+    slow.send(':1}GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(await slow.answer).toMatch(/^HTTP\/1\.1 408 [^]*HTTP\/1\.1 200 /);
     expect(appends).toBe(0);
   });
 

@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogId } from '@carillon/kernel';
 import type { CheckpointStore, Consumption, EventLog, LogRecord, NewRecord } from '@carillon/ports';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import { startStageConsumer, type BatchEnded, type CarriedState, type InterpretedStage } from '../src/index.ts';
+import {
+  startStageConsumer,
+  type BatchEnded,
+  type CarriedState,
+  type InterpretedStage,
+  type StageConsumerOptions,
+} from '../src/index.ts';
 
 let topology: Topology;
 let consumption: Consumption | undefined;
@@ -51,10 +57,10 @@ function passingOn(
     },
   };
 }
-type Ports = { readonly log?: EventLog; readonly checkpoints?: CheckpointStore };
+type Ports = Partial<Pick<StageConsumerOptions, 'log' | 'checkpoints' | 'maxRecords' | 'rest'>>;
 async function start(
   stage: InterpretedStage,
-  { log = topology.data.log, checkpoints = topology.data.checkpoints }: Ports = {},
+  { log = topology.data.log, checkpoints = topology.data.checkpoints, ...more }: Ports = {},
 ) {
   consumption = await startStageConsumer({
     group: 'g',
@@ -62,6 +68,7 @@ async function start(
     stage,
     log,
     checkpoints,
+    ...more,
     watch: {
       consumes: () => undefined,
       stopped: () => () => undefined,
@@ -112,6 +119,28 @@ describe('the interpreter of stages', () => {
     await consumption?.stop();
     expect(handed).toEqual([1, 1, 1]);
     expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, lag: 0 }]);
+  });
+
+  it('that rests after a batch hands on together what comes meanwhile, and does not rest while it is behind', async () => {
+    const batches: number[] = [];
+    const sizes = async (records: readonly LogRecord[]): Promise<void> => void batches.push(records.length);
+    const rests: PromiseWithResolvers<void>[] = [];
+    const rest = (): Promise<void> => {
+      const one = Promise.withResolvers<void>();
+      rests.push(one);
+      return one.promise;
+    };
+    await append('a', 'b', 'c', 'd', 'e');
+    await start(passingOn([], sizes), { maxRecords: 2, rest });
+    // Three were behind the first batch, one behind the second.
+    await expect.poll(() => rests.length).toBe(1);
+    expect(batches).toEqual([2, 2]);
+    await append('f');
+    expect(batches).toEqual([2, 2]);
+    rests[0]?.resolve();
+    await expect.poll(() => batches).toEqual([2, 2, 2]);
+    await expect.poll(() => rests.length).toBe(2);
+    rests[1]?.resolve();
   });
 
   it('goes on after a restart where it was, with the state that it had', async () => {

@@ -180,8 +180,8 @@ export const templates: Bench = {
   name: 'templates',
   title: 'Templates, warm and cold',
   what: `Mails of 2.4 kB of HTML with eight items, subject and text. Warm: ${WARM} templates that were all rendered before, with ${OPEN}
-mails asked for at any time; the product renders in a thread of its own, which it can end, and bare Handlebars with the cached templates
-in the thread that asks. Cold: ${COLD.toLocaleString('en')} templates that nobody has seen; what counts is how late timers of the thread that asks become meanwhile,
+mails asked for at any time; the product fills in small mails in the thread that asks, with a bound for its work, and others in one that it
+can end. Bare Handlebars has no bound. Cold: ${COLD.toLocaleString('en')} templates that nobody has seen; what counts is how late timers of the thread that asks become meanwhile,
 for it has other things to do.`,
   cases: [
     {

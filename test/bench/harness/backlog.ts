@@ -9,9 +9,9 @@ export type Backlog = {
   readonly seconds: number;
 };
 
-/** Enough that nobody waits for more, and few enough that what is left at the end is soon done. */
+/** Enough that nobody waits for more, and few enough that what is left at the end is soon done: so many, or half a second of it. */
 const AHEAD = 600;
-const AT_ONCE = 200;
+const AHEAD_SECONDS = 0.5;
 const DONE_WITHIN = 120_000;
 
 /** Work that runs by itself from what lies before it: more is added while the time lasts, and the round ends when all of it is done. */
@@ -20,9 +20,12 @@ export async function workOff({ add, done, seconds }: Backlog): Promise<Reading>
   const begun = performance.now();
   let added = 0;
   while (performance.now() - begun < seconds * 1000) {
-    if (added - (done() - before) < AHEAD) {
-      await add(AT_ONCE);
-      added += AT_ONCE;
+    const rate = ((done() - before) * 1000) / (performance.now() - begun);
+    const ahead = Math.max(AHEAD, Math.floor(rate * AHEAD_SECONDS));
+    if (added - (done() - before) < ahead) {
+      const atOnce = Math.floor(ahead / 3);
+      await add(atOnce);
+      added += atOnce;
     } else await sleep(2);
   }
   const late = performance.now() + DONE_WITHIN;

@@ -10,11 +10,11 @@ import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import type { Edge, Network } from '../network.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
-import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, type Course, type Finding } from '../verdict.ts';
-import { cutsOf } from './cuts.ts';
+import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
+import { cutsOf, outagesOf } from './cuts.ts';
 import type { Site } from './faults.ts';
-import { settle } from './settle.ts';
+import { lookAt, settle } from '../settle.ts';
 import { openClusterStores } from './stores.ts';
 import { superviseCluster, type Fault, type Supervisor } from './supervisor.ts';
 
@@ -49,7 +49,7 @@ export type ClusterCrashReport = {
   readonly figures: Readonly<Record<string, number>>;
   /** How long clients went on posting after the last fault; 0 where they had finished before it. */
   readonly postedAfter: number;
-  /** From the last fault, or the last 202 where that came later, until every delivery had ended or was in doubt. */
+  /** From the last fault, or the last 202 where that came later, until it was at rest. */
   readonly settledAfter: number;
   /** What all members wrote. */
   readonly logs: string;
@@ -137,22 +137,28 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
   const stores = await openClusterStores(services, options.database);
   try {
     // Where an event is not taken at all, there is nothing to wait for.
-    const settledAfter = given.length > 0 ? 0 : await settle(stores, since, options.quiet);
+    const { quiet: standstill } = options;
+    const settling = { since, ...(standstill !== undefined && { standstill }) };
+    const settledAfter = given.length > 0 ? 0 : (await settle(lookAt(stores), settling)).after;
     await supervisor.end();
     await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
     const evidence = await readEvidence(stores);
     const mail = await smtp.entries();
-    const cutOff = supervisor.faults.filter(({ what }) => /^(?:kill|hold) delivery/.test(what)).length;
     const { acknowledged, changes, firstMembers } = posters.posts;
     const course: Course = {
       acknowledged,
       changes,
       firstMembers,
       mail,
-      callsAtKills: cutOff * CONNECTIONS,
+      callsAtKills: { sends: await smtp.sends(), kills: cutsOf('delivery', supervisor.faults) },
       answersLost: network?.resets('delivery-smtp') ?? 0,
-      partner: { calls: partner.calls, cuts: [...cutsOf(supervisor.faults), ...(network?.cuts() ?? [])] },
+      partner: {
+        calls: partner.calls,
+        cuts: [...cutsOf('engine', supervisor.faults), ...(network?.cuts() ?? [])],
+        outages: outagesOf(supervisor.faults),
+      },
+      settledAfter,
     };
     return {
       findings: [...given, ...judge(course, evidence)],
@@ -163,6 +169,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
       figures: {
         ...figuresOf(posters, supervisor, evidence),
+        ...slackFigures(course, evidence),
         partnerCalls: partner.calls.length,
         partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
         messages: mail.length,

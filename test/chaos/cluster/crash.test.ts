@@ -12,11 +12,6 @@ const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_00
 const START_TIMEOUT = 300_000;
 const EACH_KILL = 6_000;
 const EACH_EVENT = 100;
-/**
- * What is promised (design): everything has ended or is in doubt so long after the last fault. Events that came after it
- * are given as long from the last of them.
- */
-const SETTLED_WITHIN = 60_000;
 
 function expectGreen(report: ClusterCrashReport): void {
   const { findings, deaths, faults, postedAfter, settledAfter, logs } = report;
@@ -24,8 +19,6 @@ function expectGreen(report: ClusterCrashReport): void {
   const story = faults.map(({ at, what }) => `${new Date(at).toISOString()} ${what}`).join('\n');
   expect(findings, `${story}\n${logs}`).toEqual([]);
   expect(deaths, story).toEqual([]);
-  const from = postedAfter === 0 ? 'the last fault' : `the last 202, ${postedAfter} ms after the last fault`;
-  expect(settledAfter, `counted from ${from}`).toBeLessThan(SETTLED_WITHIN);
 }
 
 describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker', () => {

@@ -16,9 +16,10 @@ import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture, Posts } from '../posts.ts';
-import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, type Course, type Finding } from '../verdict.ts';
-import { comeToRest } from './rest.ts';
+import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
+import { comeToRest, settleInLife, type Rest } from './rest.ts';
+import { standingStill } from '../settle.ts';
 
 export type CrashOptions = {
   readonly seed: number;
@@ -29,9 +30,10 @@ export type CrashOptions = {
   readonly rate?: number;
   readonly mixture?: Mixture;
   readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
-  /** Dispatchers that the product under test has: each may have calls of its own under way. */
-  readonly dispatchers?: number;
-  /** What befalls the first life, under load, before it is killed. Answers when calls to the partner may have been cut off. */
+  /**
+   * What befalls the first life, under load. When it is over that life has to come to rest; only then it is killed. Answers
+   * when calls may have been cut off, or what came of them.
+   */
   readonly trouble?: (product: Product, posters: Posters) => Promise<Cut>;
   /** Whether so much was taken that the clients may end; left out: when the last kill is over. */
   readonly isEnough?: (posts: Posts) => boolean;
@@ -49,11 +51,6 @@ export type CrashReport = {
 const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
-/**
- * A call of the partner that came, or was answered, so near to a kill may have been cut off by it; where a start takes
- * longer, as long as the slowest one: a starved process keeps an answer that long in hand.
- */
-const NEAR_A_KILL = 3_000;
 const ENOUGH_WITHIN = 120_000;
 
 type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
@@ -109,28 +106,45 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       rate: options.rate ?? 10,
       ...(options.mixture && { mixture: options.mixture }),
     });
+    const { posts } = posters;
     const troubles: Cut[] = [];
+    const standing: Finding[] = [];
+    let recoveredAfter = 0;
     if (options.trouble) {
       const product = await first.ready;
       address.up(product.gatewayUrl);
       troubles.push(await options.trouble(product, posters));
+      // A start would set right what stands still.
+      const settled = await settleInLife(dataDir, { posts, since: await posters.finish() });
+      recoveredAfter = settled.after;
+      standing.push(...standingStill(settled));
     }
     const kills = await killRepeatedly(options, first, launch, address);
-    const evidence = await comeToRest({
+    const { evidence, settledAfter } = await comeToRest({
       dataDir,
       launch,
-      posts: posters.posts,
+      posts,
+      since: Date.now(),
       async begun({ gatewayUrl }) {
         address.up(gatewayUrl);
         const { isEnough } = options;
         // Where it never is, the figures say so, or the clients do.
         if (isEnough)
-          await untilFound('enough', () => isEnough(posters.posts) || undefined, ENOUGH_WITHIN).catch(() => undefined);
-        await posters.finish();
+          await untilFound('enough', () => isEnough(posts) || undefined, ENOUGH_WITHIN).catch(() => undefined);
+        return posters.finish();
       },
     });
     return await report(
-      { options, posters, kills, troubles, evidence, ...others },
+      {
+        options,
+        posters,
+        kills,
+        troubles,
+        standing,
+        evidence,
+        settledAfter: Math.max(recoveredAfter, settledAfter),
+        ...others,
+      },
       lives.map((life) => life.stderr()).join(''),
     );
   } finally {
@@ -140,7 +154,7 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
 
 /**
  * One life after the other, each killed in its midst or while it starts. The first is there already, and is not spared.
- * Answers when calls to the partner may have been cut off.
+ * Answers when.
  */
 async function killRepeatedly(
   { seed, rounds }: CrashOptions,
@@ -148,27 +162,30 @@ async function killRepeatedly(
   launch: () => LaunchedProduct,
   address: Address,
 ): Promise<readonly Cut[]> {
-  const kills: number[] = [];
+  const kills: Cut[] = [];
+  const kill = async (life: LaunchedProduct): Promise<void> => {
+    const from = Date.now();
+    await life.kill('SIGKILL');
+    kills.push({ from, until: Date.now() });
+  };
   const chance = createChance(seed ^ 0x5eed);
   let startTakes = 1_000;
   let life = first;
   for (let round = 1; round <= rounds; round += 1) {
     if (life !== first && chance() < KILLED_AT_START) {
       await pause(between(chance, 0.2, 1) * startTakes);
-      await life.kill('SIGKILL');
+      await kill(life);
     } else {
       const since = Date.now();
       address.up((await life.ready).gatewayUrl);
       startTakes = Math.max(startTakes, Date.now() - since);
       await pause(between(chance, 100, 1_500));
-      await life.kill('SIGKILL');
+      await kill(life);
       address.down();
     }
-    kills.push(Date.now());
     if (round < rounds) life = launch();
   }
-  const near = Math.max(NEAR_A_KILL, startTakes);
-  return kills.map((at) => ({ from: at - near, until: at + near }));
+  return kills;
 }
 
 type Run = Others & {
@@ -176,11 +193,12 @@ type Run = Others & {
   readonly posters: Posters;
   readonly kills: readonly Cut[];
   readonly troubles: readonly Cut[];
-  readonly evidence: Evidence;
-};
+  /** What did not go on when the trouble was over. */
+  readonly standing: readonly Finding[];
+} & Rest;
 
 async function report(
-  { options, posters, smtp, partner, kills, troubles, evidence }: Run,
+  { options, posters, smtp, partner, kills, troubles, standing, evidence, settledAfter }: Run,
   stderr: string,
 ): Promise<CrashReport> {
   const mail = await smtp.entries();
@@ -191,16 +209,19 @@ async function report(
     changes,
     firstMembers,
     mail,
-    callsAtKills: options.rounds * CONNECTIONS * (options.dispatchers ?? 1),
+    callsAtKills: { sends: await smtp.sends(), kills: cuts },
     partner: { calls: partner.calls, cuts },
+    settledAfter,
   };
   const inDoubt = (reason: string): number =>
     evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
   return {
-    findings: judge(course, evidence),
+    findings: [...standing, ...judge(course, evidence)],
     stderr,
     figures: {
       kills: options.rounds,
+      settledAfter,
+      ...slackFigures(course, evidence),
       acknowledged: posters.taken(),
       changes: changes.length,
       leavers: changes.filter(({ user }) => user.startsWith('club-')).length,

@@ -72,10 +72,15 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
       rate: RATE,
     });
     await network.trouble(options.spans, options.progress);
-    await posters.finish();
-    const stopped = await life.kill('SIGTERM');
-    if (stopped.code !== 0) throw new Error(`the product did not stop as asked: ${life.stderr()}`);
-    const evidence = await comeToRest({ dataDir, launch, posts: posters.posts });
+    const since = await posters.finish();
+    // The same life: a start would set right what stands still.
+    const { evidence, settledAfter } = await comeToRest({
+      dataDir,
+      launch,
+      running: life,
+      posts: posters.posts,
+      since,
+    });
     const mail = await smtp.entries();
     const { acknowledged, changes, firstMembers } = posters.posts;
     const inDoubt = evidence.deliveries.filter(({ state }) => state === 'IN_DOUBT');
@@ -90,12 +95,14 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
           callsAtKills: 0,
           answersLost: network.resets('delivery-smtp'),
           partner: { calls: partner.calls, cuts: network.cuts() },
+          settledAfter,
         },
         evidence,
       ),
       stderr: lives.map((one) => one.stderr()).join(''),
       figures: {
         edges: network.edges().length,
+        settledAfter,
         acknowledged: posters.taken(),
         requestsCut: posters.cut(),
         partnerCalls: partner.calls.length,

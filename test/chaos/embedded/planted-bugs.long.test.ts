@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
   ANSWER_BEFORE_CUSTODY,
+  FAILED_ONCE_STANDS_STILL,
   MEMBERS_BEFORE_EVENTS,
   NO_COMPARE_AND_SET,
+  plantedLine,
+  planting,
   POSITION_BEFORE_CUSTODY,
   SECOND_ANSWER_ACCEPTED,
   TWO_DISPATCHERS,
 } from '../planting.ts';
+import { describeWith } from '../../support/requirements.ts';
+import { runDiskFull } from './disk-full-run.ts';
 import { crashUntilRed, crashWith, FEW, kindsOf, MANY, TAKES } from './planted-run.ts';
 
 const ASKING = { ...FEW, rounds: 3, mixture: { lookups: 0.8 } };
@@ -18,8 +23,10 @@ describe('The crash test turns red', () => {
     async () => {
       // The moment between the two writes is short: busy partitions are nearly always in it, but chance has its say.
       const report = await crashUntilRed([POSITION_BEFORE_CUSTODY], MANY);
-      expect(kindsOf(report)).toEqual(new Set(['lost']));
-      expect(report.findings.every(({ what }) => what.includes('nobody has its intent in custody'))).toBe(true);
+      // What the clients were promised, and the audit of the same.
+      expect(kindsOf(report)).toEqual(new Set(['lost', 'gap']));
+      const seen = ['nobody has its intent in custody', 'is in no delivery'];
+      expect(report.findings.every(({ what }) => seen.some((one) => what.includes(one)))).toBe(true);
     },
     4 * TAKES,
   );
@@ -59,5 +66,19 @@ describe('The crash test turns red', () => {
       expect(findings, stderr).toEqual([]);
     },
     4 * TAKES,
+  );
+});
+
+describeWith('prlimit', 'The full disk turns red', () => {
+  it(
+    'when a partition is not tried again once a batch of it has failed: a restart mends it, and does not hide it',
+    async () => {
+      const bug = FAILED_ONCE_STANDS_STILL;
+      const report = await runDiskFull({ seed: 1, env: planting([bug]) });
+      expect(report.stderr).toContain(plantedLine(bug));
+      expect(kindsOf(report)).toEqual(new Set(['stuck']));
+      expect(report.findings.every(({ what }) => what.includes('does not go on in this life'))).toBe(true);
+    },
+    TAKES,
   );
 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { plantedLine, planting, TWO_DISPATCHERS, type Change } from '../planting.ts';
+import { plantedLine, planting, type Change } from '../planting.ts';
 import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts';
 
 export const TAKES = 300_000;
@@ -21,7 +21,6 @@ export async function crashWith(
   const report = await runCrashes({
     seed,
     ...load,
-    dispatchers: changes.includes(TWO_DISPATCHERS) ? 2 : 1,
     env: planting(changes),
   });
   for (const change of changes) expect(report.stderr).toContain(plantedLine(change));

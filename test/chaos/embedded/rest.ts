@@ -1,40 +1,51 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
-import { untilFound, type LaunchedProduct, type Product } from '@carillon/testing';
-import { readEvidence, type Evidence } from '../evidence.ts';
+import type { LaunchedProduct, Product } from '@carillon/testing';
+import { readEvidence, READERS, unreadOf, type Evidence } from '../evidence.ts';
 import type { Posts } from '../posts.ts';
-import { CALL_LEASE, countDeliveries } from '../shop.ts';
+import { settle, type Progress, type Settled } from '../settle.ts';
 
-const SETTLES_WITHIN = 180_000;
-/** Longer than any retry or lease. */
-const QUIET = CALL_LEASE + 4_000;
-/** A stop may leave the last record of the log unread, seldom twice in a row. */
+/** A stop may leave the last record of the log unread, such as a marker of the start; seldom twice in a row. */
 const RESTS = 5;
 
-export type Resting = {
-  readonly dataDir: string;
-  readonly launch: () => LaunchedProduct;
-  /** What was posted. */
+/** What was posted, and from when on it is waited for. */
+export type Expected = {
   readonly posts: Pick<Posts, 'acknowledged' | 'changes'>;
-  /** Called when it takes requests again: whatever is still to be said. */
-  readonly begun?: (product: Product) => Promise<void>;
+  readonly since: number;
   /** Nothing is open and nothing came for so long: what is still missing does not come. */
   readonly quiet?: number;
 };
 
-/** Starts it a last time and stops it when it is done; again, as long as something on the log is left to be read. */
-export async function comeToRest({ dataDir, launch, begun, ...resting }: Resting): Promise<Evidence> {
+export type Resting = Expected & {
+  readonly dataDir: string;
+  readonly launch: () => LaunchedProduct;
+  /** Whoever is to come to rest; left out: a product that is started for it. */
+  readonly running?: LaunchedProduct;
+  /** Called when it takes requests: whatever is still to be said. Answers when that was done. */
+  readonly begun?: (product: Product) => Promise<number>;
+};
+
+export type Rest = { readonly evidence: Evidence; readonly settledAfter: number };
+
+/**
+ * Waits until it is done, stops it, and reads what it left behind. What is not done then does not get another life: no
+ * restart hides it. Only what came up while it was stopped is waited for in the next one.
+ */
+export async function comeToRest({ dataDir, launch, running, begun, ...expected }: Resting): Promise<Rest> {
+  let settledAfter: number | undefined;
   for (let time = 1; ; time += 1) {
-    const life = launch();
+    const life = time === 1 && running ? running : launch();
     const product = await life.ready;
-    await begun?.(product);
-    // What a dead process had begun to ask is open until its lease is over.
-    await settle(product, resting, time === 1 ? 0 : CALL_LEASE);
+    const posted = (await begun?.(product)) ?? 0;
+    const settled = await settleInLife(dataDir, { ...expected, since: Math.max(expected.since, posted) });
+    settledAfter ??= settled.after;
     const { code, signal } = await life.kill('SIGTERM');
     if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
     const evidence = await readEmbeddedEvidence(dataDir);
-    if (evidence.unread.length === 0 || time === RESTS) return evidence;
+    const isOver = settled.left.length > 0 || evidence.unread.length === 0 || time === RESTS;
+    if (isOver) return { evidence, settledAfter };
   }
 }
 
@@ -48,34 +59,43 @@ async function readEmbeddedEvidence(dataDir: string): Promise<Evidence> {
   }
 }
 
-/** Waits until every slot has a delivery and none is open, or until nothing moves any more: then the rest is lost. */
-async function settle(
-  product: Product,
-  { posts: { acknowledged, changes }, quiet = QUIET }: Pick<Resting, 'posts' | 'quiet'>,
-  atLeast: number,
-): Promise<void> {
+/** Waits until the running product has a delivery for every slot and nothing is left to do, or nothing moves any more. */
+export async function settleInLife(
+  dataDir: string,
+  { posts: { acknowledged, changes }, since, quiet }: Expected,
+): Promise<Settled> {
   const subjects = acknowledged.filter(({ fires }) => fires).map(({ subject }) => subject);
   const slots = new Set(subjects).size + changes.length;
-  const began = Date.now();
-  let last = '';
-  let since = began;
-  await untilFound(
-    'deliveries that are sent, failed or in doubt',
-    async () => {
-      const counts = await countDeliveries(product);
-      const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-      const now = JSON.stringify(counts);
-      if (now !== last) {
-        last = now;
-        since = Date.now();
-      }
-      if ((counts['WAITING'] ?? 0) + (counts['SENDING'] ?? 0) > 0) return undefined;
-      await pause(50);
-      if (Date.now() - began < atLeast) return undefined;
-      return all >= slots || Date.now() - since > quiet ? true : undefined;
-    },
-    SETTLES_WITHIN,
-  ).catch((error: unknown) => {
-    throw new Error(`it did not come to rest, the last count was ${last}`, { cause: error });
-  });
+  const database = new DatabaseSync(join(dataDir, 'carillon.db'), { readOnly: true, timeout: 10_000 });
+  try {
+    return await settle(() => Promise.resolve(lookInto(database)), {
+      since,
+      slots,
+      ...(quiet !== undefined && { quiet }),
+    });
+  } finally {
+    database.close();
+  }
+}
+
+const PLACES = `
+  SELECT partitions.partition, coalesce(checkpoints.next, 0) AS next, partitions.start, partitions.next AS "end"
+  FROM partitions LEFT JOIN checkpoints
+    ON checkpoints.topic = partitions.topic AND checkpoints.partition = partitions.partition AND consumer_group = ?
+  WHERE partitions.topic = ?`;
+
+type Place = Parameters<typeof unreadOf>[0][number];
+
+/** The data folder belongs to the running product alone: its file is read from beside it, as `sqlite3` would. */
+function lookInto(database: DatabaseSync): Progress {
+  const states = database.prepare('SELECT state, count(*) AS count FROM deliveries GROUP BY state').all();
+  const kinds = database.prepare('SELECT DISTINCT kind FROM tasks WHERE done = 0').all();
+  const places = database.prepare(PLACES);
+  return {
+    counts: Object.fromEntries(states.map(({ state, count }) => [state, count])) as Progress['counts'],
+    unread: [
+      ...READERS.flatMap(([group, topic]) => unreadOf(places.all(group, topic) as Place[], topic)),
+      ...kinds.map(({ kind }) => `${String(kind)}: open`),
+    ],
+  };
 }

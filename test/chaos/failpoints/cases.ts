@@ -6,6 +6,8 @@ type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
 export type FailpointCase = {
   readonly at: string;
   readonly action: FailpointAction;
+  /** When it comes there for so many times; left out: the first. */
+  readonly nth?: number;
   /** Left out: the one that brings it there. */
   readonly situation?: Situation;
 };
@@ -24,12 +26,24 @@ export type Situation =
   | 'never'
   | 'refused'
   | 'unanswered'
+  /** An order whose mail is taken after longer than a third of the lease. */
+  | 'slow'
+  /** An order to an address that the mail server does not know; the same after an operator took it off the list. */
+  | 'bounced'
+  | 'forgiven'
   /** An order whose mail is put off until it is of no use. */
   | 'brief'
   /** An operator cancels what waits. */
   | 'cancelled'
   /** The configuration is changed, then comes an order. */
-  | 'published';
+  | 'published'
+  /** The partner refuses; an operator has it asked again when it does so no more. */
+  | 'parked'
+  /** A secret is kept, or removed, then comes an order. */
+  | 'sealed'
+  | 'unsealed'
+  /** An order by a key that nobody has used before. */
+  | 'keyed';
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   'triggers.append': 'watched',
@@ -43,6 +57,14 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'cohort.members': 'member',
   'cohort.save': 'member',
   'config.append': 'published',
+  'dead-letters.append': 'parked',
+  'dead-letter.redrive': 'parked',
+  'suppression.add': 'bounced',
+  'suppression.remove': 'forgiven',
+  'secret.put': 'sealed',
+  'secret.remove': 'unsealed',
+  'key-use.record': 'keyed',
+  'delivery.renewal': 'slow',
   'delivery.waiting': 'never',
   'delivery.failed': 'refused',
   'delivery.in-doubt': 'unanswered',
@@ -57,6 +79,10 @@ const MAIL_OPEN: ReadonlySet<string> = new Set([
   'delivery.cancelled.before',
   'delivery.cancelled.after',
   'delivery.sending.after',
+  'delivery.renewal.before',
+  'delivery.renewal.after',
+  'suppression.add.before',
+  'suppression.add.after',
   'provider.send.before',
   'provider.send.after',
   'delivery.sent.before',
@@ -65,13 +91,15 @@ const MAIL_OPEN: ReadonlySet<string> = new Set([
   'delivery.in-doubt.before',
 ]);
 
-/** Between these and the record of it an answer of the partner is waited for, by whoever has the lease. */
+/** Between these and the record of it an answer of the partner, or a refusal, is waited for, by whoever has the lease. */
 const ASKING: ReadonlySet<string> = new Set([
   'task.replace.after',
   'partner.call.before',
   'partner.call.after',
   'lookups.append.before',
   'lookups.append.after',
+  'dead-letters.append.before',
+  'dead-letters.append.after',
 ]);
 
 /** While the process does these, a mail of the same event may be under way: one that fails there may cut it off. */
@@ -79,20 +107,41 @@ const BESIDE_MAIL: ReadonlySet<string> = new Set([
   'evaluations.append.after',
   'intents.append.after',
   'delivery.insert.after',
-  ...['engine.checkpoint', 'delivery.checkpoint', 'control.checkpoint', 'projection.put', 'task.finish'].flatMap(
-    (place) => [`${place}.before`, `${place}.after`],
-  ),
+  ...[
+    'engine.checkpoint',
+    'delivery.checkpoint',
+    'control.checkpoint',
+    'projection.put',
+    'task.finish',
+    'lease.acquire',
+    'key-use.record',
+    'dead-letter.redrive',
+  ].flatMap((place) => [`${place}.before`, `${place}.after`]),
 ]);
+
+/** Not only the first time. */
+const LATER: readonly Omit<FailpointCase, 'action'>[] = [
+  // The second try of a mail that was put off.
+  { at: 'delivery.sending.after', nth: 2, situation: 'never' },
+  { at: 'provider.send.before', nth: 2, situation: 'never' },
+  // The first takes the lease of the call, the second keeps the answer.
+  { at: 'task.replace.after', nth: 2 },
+  { at: 'projection.put.before', nth: 3 },
+];
 
 const placeOf = (at: string): string => at.replace(/\.(before|after)$/, '');
 
 export const situationOf = ({ at, situation }: FailpointCase): Situation =>
   situation ?? SITUATIONS[placeOf(at)] ?? 'order';
 
+/** Tells a case from every other one. */
+export const caseKey = (one: FailpointCase): string => `${one.at} ${one.nth ?? 1} ${situationOf(one)} ${one.action}`;
+
 /** Whether the process is gone, or held for longer than it may be: what it had begun nobody else knows to be over. */
 export const goesMissing = ({ action }: FailpointCase): boolean => action === 'kill' || action === 'stop';
 
-const cutsACall = (one: FailpointCase): boolean => goesMissing(one) && MAIL_OPEN.has(one.at);
+/** Whether the call to the mail server is open there. */
+export const cutsACall = (one: FailpointCase): boolean => goesMissing(one) && MAIL_OPEN.has(one.at);
 
 /** Whether a delivery may be in doubt afterwards because the lease of its call ran out. */
 export const mayCutACall = (one: FailpointCase): boolean =>
@@ -105,17 +154,24 @@ export const leavesALease = (one: FailpointCase): boolean => cutsACall(one) || (
 export const losesAnAnswer = ({ at, action }: FailpointCase): boolean =>
   action === 'throw' && placeOf(at) === 'provider.send';
 
-const rank = (one: FailpointCase): number => (cutsACall(one) ? 2 : leavesALease(one) ? 1 : 0);
+/** A lease that is over moves its delivery here: this comes before any lease is left behind. */
+const ENDS_A_LEASE = 'delivery.in-doubt.before';
+const rank = (one: FailpointCase): number =>
+  !leavesALease(one) ? 0 : one.at === ENDS_A_LEASE ? 1 : cutsACall(one) ? 3 : 2;
 
-/** Every place with these actions. What leaves a lease behind comes last: until it is over, its delivery does not move. */
+/**
+ * Every place with these actions, at some not only the first time. What leaves a lease behind comes last: until it is over,
+ * its delivery does not move.
+ */
 export const everyCase = (actions: readonly FailpointAction[]): readonly FailpointCase[] =>
   actions
-    .flatMap((action) =>
-      [...FAILPOINT_PLACES].flatMap((place) => [
+    .flatMap((action): readonly FailpointCase[] => [
+      ...[...FAILPOINT_PLACES].flatMap((place) => [
         { at: `${place}.before`, action },
         { at: `${place}.after`, action },
       ]),
-    )
+      ...LATER.map((one) => ({ ...one, action })),
+    ])
     .toSorted((one, other) => rank(one) - rank(other));
 
 /** Places to which several roles come: what leads others there than the usual situation does. */
@@ -132,5 +188,5 @@ export const everyCaseOfRoles = (actions: readonly FailpointAction[]): readonly 
   ...everyCase(actions),
 ];
 
-export const caseName = ({ at, action, situation }: FailpointCase): string =>
-  `${at}: ${action}${situation ? ` (${situation})` : ''}`;
+export const caseName = ({ at, action, nth, situation }: FailpointCase): string =>
+  `${at}: ${action}${nth ? ` the ${nth}. time` : ''}${situation ? ` (${situation})` : ''}`;

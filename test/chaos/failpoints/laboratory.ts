@@ -13,6 +13,7 @@ import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Finding } from '../verdict.ts';
 import {
   caseName,
+  cutsACall,
   goesMissing,
   leavesALease,
   losesAnAnswer,
@@ -70,8 +71,10 @@ const CALM_PARTNER = { throttled: 0, unavailable: 0, neverAnswered: 0, latency: 
 /** Longer than any lease. */
 const OVER_WITHIN = 120_000;
 const REACHED_WITHIN = 60_000;
-/** A call of the partner that came, or was answered, so near to a failure may have been cut off by it. */
-const NEAR = 3_000;
+/** Between two looks a write that was seen has passed its place. */
+const QUIET_LOOKS = 2;
+const QUIET_LOOKS_EVERY = 50;
+const QUIET_WITHIN = 60_000;
 
 type Logs = ReturnType<Patient['logs']>;
 
@@ -115,7 +118,13 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   // What a start compiles is kept when the process ends by itself.
   await patient.restart();
 
-  const floor: Floor = { lives, keys, neighbours, promises: { acknowledged: [], changes: [], judgedFrom: [] } };
+  const floor: Floor = {
+    lives,
+    keys,
+    neighbours,
+    partner,
+    promises: { acknowledged: [], changes: [], judgedFrom: [] },
+  };
   const done: { readonly case: FailpointCase; readonly subject: string; readonly who: string | null }[] = [];
   const cuts: Cut[] = [];
   /** What was not waited for: some of it may be under way when the next case fails. */
@@ -130,8 +139,25 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     await rename(join(folder, 'orders.new'), join(folder, 'orders'));
   }
 
-  /** Who failed as it was told; null: nobody came there. Brings it back. */
-  async function comeBack({ at, action }: FailpointCase, said: Logs): Promise<string | null> {
+  /** Waits until nothing is under way that could come to the place instead of what is to be done next. */
+  async function comeToQuiet(one: FailpointCase): Promise<void> {
+    let quiet = 0;
+    await untilFound(
+      'quiet before a failure',
+      async () => {
+        // Killed and just started, its stores may not answer yet.
+        const left = await patient.unsettled().catch(messageOf);
+        quiet = left.length === 0 ? quiet + 1 : 0;
+        if (quiet === QUIET_LOOKS) return true;
+        await pause(QUIET_LOOKS_EVERY);
+        return undefined;
+      },
+      QUIET_WITHIN,
+    ).catch((error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }));
+  }
+
+  /** Who came to the place and failed there; null: nobody did. */
+  async function failing({ at, action }: FailpointCase, said: Logs): Promise<string | null> {
     const line = failpointLine(at, action);
     const isNew = ([name, log]: readonly [string, string]): boolean =>
       log.slice(said.get(name)?.length ?? 0).includes(line);
@@ -141,23 +167,57 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
       REACHED_WITHIN,
     ).catch(() => null);
     await arm('');
-    if (who !== null && action === 'stop') await pause(options.held);
-    if (who !== null) await patient.revive(action);
     return who;
+  }
+
+  /** What is shown of the deliveries of a case: how each stands. */
+  const shownOf = async (scene: Scene): Promise<string> =>
+    (await scene.deliveries()).map(({ id, state }) => `${id} ${state}`).join();
+
+  /**
+   * Held still for longer than it may be. Where another process is there for it, that one finishes what was begun, and
+   * what this one writes when it wakes changes nothing, but that it knows the answer which nobody else could hear.
+   */
+  async function hold(one: FailpointCase, who: string, scene: Scene, acting: Promise<void>): Promise<void> {
+    const held = pause(options.held);
+    if (!patient.hasTwin(who)) {
+      await held;
+      return patient.revive('stop');
+    }
+    const found = (what: string): void => void untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${what}` });
+    await acting;
+    const takenOver = async () => (await scene.isOver()) || undefined;
+    await untilFound('what was begun, by another process', takenOver, OVER_WITHIN).catch((error: unknown) =>
+      found(`while ${who} is held: ${messageOf(error)}`),
+    );
+    await held;
+    const before = await shownOf(scene);
+    await patient.revive('stop');
+    await comeToQuiet(one);
+    const after = await shownOf(scene);
+    if (after !== before && !(cutsACall(one) && before.includes('IN_DOUBT'))) {
+      found(`${who} woke, and made ${after} of ${before}`);
+    }
   }
 
   /** Answers when what was to be said is acknowledged. */
   async function begin(one: FailpointCase): Promise<Scene> {
     await patient.ready();
-    const scene = await prepare(situationOf(one), done.length, floor);
+    await comeToQuiet(one);
+    const situation = situationOf(one);
+    const scene = await prepare(situation, done.length, floor);
+    // What is to be cancelled is tried all the while, and not for long: nobody else comes to its place.
+    if (situation !== 'cancelled') await comeToQuiet(one);
     const said = patient.logs();
-    const from = Date.now() - NEAR;
-    await arm(`${one.at}:1:${one.action}`);
+    const from = Date.now();
+    await arm(`${one.at}:${one.nth ?? 1}:${one.action}`);
     const acting = scene.act().catch((error: unknown) => {
       untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
     });
-    const who = await comeBack(one, said);
-    cuts.push({ from, until: Date.now() + NEAR });
+    const who = await failing(one, said);
+    if (who !== null && one.action === 'stop') await hold(one, who, scene, acting);
+    else if (who !== null) await patient.revive(one.action);
+    cuts.push({ from, until: Date.now() });
     if (who !== null && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
     done.push({ case: one, subject: scene.subject, who });
     await acting;
@@ -179,7 +239,9 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
 
   async function runAndKill(one: FailpointCase): Promise<void> {
     await begin(one);
+    const from = Date.now();
     await patient.killAll();
+    cuts.push({ from, until: Date.now() });
     callsCut += 1;
   }
 

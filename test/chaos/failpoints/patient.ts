@@ -18,6 +18,10 @@ export type Patient = {
   ready(): Promise<void>;
   /** What each of its processes wrote so far, by name. */
   logs(): ReadonlyMap<string, string>;
+  /** What is under way by itself in the running product, calls with a lease aside; rejects while nobody can say. */
+  unsettled(): Promise<readonly string[]>;
+  /** Whether another process takes over from this one. */
+  hasTwin(name: string): boolean;
   /** Processes that ended though nobody told them to. */
   deaths(): readonly string[];
   /** Ends all of it in good order and starts it again. */

@@ -1,5 +1,5 @@
 import { FAILPOINT_ACTIONS } from '@carillon/runtime';
-import { everyCase, situationOf, type FailpointCase, type Situation } from './cases.ts';
+import { caseKey, everyCase, situationOf, type FailpointCase, type Situation } from './cases.ts';
 import type { CaseEnd } from './laboratory.ts';
 
 /** What is under way, in words. */
@@ -11,6 +11,13 @@ const SITUATION: Readonly<Record<Situation, string>> = {
   never: 'an order whose mail is put off until its tries are used up',
   refused: 'an order whose mail is refused for good',
   unanswered: 'an order whose mail is taken and not answered',
+  slow: 'an order whose mail is taken after 12 s, so that its lease is renewed',
+  bounced: 'an order to an address that the mail server does not know',
+  forgiven: 'an operator takes such an address off the list, then comes another order to it',
+  parked: 'the partner refuses, and an operator has it asked again',
+  sealed: 'a secret is stored, then comes an order',
+  unsealed: 'a secret is removed, then comes an order',
+  keyed: 'an order by a key that nobody has used before',
   brief: 'an order whose mail is put off until it is too late',
   cancelled: 'an operator cancels what is put off again and again',
   published: 'the configuration is changed, then comes an order',
@@ -23,7 +30,8 @@ Written by \`npm run chaos -- --table\`; do not edit. See [the crash test](crash
 Each row is a place at which the process (embedded backend) was made to fail while it dealt with one event, and each column
 a way to fail: killed (SIGKILL) and started again; held still (SIGSTOP) for 35 s, longer than the leases; an error in place
 of the answer; an answer that takes 3 s. A cell says how the delivery ended, why, and how many mails the mail server took
-for it. Nothing was lost and nothing came twice in any of them, or this page would not have been written.
+for it. Nothing was lost and nothing came twice in any of them, or this page would not have been written. \`time 2\`: it failed when
+it came there for the second time.
 
 \`IN_DOUBT lease_ran_out\`: the process was gone while the mail server may have been at work. \`answer_unknown\`: what the server
 said was not heard. Both wait for a person ([operations](operations.md)).
@@ -35,22 +43,25 @@ const ON_CLUSTER = '## On a cluster';
 const CLUSTER_INTRODUCTION = `${ON_CLUSTER}
 
 Written by \`npm run chaos -- --backend cluster --table\`; do not edit. The same, with each role as a process of its own, on
-Kafka and FerretDB. The process that came to the place first failed there; the others went on.
+Kafka and FerretDB. The process that came to the place first failed there; the others went on. Where one is held still there are
+two engines and two deliveries: while it was held the other one finished what had begun, and what it wrote when it woke
+changed nothing, but that it alone knew what the mail server had answered. An empty cell was not tried.
 `;
 
 const cellOf = (end: CaseEnd | undefined): string =>
   end ? `${end.state}, ${end.messages} ${end.messages === 1 ? 'mail' : 'mails'}` : '';
 
-/** Places come again where several roles come there, each by another situation. */
-const rowKey = (one: FailpointCase): string => `${one.at} ${situationOf(one)}`;
+/** Places come again where several roles come there, each by another situation, and where not only the first time counts. */
+const rowKey = (one: FailpointCase): string => caseKey({ ...one, action: 'kill' });
+const placeCell = ({ at, nth }: FailpointCase): string => `\`${at}\`${nth === undefined ? '' : `, time ${nth}`}`;
+const PLACE_CELL = /^`([a-z.-]+)`(?:, time (\d+))?$/;
 
 function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
   const actions = FAILPOINT_ACTIONS.filter((action) => ends.some((end) => end.case.action === action));
-  const rows = everyCase(['delay'])
-    .map(({ at }) => at)
+  const rows = [...new Set(everyCase(['delay']).map(({ at }) => at))]
     .flatMap((at) => [
       ...Map.groupBy(
-        ends.filter((end) => end.case.at === at),
+        ends.filter((end) => end.case.at === at).toSorted((a, b) => (rowKey(a.case) < rowKey(b.case) ? -1 : 1)),
         (end) => rowKey(end.case),
       ).values(),
     ])
@@ -59,7 +70,7 @@ function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
       if (!first) return '';
       const cells = actions.map((action) => cellOf(own.find((end) => end.case.action === action)));
       const role = withRoles ? [[...new Set(own.map(({ who }) => who.replace(/ \d+$/, '')))].join(' or ')] : [];
-      return `| ${[`\`${first.case.at}\``, ...role, SITUATION[situationOf(first.case)], ...cells].join(' | ')} |`;
+      return `| ${[placeCell(first.case), ...role, SITUATION[situationOf(first.case)], ...cells].join(' | ')} |`;
     });
   const head = ['place', ...(withRoles ? ['who failed'] : []), 'what is under way', ...actions];
   return `| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}\n${rows.join('\n')}\n`;
@@ -91,13 +102,20 @@ export function endsIn(part: string, before: 'who failed' | null): readonly Case
       const cell = cells[head.indexOf(action)] ?? '';
       const [, state, messages] = /^([A-Z_]+ [a-z_]+), ([01]) mails?$/.exec(cell) ?? [];
       if (state === undefined) return [];
-      const at = (cells[0] ?? '').replaceAll('`', '');
+      const [, at = '', nth] = PLACE_CELL.exec(cells[0] ?? '') ?? [];
       const words = cells[head.indexOf('what is under way')];
       const situation = SITUATIONS.find((one) => SITUATION[one] === words) ?? 'order';
       const who = before === null ? '' : (cells[head.indexOf(before)] ?? '');
-      return [{ case: { at, action, situation }, reached: true, who, state, messages: Number(messages) }];
+      const time = nth === undefined ? {} : { nth: Number(nth) };
+      return [{ case: { at, action, situation, ...time }, reached: true, who, state, messages: Number(messages) }];
     }),
   );
+}
+
+/** What is written, with what was run again in place of it. */
+export function renewed(written: readonly CaseEnd[], ends: readonly CaseEnd[]): readonly CaseEnd[] {
+  const again = new Set(ends.map((end) => caseKey(end.case)));
+  return [...written.filter((end) => !again.has(caseKey(end.case))), ...ends];
 }
 
 /** The page that says how each case ended. */

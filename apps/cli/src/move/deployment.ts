@@ -2,9 +2,8 @@ import { systemClock } from '@carillon/adapter-system';
 import type { Clock } from '@carillon/ports';
 import { reportFailure } from '../output.ts';
 import type { Backend, BackendOptions } from '../process/backend.ts';
-import { openClusterBackend } from '../process/cluster-backend.ts';
 import { type Keys, openKeys } from '../process/deployment-keys.ts';
-import { openEmbeddedBackend } from '../process/embedded-backend.ts';
+import { openBackend } from '../process/open-backend.ts';
 import type { Environment, ProcessSettings } from '../process/settings.ts';
 
 export type Deployment = { readonly backend: Backend; readonly keys: Keys; readonly clock: Clock };
@@ -23,9 +22,7 @@ export async function withDeployment<T>(
     kafkaSaid: () => undefined,
     fatal: (error) => process.exit(reportFailure(error, false)),
   };
-  const backend = settings.cluster
-    ? await openClusterBackend(settings.cluster, options)
-    : await openEmbeddedBackend(options);
+  const backend = await openBackend(options);
   try {
     return await work({ backend, keys: await openKeys(settings, env, backend), clock });
   } finally {

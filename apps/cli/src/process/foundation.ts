@@ -20,9 +20,8 @@ import { createConfigurationView } from '@carillon/stages';
 import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
 import { refuseShorterLog } from './care.ts';
-import { openClusterBackend } from './cluster-backend.ts';
 import { openKeys } from './deployment-keys.ts';
-import { openEmbeddedBackend } from './embedded-backend.ts';
+import { openBackend } from './open-backend.ts';
 import type { Environment, ProcessSettings } from './settings.ts';
 import { createWatches } from './watches.ts';
 
@@ -58,9 +57,7 @@ export async function openFoundation(
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
   if (!settings.cluster) refuseMoved(settings.dataDir);
-  const opened = settings.cluster
-    ? await openClusterBackend(settings.cluster, options)
-    : await openEmbeddedBackend(options);
+  const opened = await openBackend(options);
   closing.add(() => opened.close());
   const failpoints = readFailpoints(env['FAILPOINTS']);
   if (failpoints) watches.logger.warn({ component: 'failpoints' }, 'FAILPOINTS is set: this process is made to fail');

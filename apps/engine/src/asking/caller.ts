@@ -60,14 +60,23 @@ const ANSWER_BYTES = 64 * 1024 * 1024;
 /** Calls open at once: of one partner, and of all together. */
 const CALLS_OF_PARTNER = 64;
 const CALLS = 1024;
-/** Leases are taken ahead of the calls, so that a place that becomes free is taken at once. */
+/**
+ * Leases are taken ahead of the calls, so that a place that becomes free is taken at once. A lease is a visit to the disk
+ * that many can share: where calls are shorter than that, as many are taken as will be called in `AHEAD_SPAN`.
+ */
 const AHEAD = 64;
-/** Answers on their way to the store and the log; more of one partner wait for these. */
-const SETTLING = 256;
+const AHEAD_SPAN: Duration = 500;
+const MOST_AHEAD = 512;
+/** The latest call counts as one of so many when its partner's speed is judged. */
+const LATEST = 16;
+/** Answers on their way to the store and the log, of which each waits for the disk three times; more of one partner wait for these. */
+const SETTLING = 1024;
+/** Triggers of one partner from their lease until what came of them is stored; one alone is always taken. */
+const HELD_BYTES = 32 * 1024 * 1024;
 /** What was decided before and is put on the log at once: so many, and so many bytes; the rest stays in the store. */
 const RECORDED = 64;
 const RECORDED_BYTES = 32 * 1024 * 1024;
-const PAGE = 128;
+const PAGE = 256;
 /** The store is asked at least this often, whatever hints came. */
 const POLL: Duration = 1000;
 const LEASE_MARGIN: Duration = 10_000;
@@ -94,6 +103,7 @@ export function startCaller(ports: CallerPorts): Caller {
   const verdicts: VerdictPorts = { ...ports, log: recorder.log };
   const recorded = createByteBudget(RECORDED_BYTES);
   const recording = new Set<string>();
+  let openCalls = 0;
 
   /** Work that nobody waits for, but that `stop` does. */
   function background(where: string, work: Promise<void>): void {
@@ -134,7 +144,11 @@ export function startCaller(ports: CallerPorts): Caller {
     return !recorder.refuses() && (partners.mayCallAt(kind, now) ?? Number.POSITIVE_INFINITY) <= now;
   };
   /** The fuller the process, the smaller the share of each partner; none is ever kept out. */
-  const placesOf = (): number => Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - lanes.openCalls()) / 4)));
+  const placesOf = (): number => Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - openCalls) / 4)));
+  const aheadOf = ({ took }: Lane): number =>
+    Math.min(MOST_AHEAD, Math.max(AHEAD, Math.floor((placesOf() * AHEAD_SPAN) / Math.max(1, took))));
+  const hasRoom = (lane: Lane): boolean =>
+    lane.leasing + lane.ready.length < aheadOf(lane) && lane.settling < SETTLING && lane.held < HELD_BYTES;
 
   /** Calls as many as there are places for; what is read next is told by those that end, never by the reading itself. */
   function pump(lane: Lane, readOn = true): void {
@@ -147,14 +161,14 @@ export function startCaller(ports: CallerPorts): Caller {
     }
     fill(lane);
     if (readOn && lane.more && lane.waiting.length < PAGE / 2) loop.nudge();
-    watch.asking(lanes.bytes(), lanes.openCalls());
+    watch.asking(lanes.bytes(), openCalls);
   }
 
   /** Takes leases for what comes next, as far ahead as there are places. */
   function fill(lane: Lane): void {
     const integration = partners.find(lane.kind);
     if (!integration) return;
-    while (lane.leasing + lane.ready.length < AHEAD && lane.settling < SETTLING) {
+    while (hasRoom(lane)) {
       const next = lanes.take(lane, integration, clock.now(), partners.apart(lane.kind), ports.ids.chance());
       if (next.length === 0) {
         if (lane.waiting.length > 0) pumpLater(lane);
@@ -216,6 +230,7 @@ export function startCaller(ports: CallerPorts): Caller {
 
   function begin(lane: Lane, shared: readonly AskTask[]): void {
     lane.calls += 1;
+    openCalls += 1;
     partners.begin(lane.kind);
     background('ask a partner', ask(lane, shared));
   }
@@ -241,6 +256,8 @@ export function startCaller(ports: CallerPorts): Caller {
       partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
     } finally {
       lane.calls -= 1;
+      openCalls -= 1;
+      lane.took += (clock.now() - startedAt - lane.took) / LATEST;
       lane.settling += 1;
       pump(lane);
     }
@@ -316,12 +333,17 @@ export function startCaller(ports: CallerPorts): Caller {
         const now = clock.now();
         const open = callable(kind);
         const lane = lanes.laneOf(kind);
-        const page = (await tasks.due(kind, now, PAGE)).map(readTask);
+        // Those in memory are due in the store until their leases are on the disk.
+        const most = PAGE + lane.waiting.length + lane.leasing;
+        const found = await tasks.due(kind, now, most);
+        const page = found
+          .filter(({ id, deadline }) => !lanes.isKnown(id) || (deadline ?? now + 1) <= now)
+          .map(readTask);
         // While it may not be called, only what needs no call is taken up.
         const ready = open ? page : page.filter(({ asking }) => asking.verdict !== null);
         const late = open ? [] : (await tasks.overdue(kind, now, PAGE)).map(readTask);
         const taken = [...ready, ...late].map(take);
-        lane.more = page.length === PAGE || taken.includes('full');
+        lane.more = found.length === most || taken.includes('full');
         pump(lane, false);
       }
     },

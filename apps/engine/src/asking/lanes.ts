@@ -7,19 +7,31 @@ export const COLLECT: Duration = 50;
 /** Each has a record of its own in the end, so that one call cannot become a flood. */
 const MOST_SHARING = 100;
 /** More of one partner wait in its store. */
-const MOST_OF_LANE = 128;
+const MOST_OF_LANE = 512;
+
+/** Until a partner has shown how fast it is. */
+const SLOW: Duration = 1000;
+
+/** What a trigger takes of the memory, about. */
+const bytesOf = ({ task }: AskTask): number => 500 + task.data.length * 2;
 
 type Waiting = { readonly one: AskTask; readonly bytes: number; readonly since: Instant };
 export type Lane = {
   readonly kind: string;
   waiting: Waiting[];
   bytes: number;
+  /** How many of those that wait are to be asked alone. */
+  alone: number;
   /** Triggers whose lease is being taken, or is held and waits for a place. */
   leasing: number;
   readonly ready: (readonly AskTask[])[];
   /** Ids of triggers that are asked one by one, from their lease on. */
   readonly apart: Set<string>;
+  /** Bytes of all triggers from their lease on, until what came of them is stored. */
+  held: number;
   calls: number;
+  /** How long its calls take, the latest counting most. */
+  took: Duration;
   settling: number;
   timer: NodeJS.Timeout | null;
   /** The last reading left tasks in the store. */
@@ -38,8 +50,8 @@ export function createLanes(maxBytes: number) {
   function laneOf(kind: string): Lane {
     let lane = lanes.get(kind);
     if (!lane) {
-      const empty = { waiting: [], bytes: 0, leasing: 0, ready: [], calls: 0, settling: 0, timer: null, more: false };
-      lane = { ...empty, kind, apart: new Set() };
+      const counts = { bytes: 0, alone: 0, leasing: 0, held: 0, calls: 0, took: SLOW, settling: 0 };
+      lane = { ...counts, kind, waiting: [], ready: [], apart: new Set(), timer: null, more: false };
       lanes.set(kind, lane);
     }
     return lane;
@@ -47,30 +59,41 @@ export function createLanes(maxBytes: number) {
 
   /** Takes these out of those that wait. */
   function leave(lane: Lane, gone: readonly Waiting[]): readonly AskTask[] {
-    const leaving = new Set(gone);
-    lane.waiting = lane.waiting.filter((one) => !leaving.has(one));
+    const areFirst = gone.every((one, at) => lane.waiting[at] === one);
+    if (areFirst) lane.waiting.splice(0, gone.length);
+    else {
+      const leaving = new Set(gone);
+      lane.waiting = lane.waiting.filter((one) => !leaving.has(one));
+    }
     for (const one of gone) {
+      lane.alone -= one.one.asking.alone ? 1 : 0;
       lane.bytes -= one.bytes;
       bytes -= one.bytes;
     }
     return gone.map(({ one }) => one);
   }
 
+  /** From here on they are under way, until `forget`. */
+  function takeOut(lane: Lane, gone: readonly Waiting[]): readonly AskTask[] {
+    for (const { bytes: size } of gone) lane.held += size;
+    return leave(lane, gone);
+  }
+
   return {
     laneOf,
     all: (): readonly Lane[] => [...lanes.values()],
     bytes: (): number => bytes,
-    openCalls: (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.calls, 0),
     isKnown: (id: string): boolean => known.has(id),
     /** `known`: it is here or under way already; `full`: it stays in the store. */
     add(one: AskTask, now: Instant): 'taken' | 'known' | 'full' {
-      const { id, kind, data } = one.task;
+      const { id, kind } = one.task;
       if (known.has(id)) return 'known';
       const lane = laneOf(kind);
-      const size = 500 + data.length * 2;
+      const size = bytesOf(one);
       const full = lane.waiting.length >= MOST_OF_LANE || lane.bytes + size > maxBytes / 8 || bytes + size > maxBytes;
       if (full && lane.waiting.length > 0) return 'full';
       lane.waiting.push({ one, bytes: size, since: now });
+      lane.alone += one.asking.alone ? 1 : 0;
       lane.bytes += size;
       bytes += size;
       known.add(id);
@@ -82,14 +105,16 @@ export function createLanes(maxBytes: number) {
      * with those that no call was refused for yet.
      */
     take(lane: Lane, integration: LookupIntegration, now: Instant, most: number, chance: number): readonly AskTask[] {
-      const alone = lane.waiting.filter(({ one }) => one.asking.alone);
+      // As a rule there is none, and a look at all that wait for each of them would cost more than all the rest.
+      const alone = lane.alone === 0 ? [] : lane.waiting.filter(({ one }) => one.asking.alone);
       const drawn = lane.apart.size < most ? alone[Math.floor(chance * alone.length)] : undefined;
       if (drawn) {
         lane.apart.add(drawn.one.task.id);
-        return leave(lane, [drawn]);
+        return takeOut(lane, [drawn]);
       }
       const together = most === 0 && lane.waiting[0]?.one.asking.alone === true;
-      const some = together ? alone : lane.waiting.filter(({ one }) => !one.asking.alone);
+      const others = lane.alone === 0 ? lane.waiting : lane.waiting.filter(({ one }) => !one.asking.alone);
+      const some = together ? alone : others;
       const shares = attributionOf(integration).kind !== 'none';
       let count = 0;
       let ids = 0;
@@ -101,19 +126,22 @@ export function createLanes(maxBytes: number) {
       }
       const [first] = some;
       const whole = !shares || count < some.length || count >= MOST_SHARING;
-      return first && (whole || now - first.since >= COLLECT) ? leave(lane, some.slice(0, count)) : [];
+      return first && (whole || now - first.since >= COLLECT) ? takeOut(lane, some.slice(0, count)) : [];
     },
     /** Nobody can be asked now: what waits stays in the store. */
     clear(lane: Lane): void {
-      const gone = leave(lane, lane.waiting);
+      const gone = leave(lane, [...lane.waiting]);
       for (const { task } of gone) known.delete(task.id);
       lane.more = lane.more || gone.length > 0;
     },
-    /** These are no longer under way. */
+    /** These, which `take` gave, are no longer under way. */
     forget(tasks: readonly AskTask[]): void {
-      for (const { task } of tasks) {
-        known.delete(task.id);
-        lanes.get(task.kind)?.apart.delete(task.id);
+      for (const one of tasks) {
+        const { id, kind } = one.task;
+        const lane = laneOf(kind);
+        known.delete(id);
+        lane.apart.delete(id);
+        lane.held -= bytesOf(one);
       }
     },
   };

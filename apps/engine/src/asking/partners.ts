@@ -8,6 +8,7 @@ import {
   mayCallAt,
   MAX_RETRY_AFTER,
   type Breaker,
+  type Configuration,
   type LookupIntegration,
   type PartnerState,
 } from '@carillon/domain';
@@ -39,8 +40,13 @@ export type OpenPartner = {
 /** Why no call can be made at all. */
 export type Unusable = { readonly unusable: string };
 
+/** A partner as the configuration has it. */
+type Found = { readonly workspace: string; readonly integration: LookupIntegration };
+
 type Place = { breaker: Breaker; pausedUntil: Instant };
 type State = {
+  integration: LookupIntegration;
+  /** What the integration says, as text: the same settings written again are no new ones. */
   readonly settings: string;
   readonly place: Place;
   /** Shut while the partner refuses our keys: one probe a minute. */
@@ -68,22 +74,49 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
   const states = new Map<string, State>();
   const places = new Map<string, Place>();
   const told = new Map<string, PartnerState>();
+  const lookedUp = new Map<string, Found | null>();
+  let lookedIn: Configuration | null = null;
 
-  function find(kind: string): { readonly workspace: string; readonly integration: LookupIntegration } | null {
+  function look(kind: string): Found | null {
     const named = partnerOfKind(kind);
     const integration = named && findPartner(configuration.current(), named.workspace, named.integration);
     return integration ? { workspace: named.workspace, integration } : null;
   }
 
+  /** Asked several times for each call, so it looks once for each configuration. */
+  function find(kind: string): Found | null {
+    if (lookedIn !== configuration.current()) {
+      lookedUp.clear();
+      lookedIn = configuration.current();
+    }
+    const known = lookedUp.get(kind);
+    if (known !== undefined) return known;
+    const looked = look(kind);
+    lookedUp.set(kind, looked);
+    return looked;
+  }
+
   function stateOf(kind: string, workspace: string, integration: LookupIntegration): State {
-    const settings = canonical(integration);
     const known = states.get(kind);
-    if (known?.settings === settings) return known;
+    if (known?.integration === integration) return known;
+    const settings = canonical(integration);
+    if (known?.settings === settings) {
+      known.integration = integration;
+      return known;
+    }
     const where = `${workspace} ${new URL(integration.url).origin}`;
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
     // New settings deserve a new chance.
-    const state: State = { settings, place, suspension: CLOSED, refusedAlone: 0, preferred: null, opened: null };
+    const state: State = {
+      integration,
+      settings,
+      place,
+      suspension: CLOSED,
+      refusedAlone: 0,
+      preferred: null,
+      opened: null,
+    };
     states.set(kind, state);
     return state;
   }

@@ -132,10 +132,16 @@ function makeExpression(source: string, place: ExpressionPlace, plan: Plan, gene
   };
 }
 
+const TRUE: Evaluated = Object.freeze({ ok: true, value: true });
+const FALSE: Evaluated = Object.freeze({ ok: true, value: false });
+
 /** A budget that is spent refuses the whole, whatever an `||` made of the error. */
 function evaluateRun(run: Run, frame: Frame, meter: Meter): Evaluated {
   try {
-    const value = toJson(meter, run(frame, meter));
+    const made = run(frame, meter);
+    // What conditions come to, most of the time; writing it as JSON is one step.
+    if (meter.left >= 1 && (made === true || made === false)) return made ? TRUE : FALSE;
+    const value = toJson(meter, made);
     if (meter.left < 0) return { ok: false, error: TOO_COMPLEX.text };
     return value instanceof CelError ? { ok: false, error: value.text } : { ok: true, value };
   } catch {

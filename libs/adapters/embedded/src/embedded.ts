@@ -7,6 +7,7 @@ import { writeBackup } from './backup.ts';
 import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
+import { appendJoint } from './log/packed-records.ts';
 import { openReader, type Reader } from './reader.ts';
 import { readCalledOff } from './restore/call-off.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
@@ -95,6 +96,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     const writer = createWriter({
       clock: options.clock,
       maxQueueBytes: options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES,
+      joints: { 'log.append': appendJoint },
       start: () => new Worker(threadEntry(), { workerData, execArgv: [], name: 'carillon-writer' }),
     });
     await writer.open();

@@ -180,6 +180,7 @@ describe('a writer that cannot write', () => {
     const writer = createWriter({
       clock: wallClock,
       maxQueueBytes: 1_000_000,
+      joints: {},
       start() {
         const entry = new URL('../src/writing/thread.ts', import.meta.url);
         const thread = new Worker(entry, { workerData: settings, execArgv: [] });

@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts';
+import { LIMITS, SMALL } from './limits.ts';
 
 /** A reason for which a render fails that the sender can understand. Thrown inside the worker only. */
 export class RenderFailure extends Error {
@@ -30,4 +30,29 @@ function copyObject(value: object, copy: (item: unknown) => unknown): object {
   const plain = Object.create(null) as Record<string, unknown>;
   for (const [name, item] of Object.entries(value)) plain[name] = copy(item);
   return plain;
+}
+
+/** Whether a context is data that can be read where it is (no copy, no integers beyond 2^53), and little of it. */
+export function isSmall(context: unknown): boolean {
+  let values = SMALL.contextValues;
+  let characters = SMALL.contextCharacters;
+  const isRead = (value: unknown, depth: number): boolean => {
+    if (typeof value === 'string') return (characters -= value.length) >= 0;
+    if (typeof value !== 'object') return typeof value === 'number' || typeof value === 'boolean';
+    if (value === null) return true;
+    if (depth >= LIMITS.contextDepth) return false;
+    if (Array.isArray(value)) {
+      if ((values -= value.length) < 0) return false;
+      for (const item of value) if (!isRead(item, depth + 1)) return false;
+      return true;
+    }
+    const record = value as Readonly<Record<string, unknown>>;
+    for (const name of Object.keys(record)) {
+      values -= 1;
+      characters -= name.length;
+      if (values < 0 || characters < 0 || !isRead(record[name], depth + 1)) return false;
+    }
+    return true;
+  };
+  return isRead(context, 0);
 }

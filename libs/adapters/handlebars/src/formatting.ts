@@ -6,10 +6,14 @@ type Options = Readonly<Record<string, unknown>>;
 
 /** Formatters cost 30 to 100 µs to make. Bounded, because locales and zones may come from event data. */
 const made = new Map<string, unknown>();
+let everMade = 0;
+/** How many formatters this thread has made. */
+export const formattersMade = (): number => everMade;
 function formatter<T>(kind: string, settings: unknown, make: () => T): T {
   const key = `${kind} ${JSON.stringify(settings)}`;
   const found = made.get(key) as T | undefined;
   if (found !== undefined) return found;
+  everMade += 1;
   const fresh = make();
   if (made.size >= 200) made.clear();
   made.set(key, fresh);

@@ -41,6 +41,21 @@ export const LIMITS = {
   cache: 64 * 1024 * 1024,
 } as const;
 
+/**
+ * What the main thread fills in by itself, to save the way to a thread that can be stopped. All of it together is some
+ * milliseconds of work at most, for any template and any data; what needs more goes that way.
+ */
+export const SMALL = {
+  /** Values and names in the context. */
+  contextValues: 2000,
+  /** Characters of all texts and names in the context. */
+  contextCharacters: 32 * 1024,
+  /** What steps are is said where they are counted (run.ts). A mail with a list of fifty items takes some hundred. */
+  steps: 4000,
+  /** Bytes of heap that templates may take there, by `compiledBytes`. */
+  cache: 64 * 1024 * 1024,
+} as const;
+
 /** Parts of an e-mail template, in the order in which they are checked and rendered. */
 export const PARTS = ['subject', 'from', 'html', 'text'] as const;
 export type Part = (typeof PARTS)[number];

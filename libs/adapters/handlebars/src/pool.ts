@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Rendered } from '@carillon/ports';
 import { messageOf } from '@carillon/kernel';
 
-import { tooSlow } from './engine.ts';
+import { tooSlow } from './run.ts';
 import { LIMITS, PARTS } from './limits.ts';
 import { clockMs, newProgress, readProgress, type Progress } from './progress.ts';
 import type { Locality } from './formatting.ts';
@@ -16,9 +16,11 @@ export type PoolOptions = {
   readonly onStopped: (message: string) => void;
 };
 
+/** What came of an order, and the plan of its template if it was asked for and could be read. */
+export type Outcome = Omit<Answer, 'job'>;
 type Job = {
   readonly order: Order;
-  readonly resolve: (rendered: Rendered) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
 };
 type Seat = {
@@ -66,7 +68,7 @@ export class Pool {
   }
 
   /** Rejects only where rendering as such is not possible: closed, or no worker can be started. */
-  run(work: Omit<Order, 'job'>): Promise<Rendered> {
+  run(work: Omit<Order, 'job'>): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new Error('the template renderer is closed'));
     return new Promise((resolve, reject) => {
       this.#jobs += 1;
@@ -107,11 +109,8 @@ export class Pool {
       seat.worker.postMessage(job.order);
     } catch (error) {
       // What cannot be copied to another thread is not JSON.
-      job.resolve({
-        ok: false,
-        part: 'context',
-        message: `The data cannot be read: ${messageOf(error).slice(0, 200)}`,
-      });
+      const message = `The data cannot be read: ${messageOf(error).slice(0, 200)}`;
+      job.resolve({ rendered: { ok: false, part: 'context', message }, plan: undefined });
       return;
     }
     if (seat.jobs.push(job) === 1) seat.worker.ref();
@@ -139,12 +138,12 @@ export class Pool {
     return seat;
   }
 
-  #answered(seat: Seat, { job, rendered }: Answer): void {
+  #answered(seat: Seat, { job, ...outcome }: Answer): void {
     const [next] = seat.jobs;
     if (!this.#seats.has(seat) || next?.order.job !== job) return;
     seat.jobs.shift();
     if (seat.jobs.length === 0) seat.worker.unref();
-    next.resolve(rendered);
+    next.resolve(outcome);
     this.#deal();
     this.#rest();
   }
@@ -212,7 +211,7 @@ export class Pool {
     void seat.worker.terminate();
     this.#waiting.unshift(...seat.jobs.filter((job) => job !== culprit));
     seat.jobs.length = 0;
-    culprit?.resolve(rendered);
+    culprit?.resolve({ rendered, plan: undefined });
     this.#deal();
     this.#rest();
   }

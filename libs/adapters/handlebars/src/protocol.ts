@@ -2,6 +2,7 @@ import type { EmailTemplate } from '@carillon/domain';
 import type { Rendered } from '@carillon/ports';
 import type { JsonObject } from '@carillon/kernel';
 
+import type { Plan } from './engine.ts';
 import type { Locality } from './formatting.ts';
 
 /** What the main thread and its workers say to each other. */
@@ -10,14 +11,8 @@ export type Order = {
   readonly key: string;
   readonly template: EmailTemplate;
   readonly context: JsonObject;
+  /** Whether the main thread asks for the plan of the template too. */
+  readonly wantsPlan: boolean;
 };
-export type Answer = { readonly job: number; readonly rendered: Rendered };
+export type Answer = { readonly job: number; readonly rendered: Rendered; readonly plan: Plan | undefined };
 export type WorkerData = { readonly progress: SharedArrayBuffer; readonly locality: Locality };
-
-/** Whether two templates render the same: a key may be used again with other content, in a preview above all. */
-export const sameTemplate = (a: EmailTemplate, b: EmailTemplate): boolean =>
-  a.subject === b.subject &&
-  a.from === b.from &&
-  a.html === b.html &&
-  a.text === b.text &&
-  (a.strict === true) === (b.strict === true);

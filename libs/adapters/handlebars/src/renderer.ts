@@ -1,12 +1,14 @@
 import type { EmailTemplate } from '@carillon/domain';
 import type { Rendered, TemplateRenderer } from '@carillon/ports';
 
+import { sameTemplate } from './cache.ts';
 import { inspect } from './check.ts';
-import { tooSlow } from './engine.ts';
+import { createEngine } from './engine.ts';
+import { tooSlow } from './run.ts';
 import { LIMITS } from './limits.ts';
+import { MainThread } from './main-thread.ts';
 import { fieldsOf, namesOf } from './names.ts';
 import { Pool } from './pool.ts';
-import { sameTemplate } from './protocol.ts';
 
 export type TemplateRendererOptions = {
   /** Threads that render; one fills in some thousand mails of usual size in a second. Default 1. */
@@ -24,27 +26,52 @@ const REMEMBERED = 200;
 const HOPELESS = tooSlow('compiling', LIMITS.compileMs);
 
 export function createTemplateRenderer(options: TemplateRendererOptions = {}): TemplateRenderer {
+  const locality = { locale: options.locale ?? 'en', timeZone: options.timeZone ?? 'UTC' };
+  const mainThread = new MainThread(createEngine(locality));
+  let closed = false;
   const pool = new Pool({
     workers: Math.max(1, options.workers ?? 1),
-    locality: { locale: options.locale ?? 'en', timeZone: options.timeZone ?? 'UTC' },
+    locality,
     onStopped: options.onStopped ?? (() => {}),
   });
   const hopeless = new Map<string, { readonly template: EmailTemplate; readonly rendered: Rendered }>();
+
+  let underWay = 0;
+  let drained: (() => void) | undefined;
+  const render: TemplateRenderer['render'] = async (key, template, context) => {
+    const known = hopeless.get(key);
+    if (known && sameTemplate(known.template, template)) return known.rendered;
+    const small = await mainThread.render(key, template, context);
+    if (small) return small;
+    const wantsPlan = !mainThread.knows(key, template);
+    const { rendered, plan } = await pool.run({ key, template, context, wantsPlan });
+    if (plan) mainThread.learn(key, template, plan);
+    if (!rendered.ok && rendered.message === HOPELESS) {
+      if (hopeless.size >= REMEMBERED) hopeless.clear();
+      hopeless.set(key, { template, rendered });
+    }
+    return rendered;
+  };
 
   return {
     check: (template) => inspect(template).faults,
     names: namesOf,
     fields: fieldsOf,
     async render(key, template, context) {
-      const known = hopeless.get(key);
-      if (known && sameTemplate(known.template, template)) return known.rendered;
-      const rendered = await pool.run({ key, template, context });
-      if (!rendered.ok && rendered.message === HOPELESS) {
-        if (hopeless.size >= REMEMBERED) hopeless.clear();
-        hopeless.set(key, { template, rendered });
+      if (closed) throw new Error('the template renderer is closed');
+      underWay += 1;
+      try {
+        return await render(key, template, context);
+      } finally {
+        underWay -= 1;
+        if (underWay === 0) drained?.();
       }
-      return rendered;
     },
-    close: () => pool.close(),
+    /** Finishes what it has. */
+    async close() {
+      closed = true;
+      if (underWay > 0) await new Promise<void>((resolve) => (drained = resolve));
+      await pool.close();
+    },
   };
 }

@@ -1,5 +1,4 @@
 import type { FieldStep } from '@carillon/domain';
-import { helperNamed, type Use } from './vocabulary.ts';
 import {
   calledName,
   isCall,
@@ -35,9 +34,9 @@ export const LOOP_NAMES = ['index', 'key', 'first', 'last'] as const;
 export type LoopName = (typeof LOOP_NAMES)[number];
 
 /**
- * The one place that says what a path means. Both `names` and the compiler use it, and the compiler replaces every path by
- * what is found here, so that what is listed and what is looked up at run time cannot differ. (Handlebars' own `../` moves
- * with the data: it does not count a scope whose item equals the one around it.)
+ * The one place that says what a path means. Both `names` and the plan for rendering use it, and the plan has what is found
+ * here in the place of every path, so that what is listed and what is looked up at run time cannot differ. (Handlebars' own
+ * `../` moves with the data: it does not count a scope whose item equals the one around it.)
  */
 export function resolve(path: PathExpression, scopes: readonly Scope[]): Target {
   const [first, ...rest] = path.parts;
@@ -87,11 +86,8 @@ export type Reference = {
   readonly path: PathExpression;
   readonly target: Target;
   readonly scopes: readonly Scope[];
-  readonly use: Use;
   /** The helper whose first argument it is. */
   readonly helper: string | undefined;
-  /** Puts something else in the place of this path. */
-  readonly replace: (expression: Expression) => void;
 };
 
 export type Visitor = {
@@ -99,8 +95,6 @@ export type Visitor = {
   reference?(reference: Reference): void;
   /** A path alone in its tag. */
   variable?(statement: Mustache, path: PathExpression, target: Target, scopes: readonly Scope[]): void;
-  /** A tag that calls a helper, after its arguments. */
-  call?(statement: Mustache): void;
   /** A block, before what is in it; `depth` is 1 for the outermost, and `{{else if}}` does not count. */
   block?(block: Block, depth: number, scopes: readonly Scope[]): void;
 };
@@ -110,25 +104,22 @@ export function walk(program: Program, visitor: Visitor, scopes: readonly Scope[
   for (const statement of program.body) {
     if (statement.type === 'MustacheStatement') {
       const path = statement.path;
-      if (isCall(statement)) {
-        walkCall(statement, visitor, scopes, 'value');
-        visitor.call?.(statement);
-      } else if (path.type === 'PathExpression') {
+      if (isCall(statement)) walkCall(statement, visitor, scopes);
+      else if (path.type === 'PathExpression') {
         visitor.variable?.(statement, path, resolve(path, scopes), scopes);
       }
     } else if (statement.type === 'BlockStatement') {
       const inner = depth + (program.chained === true ? 0 : 1);
       visitor.block?.(statement, inner, scopes);
       const scope = scopeOf(statement, scopes);
-      const use = statement.inverse === undefined ? 'value' : 'question';
-      walkCall(statement, visitor, scopes, use);
+      walkCall(statement, visitor, scopes);
       if (statement.program) walk(statement.program, visitor, scope ? [...scopes, scope] : scopes, inner);
       if (statement.inverse) walk(statement.inverse, visitor, scopes, inner);
     }
   }
 }
 
-function scopeOf(block: Block, scopes: readonly Scope[]): Scope | undefined {
+export function scopeOf(block: Block, scopes: readonly Scope[]): Scope | undefined {
   const helper = calledName(block);
   if (helper !== 'each' && helper !== 'with') return undefined;
   const subject = block.params[0];
@@ -141,33 +132,20 @@ function scopeOf(block: Block, scopes: readonly Scope[]): Scope | undefined {
   return { helper, params, label: `${label}[]`, steps: steps && [...steps, null] };
 }
 
-/** Inside a question everything is a question: `{{default (date x) "soon"}}` does not miss `x`. */
-function walkCall(call: Call, visitor: Visitor, scopes: readonly Scope[], use: Use): void {
+function walkCall(call: Call, visitor: Visitor, scopes: readonly Scope[]): void {
   const name = calledName(call);
-  const uses = helperNamed(name)?.params ?? [];
-  call.params.forEach((param, i) => {
-    const inner = use === 'question' ? 'question' : (uses[i] ?? 'value');
-    const put = {
-      use: inner,
-      helper: i === 0 ? name : undefined,
-      replace: (other: Expression) => (call.params[i] = other),
-    };
-    walkExpression(param, put, visitor, scopes);
-  });
-  for (const pair of call.hash?.pairs ?? []) {
-    const put = { use, helper: undefined, replace: (other: Expression) => (pair.value = other) };
-    walkExpression(pair.value, put, visitor, scopes);
-  }
+  call.params.forEach((param, i) => walkExpression(param, i === 0 ? name : undefined, visitor, scopes));
+  for (const pair of call.hash?.pairs ?? []) walkExpression(pair.value, undefined, visitor, scopes);
 }
 
 function walkExpression(
   node: Expression,
-  put: Pick<Reference, 'use' | 'helper' | 'replace'>,
+  helper: string | undefined,
   visitor: Visitor,
   scopes: readonly Scope[],
 ): void {
-  if (node.type === 'SubExpression') walkCall(node, visitor, scopes, put.use);
+  if (node.type === 'SubExpression') walkCall(node, visitor, scopes);
   else if (node.type === 'PathExpression') {
-    visitor.reference?.({ path: node, target: resolve(node, scopes), scopes, ...put });
+    visitor.reference?.({ path: node, target: resolve(node, scopes), scopes, helper });
   }
 }

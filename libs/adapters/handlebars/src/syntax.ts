@@ -8,7 +8,7 @@ type Strip = { readonly open: boolean; readonly close: boolean };
 
 /**
  * The syntax tree of Handlebars 4.7, as its parser makes it. Handlebars' own types leave the kinds of statements open, so
- * they cannot be told apart without casts; these can. Fields that the compiler for rendering rewrites are mutable.
+ * they cannot be told apart without casts; these can.
  */
 export type PathExpression = {
   readonly type: 'PathExpression';
@@ -23,12 +23,17 @@ export type Literal =
   | { readonly type: 'NumberLiteral'; readonly value: number; readonly original: number; readonly loc: Location }
   | { readonly type: 'BooleanLiteral'; readonly value: boolean; readonly original: boolean; readonly loc: Location }
   | { readonly type: 'UndefinedLiteral' | 'NullLiteral'; readonly loc: Location };
-export type HashPair = { readonly type: 'HashPair'; readonly key: string; value: Expression; readonly loc: Location };
-export type Hash = { readonly type: 'Hash'; readonly pairs: HashPair[]; readonly loc: Location };
+export type HashPair = {
+  readonly type: 'HashPair';
+  readonly key: string;
+  readonly value: Expression;
+  readonly loc: Location;
+};
+export type Hash = { readonly type: 'Hash'; readonly pairs: readonly HashPair[]; readonly loc: Location };
 export type Call = {
-  path: PathExpression | Literal;
-  params: Expression[];
-  hash: Hash | undefined;
+  readonly path: PathExpression | Literal;
+  readonly params: readonly Expression[];
+  readonly hash: Hash | undefined;
   readonly loc: Location;
 };
 export type SubExpression = Call & { readonly type: 'SubExpression' };
@@ -53,7 +58,7 @@ export type Statement =
 export type Program = {
   readonly type: 'Program';
   readonly body: readonly Statement[];
-  blockParams: readonly string[] | undefined;
+  readonly blockParams: readonly string[] | undefined;
   /** The `{{else if}}` form: it holds one block that the author does not see as nested. */
   readonly chained?: boolean;
   readonly loc: Location;
@@ -92,6 +97,11 @@ export function parse(source: string): { readonly program: Program } | { readonl
   } catch (error) {
     return { fault: syntaxFault(error) };
   }
+}
+
+/** Takes out, in place, the blanks that `~` and blocks on lines of their own leave behind. */
+export function stripBlanks(program: Program): void {
+  (Handlebars.parse as (program: unknown) => unknown)(program);
 }
 
 /** The parser as far as its messages leave out what its lexer knows: where it stopped. */

@@ -1,17 +1,20 @@
 import type { EmailTemplate } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
+import type { Rendered } from '@carillon/ports';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { inspect } from '../src/check.ts';
-import { createEngine } from '../src/engine.ts';
+import { createEngine, planTemplate } from '../src/engine.ts';
 import { namesOf } from '../src/names.ts';
 import { textOfHtml } from '../src/plain-text.ts';
 
 // The same engine that runs in the workers; the way through the workers is in rendering.test.ts and hostile.test.ts.
 const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
-const render = (template: EmailTemplate, context: JsonObject): ReturnType<typeof engine.render> =>
-  engine.render(engine.compile(template), context);
+const render = (template: EmailTemplate, context: JsonObject): Rendered => {
+  const planned = planTemplate(template);
+  return planned.ok ? engine.render(engine.compile(planned.plan), context) : planned;
+};
 
 const fragments = fc.constantFrom(
   '{{',
@@ -171,7 +174,9 @@ describe('laws', () => {
   test('rendering twice gives the same, and in between another template changes nothing', () => {
     fc.assert(
       fc.property(program, program, context, (text, other, data) => {
-        const compiled = engine.compile({ subject: 's', text });
+        const planned = planTemplate({ subject: 's', text });
+        if (!planned.ok) return;
+        const compiled = engine.compile(planned.plan);
         const first = engine.render(compiled, data);
         render({ subject: 'o', text: other, strict: true }, data);
         expect(engine.render(compiled, data)).toEqual(first);

@@ -1,10 +1,10 @@
-import type { FetchedMessage } from '../src/connection/cluster.ts';
+import type { FetchedMessage } from '../src/reading/batch-reader.ts';
 
 /** A record as a broker hands it out. */
 export const fetchedMessage = (offset: number): FetchedMessage => ({
-  offset: String(offset),
-  timestamp: '0',
-  key: null,
+  offset,
+  time: 0,
+  key: '',
   value: Buffer.from('{}'),
   headers: {},
   isControlRecord: false,

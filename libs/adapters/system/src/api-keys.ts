@@ -1,8 +1,11 @@
-import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^cln_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})_([0-9A-Za-z]{6})$/;
+
+/** Right keys whose digests are remembered; the one that came first goes first. */
+const MOST_REMEMBERED = 1000;
 
 export type NewApiKey = {
   /** Shown once and kept nowhere. */
@@ -25,6 +28,16 @@ export function createApiKeys(pepper: Uint8Array): ApiKeys {
   // Made once, as for ids.
   const key = createSecretKey(pepper);
   const digestOf = (secret: string): Buffer => createHmac('sha256', key).update(secret).digest();
+  // By the hash of the key, which itself is kept nowhere. Whether a key is still good is not remembered: the digest is
+  // compared with what the caller has now. Wrong keys are not remembered, so they take the same time every time.
+  const remembered = new Map<string, Buffer>();
+  const remember = (name: string, digest: Buffer): void => {
+    for (const [oldest] of remembered) {
+      if (remembered.size < MOST_REMEMBERED) break;
+      remembered.delete(oldest);
+    }
+    remembered.set(name, digest);
+  };
   return {
     make() {
       const keyId = randomText(8);
@@ -33,10 +46,16 @@ export function createApiKeys(pepper: Uint8Array): ApiKeys {
       return { key: `${body}_${checksum(body)}`, keyId, digest: digestOf(secret).toString('hex') };
     },
     verify(presentedKey, digest) {
-      const parts = partsOf(presentedKey);
       const stored = Buffer.from(digest, 'hex');
-      const usable = parts !== null && stored.length === 32;
-      return timingSafeEqual(digestOf(parts?.secret ?? ''), usable ? stored : Buffer.alloc(32)) && usable;
+      const name = hash('sha256', presentedKey, 'base64');
+      const known = remembered.get(name);
+      if (known && stored.length === known.length) return timingSafeEqual(known, stored);
+      const parts = partsOf(presentedKey);
+      const own = digestOf(parts?.secret ?? '');
+      const usable = parts !== null && stored.length === own.length;
+      const right = timingSafeEqual(own, usable ? stored : Buffer.alloc(own.length)) && usable;
+      if (right) remember(name, own);
+      return right;
     },
     parse: (text) => partsOf(text)?.keyId ?? null,
   };

@@ -1,23 +1,33 @@
-import { createHash, createHmac, createSecretKey, randomBytes, type Hash, type Hmac } from 'node:crypto';
+import { createHmac, createSecretKey, hash } from 'node:crypto';
 import { ID_PREFIXES } from '@carillon/kernel';
 import type { Ids } from '@carillon/ports';
 import { base32 } from './base32.ts';
+import { drawBytes } from './random-bytes.ts';
 
 const ILL_FORMED = 0x8000_0000;
+const LENGTH_BYTES = 4;
+/** Of UTF-8 for one unit of UTF-16; UTF-16 itself has two. */
+const MOST_BYTES_A_UNIT = 3;
+
+/** What is hashed is written here first where it fits: one call into the hash instead of two for each part. */
+const scratch = Buffer.allocUnsafe(4096);
 
 /**
- * Feeds each part with its length before it, so that (`a`,`bc`) and (`ab`,`c`) differ. Text with lone surrogates goes
- * in as UTF-16 under a mark of its own: UTF-8 would make all of them the same character, and two slots one.
+ * Each part with its length before it, so that (`a`,`bc`) and (`ab`,`c`) differ. Text with lone surrogates goes in as
+ * UTF-16 under a mark of its own: UTF-8 would make all of them the same character, and two slots one. Valid until the
+ * next call.
  */
-function feed(hash: Hash | Hmac, parts: readonly string[]): Uint8Array {
-  const length = Buffer.alloc(4);
+function framed(parts: readonly string[]): Uint8Array {
+  const most = parts.reduce((sum, part) => sum + LENGTH_BYTES + part.length * MOST_BYTES_A_UNIT, 0);
+  const frame = most <= scratch.length ? scratch : Buffer.allocUnsafe(most);
+  let end = 0;
   for (const part of parts) {
     const wellFormed = part.isWellFormed();
-    const bytes = Buffer.from(part, wellFormed ? 'utf8' : 'utf16le');
-    length.writeUInt32BE(wellFormed ? bytes.length : ILL_FORMED + bytes.length);
-    hash.update(length).update(bytes);
+    const bytes = frame.write(part, end + LENGTH_BYTES, wellFormed ? 'utf8' : 'utf16le');
+    frame.writeUInt32BE(wellFormed ? bytes : ILL_FORMED + bytes, end);
+    end += LENGTH_BYTES + bytes;
   }
-  return hash.digest();
+  return frame.subarray(0, end);
 }
 
 /** Ids of this deployment. `ledgerKey` never rotates: slots and record keys are told apart by it for ever. */
@@ -25,10 +35,10 @@ export function createIds(ledgerKey: Uint8Array): Ids {
   // Made once: an HMAC under it takes 2 µs, under bare bytes 12 (Node imports those anew each time).
   const key = createSecretKey(ledgerKey);
   return {
-    derive: (kind, ...parts) => ID_PREFIXES[kind] + base32(feed(createHash('sha256'), [kind, ...parts])),
-    random: (kind) => ID_PREFIXES[kind] + base32(randomBytes(16)),
-    keyed: (...parts) => base32(feed(createHmac('sha256', key), parts)),
-    token: () => base32(randomBytes(16)),
+    derive: (kind, ...parts) => ID_PREFIXES[kind] + base32(hash('sha256', framed([kind, ...parts]), 'buffer')),
+    random: (kind) => ID_PREFIXES[kind] + base32(drawBytes(16)),
+    keyed: (...parts) => base32(createHmac('sha256', key).update(framed(parts)).digest()),
+    token: () => base32(drawBytes(16)),
     chance: () => Math.random(),
   };
 }

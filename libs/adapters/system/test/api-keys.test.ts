@@ -27,6 +27,25 @@ describe('API keys', () => {
     expect(createApiKeys(new Uint8Array(32).fill(4)).verify(mine.key, mine.digest)).toBe(false);
   });
 
+  it('are right as often as they come, and only under their own digest', () => {
+    const [mine, other] = [keys.make(), keys.make()];
+    for (let times = 0; times < 3; times += 1) {
+      expect(keys.verify(mine.key, mine.digest)).toBe(true);
+      expect(keys.verify(mine.key, other.digest)).toBe(false);
+      expect(keys.verify(mine.key, '')).toBe(false);
+      expect(keys.verify(other.key, mine.digest)).toBe(false);
+    }
+  });
+
+  it('are right however many others came between', () => {
+    const mine = keys.make();
+    for (let others = 0; others < 1500; others += 1) {
+      const one = keys.make();
+      expect(keys.verify(one.key, one.digest)).toBe(true);
+    }
+    expect(keys.verify(mine.key, mine.digest)).toBe(true);
+  });
+
   it('are refused without a look into any store when one character is wrong', () => {
     const { key, digest } = keys.make();
     const place = fc.integer({ min: 0, max: key.length - 1 });

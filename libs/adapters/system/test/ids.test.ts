@@ -1,5 +1,6 @@
+import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { base32 } from '../src/base32.ts';
 import { createIds } from '../src/index.ts';
 
@@ -31,9 +32,37 @@ describe('derived ids', () => {
     expect(one.keyed('a')).not.toBe(two.keyed('a'));
   });
 
+  it('are hashes of their parts, each with its length before it, however long', () => {
+    const secret = new Uint8Array(32).fill(1);
+    const ids = createIds(secret);
+    const wellFormed = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.nat(6000).map((length) => 'ü'.repeat(length)),
+    );
+    fc.assert(
+      fc.property(fc.array(wellFormed), (parts) => {
+        const bytes = Buffer.concat(
+          ['event', ...parts].flatMap((part) => {
+            const length = Buffer.alloc(4);
+            length.writeUInt32BE(Buffer.byteLength(part));
+            return [length, Buffer.from(part)];
+          }),
+        );
+        expect(ids.derive('event', ...parts)).toBe(`evt_${base32(createHash('sha256').update(bytes).digest())}`);
+        expect(ids.keyed('event', ...parts)).toBe(base32(createHmac('sha256', secret).update(bytes).digest()));
+      }),
+    );
+  });
+
   it('tell apart texts that UTF-8 cannot, such as lone surrogates', () => {
     const ids = createIds(new Uint8Array(32));
     const texts = ['a\ud800', 'a\ud801', 'a\ufffd', 'a'];
     expect(new Set(texts.map((text) => ids.derive('event', text))).size).toBe(texts.length);
   });
+});
+
+test('random ids are never the same twice', () => {
+  const ids = createIds(new Uint8Array(32));
+  const made = Array.from({ length: 2000 }, () => ids.random('event'));
+  expect(new Set(made).size).toBe(made.length);
 });

@@ -17,13 +17,12 @@ export function jsonTypeOf(value: Json): JsonType {
 const PLAIN = /^[A-Za-z_]\w*$/;
 
 /** A path as people read it: `customer.email`, `items[].qty`, `["a b"]`; empty for the event itself. */
-export function pathText(steps: readonly FieldStep[]): string {
-  let text = '';
-  for (const step of steps) {
-    if (step === null) text += '[]';
-    else if (typeof step === 'number') text += `[${step}]`;
-    else if (PLAIN.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(step)}]`;
-  }
-  return text;
+export const pathText = (steps: readonly FieldStep[]): string => steps.reduce(pathInside, '');
+
+/** The path of what one step below `path` is found. */
+export function pathInside(path: string, step: FieldStep): string {
+  if (step === null) return `${path}[]`;
+  if (typeof step === 'number') return `${path}[${step}]`;
+  if (!PLAIN.test(step)) return `${path}[${JSON.stringify(step)}]`;
+  return path === '' ? step : `${path}.${step}`;
 }

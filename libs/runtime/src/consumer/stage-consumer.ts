@@ -76,7 +76,11 @@ export type StageConsumerOptions = {
   readonly maxBytes?: number;
   /** Bytes of input that the stage is handed at once: small where a little input asks for much. */
   readonly handleBytes?: number;
+  /** Waited for after each batch that left less than another one behind it, so that what comes meanwhile is one batch. */
+  readonly rest?: () => Promise<unknown>;
 };
+
+const MAX_RECORDS = 500;
 
 /**
  * The one interpreter of stages: hands a batch to the stage, appends what it answers, and only then saves the checkpoint
@@ -89,7 +93,7 @@ export function startStageConsumer(options: StageConsumerOptions): Promise<Consu
   return log.consume({
     group,
     topic,
-    maxRecords: options.maxRecords ?? 500,
+    maxRecords: options.maxRecords ?? MAX_RECORDS,
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
     assigned: (partition) => beginPartition(options, partition),
     failed: (partition, error) => watch.failed({ group, partition, error }),
@@ -134,6 +138,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     async handle(records) {
       const last = records.at(-1);
       if (!last) return;
+      let lag: number;
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
         let done: Omit<BatchEnded, 'lag'> = { fates: {}, ruleErrors: 0 };
@@ -142,11 +147,13 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
           done = sumOf(done, await handleBatch(slice, (slice.at(-1)?.offset ?? last.offset) + 1));
         }
         const { end } = await log.bounds(topic, partition);
-        ended({ ...done, lag: assigned ? end - last.offset - 1 : null });
+        lag = end - last.offset - 1;
+        ended({ ...done, lag: assigned ? lag : null });
       } catch (error) {
         ended({ error });
         throw error;
       }
+      if (options.rest && assigned && lag < (options.maxRecords ?? MAX_RECORDS)) await options.rest();
     },
     async lost() {
       assigned = false;

@@ -52,6 +52,18 @@ describe('FAILPOINTS', () => {
     await rm(folder, { recursive: true });
   });
 
+  it('from a file fail one process of those that follow it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'failpoints-'));
+    const file = join(folder, 'orders');
+    const [first, second] = [readFailpoints(`@${file}`), readFailpoints(`@${file}`)];
+    await writeFile(file, 'intents.append.before:2:throw');
+    await first?.hit('intents.append.before');
+    await second?.hit('intents.append.before');
+    await expect(second?.hit('intents.append.before')).rejects.toThrow('failpoint intents.append.before');
+    await first?.hit('intents.append.before');
+    await rm(folder, { recursive: true });
+  });
+
   it.each([
     'intents.append:1:kill',
     'nowhere.append.after:1:kill',

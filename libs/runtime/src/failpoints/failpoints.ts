@@ -1,4 +1,4 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync, renameSync, writeSync } from 'node:fs';
 import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
 import { pause } from '../lifecycle/loop.ts';
 import { FAILPOINT_PLACES } from './places.ts';
@@ -6,8 +6,9 @@ import { FAILPOINT_PLACES } from './places.ts';
 /**
  * Places where a test makes a process fail: `FAILPOINTS=intents.append.after:3:kill` ends it when intents were appended
  * for the third time. `FAILPOINTS=@/tmp/orders` takes the orders from a file, which may change while the process runs: it
- * counts from the last change on. Where it fails it says so on standard error. Without the variable nothing is wrapped
- * and nothing costs anything.
+ * counts from the last change on, and of all processes that follow the file the first that fails takes it away (it is
+ * `orders.taken` then). Where it fails it says so on standard error. Without the variable nothing is wrapped and nothing
+ * costs anything.
  */
 export type Failpoints = {
   /** Counts that this place was reached, and fails there if it was told to. */
@@ -28,19 +29,27 @@ export function readFailpoints(text: string | undefined): Failpoints | null {
   const read = text.startsWith('@') ? followFile(text.slice(1)) : fixed(text);
   return {
     async hit(name) {
-      const { orders, counts } = read();
+      const { orders, counts, take } = read();
       const count = (counts.get(name) ?? 0) + 1;
       counts.set(name, count);
-      for (const order of orders) if (order.name === name && order.nth === count) await carryOut(order);
+      for (const order of orders) {
+        if (order.name === name && order.nth === count && take()) await carryOut(order);
+      }
     },
   };
 }
 
-type Armed = { readonly orders: readonly Order[]; readonly counts: Map<string, number> };
+type Armed = {
+  readonly orders: readonly Order[];
+  readonly counts: Map<string, number>;
+  /** False: another process was the first. */
+  readonly take: () => boolean;
+};
 
-const arm = (text: string): Armed => ({
+const arm = (text: string, take = (): boolean => true): Armed => ({
   orders: text.split(',').filter(Boolean).map(readOrder),
   counts: new Map(),
+  take,
 });
 
 function fixed(text: string): () => Armed {
@@ -56,15 +65,25 @@ function followFile(file: string): () => Armed {
     const text = readIfThere(file);
     if (text === seen) return armed;
     seen = text;
-    armed = armOrTell(text);
+    armed = armOrTell(text, () => wasTaken(file));
     return armed;
   };
 }
 
-/** Orders that came while the process runs and cannot be read are no orders: it goes on, and says so once. */
-function armOrTell(text: string): Armed {
+/** Of several that rename a file one succeeds. */
+function wasTaken(file: string): boolean {
   try {
-    return arm(text);
+    renameSync(file, `${file}.taken`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Orders that came while the process runs and cannot be read are no orders: it goes on, and says so once. */
+function armOrTell(text: string, take: () => boolean): Armed {
+  try {
+    return arm(text, take);
   } catch (error) {
     writeSync(2, `${messageOf(error)}\n`);
     return arm('');

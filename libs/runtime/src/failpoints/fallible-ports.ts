@@ -1,14 +1,18 @@
 import type {
   CheckpointStore,
   CohortStore,
+  ConfigurationStore,
   DeliveryLedger,
   DueTasks,
   EventLog,
+  KeyUseStore,
+  LeaseStore,
   LookupClaims,
   PartnerLookup,
   ReadModels,
   SenderFactory,
   Stores,
+  SuppressionList,
 } from '@carillon/ports';
 import type { Failpoints } from './failpoints.ts';
 
@@ -30,6 +34,10 @@ export function withFailpoints<Ports extends Stores & { readonly log: EventLog }
     claims: fallibleClaims(ports.claims, points),
     cohorts: fallibleCohorts(ports.cohorts, points),
     readModels: fallibleReadModels(ports.readModels, points),
+    suppressions: fallibleSuppressions(ports.suppressions, points),
+    configurationStore: fallibleConfigurationStore(ports.configurationStore, points),
+    leases: fallibleLeases(ports.leases, points),
+    keyUses: fallibleKeyUses(ports.keyUses, points),
   };
 }
 
@@ -68,12 +76,16 @@ function fallibleCheckpoints(checkpoints: CheckpointStore, points: Failpoints): 
   });
 }
 
-/** A move of a delivery is named after the state that it moves to: `delivery.sending.before`. */
+/** A move of a delivery is named after the state that it moves to, `delivery.sending.before`; a longer lease is none. */
+const placeOf = ({ state, attempts, updatedAt }: Parameters<DeliveryLedger['replace']>[0]): string =>
+  state === 'SENDING' && (attempts.at(-1)?.startedAt ?? updatedAt) < updatedAt
+    ? 'delivery.renewal'
+    : `delivery.${state.toLowerCase().replace('_', '-')}`;
+
 function fallibleLedger(ledger: DeliveryLedger, points: Failpoints): DeliveryLedger {
   return over(ledger, {
     insert: (deliveries) => between(points, ['delivery.insert'], () => ledger.insert(deliveries)),
-    replace: (next) =>
-      between(points, [`delivery.${next.state.toLowerCase().replace('_', '-')}`], () => ledger.replace(next)),
+    replace: (next) => between(points, [placeOf(next)], () => ledger.replace(next)),
   });
 }
 
@@ -103,7 +115,36 @@ export const withAskingFailpoints = (partners: PartnerLookup, points: Failpoints
 function fallibleReadModels(readModels: ReadModels, points: Failpoints): ReadModels {
   return over(readModels, {
     put: (rows) => between(points, ['projection.put'], () => readModels.put(rows)),
+    markRedriven: (id, at) => between(points, ['dead-letter.redrive'], () => readModels.markRedriven(id, at)),
   });
+}
+
+/** Reading is a place here: what nobody could read must not count as allowed. */
+function fallibleSuppressions(list: SuppressionList, points: Failpoints): SuppressionList {
+  return over(list, {
+    find: (...address) => between(points, ['suppression.find'], () => list.find(...address)),
+    add: (suppression) => between(points, ['suppression.add'], () => list.add(suppression)),
+    remove: (...address) => between(points, ['suppression.remove'], () => list.remove(...address)),
+  });
+}
+
+/** Taking and renewing are one operation. */
+function fallibleLeases(leases: LeaseStore, points: Failpoints): LeaseStore {
+  return over(leases, {
+    acquire: (...wish) => between(points, ['lease.acquire'], () => leases.acquire(...wish)),
+  });
+}
+
+/** Configuration itself is on the log: `config.append`. */
+function fallibleConfigurationStore(store: ConfigurationStore, points: Failpoints): ConfigurationStore {
+  return over(store, {
+    putSecret: (secret) => between(points, ['secret.put'], () => store.putSecret(secret)),
+    removeSecret: (...named) => between(points, ['secret.remove'], () => store.removeSecret(...named)),
+  });
+}
+
+function fallibleKeyUses(keyUses: KeyUseStore, points: Failpoints): KeyUseStore {
+  return over(keyUses, { record: (uses) => between(points, ['key-use.record'], () => keyUses.record(uses)) });
 }
 
 /** Around a call of a provider: what fails `after` it fails between its answer and our record of it. */

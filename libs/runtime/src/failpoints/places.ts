@@ -1,5 +1,15 @@
 /** Topics of the log as places name them: `carillon.events` is `events`. */
-const TOPICS = ['events', 'evaluations', 'triggers', 'lookups', 'cohorts', 'intents', 'outcomes', 'config'] as const;
+const TOPICS = [
+  'events',
+  'evaluations',
+  'triggers',
+  'lookups',
+  'cohorts',
+  'intents',
+  'outcomes',
+  'config',
+  'dead-letters',
+] as const;
 const GROUPS = ['engine', 'delivery', 'control'] as const;
 const STATES = ['sending', 'sent', 'waiting', 'failed', 'in-doubt', 'suppressed', 'expired', 'cancelled'] as const;
 
@@ -12,6 +22,7 @@ export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   ...GROUPS.map((group) => `${group}.checkpoint`),
   ...STATES.map((state) => `delivery.${state}`),
   'delivery.insert',
+  'delivery.renewal',
   'provider.send',
   'task.insert',
   'task.replace',
@@ -21,4 +32,12 @@ export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   'cohort.members',
   'cohort.save',
   'projection.put',
+  'dead-letter.redrive',
+  'suppression.find',
+  'suppression.add',
+  'suppression.remove',
+  'lease.acquire',
+  'secret.put',
+  'secret.remove',
+  'key-use.record',
 ]);

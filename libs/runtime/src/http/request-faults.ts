@@ -1,4 +1,4 @@
-import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { CarillonError, isCarillonError, type Duration } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { formatBytes, type HttpLimits } from './http-limits.ts';
 
@@ -9,12 +9,10 @@ type FrameworkError = { readonly code?: unknown; readonly statusCode?: unknown; 
  * What went wrong with a request, in the words of the error table. Messages of the framework and of unexpected errors
  * are not passed on: they may quote what was sent.
  */
-export function requestFault(error: unknown, request: FastifyRequest, limits: HttpLimits): CarillonError {
+export function requestFault(error: unknown, limits: HttpLimits): CarillonError {
   if (isCarillonError(error)) return error;
   const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as FrameworkError;
   switch (code) {
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      return request.raw.complete ? unfinished(limits.handlerTimeout, error) : lateBody(limits.handlerTimeout);
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return bodyTooLarge(limits.maxBodyBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -23,7 +21,11 @@ export function requestFault(error: unknown, request: FastifyRequest, limits: Ht
       return new CarillonError('unsupported_media_type', 'Send the body with Content-Type: application/json.');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new CarillonError('invalid_json', 'The body could not be read as JSON. Send one JSON value.');
+      // The framework says the same of both.
+      return new CarillonError(
+        'invalid_json',
+        'The body is not valid JSON, or a field in it is named __proto__ or constructor. Send one JSON value without these.',
+      );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new CarillonError('invalid_request', 'The body is not as long as Content-Length says.');
     case 'FST_ERR_BAD_URL':
@@ -44,14 +46,18 @@ export function bodyTooLarge(bytes: number): CarillonError {
   });
 }
 
-function lateBody(span: number): CarillonError {
+/** Of a request that was not answered in time: whose fault that is shows in whether its body has come. */
+export const lateRequest = (request: FastifyRequest, span: Duration): CarillonError =>
+  request.raw.complete ? unfinished(span) : lateBody(span);
+
+function lateBody(span: Duration): CarillonError {
   const limit = `${span / 1000} s`;
   return new CarillonError('request_timeout', `The body has to arrive within ${limit}. Send it again.`, { limit });
 }
 
-function unfinished(span: number, cause: unknown): CarillonError {
+function unfinished(span: Duration): CarillonError {
   const detail =
     `It was not done within ${span / 1000} s; whether it will be is unknown. ` +
     'Repeat it with the same Idempotency-Key, if it had one.';
-  return new CarillonError('overloaded', detail, {}, { cause });
+  return new CarillonError('overloaded', detail);
 }

@@ -116,12 +116,18 @@ describe('every failure is a problem', () => {
     const server = make({ limits: { maxBodyBytes: 1024 } });
     server.app.post('/read', async () => 'ok');
     const { address } = await server.listen();
+    const details: string[] = [];
     const post = async (body: string, type = 'application/json') => {
       const answer = await fetch(`${address}/read`, { method: 'POST', body, headers: { 'content-type': type } });
-      return [answer.status, ((await answer.json()) as Problem).code];
+      const { code, detail } = (await answer.json()) as Problem;
+      details.push(detail);
+      return [answer.status, code];
     };
     expect(await post(JSON.stringify('x'.repeat(2000)))).toEqual([413, 'body_too_large']);
     expect(await post('{')).toEqual([400, 'invalid_json']);
+    // It is JSON, so the words have to say what else is wrong.
+    expect(await post('{"a":{"__proto__":{}}}')).toEqual([400, 'invalid_json']);
+    expect(details.at(-1)).toContain('a field in it is named __proto__');
     expect(await post('<a/>', 'application/xml')).toEqual([415, 'unsupported_media_type']);
   });
 

@@ -4,6 +4,7 @@ import { problemOf } from '@carillon/contracts';
 import { CarillonError, ERRORS, type Duration, type ErrorCode } from '@carillon/kernel';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { watchRoutes } from './allowed-methods.ts';
+import { refuseLateRequests } from './handler-deadline.ts';
 import { HEALTH_PATHS, serveHealth, type HealthSources } from './health.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { SILENT_LOG, type HttpLog } from './http-log.ts';
@@ -67,7 +68,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.server.maxConnections = limits.maxConnections;
   // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.addHook('onRequest', async (request, reply) => {
+  const refuse = (reply: FastifyReply, fault: CarillonError): FastifyReply => {
+    logFault(log, fault, reply.request);
+    return sendProblem(reply, fault);
+  };
+  refuseLateRequests(app, limits.handlerTimeout, (reply, fault) => void refuse(reply, fault));
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
     if (stopping) {
@@ -81,17 +87,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       throw new CarillonError('invalid_request', 'A request of HTTP/1.1 needs one Host header.');
     }
     if (request.is404) throw unrouted(request, reply, methodsOf);
+    done();
   });
-  app.addHook('onSend', async (request, _reply, payload) => {
+  // Hooks without promises: each of these would cost every request further turns of the queue of microtasks.
+  app.addHook('onSend', (request, _reply, payload, done) => {
     discardUnreadBody(request.raw);
-    return payload;
+    done(null, payload);
   });
   if (options.answered) reportAnswers(app, options.answered);
-  app.setErrorHandler(async (error, request, reply) => {
-    const fault = requestFault(error, request, limits);
-    logFault(log, fault, request);
-    return sendProblem(reply, fault);
-  });
+  app.setErrorHandler(async (error, _request, reply) => refuse(reply, requestFault(error, limits)));
   app.setNotFoundHandler(async (request, reply) => sendProblem(reply, unrouted(request, reply, methodsOf)));
   serveHealth(app, options, () => closing !== undefined);
 
@@ -127,7 +131,6 @@ function buildApp(options: HttpServerOptions, limits: HttpLimits, answers: Answe
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: limits.requestTimeout,
     connectionTimeout: limits.connectionTimeout,
-    handlerTimeout: limits.handlerTimeout,
     maxRequestsPerSocket: limits.maxRequestsPerSocket,
     return503OnClosing: true,
     forceCloseConnections: 'idle',
@@ -147,8 +150,8 @@ function buildApp(options: HttpServerOptions, limits: HttpLimits, answers: Answe
       const begun = answer !== undefined && answer.headersSent && !answer.writableFinished;
       refuseMalformed(error, socket, begun, options.newRequestId());
     },
-    frameworkErrors: (error, request, reply) => {
-      sendProblem(reply, requestFault(error, request, limits));
+    frameworkErrors: (error, _request, reply) => {
+      sendProblem(reply, requestFault(error, limits));
     },
   });
 }
@@ -181,10 +184,11 @@ function logFault(log: HttpLog, fault: CarillonError, request: FastifyRequest): 
 }
 
 function reportAnswers(app: FastifyInstance, answered: (request: AnsweredRequest) => void): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const problem = PROBLEMS.get(reply) ?? null;
     answered({ route, method: request.method, status: reply.statusCode, problem, span: reply.elapsedTime });
+    done();
   });
 }
 
@@ -199,7 +203,7 @@ function trackRequests(app: FastifyInstance, answers: Answers): UnderWay {
   app.server.on('request', (request, response) => {
     answers.set(request.socket, response);
     count += 1;
-    response.once('close', () => {
+    response.on('close', () => {
       count -= 1;
       if (count === 0) for (const resume of waiting.splice(0)) resume();
     });

@@ -1,5 +1,5 @@
 import { isJsonObject, stringifyJson, type Instant, type Json, type JsonObject } from '@carillon/kernel';
-import { jsonTypeOf, pathText, type FieldStep, type JsonType } from '@carillon/domain';
+import { jsonTypeOf, pathInside, type JsonType } from '@carillon/domain';
 import type { FieldRow } from '@carillon/ports';
 
 /** Paths of one stream and partition that are kept; what comes after that is not looked at. */
@@ -26,56 +26,83 @@ export type SeenEvent = {
  * an event that a row has in it already is passed over, and a batch may come again in any other cut.
  */
 export function tallyFields(known: readonly FieldRow[], events: readonly SeenEvent[]): readonly FieldRow[] {
-  const rows = new Map(known.map((row) => [row.path, row] as const));
-  const changed = new Set<string>();
-  for (const event of events) {
-    for (const [path, sight] of sightsOf(event.body)) {
-      const before = rows.get(path);
-      if (before ? before.offset >= event.offset : rows.size >= MOST_FIELDS) continue;
-      rows.set(path, after(before, path, event, sight));
-      changed.add(path);
-    }
-  }
-  return [...rows.values()].filter(({ path }) => changed.has(path));
+  const tallies = new Map<string, Tally>(known.map((row) => [row.path, tallyFrom(row)]));
+  for (const event of events) tallyEvent(event, tallies);
+  return [...tallies].flatMap(([path, tally]) => (tally.last ? [rowOf(path, tally, tally.last)] : []));
 }
 
-function after(before: FieldRow | undefined, path: string, event: SeenEvent, sight: Sight): FieldRow {
-  const { workspace, stream, partition, offset, at } = event;
+/** What a batch says of one path. Texts and lists are made of it once for all of its events. */
+type Tally = {
+  readonly before: FieldRow | null;
+  readonly types: Set<JsonType>;
+  /** How many events of the batch have it, and the first and the last of them. */
+  count: number;
+  first: SeenEvent | null;
+  last: SeenEvent | null;
+  /** The first telling value of the last event that has one. */
+  sample: Scalar | null;
+  sampled: SeenEvent | null;
+};
+type Scalar = string | number | bigint | boolean;
+
+const tallyFrom = (before: FieldRow | null): Tally => ({
+  before,
+  types: new Set(before?.types),
+  count: 0,
+  first: null,
+  last: null,
+  sample: null,
+  sampled: null,
+});
+
+/** Adds every path of an event, with the types and the first telling value found there. */
+function tallyEvent(event: SeenEvent, tallies: Map<string, Tally>): void {
+  const visit = (value: Json, path: string, depth: number): void => {
+    if (path.length > LONGEST_PATH) return;
+    if (path !== '') see(value, path);
+    if (depth >= DEEPEST) return;
+    if (Array.isArray(value)) {
+      const items: readonly Json[] = value;
+      for (const item of items.slice(0, ELEMENTS)) visit(item, pathInside(path, null), depth + 1);
+    } else if (isJsonObject(value)) {
+      for (const [name, item] of Object.entries(value)) visit(item, pathInside(path, name), depth + 1);
+    }
+  };
+  function see(value: Json, path: string): void {
+    const known = tallies.get(path);
+    if (!known && tallies.size >= MOST_FIELDS) return;
+    const tally = known ?? tallyFrom(null);
+    if (!known) tallies.set(path, tally);
+    if (tally.last !== event) {
+      if ((tally.last ?? tally.before ?? NEVER).offset >= event.offset) return;
+      tally.count += 1;
+      tally.first ??= event;
+      tally.last = event;
+    }
+    tally.types.add(jsonTypeOf(value));
+    if (typeof value === 'object' || tally.sampled === event) return;
+    tally.sample = value;
+    tally.sampled = event;
+  }
+  visit(event.body, '', 0);
+}
+
+const NEVER = { offset: -1 };
+
+function rowOf(path: string, { before, types, count, first, sample }: Tally, last: SeenEvent): FieldRow {
+  const { workspace, stream, partition, offset, at } = last;
   return {
     workspace,
     stream,
     partition,
     path,
     offset,
-    count: (before?.count ?? 0) + 1,
-    types: [...new Set([...(before?.types ?? []), ...sight.types])].toSorted(),
-    sample: sight.sample ?? before?.sample ?? null,
-    firstAt: before?.firstAt ?? at,
+    count: (before?.count ?? 0) + count,
+    types: [...types].toSorted(),
+    sample: sample === null ? (before?.sample ?? null) : shortened(stringifyJson(sample)),
+    firstAt: before?.firstAt ?? first?.at ?? at,
     lastAt: at,
   };
-}
-
-type Sight = { readonly types: Set<JsonType>; sample: string | null };
-
-/** Every path of an event with the types and the first telling value found there. */
-function sightsOf(body: JsonObject): ReadonlyMap<string, Sight> {
-  const sights = new Map<string, Sight>();
-  const visit = (value: Json, steps: readonly FieldStep[]): void => {
-    const path = pathText(steps);
-    if (path.length > LONGEST_PATH) return;
-    const sight = sights.get(path) ?? { types: new Set(), sample: null };
-    if (path !== '') sights.set(path, sight);
-    sight.types.add(jsonTypeOf(value));
-    const inside = steps.length < DEEPEST;
-    if (isJsonObject(value)) {
-      if (inside) for (const [name, item] of Object.entries(value)) visit(item, [...steps, name]);
-    } else if (Array.isArray(value)) {
-      const items: readonly Json[] = value;
-      if (inside) for (const item of items.slice(0, ELEMENTS)) visit(item, [...steps, null]);
-    } else if (value !== null) sight.sample ??= shortened(stringifyJson(value));
-  };
-  visit(body, []);
-  return sights;
 }
 
 const shortened = (text: string): string =>

@@ -34,7 +34,7 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
     record: LogRecord,
     event: SourceEvent,
     configNumber: number,
-    batch: readonly LogRecord[],
+    sameId: readonly LogRecord[],
   ): Promise<EventRow> {
     const { partition, offset } = record;
     return {
@@ -46,16 +46,13 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       at: record.time,
       bytes: record.value.length,
       configNumber,
-      reused: sameInBatch(event.id, record, batch) || (await sameIdOtherBody(event.id, record)),
+      reused: otherBodyBefore(record, sameId) || (await sameIdOtherBody(event.id, record)),
     };
   }
 
   /** Those before it in its own batch are not in the read model yet. */
-  const sameInBatch = (id: string, record: LogRecord, batch: readonly LogRecord[]): boolean =>
-    batch.some(
-      (other) =>
-        other.offset < record.offset && other.headers['event_id'] === id && !sameBytes(other.value, record.value),
-    );
+  const otherBodyBefore = (record: LogRecord, sameId: readonly LogRecord[]): boolean =>
+    sameId.some((other) => other.offset < record.offset && !sameBytes(other.value, record.value));
 
   async function sameIdOtherBody(id: string, record: LogRecord): Promise<boolean> {
     for (const row of await readModels.event(id)) {
@@ -72,13 +69,14 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       let { configNumber } = state;
       const events: EventRow[] = [];
       const seen: SeenEvent[] = [];
+      const byId = Map.groupBy(records, ({ headers }) => headers['event_id']);
       for (const record of records) {
         const read = readSourceRecord(record, log.logId);
         if (!read.ok) continue;
         if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
         if (read.value.kind !== 'event') continue;
         const { event } = read.value;
-        const row = await rowOf(record, event, configNumber, records);
+        const row = await rowOf(record, event, configNumber, byId.get(event.id) ?? []);
         events.push(row);
         seen.push({ ...row, body: event.body });
       }

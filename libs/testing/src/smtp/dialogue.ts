@@ -49,6 +49,17 @@ export type AcceptedMail = {
   readonly raw: string;
 };
 
+/** One message from its MAIL command to the server's last word about it, as the server saw it. */
+export type SmtpSend = {
+  /** In milliseconds since 1970. */
+  readonly from: number;
+  readonly until: number;
+  /** `broken`: the client was gone before the last word. `answered` and `dropped` are the server's doing. */
+  readonly ending: 'answered' | 'dropped' | 'broken';
+  /** The whole message; empty where it never came. */
+  readonly raw: string;
+};
+
 export type DialogueOptions = {
   readonly script: SmtpScript;
   /** Lines of the EHLO reply, such as `PIPELINING` or `SIZE 1000`. */
@@ -58,6 +69,8 @@ export type DialogueOptions = {
   /** Called for each command. */
   readonly heard: (moment: ScriptMoment) => void;
   readonly nextMessage: () => number;
+  /** Called when a send is over, whatever ended it. */
+  readonly ended: (send: SmtpSend) => void;
 };
 
 const PLAIN: Readonly<Record<ScriptStage, string>> = {
@@ -90,6 +103,8 @@ export class SmtpDialogue {
   #message = 0;
   #from = '';
   #to: string[] = [];
+  /** Since when a message is under way, and what came of it. */
+  #sending: { readonly from: number; raw: string } | undefined;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(socket: Socket, connection: number, options: DialogueOptions) {
@@ -99,6 +114,7 @@ export class SmtpDialogue {
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.#over = true;
+      this.#end('broken');
     });
     socket.on('data', (chunk: Buffer) => {
       this.#input += chunk.toString('latin1');
@@ -149,6 +165,8 @@ export class SmtpDialogue {
         this.#message = this.#options.nextMessage();
         this.#to = [];
         this.#from = address(line);
+        this.#end('answered');
+        this.#sending = { from: Date.now(), raw: '' };
         return void (await this.#answer('mail', line));
       case 'RCPT':
         if (isAcceptance(await this.#answer('rcpt', line))) this.#to.push(address(line));
@@ -161,9 +179,11 @@ export class SmtpDialogue {
         return void (await this.#answer('body', line));
       }
       case 'RSET':
+        this.#end('answered');
         return void (await this.#answer('rset', line));
       case 'QUIT':
         this.#over = true;
+        this.#end('answered');
         this.#socket.end('221 2.0.0 bye\r\n');
         return;
       default:
@@ -176,8 +196,18 @@ export class SmtpDialogue {
     const step = this.#next('dot', '.', PLAIN.dot, raw);
     const mail = { connection: this.#connection, from: this.#from, to: [...this.#to], raw };
     this.#to = [];
+    if (this.#sending) this.#sending.raw = raw;
     if (step.say === undefined || isAcceptance(step.say)) await this.#options.accepted(mail);
     await this.#perform(step);
+    if (step.ending === undefined) this.#end('answered');
+  }
+
+  /** Once for each send: what comes later is of no more concern. */
+  #end(ending: SmtpSend['ending']): void {
+    if (!this.#sending) return;
+    const { from, raw } = this.#sending;
+    this.#sending = undefined;
+    this.#options.ended({ from, until: Date.now(), ending, raw });
   }
 
   #next(stage: ScriptStage, line: string, plain = PLAIN[stage], raw = ''): ScriptStep {
@@ -198,7 +228,9 @@ export class SmtpDialogue {
     if (step.say !== undefined) this.#say(step.say, step.torn === true ? '' : '\r\n');
     if (step.ending === undefined) return;
     this.#over = true;
-    if (step.ending === 'drop') this.#socket.destroySoon();
+    if (step.ending !== 'drop') return;
+    this.#end('dropped');
+    this.#socket.destroySoon();
   }
 
   #say(reply: string, end = '\r\n'): void {

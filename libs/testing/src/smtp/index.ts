@@ -10,6 +10,6 @@ export {
 export { type ParsedMail, parseMail } from './mail-parsing.ts';
 export { type ScriptedSmtp, type ScriptedSmtpOptions, startScriptedSmtp } from './scripted-smtp.ts';
 export { selfSigned } from './self-signed.ts';
-export { type LedgerEntry, type LedgerOptions, readLedger, serveLedger } from './ledger.ts';
+export { type LedgerEntry, type LedgerOptions, type LedgerSend, readLedger, readSends, serveLedger } from './ledger.ts';
 export { type LedgerSmtp, startLedgerSmtp } from './ledger-process.ts';
 export { type OpenSmtpd, startOpenSmtpd } from './opensmtpd.ts';

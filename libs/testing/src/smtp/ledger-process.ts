@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type LedgerEntry, type LedgerOptions, readLedger } from './ledger.ts';
+import { type LedgerEntry, type LedgerOptions, type LedgerSend, readLedger, readSends } from './ledger.ts';
 
 export type LedgerSmtp = {
   readonly host: string;
@@ -9,6 +9,8 @@ export type LedgerSmtp = {
   readonly pid: number;
   /** What was accepted so far. */
   entries(): Promise<readonly LedgerEntry[]>;
+  /** Every send that is over so far, accepted or not, as the server saw it. */
+  sends(): Promise<readonly LedgerSend[]>;
   stop(): Promise<void>;
 };
 
@@ -43,6 +45,7 @@ export async function startLedgerSmtp(options: LedgerOptions): Promise<LedgerSmt
     port,
     pid: child.pid ?? 0,
     entries: () => readLedger(file),
+    sends: () => readSends(file),
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       await ended;

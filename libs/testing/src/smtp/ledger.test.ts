@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createLoopbackGuard } from '../partner/loopback-http.ts';
 import type { ProviderResult } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LedgerOptions, startLedgerSmtp } from './index.ts';
+import { untilFound } from './deadline.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -55,6 +57,19 @@ async function run(
   return { verdicts, entries: entries.toSorted((a, b) => a.id.localeCompare(b.id)) };
 }
 
+/** Says all of it at once and goes without a word as soon as the server has said this, or is gone itself. */
+function converse(port: number, all: string, until: string): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(all));
+    let heard = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      heard += text;
+      if (heard.includes(until)) socket.destroy();
+    });
+    socket.on('error', () => undefined).once('close', () => resolve());
+  });
+}
+
 describe('The ledger server', () => {
   it('has recorded every message that it answered for, once', async () => {
     const { verdicts, entries } = await run(20, { latency: 20 });
@@ -73,6 +88,7 @@ describe('The ledger server', () => {
 
   it.each([
     ['refused-', 'refused_content', []],
+    ['gone-', 'refused_recipient', []],
     ['never-', 'transient', []],
     ['unanswered-', 'ambiguous', [true]],
     ['customer-', 'accepted', [false]],
@@ -80,6 +96,36 @@ describe('The ledger server', () => {
     const { verdicts, entries } = await run(1, {}, name);
     expect([...verdicts.values()]).toEqual([verdict]);
     expect(entries.map(({ dropped }) => dropped)).toEqual(drops);
+  });
+
+  it('keeps a second book of how each send went: answered, dropped, or broken off by who sent it', async () => {
+    const file = join(folder, 'sends.jsonl');
+    const ledger = await startLedgerSmtp({ file, latency: 0 });
+    try {
+      const hello = 'EHLO me\r\nMAIL FROM:<shop@example.com>\r\nRCPT TO:<ada@example.org>\r\nDATA\r\n';
+      const body = (to: string, id: string) =>
+        `To: <${to}@example.org>\r\nMessage-ID: <${id}@example.com>\r\n\r\nhello\r\n.\r\n`;
+      await converse(ledger.port, hello + body('ada', 'm1'), 'queued as');
+      await converse(ledger.port, hello + body('unanswered-1', 'm2'), 'what it never says');
+      await converse(ledger.port, hello, '354');
+      // Who only connects sends nothing.
+      await converse(ledger.port, 'EHLO me\r\n', '250');
+      const sends = await untilFound('three sends', async () => {
+        const all = await ledger.sends();
+        return all.length >= 3 ? all : undefined;
+      });
+      expect(sends.map(({ message_id, ending }) => [message_id, ending])).toEqual(
+        expect.arrayContaining([
+          ['<m1@example.com>', 'answered'],
+          ['<m2@example.com>', 'dropped'],
+          [null, 'broken'],
+        ]),
+      );
+      expect(sends).toHaveLength(3);
+      for (const { from, until } of sends) expect(until).toBeGreaterThanOrEqual(from);
+    } finally {
+      await ledger.stop();
+    }
   });
 
   it('treats the same messages in the same way for the same seed', async () => {

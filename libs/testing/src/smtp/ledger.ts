@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
-import type { AcceptedMail, SmtpScript } from './dialogue.ts';
+import type { AcceptedMail, SmtpScript, SmtpSend } from './dialogue.ts';
 import { parseMail } from './mail-parsing.ts';
 import { type ScriptedSmtp, startScriptedSmtp } from './scripted-smtp.ts';
 
@@ -14,6 +14,12 @@ export type LedgerEntry = {
   readonly headers: Readonly<Record<string, string>>;
   /** The connection was cut in place of an answer. */
   readonly dropped: boolean;
+};
+
+/** One send as the server saw it, from MAIL to its last word, or to the moment at which the client was gone. */
+export type LedgerSend = Omit<SmtpSend, 'raw'> & {
+  /** Null: the message had not come whole. */
+  readonly message_id: string | null;
 };
 
 export type LedgerOptions = {
@@ -36,9 +42,11 @@ function chance(...parts: readonly (string | number)[]): number {
 
 /**
  * Addresses that settle the fate of a message before chance is asked, by their first word: put off always, refused for
- * good, taken and not answered.
+ * good, taken and not answered, unknown here, taken after a long while.
  */
-const FATE = /^to:[^\n]*\b(never|refused|unanswered)-/im;
+const FATE = /^to:[^\n]*\b(never|refused|unanswered|gone|slow)-/im;
+/** Longer than a third of the lease of a call (30 s): it is renewed meanwhile. */
+const LONG_WHILE = 12_000;
 const fateOf = (raw: string): string | undefined => FATE.exec(raw)?.[1];
 
 const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?.[1] ?? '';
@@ -47,6 +55,7 @@ const messageIdOf = (raw: string): string => /^message-id:\s*(\S+)/im.exec(raw)?
 export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp> {
   const { latency = 0, tempfail = 0, drop = 0, seed = 'carillon' } = options;
   const file = await open(options.file, 'a');
+  const sends = await open(sendsFile(options.file), 'a');
   const seen = new Map<string, number>();
   let writing: Promise<void> = Promise.resolve();
 
@@ -73,6 +82,11 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     return writing;
   };
 
+  const note = ({ raw, ...send }: SmtpSend): void => {
+    const line: LedgerSend = { ...send, message_id: messageIdOf(raw) || null };
+    writing = writing.then(() => sends.appendFile(`${JSON.stringify(line)}\n`));
+  };
+
   const script: SmtpScript = ({ stage, raw }) => {
     if (stage !== 'dot') return undefined;
     const id = messageIdOf(raw);
@@ -81,6 +95,8 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     const after = Math.floor(chance(seed, 'latency', id, time) * latency);
     const fate = fateOf(raw);
     if (fate === 'refused') return { say: '550 5.7.1 not wanted', after };
+    if (fate === 'gone') return { say: '550 5.1.1 nobody of that name', after };
+    if (fate === 'slow') return { say: '250 2.0.0 Ok: queued at last', after: LONG_WHILE };
     if (fate === 'never' || chance(seed, 'tempfail', id, time) < tempfail) return { say: '451 4.3.0 not now', after };
     if (fate === 'unanswered') return { after, ending: 'drop' };
     return drops(id, time) ? { after, ending: 'drop' } : { say: `250 2.0.0 Ok: queued as ${time}-LEDGER`, after };
@@ -90,6 +106,7 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     script,
     extensions: ['PIPELINING', '8BITMIME', 'SIZE 10000000'],
     onAccepted: append,
+    onSent: note,
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   return {
@@ -98,15 +115,23 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
       await server.stop();
       await writing;
       await file.close();
+      await sends.close();
     },
   };
 }
 
-/** Reads the book. A last line without an end was never answered, but it may be a message all the same: it is left out. */
-export async function readLedger(file: string): Promise<readonly LedgerEntry[]> {
+const sendsFile = (file: string): string => `${file}.sends`;
+
+async function readLines<Line>(file: string): Promise<readonly Line[]> {
   const text = await readFile(file, 'utf8');
   return text
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as LedgerEntry);
+    .map((line) => JSON.parse(line) as Line);
 }
+
+/** Reads the book. A last line without an end was never answered, but it may be a message all the same: it is left out. */
+export const readLedger = (file: string): Promise<readonly LedgerEntry[]> => readLines(file);
+
+/** Reads the second book, beside the first: each send that is over. */
+export const readSends = (file: string): Promise<readonly LedgerSend[]> => readLines(sendsFile(file));

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { type AcceptedMail, type ScriptMoment, SmtpDialogue, type SmtpScript } from './dialogue.ts';
+import { type AcceptedMail, type ScriptMoment, SmtpDialogue, type SmtpScript, type SmtpSend } from './dialogue.ts';
 
 export type ScriptedSmtpOptions = {
   readonly script?: SmtpScript;
@@ -8,6 +8,8 @@ export type ScriptedSmtpOptions = {
   readonly port?: number;
   /** Called before the server says or does anything about an accepted message. */
   readonly onAccepted?: (mail: AcceptedMail) => Promise<void>;
+  /** Called when a send is over, whatever ended it. */
+  readonly onSent?: (send: SmtpSend) => void;
 };
 
 export type ScriptedSmtp = {
@@ -58,6 +60,7 @@ export async function startScriptedSmtp(options: ScriptedSmtpOptions = {}): Prom
       extensions: options.extensions ?? ['8BITMIME', 'AUTH PLAIN LOGIN'],
       nextMessage: () => ++messages,
       heard: (moment) => void heard.push(moment),
+      ended: (send) => options.onSent?.(send),
       accepted: async (mail) => {
         accepted.push(mail);
         await options.onAccepted?.(mail);

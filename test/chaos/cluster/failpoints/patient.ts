@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { failpointLine, FAILPOINT_PLACES } from '@carillon/runtime';
 import { untilFound } from '@carillon/testing';
 import { startCluster, type ClusterServices, type Member } from '@carillon/testing/cluster';
-import { readEvidence } from '../../evidence.ts';
+import { readEvidence, readUnsettled } from '../../evidence.ts';
 import { createLives } from '../../failpoints/lives.ts';
 import type { OpenPatient } from '../../failpoints/patient.ts';
-import { settle } from '../settle.ts';
+import { lookAt, settle } from '../../settle.ts';
 import { openClusterStores } from '../stores.ts';
 
 const ENDS_WITHIN = 20_000;
@@ -16,15 +16,24 @@ const KILLS = [...FAILPOINT_PLACES].flatMap((place) =>
 /** Nothing comes after it: whoever says it is dead. */
 const wasKilled = (log: string): boolean => KILLS.some((line) => log.trimEnd().endsWith(line));
 
-/** One process of each role. All read the same orders: whoever comes to the place first fails there. */
+/** One process of each role, or with twins two engines and two deliveries, so that somebody can take over. */
+export type ClusterPatientOptions = {
+  readonly services: ClusterServices;
+  readonly database: string;
+  readonly twins: boolean;
+};
+
+/** All read the same orders: whoever comes to the place first fails there. */
 export const openClusterPatient =
-  (services: ClusterServices, database: string): OpenPatient =>
+  ({ services, database, twins }: ClusterPatientOptions): OpenPatient =>
   async ({ folder, env }) => {
     const cluster = await startCluster({
       services,
       dataDir: join(folder, 'data'),
+      ...(twins && { members: { engine: 2, delivery: 2 } }),
       env: { ...env, CARILLON_MONGODB_DATABASE: database },
     });
+    const stores = await openClusterStores(services, database);
     const { members, gatewayUrl, controlUrl, token } = cluster;
     const deaths: string[] = [];
     const each = async (act: (member: Member) => Promise<void>): Promise<void> => {
@@ -44,6 +53,11 @@ export const openClusterPatient =
       lives: createLives(() => Promise.resolve({ gatewayUrl, controlUrl, token })),
       ready: startGone,
       logs: () => new Map(members.map((member) => [member.name, member.log()])),
+      unsettled: () => readUnsettled(stores),
+      hasTwin(name) {
+        const role = members.find((member) => member.name === name)?.role;
+        return role !== undefined && cluster.of(role).length > 1;
+      },
       deaths: () => deaths,
       async restart() {
         await cluster.stop();
@@ -63,15 +77,13 @@ export const openClusterPatient =
       },
       async rest(_posts, quiet) {
         await startGone();
-        const stores = await openClusterStores(services, database);
-        try {
-          await settle(stores, Date.now(), quiet);
-          await cluster.stop();
-          return await readEvidence(stores);
-        } finally {
-          await stores.close();
-        }
+        await settle(lookAt(stores), { since: Date.now(), ...(quiet !== undefined && { standstill: quiet }) });
+        await cluster.stop();
+        return readEvidence(stores);
       },
-      close: () => each((member) => member.kill()),
+      async close() {
+        await each((member) => member.kill());
+        await stores.close();
+      },
     };
   };

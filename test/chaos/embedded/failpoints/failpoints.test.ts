@@ -1,13 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { caseName, everyCase, leavesALease, losesAnAnswer, mayCutACall } from '../../failpoints/cases.ts';
+import {
+  caseKey,
+  caseName,
+  everyCase,
+  leavesALease,
+  losesAnAnswer,
+  mayCutACall,
+  type FailpointCase,
+} from '../../failpoints/cases.ts';
 import type { CaseEnd } from '../../failpoints/laboratory.ts';
 import { runFailpoints } from '../../failpoints/run.ts';
 import { endsIn, partsOf } from '../../failpoints/table.ts';
 import { openEmbeddedPatient } from './patient.ts';
 
 const page = await readFile(new URL('../../../../docs/failpoints.md', import.meta.url), 'utf8');
-const keyOf = ({ case: { at, action } }: CaseEnd): string => `${at}: ${action}`;
+const keyOf = (end: CaseEnd): string => caseKey(end.case);
 const WRITTEN = new Map(endsIn(partsOf(page)[0], null).map((end) => [keyOf(end), end]));
 
 /** What ended otherwise than the page says, but for doubts that rest on where the mail server was just then. */
@@ -21,6 +29,14 @@ const otherwise = (ends: readonly CaseEnd[]): readonly string[] =>
         : [`${keyOf(end)}: ${end.state} ${end.messages}, written is ${state} ${messages}`];
     });
 
+/** The renewal of a lease takes long to come to; a kill costs a start, and some of these differ little: `npm run chaos` does all. */
+const LEFT_TO_CHAOS = {
+  throw: /^delivery\.renewal/,
+  kill: /^(delivery\.renewal|dead-letter|suppression\.remove|secret\.remove|key-use)/,
+};
+const shortCases = (action: 'kill' | 'throw'): readonly FailpointCase[] =>
+  everyCase([action]).filter(({ at }) => !LEFT_TO_CHAOS[action].test(at));
+
 const TAKES = 1_800_000;
 /** Most of the time is spent waiting: for a repetition, or for what was held. */
 const LANES = 3;
@@ -29,7 +45,7 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
   it(
     'killed',
     async () => {
-      const cases = everyCase(['kill']);
+      const cases = shortCases('kill');
       const { ends, findings, stderr } = await runFailpoints({
         open: openEmbeddedPatient,
         cases,
@@ -50,7 +66,7 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
     'with an error, or held for a second',
     async () => {
       const cases = [
-        ...everyCase(['throw']),
+        ...shortCases('throw'),
         { at: 'provider.send.after', action: 'stop' } as const,
         { at: 'partner.call.after', action: 'stop' } as const,
       ];
@@ -66,10 +82,11 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
       expect(otherwise(ends)).toEqual([]);
       // Whether the mail was taken before the error nobody can say: both are doubts, and only these.
       const lost = ends.filter((end) => losesAnAnswer(end.case));
-      const told = new Map(lost.map(({ case: { at }, state, messages }) => [at, [state, messages]]));
+      const told = new Map(lost.map((end) => [keyOf(end), [end.state, end.messages]]));
       expect(Object.fromEntries(told)).toEqual({
-        'provider.send.before': ['IN_DOUBT answer_unknown', 0],
-        'provider.send.after': ['IN_DOUBT answer_unknown', 1],
+        'provider.send.before 1 order throw': ['IN_DOUBT answer_unknown', 0],
+        'provider.send.before 2 never throw': ['IN_DOUBT answer_unknown', 0],
+        'provider.send.after 1 order throw': ['IN_DOUBT answer_unknown', 1],
       });
     },
     TAKES,

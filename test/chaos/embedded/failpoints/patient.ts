@@ -3,6 +3,7 @@ import { launchProduct, type LaunchedProduct } from '@carillon/testing';
 import { createLives } from '../../failpoints/lives.ts';
 import type { OpenPatient } from '../../failpoints/patient.ts';
 import { comeToRest } from '../rest.ts';
+import { readUnsettledBeside } from '../unsettled.ts';
 
 /** The whole product as one process over a data folder. */
 export const openEmbeddedPatient: OpenPatient = async ({ folder, env }) => {
@@ -24,6 +25,10 @@ export const openEmbeddedPatient: OpenPatient = async ({ folder, env }) => {
       await life.ready;
     },
     logs: () => new Map([['carillon up', all.map((one) => one.stderr()).join('')]]),
+    async unsettled() {
+      return readUnsettledBeside(dataDir);
+    },
+    hasTwin: () => false,
     // Nobody starts it again: then nothing is taken any more, and that is said.
     deaths: () => [],
     restart: () => end('SIGTERM'),
@@ -36,7 +41,8 @@ export const openEmbeddedPatient: OpenPatient = async ({ folder, env }) => {
     },
     async rest(posts, quiet) {
       await life.kill('SIGTERM');
-      return comeToRest({ dataDir, launch, posts, ...(quiet !== undefined && { quiet }) });
+      const since = Date.now();
+      return (await comeToRest({ dataDir, launch, posts, since, ...(quiet !== undefined && { quiet }) })).evidence;
     },
     async close() {
       await Promise.all(all.map((one) => one.kill('SIGKILL')));

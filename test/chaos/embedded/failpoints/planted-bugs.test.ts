@@ -55,8 +55,10 @@ describe('A failpoint shows', () => {
     async () => {
       const kill = { at: 'delivery.insert.before', action: 'kill' } as const;
       const found = await findings(POSITION_BEFORE_CUSTODY, 'runAndKill', kill);
-      expect(found.map(({ kind }) => kind)).toEqual(['lost']);
+      // What the clients were promised, and the audit of the same.
+      expect(found.map(({ kind }) => kind)).toEqual(['lost', 'gap']);
       expect(found[0]?.what).toContain('nobody has its intent in custody');
+      expect(found[1]?.what).toContain('is in no delivery');
     },
     TAKES,
   );

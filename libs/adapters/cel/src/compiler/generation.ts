@@ -1,12 +1,14 @@
 import { negateValue, notValue } from '../runtime/arithmetic.ts';
-import { access, has, maybeAccess, or, orValue } from '../runtime/access.ts';
+import { access, has, hasUnread, maybeAccess, or, orValue } from '../runtime/access.ts';
 import { makeList, makeMap } from '../runtime/construction.ts';
 import { andRest, notTest, orRest } from '../runtime/logic.ts';
-import { LOOPS } from '../runtime/loops.ts';
+import { itemsOf, LOOPS } from '../runtime/loops.ts';
+import { TOO_COMPLEX } from '../runtime/meter.ts';
 import { BINARY_OPERATIONS, unsetName } from '../runtime/operations.ts';
-import { BUILTIN_NAMES, CelError } from '../runtime/values.ts';
+import { contains } from '../runtime/text.ts';
+import { BUILTIN_NAMES, CelError, noOverload } from '../runtime/values.ts';
 import type { Value } from '../runtime/values.ts';
-import type { LoopPlan, Plan } from './plan.ts';
+import type { BinaryName, LoopPlan, Plan } from './plan.ts';
 import type { Run } from './program.ts';
 
 /** What generated code may call, under names of ours. Nothing else is in its reach but its arguments. */
@@ -24,6 +26,11 @@ const SHARED = {
   negateValue,
   makeList,
   makeMap,
+  hasUnread,
+  contains,
+  itemsOf,
+  noOverload,
+  TOO_COMPLEX,
 };
 const SHARED_NAMES = Object.keys(SHARED);
 
@@ -62,6 +69,10 @@ const NUMBER_SIGNS: Readonly<Record<string, string>> = {
   '==': '===',
   '!=': '!==',
 };
+/** With JavaScript's own sign between two doubles. `%` is not: it asks for zero first. */
+const CALCULATED: ReadonlySet<BinaryName> = new Set(['+', '-', '*', '/']);
+/** Methods of CEL that JavaScript's texts have too, but for what they cost. */
+const TEXT_QUESTIONS: ReadonlySet<string> = new Set(['contains', 'startsWith', 'endsWith']);
 const SAFE_KEY = /^[A-Za-z_]\w*$/;
 
 class Generator {
@@ -110,7 +121,7 @@ class Generator {
       case 'optional_field':
         return `maybeAccess(${this.part(plan.of)}, ${quoted(plan.key)})`;
       case 'has':
-        return `has(${this.part(plan.of)}, ${quoted(plan.key)})`;
+        return this.#has(plan.of, plan.key);
       case 'index':
       case 'optional_index':
         return `${plan.op === 'index' ? 'access' : 'maybeAccess'}(${this.part(plan.of)}, ${this.part(plan.at)})`;
@@ -129,7 +140,7 @@ class Generator {
       case 'negate':
         return `negateValue(${this.part(plan.of)})`;
       case 'call':
-        return `${this.#constant(plan.run)}(${['m', ...plan.args.map((arg) => this.part(arg))].join(', ')})`;
+        return this.#call(plan);
       case 'matches':
         return `${this.#constant(plan.pattern)}.matches(m, ${this.part(plan.of)})`;
       case 'fallback':
@@ -176,28 +187,140 @@ class Generator {
     return `((${first} = ${this.part(left)}) === ${deciding} ? ${deciding} : ${quick} : ${slow})`;
   }
 
+  /** An entry that is there is found by reading it; of an object of JSON, one that reads as nothing is not there. */
+  #has(of: Plan, key: string): string {
+    if (BUILTIN_NAMES.has(key) || !SAFE_KEY.test(key)) return `has(${this.part(of)}, ${quoted(key)})`;
+    const object = this.#temporary();
+    const isObject = `(${object} = ${this.part(of)}) !== null && typeof ${object} === "object"`;
+    return `(${isObject} ? ${object}[${quoted(key)}] !== undefined || hasUnread(${object}, ${quoted(key)}) : has(${object}, ${quoted(key)}))`;
+  }
+
+  /** Methods that ask a text about another are called on it right here; what they cost is what `declare` takes. */
+  #call({ name, run, args }: Plan & { op: 'call' }): string {
+    const [on, sought] = args;
+    const general = (parts: readonly string[]): string => `${this.#constant(run)}(${['m', ...parts].join(', ')})`;
+    if (!TEXT_QUESTIONS.has(name) || args.length !== 2 || !on || !sought) {
+      return general(args.map((arg) => this.part(arg)));
+    }
+    const [text, part] = [this.#temporary(), this.#temporary()];
+    const isText = `typeof (${text} = ${this.part(on)}) === "string"`;
+    const [isPart, of] =
+      sought.op === 'literal' && typeof sought.value === 'string'
+        ? ['', quoted(sought.value)]
+        : [` && typeof ${part} === "string"`, part];
+    // Both are evaluated before either is judged, as in a call.
+    const both =
+      isPart === '' ? isText : `(${isText}, ${part} = ${this.part(sought)}, typeof ${text} === "string")${isPart}`;
+    const ask = name === 'contains' ? `contains(m, ${text}, ${of})` : `${text}.${name}(${of})`;
+    return `(${both} ? m.spend((${text}.length + ${of}.length) / 64) ? ${ask} : TOO_COMPLEX : ${general([text, of])})`;
+  }
+
   /** Beside a literal the type to expect is known: text and numbers are then compared without a call. */
-  #binary({ name, left, right }: Plan & { op: 'binary' }): string {
-    const general = (a: string, b: string): string => `${this.#constant(BINARY_OPERATIONS[name])}(m, ${a}, ${b})`;
+  #binary(plan: Plan & { op: 'binary' }): string {
+    const { name, left, right } = plan;
     const literal = right.op === 'literal' ? right.value : undefined;
     const sign = NUMBER_SIGNS[name];
-    if (sign === undefined || literal === undefined) return general(this.part(left), this.part(right));
-    const value = this.#temporary();
-    const set = `${value} = ${this.part(left)}`;
+    if (name === 'in' && right.op === 'list') return this.#oneOf(plan, right.items);
+    if (CALCULATED.has(name)) {
+      const { isNumber, plain, otherwise } = this.#calculation(plan);
+      return `(${isNumber} ? ${plain} : ${otherwise})`;
+    }
+    if (sign === undefined || literal === undefined) return this.#general(name, this.part(left), this.part(right));
     const equality = sign === '===' || sign === '!==';
     if (typeof literal === 'string' && equality) {
-      const text = quoted(literal);
-      return `(typeof (${set}) === "string" ? ${value} ${sign} ${text} : ${general(value, text)})`;
+      const [value, text] = [this.#temporary(), quoted(literal)];
+      const isText = `typeof (${value} = ${this.part(left)}) === "string"`;
+      return `(${isText} ? ${value} ${sign} ${text} : ${this.#general(name, value, text)})`;
     }
-    const number = typeof literal === 'bigint' ? Number(literal) : literal;
-    const short = typeof number === 'number' && Number.isSafeInteger(Math.trunc(number));
-    if (!short) return general(`(${set})`, this.#literal(literal));
-    const test = `${value} ${sign} ${JSON.stringify(number)}`;
-    return `(typeof (${set}) === "number" ? ${test} : ${general(value, this.#literal(literal))})`;
+    const number = plainNumber(literal);
+    if (number === undefined) return this.#general(name, this.part(left), this.#literal(literal));
+    const { isNumber, plain, otherwise } = this.#asNumber(left);
+    const general = this.#general(name, otherwise, this.#literal(literal));
+    return `(${isNumber} ? ${plain} ${sign} (${JSON.stringify(number)}) : ${general})`;
+  }
+
+  #general(name: BinaryName, left: string, right: string): string {
+    return `${this.#constant(BINARY_OPERATIONS[name])}(m, ${left}, ${right})`;
+  }
+
+  /** A part that most probably is a double, or the length of a list: the test for it, the plain number, and else. */
+  #asNumber(plan: Plan): { readonly isNumber: string; readonly plain: string; readonly otherwise: string } {
+    if (plan.op === 'binary' && CALCULATED.has(plan.name)) return this.#calculation(plan);
+    const value = this.#temporary();
+    const [list] = plan.op === 'call' && plan.name === 'size' ? plan.args : [];
+    if (plan.op === 'call' && list) {
+      const isNumber = `Array.isArray(${value} = ${this.part(list)})`;
+      return { isNumber, plain: `${value}.length`, otherwise: `${this.#constant(plan.run)}(m, ${value})` };
+    }
+    return { isNumber: `typeof (${value} = ${this.part(plan)}) === "number"`, plain: value, otherwise: value };
+  }
+
+  /** Numbers of events are doubles, and so is what comes of a double beside a short int. */
+  #calculation({ name, left, right }: Plan & { op: 'binary' }) {
+    const [a, b] = [this.#temporary(), this.#temporary()];
+    const literal = right.op === 'literal' ? right.value : undefined;
+    const number = literal === undefined ? undefined : plainNumber(literal);
+    if (literal === undefined || number === undefined) {
+      const isNumber = `(${a} = ${this.part(left)}, ${b} = ${this.part(right)}, typeof ${a} === "number" && typeof ${b} === "number")`;
+      return { isNumber, plain: `${a} ${name} ${b}`, otherwise: this.#general(name, a, b) };
+    }
+    const isNumber = `typeof (${a} = ${this.part(left)}) === "number"`;
+    const otherwise = this.#general(name, a, this.#literal(literal));
+    return { isNumber, plain: `${a} ${name} (${JSON.stringify(number)})`, otherwise };
+  }
+
+  /** A text among texts that are written out. Others are compared as they always are. */
+  #oneOf({ name, left, right }: Plan & { op: 'binary' }, items: readonly Plan[]): string {
+    const texts = items.map((item) =>
+      item.op === 'literal' && typeof item.value === 'string' ? item.value : undefined,
+    );
+    const known = texts.every((text) => text !== undefined);
+    if (!known || texts.length === 0) return this.#general(name, this.part(left), this.part(right));
+    const value = this.#temporary();
+    const found =
+      texts.length > 8
+        ? `${this.#constant(new Set(texts))}.has(${value})`
+        : texts.map((text) => `${value} === ${quoted(text)}`).join(' || ');
+    const set = `${value} = ${this.part(left)}`;
+    return `(typeof (${set}) === "string" ? ${found} : ${this.#general(name, value, this.#constant(texts))})`;
   }
 
   #loop({ kind, over, slot, test, make, cost }: LoopPlan): string {
+    if (kind === 'all' || kind === 'exists') return this.#quantifier(kind, { over, slot, test, cost });
     const bodies = [test, make].map((body) => (body === null ? 'null' : this.#lazily(`v${slot}`, body)));
     return `${this.#constant(LOOPS[kind])}(m, ${this.part(over)}, ${cost}, ${bodies.join(', ')})`;
   }
+
+  /** The same steps as in `LOOPS`, with the body in the place of a call. */
+  #quantifier(
+    kind: 'all' | 'exists',
+    { over, slot, test, cost }: Pick<LoopPlan, 'over' | 'slot' | 'test' | 'cost'>,
+  ): string {
+    const [deciding, other] = kind === 'exists' ? ['true', 'false'] : ['false', 'true'];
+    const list = this.part(over);
+    const outer = this.#declared;
+    this.#declared = [];
+    const body = this.part(test);
+    const text = `((over) => {
+      const items = Array.isArray(over) ? over : itemsOf(m, "${kind}", over);
+      if (items instanceof CelError) return items;
+      let holds, failed = null; ${this.declarations()}
+      for (let at = 0; at < items.length; at++) {
+        const v${slot} = items[at];
+        if (!m.spend(${cost})) return TOO_COMPLEX;
+        if ((holds = ${body}) === ${deciding}) return ${deciding};
+        if (holds !== ${other}) failed ??= noOverload("${kind}", holds);
+      }
+      return failed ?? ${other};
+    })(${list})`;
+    this.#declared = outer;
+    return text;
+  }
+}
+
+/** A number as it is written in JavaScript, for a literal that a double holds exactly. */
+function plainNumber(literal: Value): number | undefined {
+  const number = typeof literal === 'bigint' ? Number(literal) : literal;
+  if (typeof number !== 'number' || Object.is(number, -0)) return undefined;
+  return Number.isSafeInteger(Math.trunc(number)) ? number : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Meter } from './meter.ts';
 import { lookup, numberOf } from './comparison.ts';
 import type { Value } from './values.ts';
-import { CelError, isList, isMap, NONE, noOverload, Optional, shownType } from './values.ts';
+import { CelError, isList, isMap, isObject, NONE, noOverload, Optional, shownType } from './values.ts';
 
 const missing = (key: Value): CelError =>
   new CelError(`no such field: ${typeof key === 'string' ? key.slice(0, 100) : shownKey(key)}`);
@@ -45,6 +45,9 @@ export function has(of: Value, key: string): Value {
   if (inner === undefined) return false;
   return isMap(inner) ? lookup(inner, key) !== undefined : noOverload('has', inner);
 }
+
+/** `has` of an object in which a name was read that no built-in object has, and nothing was found. */
+export const hasUnread = (of: Value, key: string): Value => (isObject(of) ? false : has(of, key));
 
 export function orValue(of: Value, other: () => Value): Value {
   if (of instanceof CelError) return of;

@@ -12,23 +12,19 @@ export type LoopKind = 'all' | 'exists' | 'exists_one' | 'filter' | 'map';
 /** Every loop pays for its body at each turn, so that the budget bounds nested ones too. */
 export type Loop = (meter: Meter, over: Value, cost: number, test: Body, make: Body | null) => Value;
 
-type Items =
-  | { readonly items: readonly Value[]; readonly error: null }
-  | { readonly items: null; readonly error: CelError };
-
 /** Lists give their elements, maps their keys. */
-function itemsOf(meter: Meter, name: LoopKind, over: Value): Items {
-  if (isList(over)) return { items: over, error: null };
-  if (!isMap(over)) return { items: null, error: noOverload(name, over) };
+export function itemsOf(meter: Meter, name: LoopKind, over: Value): readonly Value[] | CelError {
+  if (isList(over)) return over;
+  if (!isMap(over)) return noOverload(name, over);
   const items = keysOf(over);
-  return meter.spend(items.length) ? { items, error: null } : { items: null, error: TOO_COMPLEX };
+  return meter.spend(items.length) ? items : TOO_COMPLEX;
 }
 
 /** `all` and `exists` go on past errors and not past the value that decides; the error counts only if none does. */
 function quantifier(name: 'all' | 'exists', deciding: boolean): Loop {
   return (meter, over, cost, test) => {
-    const { items, error } = itemsOf(meter, name, over);
-    if (items === null) return error;
+    const items = itemsOf(meter, name, over);
+    if (items instanceof CelError) return items;
     let failed: CelError | null = null;
     for (const item of items) {
       if (!meter.spend(cost)) return TOO_COMPLEX;
@@ -41,8 +37,8 @@ function quantifier(name: 'all' | 'exists', deciding: boolean): Loop {
 }
 
 const existsOne: Loop = (meter, over, cost, test) => {
-  const { items, error } = itemsOf(meter, 'exists_one', over);
-  if (items === null) return error;
+  const items = itemsOf(meter, 'exists_one', over);
+  if (items instanceof CelError) return items;
   let count = 0;
   for (const item of items) {
     if (!meter.spend(cost)) return TOO_COMPLEX;
@@ -54,8 +50,8 @@ const existsOne: Loop = (meter, over, cost, test) => {
 };
 
 const filter: Loop = (meter, over, cost, test) => {
-  const { items, error } = itemsOf(meter, 'filter', over);
-  if (items === null) return error;
+  const items = itemsOf(meter, 'filter', over);
+  if (items instanceof CelError) return items;
   const kept: Value[] = [];
   for (const item of items) {
     if (!meter.spend(cost)) return TOO_COMPLEX;
@@ -70,8 +66,8 @@ const always: Body = () => true;
 
 /** `map(x, make)`, or `map(x, test, make)`. */
 const map: Loop = (meter, over, cost, test, make) => {
-  const { items, error } = itemsOf(meter, 'map', over);
-  if (items === null) return error;
+  const items = itemsOf(meter, 'map', over);
+  if (items instanceof CelError) return items;
   const made: Value[] = [];
   const wanted = make === null ? always : test;
   const body = make ?? test;

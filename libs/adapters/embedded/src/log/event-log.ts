@@ -1,9 +1,10 @@
 import { CarillonError, type Instant, type LogId } from '@carillon/kernel';
-import type { EventLog, LogRecord, NewRecord, TopicName } from '@carillon/ports';
+import type { EventLog, LogRecord, TopicName } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Write } from '../writing/protocol.ts';
 import { createConsumerGroups, type ConsumerGroups } from './consumer-groups.ts';
-import type { LogWrites, PackedRecords } from './log-writes.ts';
+import type { LogWrites } from './log-writes.ts';
+import { packRecords, sizeOf } from './packed-records.ts';
 import { offsetOf, placeOf, type PartitionRow } from './places.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
@@ -79,9 +80,8 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>): Embedde
     partitions,
     async append(records) {
       if (records.length === 0) return [];
-      const packed = pack(records, idOf);
-      const load = { bytes: sizeOf(packed), rows: records.length, transfer: [packed.values.buffer as ArrayBuffer] };
-      const offsets = await write('log.append', load, packed);
+      const packed = packRecords(records, idOf);
+      const offsets = await write('log.append', { bytes: sizeOf(packed), rows: records.length }, packed);
       for (const { topic, partition } of records) groups.wake(topic, partition);
       return offsets;
     },
@@ -102,20 +102,3 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>): Embedde
     stop: () => groups.stop(),
   };
 }
-
-/** Copies the values into one buffer of our own: it can change threads, and what the caller does to its bytes is its own affair. */
-function pack(records: readonly NewRecord[], idOf: (topic: TopicName, partition: number) => number): PackedRecords {
-  const partitionIds = records.map(({ topic, partition }) => idOf(topic, partition));
-  const values = new Uint8Array(records.reduce((sum, record) => sum + record.value.length, 0));
-  let end = 0;
-  const ends = records.map(({ value }) => {
-    values.set(value, end);
-    end += value.length;
-    return end;
-  });
-  const headers = records.map((record) => JSON.stringify(record.headers));
-  return { partitionIds, keys: records.map(({ key }) => key), headers, ends, values };
-}
-
-const sizeOf = (packed: PackedRecords): number =>
-  packed.headers.reduce((sum, text) => sum + text.length + 128, packed.values.length);

@@ -1,14 +1,6 @@
 import type { Transaction } from '../writing/protocol.ts';
+import type { PackedRecords } from './packed-records.ts';
 import { placeOf } from './places.ts';
-
-/** Records of one append, laid out for the way to the writer's thread: all values in one buffer that changes hands. */
-export type PackedRecords = {
-  readonly partitionIds: readonly number[];
-  readonly keys: readonly string[];
-  readonly headers: readonly string[];
-  readonly ends: readonly number[];
-  readonly values: Uint8Array;
-};
 
 export const logWrites = ({ sql, now }: Transaction) => ({
   'log.append'(records: PackedRecords): number[] {

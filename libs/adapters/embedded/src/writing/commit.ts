@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isCarillonError, messageOf } from '@carillon/kernel';
-import type { Failure, Operations, Reply } from './protocol.ts';
+import type { Failure, Operations, Reply, Request } from './protocol.ts';
 
 /** SQLite's result codes that blame the request (its values, its SQL); every other one blames the file or the disk. */
 const REQUEST_FAULTS: ReadonlySet<number> = new Set([
@@ -45,7 +45,7 @@ export function createCommit(db: DatabaseSync, operations: Operations) {
     }
   };
 
-  return (requests: readonly { readonly name: string; readonly args: readonly unknown[] }[]): Reply[] => {
+  return (requests: readonly Request[]): Reply[] => {
     begin.run();
     try {
       const replies = requests.map((request) => attempt(request.name, request.args));

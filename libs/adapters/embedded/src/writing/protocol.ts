@@ -8,7 +8,7 @@ export type Transaction = { readonly sql: Statements; readonly now: () => Instan
 export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** How much a write takes of a transaction and of the queue. */
-export type Load = { readonly bytes: number; readonly rows?: number; readonly transfer?: readonly ArrayBuffer[] };
+export type Load = { readonly bytes: number; readonly rows?: number };
 
 /** Sends one write of a table to the writer; resolves with what it returned once it is durable. */
 export type Write<Table extends Operations> = <Name extends keyof Table & string>(
@@ -16,6 +16,16 @@ export type Write<Table extends Operations> = <Name extends keyof Table & string
   load: Load,
   ...args: Parameters<Table[Name]>
 ) => Promise<ReturnType<Table[Name]>>;
+
+export type Request = { readonly name: string; readonly args: readonly unknown[] };
+
+/** How writes of one name that wait together go to the thread as one request, and fail as one. */
+export type Joint = {
+  readonly join: (all: readonly never[]) => { readonly argument: unknown; readonly transfer: readonly ArrayBuffer[] };
+  /** What each of them returns, from what the one request returned. */
+  readonly split: (value: never, all: readonly never[]) => readonly unknown[];
+};
+export type Joints = Readonly<Record<string, Joint>>;
 
 export type Failure = { readonly code: ErrorCode | null; readonly message: string };
 export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
@@ -36,7 +46,7 @@ export type ToWriter =
   | {
       readonly kind: 'batch';
       readonly now: Instant;
-      readonly requests: readonly { readonly name: string; readonly args: readonly unknown[] }[];
+      readonly requests: readonly Request[];
     }
   | { readonly kind: 'close' };
 

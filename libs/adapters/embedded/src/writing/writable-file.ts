@@ -5,10 +5,10 @@ import { migrate, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { createCommit, resultCode } from './commit.ts';
 import { createOperations } from './operations.ts';
-import type { Reply, WriterSettings } from './protocol.ts';
+import type { Reply, Request, WriterSettings } from './protocol.ts';
 
 export type WritableFile = {
-  commit(now: Instant, requests: readonly { readonly name: string; readonly args: readonly unknown[] }[]): Reply[];
+  commit(now: Instant, requests: readonly Request[]): Reply[];
   close(): void;
 };
 

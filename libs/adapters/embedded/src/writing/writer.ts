@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { CarillonError } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
-import type { Failure, FromWriter, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
+import { joinRequests, type Joined } from './joining.ts';
+import type { Failure, FromWriter, Joints, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
 
 /** One transaction takes at most about this much, so that nobody waits long behind a large one. */
 const BATCH_ROWS = 1000;
@@ -29,6 +30,7 @@ export type WriterStats = {
 export type WriterOptions = {
   readonly clock: Clock;
   readonly maxQueueBytes: number;
+  readonly joints: Joints;
   /** Starts a thread; called again when one died. */
   start(): Worker;
 };
@@ -58,7 +60,7 @@ const errorOf = (failure: Failure): Error =>
  */
 export function createWriter(options: WriterOptions): Writer {
   const queue: Pending[] = [];
-  let underWay: readonly Pending[] | null = null;
+  let underWay: (Pick<Joined, 'repliesOf'> & { readonly writes: readonly Pending[] }) | null = null;
   let thread: Worker | null = null;
   let opening: Promise<void> | null = null;
   let scheduled = false;
@@ -99,7 +101,7 @@ export function createWriter(options: WriterOptions): Writer {
     thread = null;
     opening = null;
     failing = error.message;
-    const lost = underWay ?? [];
+    const lost = underWay?.writes ?? [];
     underWay = null;
     for (const pending of lost) finish(pending, () => pending.reject(error));
     schedule();
@@ -110,8 +112,9 @@ export function createWriter(options: WriterOptions): Writer {
     tell();
   }
 
-  function settle(replies: readonly Reply[]): void {
-    const done = underWay ?? [];
+  function settle(answers: readonly Reply[]): void {
+    const done = underWay?.writes ?? [];
+    const replies = underWay?.repliesOf(answers) ?? [];
     underWay = null;
     counts.commits += 1;
     counts.requests += done.length;
@@ -155,13 +158,15 @@ export function createWriter(options: WriterOptions): Writer {
       schedule();
       return;
     }
-    underWay = takeBatch();
+    const writes = takeBatch();
+    const { requests, transfer, repliesOf } = joinRequests(
+      writes.map(({ name, args }) => ({ name, args })),
+      options.joints,
+    );
+    underWay = { writes, repliesOf };
     sentAt = performance.now();
-    const requests = underWay.map(({ name, args }) => ({ name, args }));
-    const batch: ToWriter = { kind: 'batch', now: options.clock.now(), requests };
     thread.ref();
-    const moved = underWay.flatMap((pending) => pending.load.transfer ?? []);
-    post(thread, batch, moved);
+    post(thread, { kind: 'batch', now: options.clock.now(), requests }, transfer);
   }
 
   function takeBatch(): readonly Pending[] {
@@ -205,7 +210,7 @@ export function createWriter(options: WriterOptions): Writer {
       thread?.unref();
     },
     stats: () => ({
-      waitingRequests: queue.length + (underWay?.length ?? 0),
+      waitingRequests: queue.length + (underWay?.writes.length ?? 0),
       waitingBytes: bytes,
       ...counts,
       failing,

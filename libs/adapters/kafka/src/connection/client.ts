@@ -1,6 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Kafka, logLevel, type ISocketFactory, type LogEntry, type RetryOptions } from 'kafkajs';
+import { readWantedRecords } from '../reading/fetch-response.ts';
 import { fetchFromLeadersOnly } from './leader-only-fetch.ts';
 import { checkBrokers, REQUEST_TIMEOUT, type KafkaConnection, type KafkaLogLine, type KafkaTls } from './options.ts';
 import { quietenPollingTimer } from './polling-timer.ts';
@@ -43,6 +44,7 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
   checkBrokers(connection.brokers);
   quietenPollingTimer();
   fetchFromLeadersOnly();
+  readWantedRecords();
   const sockets = new Set<Socket>();
   let ended = false;
 

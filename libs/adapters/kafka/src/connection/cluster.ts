@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, type Duration, isCarillonError, messageOf } from '@carillon/kernel';
 import type { Logger } from 'kafkajs';
 import clusterClass from 'kafkajs/src/cluster/index.js';
+import type { FetchAnswer, WantedRecords } from '../reading/fetch-response.ts';
 import { type ClientSettings, createClient, FEW_RETRIES, type KafkaClient } from './client.ts';
 import { isAbandoning, isDisconnection, isRefusal, isStale, staleError } from './faults.ts';
 import type { KafkaConnection } from './options.ts';
@@ -27,20 +28,6 @@ type ClusterOptions = ClientSettings & {
 };
 const KafkaCluster = clusterClass as new (options: ClusterOptions) => Cluster;
 
-export type FetchedMessage = {
-  readonly offset: string;
-  readonly timestamp: string;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, Buffer | string | null | undefined | readonly (Buffer | string)[]>>;
-  readonly isControlRecord: boolean;
-};
-export type FetchedPartition = {
-  readonly partition: number;
-  readonly highWatermark: string;
-  readonly messages: readonly FetchedMessage[];
-};
-
 type TopicList<Partition> = readonly { readonly topic: string; readonly partitions: readonly Partition[] }[];
 
 /** One broker, as kafkajs speaks with it. Every call is one request. */
@@ -50,10 +37,8 @@ export type ProtocolBroker = {
     readonly maxWaitTime: number;
     readonly minBytes: number;
     readonly maxBytes: number;
-    readonly topics: TopicList<{ readonly partition: number; readonly fetchOffset: string; readonly maxBytes: number }>;
-  }): Promise<{
-    readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPartition[] }[];
-  }>;
+    readonly topics: TopicList<WantedRecords>;
+  }): Promise<FetchAnswer>;
   listOffsets(request: {
     readonly isolationLevel: number;
     readonly topics: TopicList<{ readonly partition: number; readonly timestamp: number }>;

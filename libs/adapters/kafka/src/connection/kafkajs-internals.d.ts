@@ -33,3 +33,8 @@ declare module 'kafkajs/src/protocol/recordBatch/crc32C/crc32C.js' {
   const crc32C: unknown;
   export = crc32C;
 }
+
+declare module 'kafkajs/src/protocol/requests/fetch/v10/response.js' {
+  const response: unknown;
+  export = response;
+}

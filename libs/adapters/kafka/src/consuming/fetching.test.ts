@@ -17,7 +17,7 @@ function brokersThatTrim(): Brokers {
       if (from > 1 && from < 5) throw outOfRange;
       if (from > 5) await pause(10);
       const offsets = from > 5 ? [] : from === 5 ? [5] : [0, 1];
-      const partitions = [{ partition: 0, highWatermark: '6', messages: offsets.map(fetchedMessage) }];
+      const partitions = [{ partition: 0, errorCode: 0, highWatermark: 6, messages: offsets.map(fetchedMessage) }];
       return { responses: [{ topicName: 'carillon.events', partitions }] };
     },
   };

@@ -4,6 +4,7 @@ import type { TopicName } from '@carillon/ports';
 import { type Brokers, type Cluster, READ_UNCOMMITTED, refused } from '../connection/cluster.ts';
 import { isOutOfRange, isRefusal, isUnreadable, partitionOf, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
+import { WantedRecords } from '../reading/fetch-response.ts';
 import type { Bounds } from '../reading/reader.ts';
 import { chunkOf } from '../reading/records.ts';
 import type { Watermarks } from '../watermarks.ts';
@@ -94,11 +95,7 @@ export function createFetching(
 
   async function fetchOnce(leader: string, group: readonly PartitionBuffer[], maxWaitTime: number): Promise<void> {
     const asked = new Map(group.map((buffer) => [buffer.partition, { buffer, from: buffer.next() }]));
-    const partitions = [...asked].map(([partition, { from }]) => ({
-      partition,
-      fetchOffset: String(from),
-      maxBytes: PARTITION_BYTES,
-    }));
+    const partitions = [...asked].map(([partition, { from }]) => new WantedRecords(partition, from, PARTITION_BYTES));
     const { responses } = await brokers.use(`reading ${topic}`, ONE_ATTEMPT, async (cluster) => {
       const broker = await cluster.findBroker({ nodeId: leader });
       const topics = [{ topic, partitions }];

@@ -115,18 +115,12 @@ export function createLane(makeProducer: () => DisposableProducer, watermarks: W
   }
 
   /** Rejects at the deadline whatever kafkajs still waits for. */
-  async function inTime<T>(work: Promise<T>, until: number): Promise<T> {
-    work.catch(() => undefined);
-    const ending = new AbortController();
-    const late = pause(Math.max(0, until - Date.now()), undefined, { signal: ending.signal }).then(() => {
-      throw new Error('no broker confirmed it in time');
+  function inTime<T>(work: Promise<T>, until: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const late = (): void => reject(new Error('no broker confirmed it in time'));
+      const timer = setTimeout(late, Math.max(0, until - Date.now()));
+      work.then(resolve, reject).finally(() => clearTimeout(timer));
     });
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      ending.abort();
-    }
   }
 }
 

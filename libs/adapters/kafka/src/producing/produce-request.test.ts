@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import crcOfKafkajs from 'kafkajs/src/protocol/recordBatch/crc32C/crc32C.js';
 import requestOfKafkajs from 'kafkajs/src/protocol/requests/produce/v7/request.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { anyBytes, anyRecord, anyText } from '../../test/records-of-others.ts';
 import { crc32c } from './crc32c.ts';
 import { encodeProduce, type ProduceArguments } from './produce-request.ts';
 import { ReadyRecord } from './record-batch.ts';
@@ -9,37 +10,16 @@ import { ReadyRecord } from './record-batch.ts';
 const crcReference = crcOfKafkajs as (bytes: Buffer) => number;
 const requestReference = requestOfKafkajs as (args: ProduceArguments) => { encode(): Promise<{ buffer: Buffer }> };
 
-type Plain = { readonly key: string; readonly value: Buffer; readonly headers: Record<string, string> };
-
-/** Plain and long, with characters of one to four bytes. */
-const text = fc.oneof(
-  fc.string({ maxLength: 80 }),
-  fc.string({ unit: 'binary', maxLength: 80 }),
-  fc.constantFrom(
-    'x'.repeat(63),
-    'x'.repeat(64),
-    'x'.repeat(65),
-    'é'.repeat(40),
-    '\u{1F514}'.repeat(33),
-    'y'.repeat(9000),
-  ),
-);
-const bytes = fc.uint8Array({ maxLength: 300 }).map((value) => Buffer.from(value));
-const plain: fc.Arbitrary<Plain> = fc.record({
-  key: text,
-  value: fc.oneof(bytes, fc.constant(Buffer.alloc(20_000, 7))),
-  headers: fc.dictionary(text, text, { maxKeys: 8, noNullPrototype: true }),
-});
 const partition = fc.record({
   partition: fc.nat(10_000),
   firstSequence: fc.nat(2 ** 31 - 1),
-  messages: fc.array(plain, { minLength: 1, maxLength: 150 }),
+  messages: fc.array(anyRecord, { minLength: 1, maxLength: 150 }),
 });
 const request = fc.record({
   producerId: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map(String),
   producerEpoch: fc.nat(32_767),
   timeout: fc.nat(60_000),
-  topics: fc.array(fc.record({ topic: text, partitions: fc.array(partition, { minLength: 1, maxLength: 3 }) }), {
+  topics: fc.array(fc.record({ topic: anyText, partitions: fc.array(partition, { minLength: 1, maxLength: 3 }) }), {
     minLength: 1,
     maxLength: 3,
   }),
@@ -71,7 +51,7 @@ describe('a produce request', () => {
 
   it('has the checksum of kafkajs, from any byte to any other', () => {
     fc.assert(
-      fc.property(bytes, fc.nat(), fc.nat(), (value, one, other) => {
+      fc.property(anyBytes, fc.nat(), fc.nat(), (value, one, other) => {
         const [from, to] = [one % (value.length + 1), other % (value.length + 1)].toSorted((a, b) => a - b) as [
           number,
           number,

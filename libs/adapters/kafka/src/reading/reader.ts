@@ -1,12 +1,19 @@
 import type { Duration } from '@carillon/kernel';
 import type { LogRecord, TopicName } from '@carillon/ports';
-import { type Brokers, type Cluster, type FetchedMessage, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
+import { type Brokers, type Cluster, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
 import { isOutOfRange, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import type { Watermarks } from '../watermarks.ts';
+import type { FetchedMessage } from './batch-reader.ts';
+import { WantedRecords } from './fetch-response.ts';
 import { bytesOf, chunkOf, countWithin } from './records.ts';
 
 const FETCH_BYTES = 4 * 1024 * 1024;
+/** A broker fills what it is asked for, and all of that is decoded: who wants one record asks for little at first. */
+const FIRST_FETCH_BYTES = 64 * 1024;
+const USUAL_RECORD_BYTES = 4 * 1024;
+/** By so much each further fetch of one read may be larger. */
+const GROWTH = 4;
 const OLDEST = -2;
 const NEWEST = -1;
 
@@ -38,11 +45,11 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
         maxWaitTime: 0,
         minBytes: 0,
         maxBytes,
-        topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes }] }],
+        topics: [{ topic, partitions: [new WantedRecords(partition, from, maxBytes)] }],
       });
       // A client over its quota is answered at once and with nothing: that is not the end of the partition.
       const page = answered(topic, partition, responses[0]?.partitions);
-      if (page.messages.length === 0 && from < Number(page.highWatermark)) {
+      if (page.messages.length === 0 && from < page.highWatermark) {
         throw staleError(`${placeOf(topic, partition)} goes on to ${page.highWatermark}, and nothing of it was sent`);
       }
       return page.messages;
@@ -79,8 +86,9 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
       const records: LogRecord[] = [];
       let next = Math.max(0, from);
       let bytes = 0;
+      let fetched = Math.max(FIRST_FETCH_BYTES, maxRecords * USUAL_RECORD_BYTES);
       while (records.length < maxRecords && (records.length === 0 || bytes < maxBytes)) {
-        const room = Math.min(FETCH_BYTES, Math.max(1, maxBytes - bytes));
+        const room = Math.min(FETCH_BYTES, fetched, Math.max(1, maxBytes - bytes));
         let messages: readonly FetchedMessage[];
         try {
           messages = await raw(topic, partition, next, room);
@@ -92,7 +100,13 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
           continue;
         }
         const chunk = chunkOf(topic, partition, next, messages);
-        if (chunk.next === next) break;
+        if (chunk.next === next) {
+          // Compaction may have left of a batch only what lies before: what follows it is seen in a larger answer.
+          if (messages.length === 0 || fetched >= FETCH_BYTES) break;
+          fetched = FETCH_BYTES;
+          continue;
+        }
+        fetched *= GROWTH;
         next = chunk.next;
         watermarks.saw(placeOf(topic, partition), next);
         for (const record of chunk.records) {

@@ -1,5 +1,5 @@
 import type { LogRecord, TopicName } from '@carillon/ports';
-import type { FetchedMessage } from '../connection/cluster.ts';
+import type { FetchedMessage } from './batch-reader.ts';
 
 /** Header of the record that names the log; readers of configuration never see it. */
 export const IDENTITY_HEADER = 'carillon_log_id';
@@ -15,35 +15,17 @@ export function chunkOf(topic: TopicName, partition: number, from: number, messa
   const records: LogRecord[] = [];
   let next = from;
   for (const message of messages) {
-    const offset = Number(message.offset);
+    const { offset, key, value, headers, time, isControlRecord } = message;
     if (offset < from) continue;
     next = offset + 1;
-    if (message.isControlRecord || isIdentity(topic, message)) continue;
-    records.push({
-      topic,
-      partition,
-      offset,
-      key: message.key?.toString('utf8') ?? '',
-      value: message.value ?? new Uint8Array(),
-      headers: headersOf(message),
-      time: Number(message.timestamp),
-    });
+    if (isControlRecord || isIdentity(topic, message)) continue;
+    records.push({ topic, partition, offset, key, value, headers, time });
   }
   return { records, next };
 }
 
 export const isIdentity = (topic: TopicName, message: FetchedMessage): boolean =>
   topic === 'carillon.config' && message.headers[IDENTITY_HEADER] !== undefined;
-
-/** Of a header that another program repeated, the last counts. */
-export function headersOf({ headers }: FetchedMessage): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    const last = Array.isArray(value) ? (value as readonly (Buffer | string)[]).at(-1) : value;
-    texts[name] = Buffer.isBuffer(last) ? last.toString('utf8') : typeof last === 'string' ? last : '';
-  }
-  return texts;
-}
 
 export const bytesOf = (record: LogRecord): number => record.value.length + record.key.length + 64;
 

@@ -5,7 +5,7 @@ import type { KafkaConnection } from '../connection/options.ts';
 import { createDisposableProducer } from '../producing/disposable-producer.ts';
 import { ReadyRecord } from '../producing/record-batch.ts';
 import { createReader } from '../reading/reader.ts';
-import { headersOf, IDENTITY_HEADER, isIdentity } from '../reading/records.ts';
+import { IDENTITY_HEADER, isIdentity } from '../reading/records.ts';
 import { createWatermarks } from '../watermarks.ts';
 
 /** What the log calls itself, and the topics that it was made with. */
@@ -44,7 +44,7 @@ export async function readIdentity(connection: KafkaConnection): Promise<LogIden
     const { start } = await reader.bounds(CONFIG, 0);
     const [first] = start === 0 ? await reader.raw(CONFIG, 0, 0) : [];
     if (!first && start === 0) return null;
-    const headers = first ? headersOf(first) : {};
+    const headers: Readonly<Record<string, string>> = first?.headers ?? {};
     const logId = headers[IDENTITY_HEADER] ?? '';
     if (!first || !isIdentity(CONFIG, first) || !isId('log', logId)) {
       throw new CarillonError(

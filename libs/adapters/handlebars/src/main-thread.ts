@@ -1,0 +1,66 @@
+import type { EmailTemplate } from '@carillon/domain';
+import type { Rendered } from '@carillon/ports';
+import type { JsonObject } from '@carillon/kernel';
+
+import { compiledBytes, TemplateCache } from './cache.ts';
+import type { Compiled, Engine, Plan } from './engine.ts';
+import { SMALL } from './limits.ts';
+
+type Entry = { readonly compiled: Compiled; skip: number };
+
+/** Renders that go to a worker at once after one that was too much here: the next will probably be too. */
+const SKIPPED = 100;
+/** Milliseconds of one turn of the event loop after which what else there is to render waits for the next. */
+const TURN_MS = 5;
+
+/**
+ * Renders on the main thread what is little work (`SMALL`): a message to a worker and back costs several times what
+ * filling in a usual mail does. It never reads a template: workers do that, and give it the plan.
+ */
+export class MainThread {
+  readonly #engine: Engine;
+  readonly #cache = new TemplateCache<Entry>(SMALL.cache);
+  #spentMs = 0;
+  #nextTurn: Promise<void> | undefined;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  knows(key: string, template: EmailTemplate): boolean {
+    return this.#cache.get(key, template) !== undefined;
+  }
+
+  learn(key: string, template: EmailTemplate, plan: Plan): void {
+    const entry = { compiled: this.#engine.compile(plan), skip: 0 };
+    this.#cache.set(key, template, entry, compiledBytes(template));
+  }
+
+  /** Undefined where a worker has to do it. */
+  async render(key: string, template: EmailTemplate, context: JsonObject): Promise<Rendered | undefined> {
+    while (this.#spentMs >= TURN_MS) await this.#turn();
+    const entry = this.#cache.get(key, template);
+    if (entry === undefined) return undefined;
+    if (entry.skip > 0) {
+      entry.skip -= 1;
+      return undefined;
+    }
+    const begun = performance.now();
+    const rendered = this.#engine.renderSmall(entry.compiled, context);
+    this.#spentMs += performance.now() - begun;
+    void this.#turn();
+    if (rendered === undefined) entry.skip = SKIPPED;
+    return rendered;
+  }
+
+  #turn(): Promise<void> {
+    this.#nextTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#spentMs = 0;
+        this.#nextTurn = undefined;
+        resolve();
+      });
+    });
+    return this.#nextTurn;
+  }
+}

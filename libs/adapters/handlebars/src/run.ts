@@ -1,0 +1,88 @@
+import { RenderFailure } from './context.ts';
+import { LIMITS, type Part } from './limits.ts';
+
+/** What steps are: each value that is shown or asked about and each round of a loop is one, and these are more. */
+export const STEPS = {
+  /** A call that formats. */
+  format: 10,
+  /** Making a formatter, once for each locale and its like: up to half a millisecond, the dearest thing to ask for. */
+  newFormatter: 500,
+  /** So many characters of a value are one step. */
+  characters: 16,
+  /** So many characters of html that text is derived from are one step. */
+  htmlCharacters: 4,
+} as const;
+
+/** A render has no steps left. */
+export class Exhausted extends Error {
+  override readonly name = 'Exhausted';
+}
+
+/** What an `each` or a `with` stands at. */
+export type Frame = { item: unknown; key: unknown; index: unknown; first: unknown; last: unknown };
+export const newFrame = (): Frame => ({
+  item: undefined,
+  key: undefined,
+  index: undefined,
+  first: undefined,
+  last: undefined,
+});
+
+/** One render: where it stands in the data, what it has used up and what it found missing. */
+export class Run {
+  readonly strict: boolean;
+  readonly missing = new Set<string>();
+  readonly root: unknown;
+  /** By level: the outermost `each` or `with` around a place is 0. */
+  readonly frames: Frame[] = [];
+  part: Part = 'subject';
+  rounds = 0;
+  /** Characters shown in this part. */
+  shown = 0;
+  /** Whether a value was shown with characters that a body must be cleaned of. */
+  unclean = false;
+  #steps: number;
+  readonly #startedAt: number;
+  readonly #cpuAt: NodeJS.CpuUsage | undefined;
+
+  /** `steps`: after so many it ends with `Exhausted`. Without such a bound, its time is. */
+  constructor(root: unknown, strict: boolean, steps: number) {
+    this.root = root;
+    this.strict = strict;
+    this.#steps = steps;
+    this.#startedAt = steps === Infinity ? performance.now() : Infinity;
+    this.#cpuAt = steps === Infinity ? process.threadCpuUsage() : undefined;
+  }
+
+  spend(steps: number): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new Exhausted();
+  }
+
+  /** Time and output multiply in rounds, so there they are counted while they grow. */
+  round(): void {
+    this.spend(1);
+    this.rounds += 1;
+    if (this.rounds > LIMITS.rounds)
+      throw new RenderFailure(`All {{#each}} together ran more than ${LIMITS.rounds} rounds`);
+    if (this.rounds % 16 === 0) this.#checkTime();
+  }
+
+  /** Time of this thread, not of the clock, decides: on a busy machine a render may wait long for its turn. */
+  #checkTime(): void {
+    if (performance.now() - this.#startedAt < LIMITS.renderMs) return;
+    const used = process.threadCpuUsage(this.#cpuAt);
+    if ((used.user + used.system) / 1000 >= LIMITS.renderMs)
+      throw new RenderFailure(tooSlow('rendering', LIMITS.renderMs));
+  }
+}
+
+export const tooSlow = (what: string, limit: number): string => `Stopped: ${what} took more than ${limit} ms`;
+
+export const tooLong = (): RenderFailure => new RenderFailure(`It came out longer than ${LIMITS.output / 1024} KB`);
+
+export function missed(run: Run, label: string): void {
+  const name = label === '' ? 'a value' : label;
+  if (run.strict) throw new RenderFailure(`${name} is missing, and the template is strict`);
+  if (run.missing.size < LIMITS.missing) run.missing.add(name);
+}

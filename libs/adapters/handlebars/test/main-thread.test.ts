@@ -1,0 +1,115 @@
+import type { EmailTemplate } from '@carillon/domain';
+import type { JsonObject } from '@carillon/kernel';
+import Handlebars from 'handlebars';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { createEngine, planTemplate, type Compiled } from '../src/engine.ts';
+import { createTemplateRenderer } from '../src/index.ts';
+
+const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
+const compiled = (template: EmailTemplate): Compiled => {
+  const planned = planTemplate(template);
+  if (!planned.ok) throw new Error(planned.message);
+  // As it comes from a worker.
+  return engine.compile(structuredClone(planned.plan));
+};
+const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
+const nested = (depth: number): JsonObject => ({ a: depth === 0 ? 'x' : nested(depth - 1) });
+
+describe('the main thread leaves to a worker', () => {
+  const quotes = '"'.repeat(30_000);
+  test.each<[string, string, JsonObject]>([
+    ['long loops', '{{#each a}}{{this}}{{/each}}', { a: list(1990) }],
+    ['loops in loops', '{{#each a}}{{#each @root.a}}{{/each}}{{/each}}', { a: list(100) }],
+    ['many questions', `{{#each a}}${'{{#if (eq 1 2)}}{{/if}}'.repeat(240)}{{/each}}`, { a: list(100) }],
+    ['long texts, often', '{{a}}'.repeat(400), { a: quotes }],
+    ['long lists, often', '{{a}}'.repeat(400), { a: list(1000) }],
+    ['long comparisons, often', '{{lt a b}}'.repeat(240), { a: `${quotes}1`, b: 'x' }],
+    ['many formatters', '{{#each a}}{{number 1 minimum=this locale="de"}}{{/each}}', { a: list(20) }],
+    ['many links', '{{#each a}}{{url @root.b}}{{/each}}', { a: list(1000), b: 'https://a.example/' }],
+    ['many values', 'hello', { a: list(2001) }],
+    ['many characters', 'hello', { a: 'x'.repeat(40_000) }],
+    ['long names', 'hello', { ['x'.repeat(40_000)]: 1 }],
+    ['deep data', 'hello', nested(70)],
+    ['integers beyond 2^53', '{{a}}', { a: 2n ** 60n }],
+    ['what is no data', 'hello', { a: () => 1 } as unknown as JsonObject],
+  ])('%s', (_name, text, context) => {
+    const template = compiled({ subject: 's', text });
+    expect(engine.renderSmall(template, context)).toBeUndefined();
+    // It is the amount that it refuses.
+    expect(engine.renderSmall(template, { a: 1, b: 2 })).toMatchObject({ ok: true });
+  });
+
+  test('the text of much html', () => {
+    expect(engine.renderSmall(compiled({ subject: 's', html: '<'.repeat(30_000) }), {})).toBeUndefined();
+  });
+});
+
+const word = fc.oneof(fc.string(), fc.constantFrom('<b>', '"\'`=&', '😀', 'é', ''));
+const item = fc.record({ name: word, n: fc.integer() }, { requiredKeys: [] });
+const data = fc.record(
+  { name: word, n: fc.integer(), item, items: fc.array(item, { maxLength: 3 }) },
+  { requiredKeys: [] },
+) as fc.Arbitrary<JsonObject>;
+const program = fc.letrec<{ body: string; statement: string }>((tie) => ({
+  body: fc.array(tie('statement'), { maxLength: 3 }).map((all) => all.join('')),
+  statement: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom(
+      '{{name}}',
+      '{{n}}',
+      '{{item.name}}',
+      '{{~n~}}',
+      '{{items.0.name}}',
+      'x',
+      ' \n',
+      '\n',
+      '{{!-- c --}}\n',
+    ),
+    fc
+      .tuple(
+        fc.constantFrom('if name', 'if n', 'unless item', 'if items', 'each items', 'with item'),
+        tie('body'),
+        tie('body'),
+      )
+      .map(([call, body, other]) => `{{#${call}}}\n${body}{{else if n}}${other}{{else}}-\n{{/${call.split(' ')[0]}}}`),
+  ),
+})).body;
+
+test('what has no helper of ours comes out as with Handlebars itself, in any thread', () => {
+  fc.assert(
+    fc.property(program, data, (html, context) => {
+      const template = compiled({ subject: 's', html, text: 't' });
+      const theirs = Handlebars.compile(html)(context);
+      const clean = theirs.toWellFormed().replace(/(?![\t\n])\p{Cc}/gu, '');
+      fc.pre(!theirs.includes('\r'));
+      const ours = engine.render(template, context);
+      expect(ours).toMatchObject({ ok: true, html: clean });
+      expect(engine.renderSmall(template, context)).toEqual(ours);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('while much is rendered', () => {
+  const renderer = createTemplateRenderer();
+  afterAll(() => renderer.close());
+
+  test('the event loop turns, and nothing is lost', async () => {
+    const template = { subject: '{{i}}', text: `{{#each a}}{{this}}{{/each}}` };
+    const context = { a: list(200) };
+    await renderer.render('k', template, { ...context, i: 0 });
+    let turns = 0;
+    let done = false;
+    const count = (): void => {
+      turns += 1;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    const all = await Promise.all(list(3000).map((i) => renderer.render('k', template, { ...context, i })));
+    done = true;
+    expect(all.map((rendered) => rendered.ok && rendered.subject)).toEqual(list(3000).map(String));
+    expect(turns).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,154 @@
+import { TOPICS, type EventLog, type Stores } from '@carillon/ports';
+import { describe, expect, it } from 'vitest';
+import { withAskingFailpoints, withFailpoints, withSendingFailpoints } from './fallible-ports.ts';
+import { FAILPOINT_PLACES } from './places.ts';
+
+type Ports = Stores & { readonly log: EventLog };
+/** What a method is called with, and the place where it fails. */
+type Fallible = readonly [place: string, ...given: unknown[]];
+/** Why a method has no place. */
+type Infallible =
+  | 'reads'
+  | 'nobody uses it yet'
+  | 'at the start and the end, when nothing is under way'
+  | 'a sender’s own';
+/** Every method of every port: a new one has to say here where it fails, or why it does not. */
+type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
+
+const moveTo = (state: string): Fallible => [
+  `delivery.${state.toLowerCase().replace('_', '-')}`,
+  { state, attempts: [{ startedAt: 1 }], updatedAt: 1 },
+];
+const checkpointOf = (group: string): Fallible => [`${group}.checkpoint`, { group }];
+
+const TABLE: Table = {
+  log: {
+    // Nobody appends receipts and consents yet: whoever does gives these a place.
+    append: TOPICS.filter((topic) => topic !== 'carillon.receipts' && topic !== 'carillon.consents').map((topic) => [
+      `${topic.slice('carillon.'.length)}.append`,
+      [{ topic }],
+    ]),
+    logId: 'reads',
+    partitions: 'reads',
+    bounds: 'reads',
+    read: 'reads',
+    consume: 'reads',
+  },
+  checkpoints: { load: 'reads', save: ['engine', 'delivery', 'control'].map(checkpointOf) },
+  ruleStates: { load: 'reads', due: 'reads', save: 'nobody uses it yet' },
+  cohorts: {
+    load: 'reads',
+    members: 'reads',
+    outdated: 'reads',
+    count: 'reads',
+    list: 'reads',
+    save: [['cohort.save']],
+    saveMembers: [['cohort.members']],
+  },
+  tasks: {
+    insert: [['task.insert']],
+    replace: [
+      ['task.replace', 1, { done: false }],
+      ['task.finish', 1, { done: true }],
+    ],
+    dueKinds: 'reads',
+    due: 'reads',
+    overdue: 'reads',
+    get: 'reads',
+  },
+  claims: { claim: [['lookup.claim']], get: 'reads' },
+  ledger: {
+    insert: [['delivery.insert']],
+    replace: [
+      ...['SENDING', 'SENT', 'WAITING', 'FAILED', 'IN_DOUBT', 'SUPPRESSED', 'EXPIRED', 'CANCELLED'].map(moveTo),
+      ['delivery.renewal', { state: 'SENDING', attempts: [{ startedAt: 1 }], updatedAt: 10_001 }],
+    ],
+    get: 'reads',
+    dueWorkspaces: 'reads',
+    due: 'reads',
+    nextDueAt: 'reads',
+    leaseExpired: 'reads',
+    unpublished: 'reads',
+    list: 'reads',
+    byEvent: 'reads',
+    countByState: 'reads',
+  },
+  suppressions: {
+    find: [['suppression.find']],
+    add: [['suppression.add']],
+    remove: [['suppression.remove']],
+    list: 'reads',
+  },
+  configurationStore: {
+    identity: 'at the start and the end, when nothing is under way',
+    putSecret: [['secret.put']],
+    removeSecret: [['secret.remove']],
+    secret: 'reads',
+    secrets: 'reads',
+  },
+  leases: { acquire: [['lease.acquire']], release: 'at the start and the end, when nothing is under way' },
+  readModels: {
+    put: [['projection.put']],
+    markRedriven: [['dead-letter.redrive']],
+    fields: 'reads',
+    event: 'reads',
+    events: 'reads',
+    duplicatesOfEvent: 'reads',
+    duplicatesOfDelivery: 'reads',
+    duplicates: 'reads',
+    deadLetters: 'reads',
+    deadLetter: 'reads',
+    evaluations: 'reads',
+  },
+  inbox: { put: 'a sender’s own', get: 'reads', list: 'reads' },
+  keyUses: { record: [['key-use.record']], lastUses: 'reads' },
+};
+
+type Row = {
+  readonly port: string;
+  readonly method: string;
+  readonly place: string | null;
+  readonly given: readonly unknown[];
+};
+const METHODS = Object.entries(TABLE).flatMap(([port, methods]) =>
+  Object.entries(methods as Readonly<Record<string, Infallible | readonly Fallible[]>>).flatMap(
+    ([method, calls]): readonly Row[] =>
+      typeof calls === 'string'
+        ? [{ port, method, place: null, given: [] }]
+        : calls.map(([place, ...given]) => ({ port, method, place, given })),
+  ),
+);
+
+/** Ports of which each method answers at once, and the places that were reached on the way. */
+function ground(): {
+  readonly ports: Record<string, Record<string, (...given: readonly unknown[]) => Promise<void>>>;
+  readonly hits: string[];
+} {
+  const hits: string[] = [];
+  const answering = new Proxy({}, { get: () => async () => undefined });
+  const ports = new Proxy({}, { get: () => answering, ownKeys: () => [] });
+  const points = { hit: async (name: string) => void hits.push(name) };
+  return { ports: withFailpoints(ports as Ports, points) as never, hits };
+}
+
+describe('Failpoints stand around', () => {
+  it.each(METHODS)('$port $method: $place', async ({ port, method, place, given }) => {
+    const { ports, hits } = ground();
+    await ports[port]?.[method]?.(...given);
+    expect(hits).toEqual(place === null ? [] : [`${place}.before`, `${place}.after`]);
+  });
+
+  it('calls of partners and providers', async () => {
+    const hits: string[] = [];
+    const points = { hit: async (name: string) => void hits.push(name) };
+    await withAskingFailpoints({ ask: async () => ({}) } as never, points).ask({} as never);
+    const [factory] = withSendingFailpoints([{ create: () => ({ send: async () => ({}) }) } as never], points);
+    await factory?.create({} as never, {}, 'shop').send({} as never, {} as never);
+    expect(hits).toEqual(['partner.call.before', 'partner.call.after', 'provider.send.before', 'provider.send.after']);
+  });
+
+  it('nothing else: every place that can be named is one of these', () => {
+    const places = new Set([...METHODS.flatMap(({ place }) => place ?? []), 'partner.call', 'provider.send']);
+    expect([...places].toSorted()).toEqual([...FAILPOINT_PLACES].toSorted());
+  });
+});

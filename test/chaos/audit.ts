@@ -1,0 +1,132 @@
+import { readPosition, type Delivery, type Evaluation } from '@carillon/domain';
+import type { Evidence } from './evidence.ts';
+import type { Finding } from './verdict.ts';
+
+/** Slots of one workspace and one channel. */
+export const slotName = ({ notificationId, uniqueId }: Delivery['slot']): string => `${notificationId} ${uniqueId}`;
+
+/**
+ * The audit (architecture section 2), whoever was promised what: each event is judged in exactly one range of a chain
+ * without gaps; what an evaluation counts is what stands on the log; each trigger has its answer; each intent is in the
+ * one document of its slot; nothing is there without what caused it; and what was given up are triggers of `parked`
+ * events, whom the partner refused, and all of these.
+ */
+export function findUnaccounted(evidence: Evidence, parked: ReadonlySet<string> = new Set()): readonly Finding[] {
+  const found = [
+    ...breaksOf(evidence),
+    ...miscountsOf(evidence),
+    ...openEndsOf(evidence),
+    ...orphansOf(evidence),
+    ...lettersOf(evidence, parked),
+  ];
+  return found.map((what) => ({ kind: 'gap', what }));
+}
+
+function lettersOf({ deadLetters }: Evidence, parked: ReadonlySet<string>): readonly string[] {
+  const told = new Set(deadLetters.map(({ eventId }) => eventId));
+  return [
+    ...deadLetters
+      .filter(({ eventId }) => eventId === null || !parked.has(eventId))
+      .map(({ what, eventId }) => `a dead letter: ${what} ${eventId ?? ''}`),
+    ...[...parked]
+      .filter((eventId) => !told.has(eventId))
+      .map((eventId) => `${eventId} was refused, and no dead letter says so`),
+  ];
+}
+
+function breaksOf({ evaluations, judged }: Evidence): readonly string[] {
+  return judged.flatMap(({ partition, start, next }) => {
+    const ranges = evaluations.filter((one) => one.partition === partition);
+    const broken = chainEnd(ranges, start, next);
+    return broken === next ? [] : [`evaluations of partition ${partition} end at ${broken} of ${next}`];
+  });
+}
+
+/** How far ranges lead that each begin where another ended. Those of a repeated batch overlap, and may end elsewhere. */
+export function chainEnd(ranges: readonly Pick<Evaluation, 'from' | 'to'>[], start: number, end: number): number {
+  const reached = new Set([start]);
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) if (reached.has(from)) reached.add(to);
+  return reached.has(end) ? end : Math.max(...reached);
+}
+
+type Caused = { readonly id: string; readonly eventId: string; readonly eventPosition: string };
+
+/** How many different ones each position of the event log has caused: what was appended again counts once. */
+function countByCause(caused: readonly Caused[]): ReadonlyMap<string, number> {
+  const ids = Map.groupBy(caused, ({ eventPosition }) => eventPosition);
+  return new Map([...ids].map(([position, own]) => [position, new Set(own.map(({ id }) => id)).size]));
+}
+
+/** Of each range, also of those of repeated batches: the same events always lead to the same. */
+function miscountsOf({ evaluations, events, triggers, intents }: Evidence): readonly string[] {
+  const asked = new Set(triggers.map(({ id }) => id));
+  const triggersAt = countByCause(triggers);
+  // Those of a trigger come of its answer, and are none of the evaluation's.
+  const intentsAt = countByCause(intents.filter(({ triggerId }) => !asked.has(triggerId)));
+  return evaluations.flatMap((evaluation) => {
+    const { partition, from, to } = evaluation;
+    const places = Array.from({ length: to - from }, (_, at) => `carillon.events/${partition}@${from + at}`);
+    const sum = (counts: ReadonlyMap<string, number>): number =>
+      places.reduce((total, place) => total + (counts.get(place) ?? 0), 0);
+    const found = {
+      events: places.filter((place) => events.has(place)).length,
+      triggers: sum(triggersAt),
+      intents: sum(intentsAt),
+    };
+    const wrong = (['events', 'triggers', 'intents'] as const).filter((what) => evaluation[what] !== found[what]);
+    return wrong.map(
+      (what) =>
+        `the evaluation of ${partition}@${from}-${to} counts ${evaluation[what]} ${what}, there are ${found[what]}`,
+    );
+  });
+}
+
+/** A trigger without an answer, an intent that its slot does not know of, a slot with two documents. */
+function openEndsOf({ triggers, lookups, intents, deliveries, outcomes }: Evidence): readonly string[] {
+  const answered = new Set(lookups.map(({ lookup }) => lookup.trigger.id));
+  const bySlot = Map.groupBy(deliveries, ({ slot }) => slotName(slot));
+  // A document names the last 32 that it judged; of the others there are outcomes.
+  const told = new Set(outcomes.map(({ deliveryId, intentId }) => `${deliveryId} ${intentId}`));
+  const knows = ({ id, judged, intent }: Delivery, intentId: string): boolean =>
+    intent.id === intentId || judged.some((one) => one === intentId) || told.has(`${id} ${intentId}`);
+  const unanswered = new Set(triggers.map(({ id }) => id).filter((id) => !answered.has(id)));
+  const unheld = new Set(
+    intents
+      .filter(({ id, slot }) => !bySlot.get(slotName(slot))?.some((delivery) => knows(delivery, id)))
+      .map(({ id }) => id),
+  );
+  return [
+    ...[...unanswered].map((id) => `trigger ${id} has no answer`),
+    ...[...unheld].map((id) => `intent ${id} is in no delivery`),
+    ...[...bySlot].flatMap(([slot, own]) => (own.length === 1 ? [] : [`slot ${slot} has ${own.length} deliveries`])),
+  ];
+}
+
+/** What is there, and not what has to have caused it. */
+function orphansOf({ events, triggers, lookups, intents, deliveries, outcomes }: Evidence): readonly string[] {
+  const isCaused = ({ eventId, eventPosition }: Caused): boolean =>
+    readPosition(eventPosition)?.topic === 'carillon.events' && events.get(eventPosition) === eventId;
+  const known = { triggers: idsOf(triggers), intents: idsOf(intents), deliveries: idsOf(deliveries) };
+  const answered = new Set<string>(lookups.map(({ lookup }) => lookup.trigger.id));
+  const orphans = [
+    ...triggers.filter((one) => !isCaused(one)).map(({ id }) => `trigger ${id} has no event`),
+    ...intents.filter((one) => !isCaused(one)).map(({ id }) => `intent ${id} has no event`),
+    ...[...answered]
+      .filter((id) => !known.triggers.has(id))
+      .map((id) => `an answer to trigger ${id}, which is not there`),
+    ...intents
+      .filter(({ triggerId }) => known.triggers.has(triggerId) && !answered.has(triggerId))
+      .map(({ id }) => `intent ${id} comes of an answer that is not there`),
+    ...deliveries.flatMap(({ id, judged, intent }) =>
+      [intent.id, ...judged]
+        .filter((one) => !known.intents.has(one))
+        .map((one) => `delivery ${id} holds intent ${one}, which is not there`),
+    ),
+    ...outcomes
+      .filter(({ deliveryId, intentId }) => !known.deliveries.has(deliveryId) || !known.intents.has(intentId))
+      .map(({ id }) => `outcome ${id} is of nothing that is there`),
+  ];
+  return [...new Set(orphans)];
+}
+
+const idsOf = (all: readonly { readonly id: string }[]): ReadonlySet<string> => new Set(all.map(({ id }) => id));

@@ -1,0 +1,47 @@
+import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../support/requirements.ts';
+import type { FailpointCase } from '../../failpoints/cases.ts';
+import { runFailpoints } from '../../failpoints/run.ts';
+import { openClusterPatient } from './patient.ts';
+
+const START_TIMEOUT = 120_000;
+const TAKES = 600_000;
+/** Longer than the lease of a mail (30 s) and the session of a consumer (10 s). */
+const HELD = 35_000;
+
+/** Before its first byte goes out, with the answer of the mail server in hand, and with a batch that is done but for its position. */
+const STOPS: readonly FailpointCase[] = [
+  { at: 'delivery.sending.before', action: 'stop' },
+  { at: 'delivery.sent.before', action: 'stop' },
+  { at: 'engine.checkpoint.before', action: 'stop' },
+];
+
+describeWith(['kafka', 'mongodb', 'registry'], 'Of two that do the same work one is held still, and', () => {
+  let services: ClusterServices;
+  beforeAll(async () => {
+    services = await startClusterServices();
+  }, START_TIMEOUT);
+  afterAll(() => services?.stop(), START_TIMEOUT);
+
+  it(
+    'the other finishes what it had begun; what it writes when it wakes is refused',
+    async () => {
+      const { ends, findings, stderr } = await runFailpoints({
+        open: openClusterPatient({ services, database: 'take-over', twins: true }),
+        cases: STOPS,
+        lanes: 1,
+        held: HELD,
+        waitsForLeases: true,
+      });
+      expect(findings, stderr).toEqual([]);
+      expect(ends.map(({ reached, state, messages }) => [reached, state, messages])).toEqual([
+        [true, 'SENT accepted', 1],
+        [true, 'SENT accepted', 1],
+        [true, 'SENT accepted', 1],
+      ]);
+      expect(stderr).toMatch(/another worker of engine is further on/);
+    },
+    TAKES,
+  );
+});
