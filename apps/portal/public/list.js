@@ -22,8 +22,8 @@ function moveByKeys(rows) {
 }
 
 /**
- * A list with one chosen row that asks again every two seconds while the page is seen. Rows are drawn anew only when
- * something changed, and keep the focus. `also` runs with every round.
+ * A list with one chosen row that asks again every two seconds while the page is seen. Only what changed is drawn anew, so that
+ * rows keep the focus, and a click on one is not lost while others come. `also` runs with every round.
  */
 export function liveList({ load, row, choose, keyOf, also }) {
   const rows = byId('rows');
@@ -33,6 +33,22 @@ export function liveList({ load, row, choose, keyOf, also }) {
   let chosen = null;
   let turn = 0;
   let seen = null;
+  /** What stands in the list, by key. */
+  const lines = new Map();
+
+  /** The line of a row as it is now. It stays the same element: a click that has begun on it is not lost. */
+  function lineOf(key, item) {
+    let known = lines.get(key);
+    if (!known) {
+      const button = el('button', { type: 'button', 'data-key': key, onclick: () => pick(key) });
+      known = { line: el('li', {}, button), button, drawn: '' };
+      lines.set(key, known);
+    }
+    const now = JSON.stringify(item);
+    if (known.drawn !== now) known.button.replaceChildren(...row(item));
+    known.drawn = now;
+    return known;
+  }
 
   function draw() {
     const now = JSON.stringify([items, chosen]);
@@ -41,20 +57,22 @@ export function liveList({ load, row, choose, keyOf, also }) {
     const focused = rows.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const keys = items.map(keyOf);
     const stop = [focused, chosen, keys[0]].find((key) => keys.includes(key));
-    rows.replaceChildren(
-      ...items.map((item, index) => {
-        const key = keys[index];
-        const attributes = {
-          type: 'button',
-          'data-key': key,
-          tabindex: key === stop ? '0' : '-1',
-          'aria-current': key === chosen ? 'true' : undefined,
-          onclick: () => pick(key),
-        };
-        return el('li', {}, el('button', attributes, ...row(item)));
-      }),
-    );
-    if (focused !== null) rows.querySelector('[tabindex="0"]')?.focus();
+    for (const [key, { line }] of lines) {
+      if (keys.includes(key)) continue;
+      line.remove();
+      lines.delete(key);
+    }
+    let place = rows.firstElementChild;
+    for (const [index, item] of items.entries()) {
+      const key = keys[index];
+      const { line, button } = lineOf(key, item);
+      button.tabIndex = key === stop ? 0 : -1;
+      if (key === chosen) button.setAttribute('aria-current', 'true');
+      else button.removeAttribute('aria-current');
+      if (line === place) place = place.nextElementSibling;
+      else rows.insertBefore(line, place);
+    }
+    if (focused !== null && !rows.contains(document.activeElement)) rows.querySelector('[tabindex="0"]')?.focus();
   }
 
   /** Reads what is shown; an answer that a later question has overtaken is not drawn. */

@@ -265,6 +265,20 @@ describeWith('chromium', 'the portal in a browser', () => {
     await lab.untilStates('FAILED', 'IN_DOUBT', 'SENT', 'SENT', 'SENT', 'SUPPRESSED');
   });
 
+  it('keeps a click that began before another row came, and the focus', async () => {
+    await go('/deliveries?workspace=lab');
+    await row('doubt-c@').hover();
+    await page.mouse.down();
+    await page.locator('#rows button:focus', { hasText: 'doubt-c@' }).waitFor();
+    await demo.send('lab/orders', lab.key, { kind: 'once', email: 'late@example.com', subject: 'late' });
+    await row('late@').locator('.state.SENT').waitFor();
+    expect(await page.locator('#rows button:focus').textContent()).toContain('doubt-c@');
+    // It has moved down by one row: the pointer has to be on it to let go.
+    await row('doubt-c@').hover();
+    await page.mouse.up();
+    await title().filter({ hasText: 'doubt-c@' }).waitFor();
+  });
+
   it('says that the server is away without taking the story away', async () => {
     await go('/deliveries?workspace=lab');
     await row('eve@').click();
