@@ -11,8 +11,11 @@ import { openRunningShop, type Target } from './running-shop.ts';
  * does both, and prints how far it is.
  */
 
+/** The same cases for every change, so that what turns red is what the change did; `npm run fuzz` draws others. */
+const SEED = 20261121;
+
 const cases = Number(process.env['FUZZ_CASES'] ?? 20_000);
-const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const seed = Number(process.env['FUZZ_SEED'] ?? SEED);
 
 let target: Target;
 beforeAll(async () => {
