@@ -8,6 +8,8 @@ export const FILES_RUN_AGAIN = 2;
 
 /** What runs a browser, processes or sockets, and so rests on the machine's timing as well. */
 const RUNS_THE_PRODUCT = /^(?:test\/(?:e2e|integration|deploy|walkthrough)|apps\/[^/]+\/test)\//;
+/** Among them, what proves a promise by chance or under load. */
+const PROOF = /\/(?:backup|clock|lookup-crash|outage|overload|restore)\.test\.ts$/;
 
 const hasFailed = (file: TestFile): boolean => file.status === 'failed';
 
@@ -18,7 +20,7 @@ const hasFailed = (file: TestFile): boolean => file.status === 'failed';
  */
 export function filesToRunAgain(first: Report, nameOf: (file: string) => string): string[] {
   const failed = first.testResults.filter(hasFailed).map((file) => nameOf(file.name));
-  const may = failed.length <= FILES_RUN_AGAIN && failed.every((name) => RUNS_THE_PRODUCT.test(name));
+  const may = failed.length <= FILES_RUN_AGAIN && failed.every((name) => RUNS_THE_PRODUCT.test(name) && !PROOF.test(name));
   return may ? failed : [];
 }
 

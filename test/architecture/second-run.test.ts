@@ -39,6 +39,9 @@ describe('a second run', () => {
     'test/architecture/import-rules.test.ts',
     'libs/domain/test/model.test.ts',
     'libs/adapters/kafka/test/lost-acknowledgements.test.ts',
+    'test/integration/product/restore.test.ts',
+    'test/integration/product/overload.test.ts',
+    'test/integration/cluster/outage.test.ts',
   ])('is never given to a proof: %s', (proof) => {
     expect(filesToRunAgain(run({ [proof]: ['a'] }), asIs)).toEqual([]);
     expect(filesToRunAgain(run({ [portal]: ['b'], [proof]: ['a'] }), asIs)).toEqual([]);

@@ -12,7 +12,7 @@ import { shared, type Shared } from './started-once.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** What an engine forces to disk. */
-export const ENGINE_SYNCS = `${BROKER}; checkpoints: FerretDB's PostgreSQL, each commit`;
+export const ENGINE_SYNCS = `${BROKER}; checkpoints: FerretDB's PostgreSQL, fsync off`;
 
 /** Events of a round: they wait on the log before it begins. */
 export const EVENTS = 10_000;

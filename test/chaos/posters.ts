@@ -10,7 +10,7 @@ export type PostersOptions = PostsOptions & {
   readonly rate: number;
   /** So many in all; left out: until `finish`. */
   readonly events?: number;
-  /** How long a post is sent again before its poster gives up; a minute, unless told. */
+  /** How long a post is sent again before its poster gives up; three minutes, unless told. */
   readonly patience?: number;
 };
 
@@ -21,6 +21,8 @@ export type Posters = {
   taken(): number;
   /** Requests that were cut off or refused, and so sent again. */
   cut(): number;
+  /** Of these, what each was answered, in order: its status, and whether it said when to come again. */
+  refusals(): readonly string[];
   /**
    * Resolves when all are posted, or where no number was given when everything that was begun is acknowledged, with the
    * time at which that was so. Rejects where something never was, or got two ids.
@@ -30,7 +32,8 @@ export type Posters = {
 
 /** Share of posts that are sent again after their 202, as by a client that never saw it. */
 const REPEATED = 0.05;
-const ACKNOWLEDGED_WITHIN = 60_000;
+/** Faults go on meanwhile, one after another: what is promised within 60 s counts from the last of them (`settle.ts`). */
+const ACKNOWLEDGED_WITHIN = 180_000;
 const TRY_AGAIN = 100;
 const EXPORT_EVERY = 400;
 
@@ -40,6 +43,7 @@ export function startPosters(options: PostersOptions): Posters {
   const posts = createPosts(options);
   let finishing = false;
   let cut = 0;
+  const refusals: string[] = [];
 
   /** The id that a 202 named; undefined where nobody can say whether it was taken. */
   async function send({ path, headers, body, name }: Post): Promise<string | undefined> {
@@ -55,6 +59,7 @@ export function startPosters(options: PostersOptions): Posters {
       if (answer.status < 500 && answer.status !== 429) {
         throw new RefusedError(`${name} was refused: ${answer.status} ${await answer.text()}`);
       }
+      refusals.push(`${answer.status}${answer.headers.has('retry-after') ? ' with' : ' without'} Retry-After`);
       await answer.body?.cancel();
     } catch (error) {
       if (error instanceof RefusedError) throw error;
@@ -110,6 +115,7 @@ export function startPosters(options: PostersOptions): Posters {
     posts,
     taken: () => posts.acknowledged.length + posts.changes.length,
     cut: () => cut,
+    refusals: () => refusals,
     async finish() {
       finishing = true;
       return working;

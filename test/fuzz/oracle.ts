@@ -153,7 +153,7 @@ export function judgeExchange(
   const [, code = ''] = /"code":"(\w+)"/.exec(unavailable.body) ?? [];
   if (familyOf(asked.path)?.lasting?.has(code)) return { fault: null, passing: false };
   if (PASSING.has(code)) return { fault: `still ${code} after another try`, passing: true };
-  return { fault: `status 503 with ${code}, though nothing is away`, passing: true };
+  return { fault: `status 503 with ${code}, though nothing is away`, passing: false };
 }
 
 /** What the product wrote to standard error that says it met something it did not expect. */

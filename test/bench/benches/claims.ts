@@ -136,7 +136,7 @@ const MAJORITY = { writeConcern: { w: 'majority', journal: true } } as const;
 
 const mongo: Side = {
   name: 'carillon',
-  syncs: 'each batch (majority, journalled)',
+  syncs: "asks for majority and journal with each batch; FerretDB's PostgreSQL runs with fsync off",
   async open() {
     const url = await server.take();
     const stores = await openMongo({ url, database: 'bench-carillon', clock: systemClock });
@@ -152,7 +152,7 @@ const mongo: Side = {
 
 const driver: Side = {
   name: 'mongodb driver, one by one',
-  syncs: 'each insert (majority, journalled)',
+  syncs: "asks for majority and journal with each insert; FerretDB's PostgreSQL runs with fsync off",
   async open() {
     const client = new MongoClient(await server.take());
     const claims = client.db('bench-driver').collection<{ _id: string; slot: string; document: string }>('claims');

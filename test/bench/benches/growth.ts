@@ -26,9 +26,10 @@ import { temporaryFolder } from '../temporary-folder.ts';
 const BATCH = 500;
 const ids = createIds(new Uint8Array(32));
 
+const leastOf = (rule: number): string => (495 + rule / 250).toFixed(3);
 const ruleOf = (rule: number): RuleBody => ({
   stream: 'orders',
-  when: `event.status == "paid" && event.total > ${(495 + rule / 250).toFixed(3)}`,
+  when: `event.status == "paid" && event.total > ${leastOf(rule)}`,
   recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
 });
 
@@ -50,15 +51,22 @@ function configured(workspaces: number, rules: number): Configuration {
 
 type Shop = { readonly workspaces: number; readonly rules: number; readonly bytes: number };
 
-/** A batch of one partition, with a marker of the configuration before it, and events of all workspaces in turn. */
-function batchOf({ workspaces, bytes }: Shop, configuration: Configuration): readonly LogRecord[] {
+type Batch = { readonly records: readonly LogRecord[]; /** That have to come of it. */ readonly intents: number };
+
+/** A batch of one partition, with events of all workspaces in turn. */
+function batchOf({ workspaces, rules, bytes }: Shop, configuration: Configuration): Batch {
   const corpus = createCorpus(bytes);
+  const leasts = Array.from({ length: rules }, (_, rule) => Number(leastOf(rule)));
+  let intents = 0;
   const { streams } = streamTable(configuration);
-  return Array.from({ length: BATCH }, (_, offset): LogRecord => {
+  const records = Array.from({ length: BATCH }, (_, offset): LogRecord => {
     const of = streams.get(`shop-${offset % workspaces}/orders`);
     if (!of) throw new Error('the stream is not configured');
-    return { ...eventRecord(corpus.next(), of, 1, ids), offset, time: Date.now() };
+    const event = corpus.next();
+    if (event.status === 'paid') intents += leasts.filter((least) => event.total > least).length;
+    return { ...eventRecord(event, of, 1, ids), offset, time: Date.now() };
   });
+  return { records, intents };
 }
 
 /** The engine's stage over the same batch again and again, as it is handed to it: reading, judging, and making the records that follow. */
@@ -78,26 +86,26 @@ const evaluating = (at: number, shop: Shop): Side => ({
       clock: systemClock,
       book: givenRuleBook(),
     });
-    const batch = batchOf(shop, configuration);
+    const { records, intents } = batchOf(shop, configuration);
     const counts = new Set<number>();
     return {
       async round({ seconds }): Promise<Reading> {
         const begun = performance.now();
         let done = 0;
         while (performance.now() - begun < seconds * 1000) {
-          const { outputs, fates } = await stage.handle(batch, {
+          const { outputs, fates } = await stage.handle(records, {
             partition: 0,
             configNumber: configuration.number,
             clocks: {},
           });
-          counts.add(outputs.length);
+          counts.add(outputs.filter(({ topic }) => topic === 'carillon.intents').length);
           done += fates.length;
         }
         return { done, seconds: (performance.now() - begun) / 1000 };
       },
       async verify() {
-        const [outputs = 0] = counts;
-        return counts.size === 1 && outputs > 0 ? [] : [`the same batch made ${[...counts].join(', ')} records`];
+        const right = counts.size === 1 && counts.has(intents);
+        return right ? [] : [`the same batch made ${[...counts].join(', ')} intents; ${intents} are right`];
       },
       close: () => topology.close(),
     };

@@ -103,6 +103,6 @@ export const start: Bench = {
   name: 'start',
   title: 'Starting',
   what: `\`carillon up\` is started as a process, from the source as it stands in the checkout, until it answers that it is ready: over a folder
-that is not there yet, and over one in which a million events of 732 bytes stand that have been processed.`,
+that is not there yet, and over one in which a million events of 732 bytes stand that every role has read (its positions are behind them; what came of them is not there).`,
   cases: [within('an empty folder', 0, 2, 1), within('a folder with a million events', MILLION, 5, 2)],
 };

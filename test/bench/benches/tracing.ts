@@ -5,6 +5,7 @@ import { startProduct } from '@carillon/testing';
 import { EVENT_BYTES } from '../corpus.ts';
 import type { Bench, Comparison, Side } from '../harness/bench.ts';
 import { readingOf, startHttpLoad } from '../http/load.ts';
+import { compareStored } from '../peers/topic.ts';
 import { configure, countEmbedded, STREAM_PATH, streamFiles, type Files } from '../product.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -58,12 +59,11 @@ function traced(name: string, ratio: number | null): Side {
           // It sends what is left of its spans when it ends, and only then its folder can be read.
           await product.kill('SIGTERM');
           const stored = await countEmbedded(dataDir);
-          const lost = acknowledged.filter((id) => stored.get(id) !== 1).length;
           collector.send('how many');
           const [{ bytes }] = (await once(collector, 'message')) as [{ bytes: number }];
           return [
             ...refused.map((what) => `requests were answered with ${what}`),
-            ...(lost === 0 ? [] : [`${lost} events were acknowledged and are not on the log exactly once`]),
+            ...compareStored(acknowledged, stored),
             ...(bytes > 0 === (ratio ?? 0) > 0 ? [] : [`the collector took ${bytes} bytes of spans`]),
           ];
         },

@@ -23,12 +23,19 @@ async function askStatus({ controlUrl, token }: Product): Promise<number> {
   return answer.status;
 }
 
-export type DiskFullReport = CrashReport & { readonly takenWhileFull: number; readonly statusWhileFull: number };
+export type DiskFullReport = CrashReport & {
+  readonly takenWhileFull: number;
+  /** Of the management API. */
+  readonly statusWhileFull: number;
+  /** Everything that posts were answered while it was full. */
+  readonly answersWhileFull: ReadonlySet<string>;
+};
 
 /** The disk of the running product is full for a while; then it has room, comes to rest, is killed once and judged. */
 export async function runDiskFull(options: Pick<CrashOptions, 'seed' | 'env'>): Promise<DiskFullReport> {
   let takenWhileFull = -1;
   let statusWhileFull = 0;
+  let answersWhileFull: ReadonlySet<string> = new Set();
   const report = await runCrashes({
     ...options,
     rounds: 1,
@@ -43,8 +50,10 @@ export async function runDiskFull(options: Pick<CrashOptions, 'seed' | 'env'>): 
       const allRefused = () => posters.cut() >= refused + 8 || undefined;
       await untilFound('posts that are refused', allRefused, WITHIN);
       const taken = posters.taken();
+      const answered = posters.refusals().length;
       await untilFound('more of them', () => posters.cut() >= refused + 40 || undefined, WITHIN);
       takenWhileFull = posters.taken() - taken;
+      answersWhileFull = new Set(posters.refusals().slice(answered));
       statusWhileFull = await askStatus(product);
       await limitFiles(product.pid, 'unlimited');
       const until = Date.now();
@@ -52,5 +61,5 @@ export async function runDiskFull(options: Pick<CrashOptions, 'seed' | 'env'>): 
       return { from, until };
     },
   });
-  return { ...report, takenWhileFull, statusWhileFull };
+  return { ...report, takenWhileFull, statusWhileFull, answersWhileFull };
 }

@@ -4,9 +4,11 @@ import { runDiskFull } from './disk-full-run.ts';
 
 describeWith('prlimit', 'A disk that is full', () => {
   it('takes nothing and loses nothing: 503 while it is full, and on it goes by itself when there is room', async () => {
-    const { findings, figures, stderr, takenWhileFull, statusWhileFull } = await runDiskFull({ seed: 1 });
+    const report = await runDiskFull({ seed: 1 });
+    const { findings, figures, stderr, takenWhileFull, statusWhileFull, answersWhileFull } = report;
     expect(findings, stderr).toEqual([]);
     expect(takenWhileFull).toBe(0);
+    expect(answersWhileFull).toEqual(new Set(['503 with Retry-After']));
     expect(statusWhileFull).toBe(200);
     expect(stderr).toContain('"code":"log_unavailable"');
     expect(stderr).toContain('writing to the data file failed');

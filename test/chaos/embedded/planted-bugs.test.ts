@@ -11,8 +11,8 @@ describe('The crash test turns red', () => {
   it(
     'when a call that a kill cut off is made again: customers are told twice',
     async () => {
-      const report = await crashUntilRed([DOUBT_SENT_AGAIN], FEW_AND_SLOW);
-      expect(kindsOf(report)).toEqual(new Set(['twice']));
+      const report = await crashUntilRed([DOUBT_SENT_AGAIN], FEW_AND_SLOW, 'twice');
+      expect(kindsOf(report)).toContain('twice');
     },
     4 * TAKES,
   );

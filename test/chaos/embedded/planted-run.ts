@@ -28,11 +28,18 @@ export async function crashWith(
   return report;
 }
 
-/** A run whose moments chance decides gets up to ten seeds to turn red; the first red one is answered, or the last. */
-export async function crashUntilRed(...[changes, load]: Parameters<typeof crashWith>): Promise<CrashReport> {
+type Kind = CrashReport['findings'][number]['kind'];
+
+/** A run whose moments chance decides gets up to ten seeds to find all of `wanted`; the first that has is answered, or the last. */
+export async function crashUntilRed(
+  changes: Parameters<typeof crashWith>[0],
+  load: Parameters<typeof crashWith>[1],
+  ...wanted: readonly Kind[]
+): Promise<CrashReport> {
   for (let seed = 1; ; seed += 1) {
     const report = await crashWith(changes, load, seed);
-    if (report.findings.length > 0 || seed === MOST_SEEDS) return report;
+    const found = kindsOf(report);
+    if (wanted.every((kind) => found.has(kind)) || seed === MOST_SEEDS) return report;
   }
 }
 

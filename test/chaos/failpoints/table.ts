@@ -30,7 +30,7 @@ Written by \`npm run chaos -- --table\`; do not edit. See [the crash test](crash
 Each row is a place at which the process (embedded backend) was made to fail while it dealt with one event, and each column
 a way to fail: killed (SIGKILL) and started again; held still (SIGSTOP) for 35 s, longer than the leases; an error in place
 of the answer; an answer that takes 3 s. A cell says how the delivery ended, why, and how many mails the mail server took
-for it. Nothing was lost and nothing came twice in any of them, or this page would not have been written. \`time 2\`: it failed when
+for it. Nothing was lost and nothing came twice in any of them, or the row would not have been written; rows are renewed one by one, so not all are of one day. \`time 2\`: it failed when
 it came there for the second time.
 
 \`IN_DOUBT lease_ran_out\`: the process was gone while the mail server may have been at work. \`answer_unknown\`: what the server

@@ -97,9 +97,23 @@ const docKey = (doc: Delivery | null): string =>
         .join()}`;
 
 /** What tells two states apart: which of the workers is which does not. */
-function stateKey({ doc, workers, sweeper, operator, accepted, calls, crashes, lost, waivers }: State): string {
+function stateKey(state: State): string {
+  const { doc, workers, sweeper, operator, accepted, calls, crashes, lost, waivers, begunAfterProof, endTakenBack } =
+    state;
   const both = workers.map((one) => `${one.doing}${one.token}${one.verdict ?? ''}${docKey(one.seen)}`).toSorted();
-  return [docKey(doc), ...both, docKey(sweeper), docKey(operator), accepted, calls, crashes, lost, waivers].join('|');
+  return [
+    docKey(doc),
+    ...both,
+    docKey(sweeper),
+    docKey(operator),
+    accepted,
+    calls,
+    crashes,
+    lost,
+    waivers,
+    begunAfterProof,
+    endTakenBack,
+  ].join('|');
 }
 
 /** Every step that can come next: two workers, a sweeper that finds a lease run out whenever it likes, an operator. */
