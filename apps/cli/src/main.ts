@@ -1,5 +1,18 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
+import { dirname } from 'node:path';
 import { COMPILED_FOLDER } from './shipped-files.ts';
+
+/** A source file is parsed and compiled once, not at every start. Where the folder cannot be made, it is. */
+function keepCompiled(folder: string): void {
+  try {
+    // One after the other: Node itself, asked for a path that can never be made, may not come back from trying.
+    for (const one of [dirname(folder), folder]) if (!existsSync(one)) mkdirSync(one);
+    enableCompileCache(folder);
+  } catch {
+    // Slower, and nothing else.
+  }
+}
 
 /** Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration (interfaces section 4). */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -8,8 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
-  // A source file is parsed and compiled once, not at every start. Where the folder cannot be written, it is.
-  enableCompileCache(COMPILED_FOLDER);
+  keepCompiled(COMPILED_FOLDER);
   // Loaded after that, so that it counts for all of them.
   const [{ buildProgram }, { reportFailure }] = await Promise.all([import('./program.ts'), import('./output.ts')]);
   const program = buildProgram();

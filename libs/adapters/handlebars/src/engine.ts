@@ -11,7 +11,7 @@ import { valueHelpers } from './functions.ts';
 import { LIMITS, PARTS, SMALL, type Part } from './limits.ts';
 import { textOfHtml } from './plain-text.ts';
 import { planOf, type Piece } from './plan.ts';
-import { Run, STEPS, tooLong } from './run.ts';
+import { Exhausted, Run, STEPS, tooLong } from './run.ts';
 import { stripBlanks } from './syntax.ts';
 
 /** A template that was read and found right, as data that a thread can give to another. */
@@ -52,8 +52,8 @@ export type Engine = {
    */
   render(compiled: Compiled, context: unknown, onPart?: (part: Part) => void): Rendered;
   /**
-   * The same in any thread, within `SMALL`: some milliseconds at most, whatever the template and the data. Undefined where
-   * that does not suffice to tell what comes out.
+   * The same in any thread, within `SMALL`, which is meant to be some milliseconds. Undefined where that does not suffice to
+   * tell what comes out.
    */
   renderSmall(compiled: Compiled, context: unknown): Rendered | undefined;
 };
@@ -101,16 +101,25 @@ function fill(parts: Compiled['parts'], run: Run, onPart?: (part: Part) => void)
     if (!make) return null;
     run.part = part;
     run.shown = 0;
+    run.written = 0;
     run.unclean = false;
     onPart?.(part);
     return make(run);
   };
   const body = (part: 'html' | 'text'): string | null => {
     const text = filled(part);
-    return text === null ? null : within(run.unclean ? bodyText(text) : text);
+    if (text === null) return null;
+    if (!run.unclean) return within(text);
+    if (run.isSmall && text.length > SMALL.unclean) throw new Exhausted();
+    return within(bodyText(text));
   };
-  const subject = headerLine(filled('subject') ?? '', LIMITS.subject);
-  const from = filled('from');
+  const header = (part: 'subject' | 'from'): string | null => {
+    const text = filled(part);
+    if (run.isSmall && text !== null && text.length > SMALL.header) throw new Exhausted();
+    return text === null ? null : headerLine(text, LIMITS[part]);
+  };
+  const subject = header('subject') ?? '';
+  const from = header('from');
   const html = body('html');
   const text = body('text') ?? derivedText(html ?? '', run, onPart);
   return {
@@ -118,7 +127,7 @@ function fill(parts: Compiled['parts'], run: Run, onPart?: (part: Part) => void)
     subject,
     html,
     text,
-    from: from === null ? null : headerLine(from, LIMITS.from),
+    from,
     missing: [...run.missing],
   };
 }

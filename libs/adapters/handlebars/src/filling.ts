@@ -34,13 +34,21 @@ function fillOfPiece(piece: Piece, part: Part, helpers: Helpers): Fill {
 
 /** Written text of a body is cleaned once, unless what comes next to it decides what it is cleaned to. */
 function fillOfText(written: string, part: Part): Fill {
-  if (part === 'subject' || part === 'from') return () => written;
+  if (part === 'subject' || part === 'from')
+    return (run) => {
+      run.write(written.length);
+      return written;
+    };
   if (written.isWellFormed() && isPlain(written.slice(0, 1).toWellFormed()) && !written.endsWith('\r')) {
     const cleaned = bodyText(written);
-    return () => cleaned;
+    return (run) => {
+      run.write(cleaned.length);
+      return cleaned;
+    };
   }
   return (run) => {
     run.unclean = true;
+    run.write(written.length);
     return written;
   };
 }
@@ -52,8 +60,9 @@ function shown(run: Run, value: unknown, part: Part): string {
   run.shown += text.length;
   if (run.shown > LIMITS.output) throw tooLong();
   if (!isPlain(text)) run.unclean = true;
-  if (part === 'html') return escaped(text);
-  return part === 'from' ? addressWord(text) : text;
+  const fitted = part === 'html' ? escaped(text) : part === 'from' ? addressWord(text) : text;
+  run.write(fitted.length);
+  return fitted;
 }
 
 function fillOfBlock(piece: Piece & { is: 'block' }, part: Part, helpers: Helpers): Fill {

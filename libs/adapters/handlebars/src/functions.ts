@@ -6,6 +6,7 @@ import {
   formatDate,
   formatNumber,
   formattersMade,
+  longestHost,
   safeUrl,
   show,
   type Locality,
@@ -27,20 +28,25 @@ const formatting =
   (run, params, options, label) => {
     const [value] = params;
     run.spend(STEPS.format);
+    for (const param of params) run.look(param);
     if (isAbsent(value)) return '';
     const before = formattersMade();
     const formatted = format(params, options, locality);
     run.spend((formattersMade() - before) * STEPS.newFormatter);
-    if (formatted !== undefined) return show(formatted);
-    if (run.strict) throw new RenderFailure(`${label} is not ${expected}, and the template is strict`);
-    return show(value);
+    if (formatted === undefined && run.strict) {
+      throw new RenderFailure(`${label} is not ${expected}, and the template is strict`);
+    }
+    const text = show(formatted ?? value);
+    run.look(text);
+    return text;
   };
 
 /** Comparing long texts takes as long as they are. */
 const comparing =
   (compares: (a: unknown, b: unknown) => boolean): ValueHelper =>
   (run, [a, b]) => {
-    if (typeof a === 'string') run.spend(a.length / STEPS.characters);
+    run.look(a);
+    run.look(b);
     return compares(a, b);
   };
 
@@ -54,6 +60,8 @@ export const valueHelpers = (locality: Locality): Readonly<Record<string, ValueH
   ),
   url: (run, [value], _options, label) => {
     run.spend(STEPS.format);
+    run.look(value);
+    if (typeof value === 'string') run.spend(longestHost(value) ** 2 / STEPS.hostSquared);
     const safe = safeUrl(value);
     if (safe === undefined && value !== undefined) missed(run, label);
     return safe ?? '';

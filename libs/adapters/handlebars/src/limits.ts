@@ -42,8 +42,8 @@ export const LIMITS = {
 } as const;
 
 /**
- * What the main thread fills in by itself, to save the way to a thread that can be stopped. All of it together is some
- * milliseconds of work at most, for any template and any data; what needs more goes that way.
+ * What the main thread fills in by itself, to save the way to a thread that can be stopped. All of it together is meant to be
+ * some milliseconds of work, whatever the template and the data; what needs more goes that way.
  */
 export const SMALL = {
   /** Values and names in the context. */
@@ -52,6 +52,14 @@ export const SMALL = {
   contextCharacters: 32 * 1024,
   /** What steps are is said where they are counted (run.ts). A mail with a list of fifty items takes some hundred. */
   steps: 4000,
+  /** Milliseconds after which the next step is the last: for whatever these bounds do not count. */
+  ms: 8,
+  /** Characters of one part that come out, before they are cleaned. */
+  output: 128 * 1024,
+  /** The same of a part that has to be cleaned, which takes longer by far. */
+  unclean: 8 * 1024,
+  /** The same of a subject or a from. */
+  header: 2 * 1024,
   /** Bytes of heap that templates may take there, by `compiledBytes`. */
   cache: 64 * 1024 * 1024,
 } as const;

@@ -12,6 +12,8 @@ type Entry = { readonly compiled: Compiled; skip: number };
 const SKIPPED = 100;
 /** Milliseconds of one turn of the event loop after which what else there is to render waits for the next. */
 const TURN_MS = 5;
+/** Milliseconds that no render takes here but by a gap in the bounds, or on a machine that stood still. */
+const SLOW_MS = 20;
 
 /**
  * Renders on the main thread what is little work (`SMALL`): a message to a worker and back costs several times what
@@ -47,9 +49,11 @@ export class MainThread {
     }
     const begun = performance.now();
     const rendered = this.#engine.renderSmall(entry.compiled, context);
-    this.#spentMs += performance.now() - begun;
+    const took = performance.now() - begun;
+    this.#spentMs += took;
     void this.#turn();
-    if (rendered === undefined) entry.skip = SKIPPED;
+    // Also what came to an end, and took longer than anything should: the bounds have a gap, which must not be met each time.
+    if (rendered === undefined || took > SLOW_MS) entry.skip = SKIPPED;
     return rendered;
   }
 

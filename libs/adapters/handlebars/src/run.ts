@@ -1,5 +1,5 @@
 import { RenderFailure } from './context.ts';
-import { LIMITS, type Part } from './limits.ts';
+import { LIMITS, SMALL, type Part } from './limits.ts';
 
 /** What steps are: each value that is shown or asked about and each round of a loop is one, and these are more. */
 export const STEPS = {
@@ -9,9 +9,14 @@ export const STEPS = {
   newFormatter: 500,
   /** So many characters of a value are one step. */
   characters: 16,
+  /** The name of a host costs the square of its length by this: 4,000 characters of other scripts took 64 ms. */
+  hostSquared: 256,
   /** So many characters of html that text is derived from are one step. */
   htmlCharacters: 4,
 } as const;
+
+/** Every so many steps. */
+const LOOKS_AT_CLOCK = 16;
 
 /** A render has no steps left. */
 export class Exhausted extends Error {
@@ -41,22 +46,53 @@ export class Run {
   shown = 0;
   /** Whether a value was shown with characters that a body must be cleaned of. */
   unclean = false;
+  /** Whether it may not take long, because nobody can stop it. */
+  readonly isSmall: boolean;
+  /** Characters of this part so far, as they come out. */
+  written = 0;
   #steps: number;
+  #spent = 0;
   readonly #startedAt: number;
-  readonly #cpuAt: NodeJS.CpuUsage | undefined;
+  #cpuAt: NodeJS.CpuUsage | undefined;
 
   /** `steps`: after so many it ends with `Exhausted`. Without such a bound, its time is. */
   constructor(root: unknown, strict: boolean, steps: number) {
     this.root = root;
     this.strict = strict;
     this.#steps = steps;
-    this.#startedAt = steps === Infinity ? performance.now() : Infinity;
+    this.isSmall = steps !== Infinity;
+    this.#startedAt = performance.now();
     this.#cpuAt = steps === Infinity ? process.threadCpuUsage() : undefined;
   }
 
   spend(steps: number): void {
     this.#steps -= steps;
     if (this.#steps < 0) throw new Exhausted();
+    if (!this.isSmall) return;
+    this.#spent += 1;
+    if (this.#spent % LOOKS_AT_CLOCK === 0 && this.#hasUsed(SMALL.ms)) throw new Exhausted();
+  }
+
+  /**
+   * Time of this thread, not of the clock, decides: on a busy machine a render may wait long for its turn. Counted from the
+   * first look where nobody looked before: most small renders end without one.
+   */
+  #hasUsed(ms: number): boolean {
+    this.#cpuAt ??= process.threadCpuUsage();
+    if (performance.now() - this.#startedAt < ms) return false;
+    const used = process.threadCpuUsage(this.#cpuAt);
+    return (used.user + used.system) / 1000 >= ms;
+  }
+
+  /** Looking at a text takes as long as it is. */
+  look(value: unknown): void {
+    if (typeof value === 'string') this.spend(value.length / STEPS.characters);
+  }
+
+  /** So many characters come out. Where that becomes much, it is for a thread that can be stopped. */
+  write(characters: number): void {
+    this.written += characters;
+    if (this.isSmall && this.written > SMALL.output) throw new Exhausted();
   }
 
   /** Time and output multiply in rounds, so there they are counted while they grow. */
@@ -65,14 +101,7 @@ export class Run {
     this.rounds += 1;
     if (this.rounds > LIMITS.rounds)
       throw new RenderFailure(`All {{#each}} together ran more than ${LIMITS.rounds} rounds`);
-    if (this.rounds % 16 === 0) this.#checkTime();
-  }
-
-  /** Time of this thread, not of the clock, decides: on a busy machine a render may wait long for its turn. */
-  #checkTime(): void {
-    if (performance.now() - this.#startedAt < LIMITS.renderMs) return;
-    const used = process.threadCpuUsage(this.#cpuAt);
-    if ((used.user + used.system) / 1000 >= LIMITS.renderMs)
+    if (this.rounds % 16 === 0 && this.#hasUsed(LIMITS.renderMs))
       throw new RenderFailure(tooSlow('rendering', LIMITS.renderMs));
   }
 }

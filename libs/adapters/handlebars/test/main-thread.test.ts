@@ -15,6 +15,9 @@ const compiled = (template: EmailTemplate): Compiled => {
   return engine.compile(structuredClone(planned.plan));
 };
 const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
+/** The address of a host with a name of so many different characters. */
+const cjk = (length: number): string =>
+  `https://${String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e_00 + n))}/`;
 const nested = (depth: number): JsonObject => ({ a: depth === 0 ? 'x' : nested(depth - 1) });
 
 describe('the main thread leaves to a worker', () => {
@@ -28,6 +31,23 @@ describe('the main thread leaves to a worker', () => {
     ['long comparisons, often', '{{lt a b}}'.repeat(240), { a: `${quotes}1`, b: 'x' }],
     ['many formatters', '{{#each a}}{{number 1 minimum=this locale="de"}}{{/each}}', { a: list(20) }],
     ['many links', '{{#each a}}{{url @root.b}}{{/each}}', { a: list(1000), b: 'https://a.example/' }],
+    [
+      'hosts of other scripts',
+      '{{#each a}}{{#if (eq "x" (url ../h))}}{{/if}}{{/each}}',
+      { a: list(280), h: cjk(4000) },
+    ],
+    ['one of them', '{{url h}}', { h: cjk(4000) }],
+    ['hosts in percent signs', '{{url h}}', { h: `https:\\\t${encodeURIComponent('一丁七'.repeat(130))}` }],
+    ['what formatters show', '{{#if (eq "x" (date o))}}{{/if}}', { o: [{ a: '\u0001'.repeat(30_000) }] }],
+    [
+      'long fractions of a second',
+      '{{date o}}{{date o}}{{date o}}',
+      { o: `2026-01-01T00:00:00.${'1'.repeat(30_000)}Z` },
+    ],
+    ['the second of two texts', '{{eq "x" b}}{{eq "x" b}}{{eq "x" b}}', { b: 'x'.repeat(30_000) }],
+    ['much that is written', `{{#each a}}${'x'.repeat(2000)}{{/each}}`, { a: list(100) }],
+    ['much that has to be cleaned', `{{#each a}}\ud800${' \r'.repeat(90)}{{/each}}`, { a: list(100) }],
+    ['a little, cleaned for one value', `{{a}}${'a\r\n'.repeat(6000)}`, { a: '\u0001' }],
     ['many values', 'hello', { a: list(2001) }],
     ['many characters', 'hello', { a: 'x'.repeat(40_000) }],
     ['long names', 'hello', { ['x'.repeat(40_000)]: 1 }],
@@ -39,6 +59,14 @@ describe('the main thread leaves to a worker', () => {
     expect(engine.renderSmall(template, context)).toBeUndefined();
     // It is the amount that it refuses.
     expect(engine.renderSmall(template, { a: 1, b: 2 })).toMatchObject({ ok: true });
+  });
+
+  test('a subject, or a sender, that comes out long', () => {
+    const subject = compiled({ subject: '{{#each a}} a  b\t{{/each}}', text: 't' });
+    expect(engine.renderSmall(subject, { a: list(500) })).toBeUndefined();
+    const from = compiled({ subject: 's', from: '{{#each a}} a  b\t{{/each}} <a@example.com>', text: 't' });
+    expect(engine.renderSmall(from, { a: list(500) })).toBeUndefined();
+    expect(engine.renderSmall(from, { a: list(5) })).toMatchObject({ ok: true });
   });
 
   test('the text of much html', () => {

@@ -18,7 +18,8 @@ export const failureOf = (error: unknown): Failure =>
 
 /**
  * Commits a batch of requests as one transaction, each in a savepoint: a request that fails takes back its own changes
- * and no others'. Throws when the storage fails; then nothing of the batch counts as written.
+ * and no others'; appends that came together are one request (`joining.ts`), and fail together. Throws when the storage fails; then
+ * nothing of the batch counts as written.
  */
 export function createCommit(db: DatabaseSync, operations: Operations) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);

@@ -54,7 +54,7 @@ export function readBatches(bytes: Buffer, from: number, to: number): FetchedMes
     let value = byte & 0x7f;
     // Multiplied, not shifted: lengths fit into 31 bits, differences of times do not.
     for (let factor = 0x80; byte > 0x7f; factor *= 0x80) {
-      if (at >= to || factor > 2 ** 56) throw new RangeError('a number within a record goes on beyond its end');
+      if (at >= to || factor > 2 ** 63) throw new RangeError('a number within a record goes on beyond its end');
       byte = bytes[at++] as number;
       value += (byte & 0x7f) * factor;
     }
