@@ -20,7 +20,8 @@ const hasFailed = (file: TestFile): boolean => file.status === 'failed';
  */
 export function filesToRunAgain(first: Report, nameOf: (file: string) => string): string[] {
   const failed = first.testResults.filter(hasFailed).map((file) => nameOf(file.name));
-  const may = failed.length <= FILES_RUN_AGAIN && failed.every((name) => RUNS_THE_PRODUCT.test(name) && !PROOF.test(name));
+  const may =
+    failed.length <= FILES_RUN_AGAIN && failed.every((name) => RUNS_THE_PRODUCT.test(name) && !PROOF.test(name));
   return may ? failed : [];
 }
 
