@@ -4,7 +4,7 @@ import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts'
 
 export const TAKES = 300_000;
 /** On a busy machine a call is not always under way at a kill. */
-const MOST_SEEDS = 10;
+export const MOST_SEEDS = 10;
 /** Mail servers without whims, so that what goes wrong is the product's doing. The slow one is at work at each kill. */
 const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };
