@@ -74,12 +74,14 @@ export class Run {
   }
 
   /**
-   * Time of this thread, not of the clock, decides: on a busy machine a render may wait long for its turn. Counted from the
-   * first look where nobody looked before: most small renders end without one.
+   * Time of this thread, not of the clock, decides: on a busy machine a render may wait long for its turn. In a small render it
+   * counts from the first look after a millisecond: most end before that, and asking the system costs as much as they do.
    */
   #hasUsed(ms: number): boolean {
+    const passed = performance.now() - this.#startedAt;
+    if (passed < 1) return false;
     this.#cpuAt ??= process.threadCpuUsage();
-    if (performance.now() - this.#startedAt < ms) return false;
+    if (passed < ms) return false;
     const used = process.threadCpuUsage(this.#cpuAt);
     return (used.user + used.system) / 1000 >= ms;
   }
