@@ -1,4 +1,5 @@
 import produceDefinition from 'kafkajs/src/protocol/requests/produce/index.js';
+import { changeRequests, type RequestKind } from '../connection/changed-requests.ts';
 import { type BatchProducer, ReadyRecord, sizeOfBatch, writeBatch } from './record-batch.ts';
 
 type PartitionData = {
@@ -21,7 +22,6 @@ export type ProduceArguments = {
 /** What kafkajs takes for an encoder: it copies `buffer` behind the header of the request. */
 type Encoded = { readonly buf: Buffer; readonly buffer: Buffer };
 type Made = { readonly request: { readonly encode: () => Promise<unknown> } };
-type Definition = { protocol: (of: { readonly version: number }) => (args: ProduceArguments) => Made };
 
 /** The first version that takes batches of this form. Our brokers speak newer ones. */
 const TAKES_BATCHES = 3;
@@ -68,29 +68,17 @@ const isReady = ({ topicData }: ProduceArguments): boolean =>
     partitions.every(({ messages }) => messages.every((message) => message instanceof ReadyRecord)),
   );
 
-let isTaught = false;
-
-/**
- * From now on kafkajs sends what is a `ReadyRecord` by our encoder, and all else by its own. Done once per process.
- */
+/** From now on kafkajs sends what is a `ReadyRecord` by our encoder, and all else by its own. */
 export function sendReadyRecords(): void {
-  if (isTaught) return;
-  isTaught = true;
-  const definition = produceDefinition as Definition;
-  const { protocol } = definition;
-  definition.protocol = ({ version }) => {
-    const make = protocol({ version });
-    return (args) => {
-      const made = make(args);
-      if (!isReady(args)) return made;
-      if (version < TAKES_BATCHES || args.compression || args.transactionalId) {
-        throw new Error('ready records go uncompressed, without a transaction, to a broker of Kafka 0.11 or newer');
-      }
-      const encode = async (): Promise<Encoded> => {
-        const body = encodeProduce(args, Date.now());
-        return { buf: body, buffer: body };
-      };
-      return { ...made, request: { ...made.request, encode } };
+  changeRequests(produceDefinition as RequestKind<ProduceArguments, Made>, (made, args, version) => {
+    if (!isReady(args)) return made;
+    if (version < TAKES_BATCHES || args.compression || args.transactionalId) {
+      throw new Error('ready records go uncompressed, without a transaction, to a broker of Kafka 0.11 or newer');
+    }
+    const encode = async (): Promise<Encoded> => {
+      const body = encodeProduce(args, Date.now());
+      return { buf: body, buffer: body };
     };
-  };
+    return { ...made, request: { ...made.request, encode } };
+  });
 }

@@ -1,4 +1,5 @@
 import fetchDefinition from 'kafkajs/src/protocol/requests/fetch/index.js';
+import { changeRequests, type RequestKind } from '../connection/changed-requests.ts';
 import { type FetchedMessage, NotPlain, readBatches, readInt64 } from './batch-reader.ts';
 
 /** What a fetch asks for of one partition. An answer to this is read by us, any other by kafkajs. */
@@ -53,7 +54,6 @@ type Protocol = {
     readonly parse: unknown;
   };
 };
-type Definition = { protocol: (of: { readonly version: number }) => (args: FetchArguments) => Protocol };
 
 /** The version that is asked for (`fetchFromLeadersOnly`), and two before it whose answers have the same form. */
 const READ_HERE: ReadonlySet<number> = new Set([8, 9, 10]);
@@ -141,33 +141,22 @@ export function fromKafkajs({ responses, ...rest }: TheirAnswer): FetchAnswer {
   };
 }
 
-let isTaught = false;
-
-/** From now on answers to fetches of `WantedRecords` are read here. Done once per process. */
+/** From now on answers to fetches of `WantedRecords` are read here. */
 export function readWantedRecords(): void {
-  if (isTaught) return;
-  isTaught = true;
-  const definition = fetchDefinition as Definition;
-  const { protocol } = definition;
-  definition.protocol = ({ version }) => {
-    const make = protocol({ version });
-    return (args) => {
-      const made = make(args);
-      const isOurs = args.topics.every(({ partitions }) => partitions.every((one) => one instanceof WantedRecords));
-      if (!isOurs) return made;
-      const { decode } = made.response;
-      const theirs = async (payload: Buffer): Promise<FetchAnswer> =>
-        fromKafkajs((await decode(payload)) as TheirAnswer);
-      const read = async (payload: Buffer): Promise<FetchAnswer> => {
-        if (!READ_HERE.has(version)) return theirs(payload);
-        try {
-          return readAnswer(payload);
-        } catch (error) {
-          if (error instanceof NotPlain) return theirs(payload);
-          throw error;
-        }
-      };
-      return { ...made, response: { ...made.response, decode: read } };
+  changeRequests(fetchDefinition as RequestKind<FetchArguments, Protocol>, (made, { topics }, version) => {
+    const isOurs = topics.every(({ partitions }) => partitions.every((one) => one instanceof WantedRecords));
+    if (!isOurs) return made;
+    const { decode } = made.response;
+    const theirs = async (payload: Buffer): Promise<FetchAnswer> => fromKafkajs((await decode(payload)) as TheirAnswer);
+    const read = async (payload: Buffer): Promise<FetchAnswer> => {
+      if (!READ_HERE.has(version)) return theirs(payload);
+      try {
+        return readAnswer(payload);
+      } catch (error) {
+        if (error instanceof NotPlain) return theirs(payload);
+        throw error;
+      }
     };
-  };
+    return { ...made, response: { ...made.response, decode: read } };
+  });
 }
