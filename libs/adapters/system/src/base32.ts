@@ -1,4 +1,4 @@
-const ALPHABET = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.split('');
 /** Two digits at a time take half as long as one. */
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second));
 const PAIR_BITS = 10;
