@@ -1,6 +1,6 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { placeOf, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
-import { hashOf, knownName } from './json-reader-names.ts';
+import { expectedPlace, expectNext, hashOf, nameAt, placeOfName } from './json-reader-names.ts';
 import { INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
 import { pointerTo } from './json-reader-path.ts';
 
@@ -54,6 +54,8 @@ class Reader {
   readonly #limits: JsonLimits;
   /** Names and indexes from the root; as many as `#depth` lead to the value being read, what follows is of old. */
   readonly #path: (string | number)[] = [];
+  /** The place of the name that was read last. */
+  #latest = 0;
   #at = 0;
   #depth = 0;
   #keys = 0;
@@ -198,6 +200,13 @@ class Reader {
   #name(): string {
     const text = this.#text;
     const start = this.#at + 1;
+    const expected = expectedPlace(text, start, this.#latest);
+    if (expected >= 0) {
+      const name = nameAt(expected);
+      this.#latest = expected;
+      this.#at = start + name.length + 1;
+      return name;
+    }
     let at = start;
     let hash = 0;
     for (;;) {
@@ -208,7 +217,11 @@ class Reader {
       at += 1;
     }
     this.#at = at + 1;
-    return knownName(text, start, at, hash);
+    const place = placeOfName(text, start, at, hash);
+    if (place < 0) return text.slice(start, at);
+    expectNext(this.#latest, place);
+    this.#latest = place;
+    return nameAt(place);
   }
 
   #string(): string {

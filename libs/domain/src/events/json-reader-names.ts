@@ -48,9 +48,3 @@ export function placeOfName(text: string, start: number, end: number, hash: numb
 }
 
 export const hashOf = (hash: number, code: number): number => (Math.imul(hash, 31) + code) | 0;
-
-/** The characters of `text` from `start` up to `end`. */
-export function knownName(text: string, start: number, end: number, hash: number): string {
-  const place = placeOfName(text, start, end, hash);
-  return place < 0 ? text.slice(start, end) : nameAt(place);
-}

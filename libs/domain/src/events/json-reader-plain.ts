@@ -28,6 +28,11 @@ const SMALL_E = 0x65;
 /** What is read behind the end. */
 const END = -1;
 
+const WORDS: readonly (readonly [string, Json])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+];
 /** With so many digits an integer is below 2^53. */
 const EXACT_DIGITS = 15;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
@@ -102,28 +107,17 @@ class PlainReader {
 
   /** `first`: what comes before the first name, if the value is an object or a list of them. */
   #value(code: number, first: Before): Json | undefined {
-    switch (code) {
-      case QUOTE:
-        return this.#string();
-      case OPEN_OBJECT:
-        return this.#object(first);
-      case OPEN_LIST:
-        return this.#list(first);
-      case 0x74:
-        return this.#word('true', true);
-      case 0x66:
-        return this.#word('false', false);
-      case 0x6e:
-        return this.#word('null', null);
-      default:
-        return code === MINUS || isDigit(code) ? this.#number(code) : undefined;
-    }
+    if (code === QUOTE) return this.#string();
+    if (code === OPEN_OBJECT) return this.#object(first);
+    if (code === OPEN_LIST) return this.#list(first);
+    return code === MINUS || isDigit(code) ? this.#number(code) : this.#word();
   }
 
-  #word(word: string, value: Json): Json | undefined {
-    if (!this.#text.startsWith(word, this.#at)) return undefined;
-    this.#at += word.length;
-    return value;
+  #word(): Json | undefined {
+    const found = WORDS.find(([word]) => this.#text.startsWith(word, this.#at));
+    if (!found) return undefined;
+    this.#at += found[0].length;
+    return found[1];
   }
 
   #string(): string | undefined {

@@ -19,9 +19,12 @@ const KAFKAJS: readonly (readonly [string, number])[] = [
   ['long-'.repeat(40), -1904236913],
 ];
 
-test.each([...KAFKA, ...KAFKAJS])('%s has the partition that Kafka gives it, now and in the next release', (key, hash) => {
-  for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
-});
+test.each([...KAFKA, ...KAFKAJS])(
+  '%s has the partition that Kafka gives it, now and in the next release',
+  (key, hash) => {
+    for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
+  },
+);
 
 test('a partition is one of those that there are', () => {
   fc.assert(
