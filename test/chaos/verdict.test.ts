@@ -55,6 +55,13 @@ describe('The verdict', () => {
     expect(kinds(course, { ...evidence, unread: ['carillon.events/3: 7 of 9 read'] })).toEqual(['stuck']);
   });
 
+  it('finds stuck a projection or a sweeper that stood still, though all was sent and a stop set it right', () => {
+    const { course, evidence } = orderIs();
+    for (const what of ['control on carillon.outcomes/1: 4 of 5 read', 'dlv_1: an outcome is not on the log']) {
+      expect(kinds({ ...course, leftOpen: [what] }, evidence)).toEqual(['stuck']);
+    }
+  });
+
   it('finds lost a duplicate that nobody is told of', () => {
     const { course, evidence, delivery } = orderIs();
     const second = deliveryOf({ slot: delivery.slot }).intent;

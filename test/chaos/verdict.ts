@@ -14,6 +14,8 @@ export type Course = Promised &
     readonly partner: PartnerSide;
     /** From the last fault, or the last 202 where that came later, until it was at rest; left out: nobody measured it. */
     readonly settledAfter?: number;
+    /** What nobody had done when nothing moved any more in the running product; left out: nobody looked. */
+    readonly leftOpen?: readonly string[];
   };
 
 /**
@@ -42,7 +44,7 @@ export function judge(course: Course, evidence: Evidence): readonly Finding[] {
     ...findLost(events, course, evidence),
     ...findTwice(course, evidence),
     ...findAsked(course.partner, evidence, slack),
-    ...findStuck(evidence),
+    ...findStuck(course, evidence),
     ...findLate(course),
     ...findDoubts(course, evidence, slack),
     ...findUntrue(events, course, evidence),
@@ -127,11 +129,13 @@ function findTwice({ mail }: Course, { intents }: Evidence): readonly Finding[] 
     .map(([name, times]) => ({ kind: 'twice', what: `${name}: ${times} messages` }));
 }
 
-const findStuck = ({ deliveries, unread }: Evidence): readonly Finding[] => [
+const findStuck = ({ leftOpen = [] }: Course, { deliveries, unread }: Evidence): readonly Finding[] => [
   ...deliveries
     .filter(({ state }) => !TERMINAL_STATES.has(state) && state !== 'IN_DOUBT')
     .map(({ id, state, reason }): Finding => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` })),
   ...unread.map((what): Finding => ({ kind: 'stuck', what })),
+  // Also what a stop or a start would have set right.
+  ...leftOpen.map((what): Finding => ({ kind: 'stuck', what: `nothing moves any more: ${what}` })),
 ];
 
 function findLate({ settledAfter = 0 }: Course): readonly Finding[] {

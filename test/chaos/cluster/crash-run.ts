@@ -139,7 +139,8 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     // Where an event is not taken at all, there is nothing to wait for.
     const { quiet: standstill } = options;
     const settling = { since, ...(standstill !== undefined && { standstill }) };
-    const settledAfter = given.length > 0 ? 0 : (await settle(lookAt(stores), settling)).after;
+    const settled = given.length > 0 ? undefined : await settle(lookAt(stores), settling);
+    const settledAfter = settled?.after ?? 0;
     await supervisor.end();
     await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
@@ -159,6 +160,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
         outages: outagesOf(supervisor.faults),
       },
       settledAfter,
+      leftOpen: settled?.open ?? [],
     };
     return {
       findings: [...given, ...judge(course, evidence)],

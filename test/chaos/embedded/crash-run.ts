@@ -18,8 +18,8 @@ import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture, Posts } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
-import { comeToRest, settleInLife, type Rest } from './rest.ts';
-import { standingStill } from '../settle.ts';
+import { comeToRest, settleInLife } from './rest.ts';
+import { standingStill, type Rest } from '../settle.ts';
 
 export type CrashOptions = {
   readonly seed: number;
@@ -120,7 +120,7 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       standing.push(...standingStill(settled));
     }
     const kills = await killRepeatedly(options, first, launch, address);
-    const { evidence, settledAfter } = await comeToRest({
+    const { evidence, settledAfter, leftOpen } = await comeToRest({
       dataDir,
       launch,
       posts,
@@ -142,6 +142,7 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
         troubles,
         standing,
         evidence,
+        leftOpen,
         settledAfter: Math.max(recoveredAfter, settledAfter),
         ...others,
       },
@@ -198,7 +199,7 @@ type Run = Others & {
 } & Rest;
 
 async function report(
-  { options, posters, smtp, partner, kills, troubles, standing, evidence, settledAfter }: Run,
+  { options, posters, smtp, partner, kills, troubles, standing, evidence, leftOpen, settledAfter }: Run,
   stderr: string,
 ): Promise<CrashReport> {
   const mail = await smtp.entries();
@@ -212,6 +213,7 @@ async function report(
     callsAtKills: { sends: await smtp.sends(), kills: cuts },
     partner: { calls: partner.calls, cuts },
     settledAfter,
+    leftOpen,
   };
   const inDoubt = (reason: string): number =>
     evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;

@@ -74,7 +74,7 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
     await network.trouble(options.spans, options.progress);
     const since = await posters.finish();
     // The same life: a start would set right what stands still.
-    const { evidence, settledAfter } = await comeToRest({
+    const { evidence, settledAfter, leftOpen } = await comeToRest({
       dataDir,
       launch,
       running: life,
@@ -96,6 +96,7 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
           answersLost: network.resets('delivery-smtp'),
           partner: { calls: partner.calls, cuts: network.cuts() },
           settledAfter,
+          leftOpen,
         },
         evidence,
       ),

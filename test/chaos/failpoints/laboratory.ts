@@ -246,7 +246,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   }
 
   async function finish(): Promise<LabReport> {
-    const evidence = await patient.rest(floor.promises, options.quiet);
+    const { evidence, settledAfter, leftOpen } = await patient.rest(floor.promises, options.quiet);
     const died = patient.deaths().map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
     const mail = await smtp.entries();
     const reached = done.filter(({ who }) => who !== null).map((one) => one.case);
@@ -257,6 +257,8 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
       callsAtKills: callsCut,
       answersLost: reached.filter(losesAnAnswer).length,
       partner: { calls: partner.calls, cuts },
+      settledAfter,
+      leftOpen,
     };
     return {
       findings: [...untaken, ...died, ...judge(course, evidence), ...misjudged(floor, evidence)],
