@@ -92,7 +92,7 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
           firstMembers,
           mail,
           // Nobody was killed.
-          callsAtKills: 0,
+          atKills: { sends: await smtp.sends(), kills: [] },
           answersLost: network.resets('delivery-smtp'),
           partner: { calls: partner.calls, cuts: network.cuts() },
           settledAfter,
@@ -112,7 +112,7 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
         attempts: evidence.deliveries.reduce((sum, one) => sum + one.attempts.length, 0),
         failed: evidence.deliveries.filter(({ state }) => state === 'FAILED').length,
         doubts: inDoubt.length,
-        mailsReset: network.resets('delivery-smtp'),
+        mailsReset: network.resets('delivery-smtp').reduce((sum, { most }) => sum + most, 0),
       },
     };
   } finally {
