@@ -56,8 +56,6 @@ mail: at ${IDLE} events a second, and at half of the rate of the last burst. Aft
           side: name,
           measure: 'p50',
           wanted: 'at most',
-          // There is no floor: the delay is stated.
-          floor: Number.POSITIVE_INFINITY,
           goal: 50,
         })),
       },
