@@ -172,7 +172,7 @@ export const growth: Bench = {
   name: 'growth',
   title: 'How cost grows',
   what: `What the engine does with a batch of ${BATCH} events, from the bytes of the log to the records that follow, and what the ledger does
-with new slots, while one thing grows and all else stays; and how 1 to 4 engine processes work off one backlog, as in the bench \`evaluate\`: more of them than the machine
+with new slots beside those it holds (filled beforehand, indexes made over all of them at once), while one thing grows and all else stays; and how 1 to 4 engine processes work off one backlog, as in the bench \`evaluate\`: more of them than the machine
 has cores cannot be faster on it. Both axes of the charts are logarithmic.`,
   cases: [
     growing(

@@ -2,7 +2,7 @@ import type { Bench, BenchCase, Side } from '../harness/bench.ts';
 import { type Backend, bothBackends, CONNECTIONS, delaysOf, mailedSide, type Sending } from '../mailed-events.ts';
 
 /** Twenty minutes of it. */
-const PACE = { rounds: 20, seconds: 60 };
+const PACE = { rounds: 40, seconds: 30 };
 const SHARE = 0.6;
 /** Seconds of posting as fast as it goes, all of whose mails are waited for: they show what full load is. */
 const BURST = 5;
