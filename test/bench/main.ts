@@ -79,8 +79,10 @@ async function main(): Promise<number> {
   const order = BENCHES.map(({ name }) => name);
   let counts = true;
   for (const bench of benches) {
+    const begun = performance.now();
     const result = await runBench(bench, { rounds, seconds, ...soak, tell: (line) => console.log(line) });
     counts = tellVerdicts(result) && counts;
+    console.log(`  took ${Math.round((performance.now() - begun) / 1000)} s`);
     if (!write) continue;
     // After each bench: what was measured stays where a later one fails.
     const section = sectionOf(result, circumstances(rounds, seconds, new Date()));
