@@ -16,6 +16,7 @@ import { findLate, judge, type Finding } from '../verdict.ts';
 import {
   caseName,
   goesMissing,
+  isPutOff,
   leavesALease,
   losesACall,
   losesAnAnswer,
@@ -249,7 +250,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
       (error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }),
     );
-    untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
+    if (!isPutOff(one)) untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
   }
 
   async function runAndKill(one: FailpointCase): Promise<void> {
