@@ -154,9 +154,6 @@ export const leavesALease = (one: FailpointCase): boolean => cutsACall(one) || (
 export const losesAnAnswer = ({ at, action }: FailpointCase): boolean =>
   action === 'throw' && placeOf(at) === 'provider.send';
 
-/** Whether the mail server is in trouble for as long as it takes: it puts the mail off, and its account may be paused for that. */
-export const isPutOff = (one: FailpointCase): boolean => ['never', 'cancelled'].includes(situationOf(one));
-
 /** Whether the product never learns what a partner answered, so that it asks again. */
 export const losesACall = ({ at, action }: FailpointCase): boolean => action === 'throw' && at === 'partner.call.after';
 
