@@ -10,12 +10,13 @@ import { configure } from './product.ts';
 import { countFired, ruleFiles } from './rule-set.ts';
 import { shared, type Shared } from './started-once.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { secondsOf } from './warm-up.ts';
 
 /** What an engine forces to disk. */
 export const ENGINE_SYNCS = `${BROKER}; checkpoints: FerretDB's PostgreSQL, fsync off`;
 
-/** Events of a round: they wait on the log before it begins. */
-export const EVENTS = 10_000;
+/** They wait on the log before the time begins; a round has as many such backlogs as its time takes. */
+export const EVENTS = 20_000;
 const BATCH = 500;
 
 /** What engines stand on, as the product expects it: for one cluster. */
@@ -56,8 +57,8 @@ export type EvaluatingOptions = {
 };
 
 /**
- * The evaluator is halted while the events of a round are written, far shorter than its session lasts; the time begins
- * when it goes on and ends when a reader of what is committed has seen the last intent.
+ * The evaluator is halted while a backlog is written, far shorter than its session lasts; the time begins when it goes
+ * on and ends when a reader of what is committed has seen the last intent.
  */
 export function evaluating({ name, syncs, at, stand, start }: EvaluatingOptions): Side {
   async function open(): Promise<OpenSide> {
@@ -74,22 +75,32 @@ export function evaluating({ name, syncs, at, stand, start }: EvaluatingOptions)
     const outcome = await followTopic(brokers, evaluator.output);
     const records = createRecords(name.replaceAll(/\W+/g, '-'), PARTITIONS);
     let expected = 0;
+
+    async function fill(): Promise<void> {
+      await evaluator.kill('SIGSTOP');
+      try {
+        for (let written = 0; written < EVENTS; written += BATCH) {
+          const batch = Array.from({ length: BATCH }, records.next);
+          for (const record of batch) expected += countFor(record);
+          await producer.send(batch);
+        }
+      } finally {
+        await evaluator.kill('SIGCONT');
+      }
+    }
+
     return {
       processes: { ...evaluator.processes, broker: services.kafka.nodes[0]?.pid ?? 0 },
-      async round() {
-        await evaluator.kill('SIGSTOP');
-        try {
-          for (let written = 0; written < EVENTS; written += BATCH) {
-            const batch = Array.from({ length: BATCH }, records.next);
-            for (const record of batch) expected += countFor(record);
-            await producer.send(batch);
-          }
-        } finally {
-          await evaluator.kill('SIGCONT');
+      async round(round) {
+        let done = 0;
+        let seconds = 0;
+        for (const enough = secondsOf(round); seconds < enough; done += EVENTS) {
+          await fill();
+          const begun = performance.now();
+          await outcome.reach(expected);
+          seconds += (performance.now() - begun) / 1000;
         }
-        const begun = performance.now();
-        await outcome.reach(expected);
-        return { done: EVENTS, seconds: (performance.now() - begun) / 1000 };
+        return { done, seconds };
       },
       async verify() {
         const total = [...outcome.keys.values()].reduce((sum, count) => sum + count, 0);

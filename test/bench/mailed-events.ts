@@ -91,7 +91,7 @@ export type Sending = {
   /** How events come in a round. */
   load(round: Round, backend: Backend): LoadPlan['load'];
   /** What the round says, of when it began, the last mail came, and each mail came after its 202. */
-  read(done: number, seconds: number, afterAnswer: readonly number[], backend: Backend): Reading;
+  read(done: number, seconds: number, afterAnswer: readonly number[], backend: Backend, round: Round): Reading;
 };
 
 /** Events posted to the product, each of them mailed. Every 202 has to be on its log once, and mailed once. */
@@ -128,7 +128,7 @@ function sideOf(backend: Backend, sending: Sending, { target, load, shares }: St
       for (const { subject } of mails) mailed.set(subject, (mailed.get(subject) ?? 0) + 1);
       const last = mails.reduce((latest, { at }) => Math.max(latest, at), begun);
       const afterAnswer = mails.map(({ subject, at }) => at - (answeredAt.get(subject) ?? at));
-      return sending.read(result.acknowledged.length, (last - begun) / 1000, afterAnswer, backend);
+      return sending.read(result.acknowledged.length, (last - begun) / 1000, afterAnswer, backend, round);
     },
     async verify() {
       const onLog = stored && (await stored());
@@ -148,6 +148,25 @@ function sideOf(backend: Backend, sending: Sending, { target, load, shares }: St
     },
   };
 }
+
+/** How often a side goes through its bursts before they show what it can do: the first are slower than it will be. */
+export const WARMING_BURSTS = 3;
+
+/** Of the round that warms up, a side does so many in a row, each to its last mail; the last of them is its reading. */
+export const warmedByBursts = (side: Side): Side => ({
+  ...side,
+  async open() {
+    const opened = await side.open();
+    return {
+      ...opened,
+      async round(round) {
+        const before = round.number === 0 ? WARMING_BURSTS - 1 : 0;
+        for (let burst = 0; burst < before; burst += 1) await opened.round(round);
+        return opened.round(round);
+      },
+    };
+  },
+});
 
 export const delaysOf = (milliseconds: readonly number[]): Histogram => {
   const delays = createDelays();

@@ -6,12 +6,14 @@ import { runBench, type BenchResult } from './harness/run.ts';
 import { judge } from './harness/statistics.ts';
 import { circumstances, comparisonText, judgementText, sectionOf, writeReport, type Section } from './report.ts';
 
-const HELP = `npm run bench -- [NAME...] [--rounds N] [--seconds N] [--write] [--list]
+const HELP = `npm run bench -- [NAME...] [--rounds N] [--seconds N] [--minutes N] [--rate N] [--write] [--list]
 
 Measures the product beside others that do the same work, in turns: see docs/benchmarks.md. Without a NAME: all of them.
 
   --rounds N   counted rounds of each side, after one to warm up (5 unless set)
   --seconds N  how long a side works in a round (5 unless set)
+  --minutes N  how long the soak is (20 unless set)
+  --rate N     events that come in each second of the soak (0.6 of what a burst has shown, unless set)
   --write      writes the results into docs/benchmarks.md and docs/images/bench
   --list       only lists the benches
   --help       this text
@@ -33,6 +35,8 @@ function readOptions() {
     options: {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '5' },
+      minutes: { type: 'string' },
+      rate: { type: 'string' },
       write: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -43,7 +47,12 @@ function readOptions() {
   const rounds = positive(values.rounds, 'rounds');
   if (!Number.isInteger(rounds)) throw new Error(`--rounds takes a whole number, not ${values.rounds}`);
   const benches = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  return { ...values, rounds, seconds: positive(values.seconds, 'seconds'), benches };
+  const soak = {
+    ...(values.minutes !== undefined && { minutes: positive(values.minutes, 'minutes') }),
+    ...(values.rate !== undefined && { rate: positive(values.rate, 'rate') }),
+  };
+  const { write, list, help } = values;
+  return { write, list, help, rounds, seconds: positive(values.seconds, 'seconds'), soak, benches };
 }
 
 /** Whether every side's result counts. */
@@ -58,7 +67,7 @@ function tellVerdicts({ cases }: BenchResult): boolean {
 }
 
 async function main(): Promise<number> {
-  const { benches, rounds, seconds, write, list, help } = readOptions();
+  const { benches, rounds, seconds, soak, write, list, help } = readOptions();
   if (help) {
     console.log(HELP);
     return 0;
@@ -70,8 +79,10 @@ async function main(): Promise<number> {
   const order = BENCHES.map(({ name }) => name);
   let counts = true;
   for (const bench of benches) {
-    const result = await runBench(bench, { rounds, seconds, tell: (line) => console.log(line) });
+    const begun = performance.now();
+    const result = await runBench(bench, { rounds, seconds, ...soak, tell: (line) => console.log(line) });
     counts = tellVerdicts(result) && counts;
+    console.log(`  took ${Math.round((performance.now() - begun) / 1000)} s`);
     if (!write) continue;
     // After each bench: what was measured stays where a later one fails.
     const section = sectionOf(result, circumstances(rounds, seconds, new Date()));

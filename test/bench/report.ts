@@ -2,9 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { chartOf, MEASURED_IN, shortNumber } from './charts.ts';
-import { courseOf, FLAT_WITHIN } from './harness/memory.ts';
+import { courseOf } from './harness/memory.ts';
 import type { BenchResult, CaseResult, SideResult } from './harness/run.ts';
-import { judge, spreadIn, spreadOf, type Judgement, type Spread } from './harness/statistics.ts';
+import { isLoadTheLimit, judge, spreadIn, spreadOf, type Judgement, type Spread } from './harness/statistics.ts';
 
 /** What a run was made on and how: it stands above each result. */
 export type Circumstances = {
@@ -44,6 +44,16 @@ function cpuText({ rounds }: SideResult): string {
   return names.map((name) => `${name} ${shortNumber(perThousand(name))}`).join(', ');
 }
 
+/** What is to be known of the load beside a rate. */
+function loadNotes({ rounds }: SideResult): readonly string[] {
+  const limited = rounds.filter(isLoadTheLimit).length;
+  const offered = rounds.flatMap((round) => round.offered ?? []);
+  return [
+    ...(offered.length > 0 ? [`offered ${withSpread(spreadOf(offered))}`] : []),
+    ...(limited > 0 ? [`**the load was the limit** in ${limited} of ${rounds.length} rounds`] : []),
+  ];
+}
+
 function sideRow(side: SideResult, hasDelays: boolean): readonly string[] {
   const blank = hasDelays ? ['', '', ''] : [];
   if (side.skipped !== undefined) return [side.name, `skipped: ${side.skipped}`, '', ...blank, side.syncs];
@@ -53,7 +63,7 @@ function sideRow(side: SideResult, hasDelays: boolean): readonly string[] {
     return spread ? withSpread(spread) : '';
   };
   const delays = hasDelays ? [shown('p50'), shown('p99'), shown('max')] : [];
-  return [side.name, shown('rate'), cpuText(side), ...delays, side.syncs];
+  return [side.name, [shown('rate'), ...loadNotes(side)].join('; '), cpuText(side), ...delays, side.syncs];
 }
 
 /** `carillon / closure, evaluations per second`. */
@@ -63,12 +73,15 @@ export const comparisonText = ({ comparison }: Judgement, counted: string): stri
 /** `0.71 (0.68..0.73): floor met`; or why there is no figure. */
 export function judgementText(judgement: Judgement): string {
   if ('why' in judgement) return `${judgement.verdict}: ${judgement.why}`;
-  return `${withSpread({ ...judgement.spread, median: judgement.value })}: ${judgement.verdict}`;
+  const { spread, value, verdict, limited } = judgement;
+  const beware = limited.length === 0 ? '' : ` (the load was the limit of ${limited.join(' and ')})`;
+  return `${withSpread({ ...spread, median: value })}: ${verdict}${beware}`;
 }
 
 function judgementRow(judgement: Judgement, counted: string): readonly string[] {
   const { wanted, floor, goal } = judgement.comparison;
-  const bound = (value: number): string => `${wanted === 'at least' ? '≥' : '≤'} ${shortNumber(value)}`;
+  const bound = (value: number | undefined): string =>
+    value === undefined ? '' : `${wanted === 'at least' ? '≥' : '≤'} ${shortNumber(value)}`;
   return [comparisonText(judgement, counted), judgementText(judgement), bound(floor), bound(goal)];
 }
 
@@ -76,10 +89,12 @@ function judgementRow(judgement: Judgement, counted: string): readonly string[] 
 function courseRows({ sides, memoryOf = [] }: CaseResult): readonly (readonly string[])[] {
   return sides.flatMap(({ rounds, faults }) =>
     memoryOf.flatMap((name) => {
-      const course = faults.length > 0 ? null : courseOf(rounds.flatMap(({ memory }) => memory[name] ?? []));
+      const own = rounds.map(({ seconds, memory }) => ({ seconds, memory: memory[name] ?? Number.NaN }));
+      const course = faults.length > 0 ? null : courseOf(own);
       if (!course) return [];
-      const { early, late, ratio, isFlat } = course;
-      return [[name, shortNumber(early), shortNumber(late), `${shortNumber(ratio)}: ${isFlat ? 'flat' : '**grows**'}`]];
+      const { early, late, slope, isFlat } = course;
+      const words = isFlat ? 'flat' : '**grows**';
+      return [[name, shortNumber(early), shortNumber(late), `${withSpread(slope)}: ${words}`]];
     }),
   );
 }
@@ -112,7 +127,7 @@ function caseText(result: CaseResult, image: string | null): string {
         ]
       : []),
     ...(courses.length > 0
-      ? [table(['memory of', 'MiB, second quarter', 'MiB, last quarter', `ratio, flat to ${FLAT_WITHIN}`], courses)]
+      ? [table(['memory of', 'MiB, second quarter', 'MiB, last quarter', 'MiB an hour (95 %)'], courses)]
       : []),
     ...(image === null ? [] : [`![${result.title}](images/bench/${image})`]),
   ];

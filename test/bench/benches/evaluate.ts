@@ -26,10 +26,10 @@ async function startPeer({ kafka: { brokers } }: ClusterServices): Promise<Evalu
 export const evaluate: Bench = {
   name: 'evaluate',
   title: 'Evaluating events on Kafka',
-  what: `${EVENTS.toLocaleString('en')} events of 732 bytes wait on a topic of 8 partitions (one broker, Kafka 4.3); ${OF_EACH_SHAPE * 5} rules of the five shapes judge each of them, and
+  what: `${EVENTS.toLocaleString('en')} events of 732 bytes wait on a topic of 8 partitions (one broker, Kafka 4.3), again and again until a round is over; ${OF_EACH_SHAPE * 5} rules of the five shapes judge each of them, and
 about one in five gives an intent that carries the whole event. \`carillon run engine\` works at least once with ids that make repeats harmless, and keeps its checkpoints in FerretDB; the
 Kafka Streams program in \`test/bench/peers/kafka-streams\` has the same rules as lambdas over Jackson, one thread and \`exactly_once_v2\`. The time ends when a reader of
-what is committed has seen the last intent. Every intent that is due has to be there once; what is due is counted by closures written by hand.`,
+what is committed has seen the last intent. Both sides work for ten seconds before it counts, so that V8 and the JVM have compiled what is hot. Every intent that is due has to be there once; what is due is counted by closures written by hand.`,
   cases: [
     {
       title: '100 rules',

@@ -4,6 +4,7 @@ import { createDice } from '../corpus.ts';
 import type { Bench, BenchCase, Side } from '../harness/bench.ts';
 import { workOff } from '../harness/backlog.ts';
 import { closedLoop } from '../harness/load.ts';
+import { secondsOf } from '../warm-up.ts';
 
 const OPEN = 64;
 
@@ -21,8 +22,12 @@ const carillon = (span: Span): Side => ({
   async open() {
     const engine = await startAskingEngine({ crm: createPartner(span) });
     return {
-      round: ({ seconds }) =>
-        workOff({ seconds, add: (count) => engine.trigger('crm', count), done: () => engine.answered('crm') }),
+      round: (round) =>
+        workOff({
+          seconds: secondsOf(round),
+          add: (count) => engine.trigger('crm', count),
+          done: () => engine.answered('crm'),
+        }),
       verify: () => engine.faults('crm'),
       close: () => engine.close(),
     };
@@ -38,8 +43,8 @@ const waiting = (name: string, open: number, span: Span): Side => ({
     let most = 0;
     let now = 0;
     return {
-      async round({ seconds }) {
-        const { done, seconds: took } = await closedLoop({ open, seconds }, async () => {
+      async round(round) {
+        const { done, seconds: took } = await closedLoop({ open, seconds: secondsOf(round) }, async () => {
           most = Math.max(most, (now += 1));
           await partner();
           now -= 1;

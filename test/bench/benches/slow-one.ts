@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NewRecord } from '@carillon/ports';
-import { startStageConsumer } from '@carillon/runtime';
-import { openTopology } from '@carillon/testing/topology';
 import { startAskingEngine } from '../asking-engine.ts';
-import { createCorpus } from '../corpus.ts';
 import type { Bench, BenchCase, Side } from '../harness/bench.ts';
 import { workOff } from '../harness/backlog.ts';
+import { BROKER } from '../http/cluster-stand.ts';
 import { startSendingDelivery } from '../sending-delivery.ts';
+import { slowPartitionEmbedded, slowPartitionOnKafka } from '../slow-partition.ts';
 
 /** How long the slow one takes each time, and the others, in milliseconds. */
 const SLOW = 2_000;
@@ -28,9 +26,9 @@ type TwoWays = {
 };
 
 /** The quick way is measured; beside the slow one, that one never runs empty. */
-const side = (name: string, open: () => Promise<TwoWays>): Side => ({
+const side = (name: string, syncs: string, open: () => Promise<TwoWays>): Side => ({
   name,
-  syncs: SQLITE,
+  syncs,
   async open() {
     const ways = await open();
     const keepBehind = async (): Promise<void> => {
@@ -84,73 +82,33 @@ async function accounts(): Promise<TwoWays> {
   };
 }
 
-const PARTITIONS = 8;
-const SLOW_PARTITION = 0;
+type Open = (name: string) => Promise<TwoWays>;
 
-/** One stage over all partitions of the log, which takes long about each batch of the first. */
-async function partitions(): Promise<TwoWays> {
-  const topology = await openTopology({ partitions: PARTITIONS });
-  const { log, checkpoints } = topology.data;
-  const corpus = createCorpus();
-  const handled = new Map<number, number>();
-  const added = new Map<number, number>();
-  let quickAt = 0;
-  const consumption = await startStageConsumer({
-    group: 'bench',
-    topic: 'carillon.events',
-    log,
-    checkpoints,
-    watch: topology.witness,
-    stage: {
-      name: 'bench',
-      async handle(records, state) {
-        await sleep(state.partition === SLOW_PARTITION ? SLOW : QUICK);
-        handled.set(state.partition, (handled.get(state.partition) ?? 0) + records.length);
-        return { fates: records.map(() => ({ kind: 'done' })), outputs: [], state };
-      },
-    },
-  });
-  function recordIn(partition: number): NewRecord {
-    added.set(partition, (added.get(partition) ?? 0) + 1);
-    const value = Buffer.from(JSON.stringify(corpus.next()));
-    return { topic: 'carillon.events', partition, key: `key-${partition}`, value, headers: {} };
-  }
-  const sum = (counts: ReadonlyMap<number, number>): number =>
-    [...counts].reduce((all, [partition, count]) => all + (partition === SLOW_PARTITION ? 0 : count), 0);
-  return {
-    async add(way, count) {
-      const places = Array.from({ length: count }, () =>
-        way === 'slow' ? SLOW_PARTITION : 1 + ((quickAt += 1) % (PARTITIONS - 1)),
-      );
-      await log.append(places.map(recordIn));
-    },
-    waiting: () => (added.get(SLOW_PARTITION) ?? 0) - (handled.get(SLOW_PARTITION) ?? 0),
-    done: () => sum(handled),
-    faults: async () =>
-      sum(handled) === sum(added) ? [] : [`${sum(added)} records were appended, ${sum(handled)} handled`],
-    async close() {
-      await consumption.stop();
-      await topology.close();
-    },
-  };
-}
-
-const slowCase = (title: string, counted: string, open: () => Promise<TwoWays>): BenchCase => ({
+const slowCase = (title: string, counted: string, open: Open, syncs = SQLITE): BenchCase => ({
   title,
   counted,
-  sides: [side(BESIDE, open), side(ALONE, open)],
+  sides: [BESIDE, ALONE].map((name) => side(name, syncs, () => open(name))),
   comparisons: [{ side: BESIDE, to: ALONE, measure: 'rate', wanted: 'at least', floor: 0.9, goal: 0.97 }],
 });
+
+const TIMES = { slow: SLOW, quick: QUICK };
 
 export const slowOne: Bench = {
   name: 'slow-one',
   title: 'Beside a slow one',
-  what: `Two partners, two provider accounts, or eight partitions of the log, over the embedded backend. Of one, each call or batch takes
+  what: `Two partners or two provider accounts over the embedded backend, or eight partitions of the log on either backend. Of one, each call or batch takes
 ${SLOW / 1000} s and work waits for it all the time; of the others it takes ${QUICK} ms. What counts is how fast the others are, with the slow one and without it.
-The partners and accounts are timers in the same process.`,
+The partners and accounts are timers in the same process, and so is what the stage does with a batch. On Kafka (one broker, 4.3, positions in FerretDB) one consumer
+has all eight partitions, through the product's own log; the two sides read two topics of the same broker.`,
   cases: [
     slowCase('a slow partner', 'lookups', partners),
     slowCase('a slow provider', 'messages', accounts),
-    slowCase('a slow partition, embedded', 'records', partitions),
+    slowCase('a slow partition, embedded', 'records', () => slowPartitionEmbedded(TIMES)),
+    slowCase(
+      'a slow partition, Kafka',
+      'records',
+      (name) => slowPartitionOnKafka(name === BESIDE ? 'carillon.events' : 'carillon.intents', TIMES),
+      `${BROKER}; positions: FerretDB's PostgreSQL, fsync off`,
+    ),
   ],
 };

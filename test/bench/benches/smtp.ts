@@ -10,6 +10,7 @@ import { createTransport } from 'nodemailer';
 import type { Bench, OpenSide, Side } from '../harness/bench.ts';
 import { closedLoop } from '../harness/load.ts';
 import type { SlowSmtpReport } from '../peers/slow-smtp.ts';
+import { secondsOf } from '../warm-up.ts';
 
 const THINK = 5;
 const CONNECTIONS = 20;
@@ -37,9 +38,9 @@ function sending(
       let sent = 0;
       return {
         processes: { bench: process.pid, server: server.pid ?? 0 },
-        async round({ seconds }) {
+        async round(round) {
           const before = sent;
-          return closedLoop({ open, seconds }, (n) => {
+          return closedLoop({ open, seconds: secondsOf(round) }, (n) => {
             sent += 1;
             return client.send(before + n);
           });

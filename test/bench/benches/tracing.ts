@@ -8,6 +8,7 @@ import { readingOf, startHttpLoad } from '../http/load.ts';
 import { compareStored } from '../peers/topic.ts';
 import { configure, countEmbedded, STREAM_PATH, streamFiles, type Files } from '../product.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { secondsOf } from '../warm-up.ts';
 
 const CONNECTIONS = 64;
 
@@ -49,7 +50,8 @@ function traced(name: string, ratio: number | null): Side {
       const url = `${product.gatewayUrl}${STREAM_PATH}`;
       return {
         processes: { carillon: product.pid, load: load.pid, collector: collector.pid ?? 0 },
-        async round({ seconds }) {
+        async round(round) {
+          const seconds = secondsOf(round);
           const result = await load.run({ url, headers, bytes: EVENT_BYTES, load: { open: CONNECTIONS, seconds } });
           for (const id of result.acknowledged) acknowledged.push(id);
           refused.push(...Object.keys(result.refusals));

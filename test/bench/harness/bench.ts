@@ -6,6 +6,8 @@ export type Round = {
   readonly number: number;
   /** How long the work should go on. A side whose work has a fixed size ignores it. */
   readonly seconds: number;
+  /** How many are to begin in a second, where the command said so and the side's load is open. */
+  readonly rate?: number;
 };
 
 /** What one side did in one round. */
@@ -16,6 +18,10 @@ export type Reading = {
   readonly seconds: number;
   /** In microseconds: see `createDelays`. What they are says `BenchCase.delays`. */
   readonly delays?: Histogram;
+  /** How many were to begin in a second, where the load was open. */
+  readonly offered?: number;
+  /** The part of one core that the one thread of the load used: near 1, the load was the limit, and not the side. */
+  readonly loadBusy?: number;
   /** CPU seconds by name of process, where those of `OpenSide.processes` do not do: they lived only within the round. */
   readonly cpu?: Readonly<Record<string, number>>;
 };
@@ -46,15 +52,16 @@ export type Side = {
 /** `cpu`: CPU seconds of all its processes for a thousand done. Delays in milliseconds. */
 export type Measure = 'rate' | 'seconds' | 'cpu' | 'p50' | 'p99' | 'max';
 
-/** What the bench is for: one number that has a floor and a goal. */
+/** What the bench is for: one number, most of which have a floor and a goal. */
 export type Comparison = {
   readonly side: string;
   /** The measure of `side` is divided by that of this one. Left out: the measure itself is judged. */
   readonly to?: string;
   readonly measure: Measure;
   readonly wanted: 'at least' | 'at most';
-  readonly floor: number;
-  readonly goal: number;
+  /** Left out: the number is stated, and nothing is missed. */
+  readonly floor?: number;
+  readonly goal?: number;
 };
 
 /** Sides that do the same work, interleaved in one run. */
@@ -70,7 +77,7 @@ export type BenchCase = {
   readonly growth?: { readonly over: string; readonly measure: Measure };
   /** Draws the memory of these processes from round to round, and judges whether it is flat. */
   readonly memoryOf?: readonly string[];
-  /** A case whose length is its point: it has these rounds, whatever the command was told. */
+  /** A case whose length is its point: it has these rounds, unless the command says how many minutes. */
   readonly pace?: { readonly rounds: number; readonly seconds: number };
 };
 

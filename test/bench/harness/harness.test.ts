@@ -69,6 +69,13 @@ describe('The harness', () => {
     expect(judgement).toMatchObject({ verdict, value: rate / 10 });
   });
 
+  it('misses nothing where there is no floor', async () => {
+    const result = await resultOf(sideOf('ours', 4), sideOf('theirs', 10));
+    const stated = { side: 'ours', to: 'theirs', measure: 'rate', wanted: 'at least' } as const;
+    expect(judge(stated, result)).toMatchObject({ verdict: 'stated', value: 0.4 });
+    expect(judge({ ...stated, goal: 0.3 }, result)).toMatchObject({ verdict: 'goal met' });
+  });
+
   it('takes the median over the rounds, and shows the spread', () => {
     expect(spreadOf([5, 1, 3])).toEqual({ median: 3, min: 1, max: 5 });
     expect(spreadOf([4, 1, 3, 2])).toEqual({ median: 2.5, min: 1, max: 4 });
@@ -132,6 +139,26 @@ describe('A case with a pace of its own', () => {
     const cases = bench.cases.map((one) => ({ ...one, comparisons: [], pace: { rounds: 2, seconds: 8 } }));
     await runBench({ ...bench, cases }, OPTIONS);
     expect(seconds).toEqual([4, 8, 8]);
+  });
+
+  it('lasts as many minutes as the command was told, at the rate that it was told', async () => {
+    const turns: unknown[] = [];
+    const side: Side = {
+      ...sideOf('ours', 1),
+      open: async () => ({
+        round: async (round) => (turns.push(round), { done: 1, seconds: 1 }),
+        verify: async () => [],
+      }),
+    };
+    const bench = benchOf(side);
+    const cases = bench.cases.map((one) => ({ ...one, comparisons: [], pace: { rounds: 20, seconds: 30 } }));
+    const { cases: results } = await runBench({ ...bench, cases }, { ...OPTIONS, minutes: 1, rate: 250 });
+    expect(turns).toEqual([
+      { number: 0, seconds: 15, rate: 250 },
+      { number: 1, seconds: 30, rate: 250 },
+      { number: 2, seconds: 30, rate: 250 },
+    ]);
+    expect(results[0]?.pace).toEqual({ rounds: 2, seconds: 30 });
   });
 
   it('looks at the memory of each process on the way', async () => {

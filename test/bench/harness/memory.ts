@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { spreadOf } from './statistics.ts';
+import { spreadOf, type Spread } from './statistics.ts';
 
 const EVERY = 1000;
 
@@ -35,23 +35,53 @@ export function watchMemory(processes: Readonly<Record<string, number>>): {
   };
 }
 
-/** What memory did over the rounds of a soak. */
+/** A round of a soak: how long it was, and the median of the memory of one process in it, in MiB. */
+export type MemoryRound = { readonly seconds: number; readonly memory: number };
+
+/** What memory did over the rounds of a soak, of which the first quarter warms up and is left out. */
 export type Course = {
   /** MiB, medians: over the second quarter of the rounds, when all is warm, and over the last. */
   readonly early: number;
   readonly late: number;
-  readonly ratio: number;
+  /**
+   * MiB an hour: the median of the slopes between any two rounds (Theil and Sen), so that a round in which the heap
+   * happened to be large bends nothing; `min` and `max` hold the true slope in 95 of 100 such soaks.
+   */
+  readonly slope: Spread;
+  /** No growth can be told from noise: the slope may as well be 0, or it falls. */
   readonly isFlat: boolean;
 };
 
-/** The heap breathes between collections; what leaks for real goes past this within any soak. Ours, from looking at idle processes. */
-export const FLAT_WITHIN = 1.1;
+const HOUR_SECONDS = 3_600;
+/** Of the normal distribution, for 95 %. */
+const DEVIATIONS = 1.96;
+
+/** By Kendall's distribution of how many pairs go up, as it is without any slope. */
+function slopeOf(points: readonly { readonly at: number; readonly memory: number }[]): Spread {
+  const slopes = points
+    .flatMap((from, index) => points.slice(index + 1).map((to) => (to.memory - from.memory) / (to.at - from.at)))
+    .map((slope) => slope * HOUR_SECONDS)
+    .toSorted((a, b) => a - b);
+  const count = points.length;
+  const deviation = Math.sqrt((count * (count - 1) * (2 * count + 5)) / 18);
+  const below = Math.max(0, Math.floor((slopes.length - DEVIATIONS * deviation) / 2) - 1);
+  const { median, min, max } = spreadOf(slopes);
+  return { median, min: slopes[below] ?? min, max: slopes[slopes.length - 1 - below] ?? max };
+}
 
 /** Null for fewer than four rounds: they have no quarters. */
-export function courseOf(memory: readonly number[]): Course | null {
-  const quarter = Math.floor(memory.length / 4);
+export function courseOf(rounds: readonly MemoryRound[]): Course | null {
+  const quarter = Math.floor(rounds.length / 4);
   if (quarter === 0) return null;
-  const early = spreadOf(memory.slice(quarter, 2 * quarter)).median;
-  const late = spreadOf(memory.slice(-quarter)).median;
-  return { early, late, ratio: late / early, isFlat: late / early <= FLAT_WITHIN };
+  let at = 0;
+  const warm = rounds.map(({ seconds, memory }) => ({ at: (at += seconds), memory })).slice(quarter);
+  const medianOf = (part: readonly { readonly memory: number }[]): number =>
+    spreadOf(part.map(({ memory }) => memory)).median;
+  const slope = slopeOf(warm);
+  return {
+    early: medianOf(warm.slice(0, quarter)),
+    late: medianOf(warm.slice(-quarter)),
+    slope,
+    isFlat: slope.min <= 0,
+  };
 }

@@ -2,6 +2,7 @@ import { type Bench, type BenchCase, CannotRun, type OpenSide, type Reading, typ
 import { cpuOf } from './cpu.ts';
 import { type Quantiles, quantilesOf } from './delays.ts';
 import { watchMemory } from './memory.ts';
+import { isLoadTheLimit } from './statistics.ts';
 
 /** One counted round of one side. */
 export type Measured = {
@@ -14,6 +15,8 @@ export type Measured = {
   /** Resident memory by the name of the process, in MiB: the median of one look a second. */
   readonly memory: Readonly<Record<string, number>>;
   readonly delays?: Quantiles;
+  readonly offered?: number;
+  readonly loadBusy?: number;
 };
 
 export type SideResult = {
@@ -34,6 +37,10 @@ export type BenchResult = Omit<Bench, 'cases'> & { readonly cases: readonly Case
 export type RunOptions = {
   readonly rounds: number;
   readonly seconds: number;
+  /** Of the cases with a pace of their own, how long they are in all. */
+  readonly minutes?: number;
+  /** Of the cases with a pace of their own, how many begin in a second. */
+  readonly rate?: number;
   /** Told what happens, a line at a time. */
   readonly tell: (line: string) => void;
 };
@@ -54,7 +61,9 @@ async function measure(open: OpenSide, round: Round): Promise<Measured> {
   const processes = open.processes ?? { bench: process.pid };
   const before = cpuOf(processes);
   const watch = watchMemory(processes);
-  const { done, seconds, delays, cpu }: Reading = await open.round(round).finally(() => watch.stop());
+  const { done, seconds, delays, cpu, offered, loadBusy }: Reading = await open
+    .round(round)
+    .finally(() => watch.stop());
   const after = cpuOf(processes);
   return {
     done,
@@ -65,12 +74,21 @@ async function measure(open: OpenSide, round: Round): Promise<Measured> {
       Object.fromEntries(Object.entries(after).map(([name, used]) => [name, used - (before[name] ?? Number.NaN)])),
     memory: watch.medians(),
     ...(delays && { delays: quantilesOf(delays) }),
+    ...(offered !== undefined && { offered }),
+    ...(loadBusy !== undefined && { loadBusy }),
   };
+}
+
+/** A case with a pace of its own keeps it, for as long as the command says. */
+function paceOf({ pace }: Pick<BenchCase, 'pace'>, { rounds, seconds, minutes, rate }: RunOptions) {
+  if (!pace) return { rounds, seconds };
+  const length = minutes === undefined ? pace.rounds : Math.max(1, Math.round((minutes * 60) / pace.seconds));
+  return { rounds: length, seconds: pace.seconds, ...(rate !== undefined && { rate }) };
 }
 
 async function runCase({ sides, ...rest }: BenchCase, options: RunOptions): Promise<CaseResult> {
   const { tell } = options;
-  const { rounds, seconds } = rest.pace ?? options;
+  const { rounds, seconds, rate } = paceOf(rest, options);
   tell(`  ${rest.title}`);
   const entrants: Entrant[] = sides.map((side) => ({ side, open: null, faults: [], rounds: [] }));
   const fail = (entrant: Entrant, when: string, error: unknown): void => {
@@ -93,12 +111,16 @@ async function runCase({ sides, ...rest }: BenchCase, options: RunOptions): Prom
       for (const entrant of number % 2 === 0 ? entrants : entrants.toReversed()) {
         if (!entrant.open || entrant.faults.length > 0) continue;
         try {
-          const measured = await measure(entrant.open, { number, seconds: number === 0 ? seconds / 2 : seconds });
+          const round = { number, seconds: number === 0 ? seconds / 2 : seconds, ...(rate !== undefined && { rate }) };
+          const measured = await measure(entrant.open, round);
           if (number === 0) continue;
           entrant.rounds.push(measured);
           const cpu = (Object.values(measured.cpu).reduce((sum, used) => sum + used, 0) / measured.done) * 1000;
           const beside = `${shown(cpu)} CPU seconds per 1,000`;
-          tell(`    round ${number}: ${entrant.side.name}: ${shown(measured.rate)} ${rest.counted}/s, ${beside}`);
+          const limit = isLoadTheLimit(measured) ? ', the load was the limit' : '';
+          tell(
+            `    round ${number}: ${entrant.side.name}: ${shown(measured.rate)} ${rest.counted}/s, ${beside}${limit}`,
+          );
         } catch (error) {
           fail(entrant, `round ${number}`, error);
         }
@@ -117,6 +139,7 @@ async function runCase({ sides, ...rest }: BenchCase, options: RunOptions): Prom
   }
   return {
     ...rest,
+    ...(rest.pace && { pace: { rounds, seconds } }),
     sides: entrants.map(({ side: { name, syncs, at, line }, skipped, faults, rounds: measured }) => ({
       name,
       syncs,

@@ -29,6 +29,13 @@ export function valueOf({ rate, seconds, done, cpu, delays }: Measured, measure:
   }
 }
 
+/** Beyond this part of a core the one thread of the load has no time left: what it found is its own rate. */
+const LOAD_LIMIT = 0.9;
+
+export const isLoadTheLimit = ({ loadBusy = 0 }: Pick<Measured, 'loadBusy'>): boolean => loadBusy >= LOAD_LIMIT;
+
+const isMostlyLimited = ({ rounds }: SideResult): boolean => rounds.filter(isLoadTheLimit).length * 2 > rounds.length;
+
 /** Over the rounds of one side; null where it has none with this measure. */
 export function spreadIn(side: SideResult, measure: Measure): Spread | null {
   const values = side.rounds.map((round) => valueOf(round, measure)).filter((value) => value !== undefined);
@@ -37,9 +44,10 @@ export function spreadIn(side: SideResult, measure: Measure): Spread | null {
 
 export type Judgement = { readonly comparison: Comparison } & (
   | {
-      readonly verdict: 'goal met' | 'floor met' | 'missed';
+      readonly verdict: 'goal met' | 'floor met' | 'missed' | 'stated';
       /** Of the medians. */ readonly value: number;
       /** Of the ratios round by round, which were measured right after each other. */ readonly spread: Spread;
+      /** Sides whose rate was that of the load in most rounds: they may be capable of more. */ readonly limited: readonly string[];
     }
   | { readonly verdict: 'void' | 'not run'; readonly why: string }
 );
@@ -67,11 +75,14 @@ export function judge(comparison: Comparison, result: CaseResult): Judgement {
   );
   const ratio = (a: number, b: number | undefined): number => (b === undefined ? a : a / b);
   const value = ratio(spreadOf(mine).median, theirs && spreadOf(theirs).median);
-  const meets = (bound: number): boolean => (wanted === 'at least' ? value >= bound : value <= bound);
+  const meets = (bound: number | undefined): boolean =>
+    bound !== undefined && (wanted === 'at least' ? value >= bound : value <= bound);
+  const below = floor === undefined ? 'stated' : 'missed';
   return {
     comparison,
-    verdict: meets(goal) ? 'goal met' : meets(floor) ? 'floor met' : 'missed',
+    verdict: meets(goal) ? 'goal met' : meets(floor) ? 'floor met' : below,
     value,
+    limited: sides.filter(isMostlyLimited).map(({ name }) => name),
     spread: spreadOf(mine.map((one, index) => ratio(one, theirs?.[index]))),
   };
 }

@@ -51,6 +51,7 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
   const delays: number[] = [];
   const answeredAt: number[] = [];
   const begun = performance.now();
+  const cpu = process.threadCpuUsage();
 
   const one = async (n: number): Promise<void> => {
     const from = 'rate' in load ? begun + (n / load.rate) * 1000 : performance.now();
@@ -71,9 +72,11 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
     refusals[what] = (refusals[what] ?? 0) + 1;
   };
   const { seconds } = 'rate' in load ? await openLoop(load, one) : await closedLoop(load, one);
+  const { user, system } = process.threadCpuUsage(cpu);
   await Promise.all(all.map((client) => client.close()));
   return {
     seconds,
+    busy: (user + system) / 1e6 / seconds,
     acknowledged,
     refusals,
     delays: Float64Array.from(delays),

@@ -45,7 +45,7 @@ export function httpSide<S extends Stand>(options: HttpSideOptions<S>): Side {
         for (const id of result.acknowledged) acknowledged.push(id);
         for (const [what, count] of Object.entries(result.refusals))
           refused.set(what, (refused.get(what) ?? 0) + count);
-        return readingOf(result);
+        return { ...readingOf(result), ...('rate' in load && { offered: load.rate }) };
       },
       async verify() {
         return [

@@ -17,6 +17,8 @@ export type LoadPlan = {
 /** What it answers. */
 export type LoadResult = {
   readonly seconds: number;
+  /** CPU seconds of its one thread in each of these seconds. */
+  readonly busy: number;
   /** The id of each event that was answered with 202, as the answer named it. */
   readonly acknowledged: readonly string[];
   /** Every other answer, and how often it came. */
@@ -55,8 +57,8 @@ export function startHttpLoad(): HttpLoad {
 }
 
 /** What a run says of the side that it was sent to. */
-export function readingOf({ acknowledged, seconds, delays }: LoadResult): Reading {
+export function readingOf({ acknowledged, seconds, delays, busy }: LoadResult): Reading {
   const recorded = createDelays();
   for (const delay of delays) recordDelay(recorded, delay);
-  return { done: acknowledged.length, seconds, delays: recorded };
+  return { done: acknowledged.length, seconds, delays: recorded, loadBusy: busy };
 }
