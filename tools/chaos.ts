@@ -17,6 +17,7 @@ import { clusterPart, embeddedPart, endsIn, failpointPage, partsOf, renewed } fr
 import { openClusterPatient } from '../test/chaos/cluster/failpoints/patient.ts';
 import { openEmbeddedPatient } from '../test/chaos/embedded/failpoints/patient.ts';
 import { LONG_SPANS, TROUBLES } from '../test/chaos/network.ts';
+import { closingLines, findingsOf, newTally, type PartTally, type Tally } from '../test/chaos/tally.ts';
 import type { Finding } from '../test/chaos/verdict.ts';
 import { missingPrograms } from '../test/support/programs.ts';
 
@@ -35,8 +36,9 @@ Breaks the running product for a long time, and holds what it acknowledged again
   --seed N             of the first round, each further one has the next number; drawn where it is left out
   --table              writes how it ended at every failpoint into docs/failpoints.md; the others stay as they are there
 
-The last lines count kills, cases and findings, and the bound that they justify: where nothing was found in n of them,
-fewer than 3/n of all such failures lead to a finding, with 95 % confidence. Exit code 1: something was found.`;
+The last lines count kills, cases, troubles and findings, and for each of these parts the bound that it justifies by itself:
+where nothing was found in n of them, fewer than 3/n of all such failures lead to a finding, with 95 % confidence. Exit
+code 1: something was found.`;
 
 const PARTS = ['failpoints', 'edges', 'kills'] as const;
 
@@ -60,25 +62,11 @@ const EVENTS_OF_ROUND = 2_000;
 const RATE = 25;
 
 type Figures = Readonly<Record<string, number>>;
-type Tally = {
-  /** At failpoints and at random. */
-  kills: number;
-  /** Failures at failpoints, kills included. */
-  cases: number;
-  /** Of edges of the network. */
-  troubles: number;
-  /** What was acknowledged while it was killed at random. */
-  events: number;
-  readonly findings: string[];
-  /** How often the product was made to fail, in whatever way. */
-  failures: number;
-};
-
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`);
 
-function note(tally: Tally, where: string, found: readonly string[]): void {
+function note(part: PartTally, where: string, found: readonly string[]): void {
   for (const what of found) say(`FOUND ${where}: ${what}`);
-  tally.findings.push(...found);
+  part.findings.push(...found);
 }
 
 async function troubleEdges(
@@ -86,11 +74,10 @@ async function troubleEdges(
   run: () => Promise<{ readonly findings: readonly Finding[]; readonly figures: Figures }>,
 ): Promise<void> {
   const { findings, figures } = await run();
-  const troubles = (figures['edges'] ?? 0) * TROUBLES.length;
-  tally.troubles += troubles;
-  tally.failures += troubles;
+  const part = tally['troubles of edges'];
+  part.failures += (figures['edges'] ?? 0) * TROUBLES.length;
   note(
-    tally,
+    part,
     'edges',
     findings.map(({ kind, what }) => `${kind}: ${what}`),
   );
@@ -111,12 +98,11 @@ async function failEverywhere(
     waitsForLeases: true,
     progress: (done, one) => say(`${done} of ${cases.length} failpoints, ${caseName(one)}`),
   });
-  tally.cases += ends.length;
-  tally.failures += ends.length;
-  tally.kills += ends.filter(({ case: { action } }) => action === 'kill').length;
+  const part = tally['cases at failpoints'];
+  part.failures += ends.length;
   const missed = ends.filter(({ reached }) => !reached).map((end) => `never came to ${caseName(end.case)}`);
   const found = [...findings.map(({ kind, what }) => `${kind}: ${what}`), ...missed];
-  note(tally, 'failpoints', found);
+  note(part, 'failpoints', found);
   if (!write || found.length > 0) return;
   writeFileSync(PAGE, write(ends));
   say(`wrote ${PAGE}`);
@@ -124,20 +110,26 @@ async function failEverywhere(
 
 type Round = (seed: number) => Promise<{ readonly figures: Figures; readonly found: string[] }>;
 
+/** A round that shows too little justifies no bound. */
+const foundIn = (findings: readonly Finding[], showsTooLittle: string | null): string[] => [
+  ...findings.map(({ kind, what }) => `${kind}: ${what}`),
+  ...(showsTooLittle === null ? [] : [showsTooLittle]),
+];
+
 const embeddedRound: Round = async (seed) => {
-  const { findings, figures } = await runCrashes({ seed, rounds: KILLS_OF_ROUND });
-  return { figures, found: findings.map(({ kind, what }) => `${kind}: ${what}`) };
+  const { findings, showsTooLittle, figures } = await runCrashes({ seed, rounds: KILLS_OF_ROUND, calm: true });
+  return { figures, found: foundIn(findings, showsTooLittle) };
 };
 
 async function rounds(tally: Tally, round: Round, seed: number, until: number): Promise<void> {
+  const part = tally['kills at random'];
   for (let next = seed; Date.now() < until; next += 1) {
     // A run that cannot be judged is a finding too.
     const failed = (error: unknown): Awaited<ReturnType<Round>> => ({ figures: {}, found: [messageOf(error)] });
     const { figures, found } = await round(next).catch(failed);
-    tally.kills += figures['kills'] ?? 0;
-    tally.failures += figures['kills'] ?? 0;
+    part.failures += figures['kills'] ?? 0;
     tally.events += figures['acknowledged'] ?? 0;
-    note(tally, `seed ${next}`, found);
+    note(part, `seed ${next}`, found);
     say(`seed ${next}: ${JSON.stringify(figures)}`);
   }
 }
@@ -172,7 +164,7 @@ async function breakCluster(tally: Tally, { parts, actions, cases, table, seed, 
       mixture: { firing: 0.4 },
       faults: (site) => everything(site, KILLS_OF_ROUND),
     });
-    const found = report.findings.map(({ kind, what }) => `${kind}: ${what}`);
+    const found = foundIn(report.findings, report.showsTooLittle);
     return { figures: report.figures, found: [...found, ...report.deaths] };
   };
   try {
@@ -206,15 +198,11 @@ function refuse(message: string): number {
   return 2;
 }
 
-/** The rule of three. */
-function close({ kills, cases, troubles, events, failures, findings }: Tally, seed: number): number {
-  const counted = `${kills} kills, ${cases} cases at failpoints, ${troubles} troubles of edges, ${events} events under random kills`;
-  console.log(`${counted}, ${findings.length} findings (seed ${seed})`);
-  if (failures > 0 && findings.length === 0) {
-    const bound = (3 / failures).toPrecision(2);
-    console.log(`with 95 % confidence fewer than ${bound} of all failures lead to a finding (3/n, n = ${failures})`);
-  }
-  return findings.length === 0 ? 0 : 1;
+function close(tally: Tally, seed: number): number {
+  const findings = findingsOf(tally).length;
+  for (const line of closingLines(tally)) console.log(line);
+  console.log(`${findings} findings in all (seed ${seed})`);
+  return findings === 0 ? 0 : 1;
 }
 
 /** A list out of these names; null: it names something else. */
@@ -251,7 +239,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (!Number.isSafeInteger(seed)) return refuse('--seed takes a whole number.');
   if (!parts) return refuse(`--parts takes some of ${PARTS.join(',')}.`);
   if (!actions) return refuse(`--actions takes some of ${FAILPOINT_ACTIONS.join(',')}.`);
-  const tally: Tally = { kills: 0, cases: 0, troubles: 0, events: 0, failures: 0, findings: [] };
+  const tally = newTally();
   const wishes = { parts, actions, cases: new RegExp(values.cases), table: values.table, seed, minutes };
   switch (values.backend) {
     case 'embedded':

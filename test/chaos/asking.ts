@@ -1,6 +1,7 @@
 import type { Lookup } from '@carillon/domain';
 import type { Evidence, RecordedLookup } from './evidence.ts';
 import type { BookedCall } from './partner.ts';
+import type { Slack } from './slack.ts';
 import type { Finding } from './verdict.ts';
 
 /**
@@ -19,10 +20,10 @@ export type PartnerSide = {
 
 /**
  * Holds the answers on the log against the partner's book: each came from a call that was answered, nobody was asked
- * about again once it was there, and every call of which the product knows nothing was under way at a cut, up to `slack`
- * milliseconds after its answer, which are needed to write that down.
+ * about again once it was there, and every call of which the product knows nothing was under way at a cut, or so soon
+ * before it (`slack`) that its answer was not written down yet.
  */
-export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence, slack: number): readonly Finding[] {
+export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence, slack: Slack): readonly Finding[] {
   const byTrigger = Map.groupBy(lookups, ({ lookup }) => lookup.trigger.id);
   const answers = [...byTrigger.values()].map(firstOf);
   const callsById = new Map(calls.map((call) => [call.callId, call]));
@@ -49,24 +50,12 @@ const nameOf = ({ trigger }: Lookup): string => `${trigger.eventId} (${trigger.u
 function findRepeated(
   { calls, cuts }: PartnerSide,
   answers: readonly RecordedLookup[],
-  slack: number,
+  slack: Slack,
 ): readonly Finding[] {
-  const callsAbout = groupByUser(
-    calls.filter(({ refused }) => !refused),
-    ({ userIds }) => userIds,
-  );
-  const answersAbout = groupByUser(answers, ({ lookup }) => lookup.trigger.userIds);
-  const isCutBy = ({ at, endedAt }: BookedCall, { from, until }: Cut): boolean =>
-    at - slack <= until && endedAt + slack >= from;
-  return [...answersAbout].flatMap(([user, own]): Finding[] => {
-    const booked = callsAbout.get(user) ?? [];
-    const lastAt = Math.max(...own.map(({ at }) => at));
-    const late = booked.filter(({ at }) => at > lastAt).length;
-    const known = own.reduce((sum, { lookup }) => sum + lookup.calls, 0);
-    const unknown = booked.length - late - known;
+  return aboutUsers(calls, answers).flatMap(({ user, own, booked, late, unknown }): Finding[] => {
     // A trigger is asked about once at a time, so that a cut costs it one call and no more.
-    const hits = cuts.filter((cut) => booked.some((call) => isCutBy(call, cut))).length;
-    const cutOff = booked.filter((call) => cuts.some((cut) => isCutBy(call, cut))).length;
+    const hits = cuts.filter((cut) => booked.some((call) => isCutBy(call, cut, slack))).length;
+    const cutOff = booked.filter((call) => cuts.some((cut) => isCutBy(call, cut, slack))).length;
     const excused = Math.min(cutOff, hits * own.length);
     const findings: Finding[] = [];
     if (late > 0) findings.push({ kind: 'asked', what: `${user}: ${late} calls after the answer was on the log` });
@@ -75,6 +64,43 @@ function findRepeated(
       findings.push({ kind: 'asked', what });
     }
     return findings;
+  });
+}
+
+/** Whether a call, or what came of it, was under way at a cut. */
+export const isCutBy = ({ at, endedAt }: BookedCall, cut: Cut, slack: Slack): boolean =>
+  at - slack(cut) <= cut.until && endedAt + slack(cut) >= cut.from;
+
+/** Calls that were made again because the product knew nothing of them. */
+export const countAskedAgain = ({ calls }: PartnerSide, { lookups }: Evidence): number => {
+  const byTrigger = Map.groupBy(lookups, ({ lookup }) => lookup.trigger.id);
+  return aboutUsers(calls, [...byTrigger.values()].map(firstOf)).reduce(
+    (sum, { unknown }) => sum + Math.max(0, unknown),
+    0,
+  );
+};
+
+type AboutUser = {
+  readonly user: string;
+  readonly own: readonly RecordedLookup[];
+  readonly booked: readonly BookedCall[];
+  /** Calls after the last answer was on the log, and others that no answer on it counts. */
+  readonly late: number;
+  readonly unknown: number;
+};
+
+function aboutUsers(calls: readonly BookedCall[], answers: readonly RecordedLookup[]): readonly AboutUser[] {
+  const callsAbout = groupByUser(
+    calls.filter(({ refused }) => !refused),
+    ({ userIds }) => userIds,
+  );
+  const answersAbout = groupByUser(answers, ({ lookup }) => lookup.trigger.userIds);
+  return [...answersAbout].map(([user, own]) => {
+    const booked = callsAbout.get(user) ?? [];
+    const lastAt = Math.max(...own.map(({ at }) => at));
+    const late = booked.filter(({ at }) => at > lastAt).length;
+    const known = own.reduce((sum, { lookup }) => sum + lookup.calls, 0);
+    return { user, own, booked, late, unknown: booked.length - late - known };
   });
 }
 

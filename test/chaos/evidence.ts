@@ -119,24 +119,34 @@ export const READERS: readonly (readonly [string, TopicName])[] = [
 ];
 
 /** Who makes of the log what people look up. */
-const PROJECTIONS: readonly (readonly [string, TopicName])[] = [
+export const PROJECTIONS: readonly (readonly [string, TopicName])[] = [
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],
   ['control', 'carillon.evaluations'],
   ['control', 'carillon.dead-letters'],
 ];
 
-/** Everybody who reads the log, by group and topic. */
-export const ALL_READERS = [...READERS, ...PROJECTIONS];
+async function readUnreadBy(readers: typeof READERS, stores: Stores): Promise<readonly string[]> {
+  const unread = await Promise.all(
+    readers.map(async ([group, topic]) => unreadOf(await readPlaces(stores, group, topic), `${group} on ${topic}`)),
+  );
+  return unread.flat();
+}
+
+/** What is still to come of what has ended: projections behind the log, and outcomes that are in the ledger alone. */
+export async function readBehind(stores: Stores): Promise<readonly string[]> {
+  const unpublished = await stores.ledger.unpublished(Number.MAX_SAFE_INTEGER, PAGE);
+  return [
+    ...(await readUnreadBy(PROJECTIONS, stores)),
+    ...unpublished.map(({ id }) => `${id}: an outcome is not on the log`),
+  ];
+}
 
 /** What is under way by itself, calls with a lease aside: partitions that somebody has not read, and outcomes in the ledger alone. */
-export async function readUnsettled(stores: Stores): Promise<readonly string[]> {
-  const unread = await Promise.all(
-    ALL_READERS.map(async ([group, topic]) => unreadOf(await readPlaces(stores, group, topic), `${group} on ${topic}`)),
-  );
-  const unpublished = await stores.ledger.unpublished(Number.MAX_SAFE_INTEGER, PAGE);
-  return [...unread.flat(), ...unpublished.map(({ id }) => `${id}: an outcome is not on the log`)];
-}
+export const readUnsettled = async (stores: Stores): Promise<readonly string[]> => [
+  ...(await readUnreadBy(READERS, stores)),
+  ...(await readBehind(stores)),
+];
 
 /** Where the stages stand, and whether anybody is still to be asked. */
 async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | 'unread'>> {

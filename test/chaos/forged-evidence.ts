@@ -118,7 +118,7 @@ export function orderIs(facts: DeliveryFacts = {}): {
       changes: [],
       firstMembers: [],
       mail: [letter],
-      callsAtKills: 0,
+      atKills: { sends: [], kills: [] },
       partner: { calls: [], cuts: [] },
     },
     evidence: {

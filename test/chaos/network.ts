@@ -7,6 +7,7 @@ import {
   type TcpProxy,
 } from '@carillon/testing/faults';
 import type { Cut } from './asking.ts';
+import type { LostAnswers } from './doubts.ts';
 
 /** Who speaks with whom over a network. */
 export type Edge =
@@ -40,8 +41,8 @@ export type Network = {
   throughBrokers(brokers: readonly string[]): Promise<readonly string[]>;
   /** Everything that can happen to every edge, one after the other. */
   trouble(spans: Spans, progress?: (what: string) => void): Promise<void>;
-  /** Connections of an edge that were reset so far. */
-  resets(edge: Edge): number;
+  /** When connections of an edge were reset so far, and how many: what was to come over these is lost. */
+  resets(edge: Edge): readonly LostAnswers[];
   /** When calls to the partner may have been cut off, or what came of them kept from being written. */
   cuts(): readonly Cut[];
   stop(): Promise<void>;
@@ -73,13 +74,15 @@ const betweenBrokers = (proxy: KafkaProxy): Between => ({
 
 export function createNetwork(): Network {
   const proxies: { readonly edge: Edge; readonly between: Between }[] = [];
-  const resets = new Map<Edge, number>();
+  const resets: (LostAnswers & { readonly edge: Edge })[] = [];
   const cuts: Cut[] = [];
   const of = (edge: Edge): readonly Between[] => proxies.filter((one) => one.edge === edge).map((one) => one.between);
   const edges = (): readonly Edge[] => [...new Set(proxies.map(({ edge }) => edge))];
 
   function reset(edge: Edge): void {
-    for (const between of of(edge)) resets.set(edge, (resets.get(edge) ?? 0) + between.reset());
+    const from = Date.now();
+    const most = of(edge).reduce((sum, between) => sum + between.reset(), 0);
+    if (most > 0) resets.push({ edge, from, until: Date.now(), most });
   }
   function fail(edge: Edge, fault: TcpFault, span = 0): void {
     if (fault === 'cut') reset(edge);
@@ -120,7 +123,7 @@ export function createNetwork(): Network {
         }
       }
     },
-    resets: (edge) => resets.get(edge) ?? 0,
+    resets: (edge) => resets.filter((one) => one.edge === edge),
     cuts: () => cuts,
     async stop() {
       await Promise.all(proxies.map(({ between }) => between.stop()));

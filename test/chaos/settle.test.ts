@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { settle, standingStill, type Progress } from './settle.ts';
 
-const AT_REST: Progress = { counts: { SENT: 2, IN_DOUBT: 1 }, unread: [] };
-const WAITS: Progress = { counts: { SENT: 2, WAITING: 1 }, unread: [] };
-const UNREAD: Progress = { counts: { SENT: 3 }, unread: ['carillon.events/3: 7 of 9 read'] };
+const AT_REST: Progress = { counts: { SENT: 2, IN_DOUBT: 1 }, unread: [], behind: [] };
+const WAITS: Progress = { counts: { SENT: 2, WAITING: 1 }, unread: [], behind: [] };
+const UNREAD: Progress = { counts: { SENT: 3 }, unread: ['carillon.events/3: 7 of 9 read'], behind: [] };
+const BEHIND: Progress = { ...AT_REST, behind: ['control on carillon.outcomes/1: 4 of 5 read'] };
 
 /** One look after the other; the last one again and again. */
 function looks(...course: readonly Progress[]): () => Promise<Progress> {
@@ -12,24 +13,33 @@ function looks(...course: readonly Progress[]): () => Promise<Progress> {
 }
 
 it('What goes on by itself comes to rest, and nothing is found', async () => {
-  const settled = await settle(looks(UNREAD, WAITS, AT_REST), { since: Date.now(), slots: 3 });
-  expect(settled.left).toEqual([]);
+  const settled = await settle(looks(UNREAD, WAITS, BEHIND, AT_REST), { since: Date.now(), slots: 3 });
+  expect(settled.open).toEqual([]);
   expect(standingStill(settled)).toEqual([]);
 });
 
-it('What would need a restart is found: open deliveries, records that nobody reads, and deliveries that are missing', async () => {
+it('What would need a restart is found: open deliveries, records that no stage and no projection reads, and deliveries that are missing', async () => {
   const now = { since: Date.now(), standstill: 0, quiet: 0 };
   const left = async (last: Progress, slots = 0) =>
     standingStill(await settle(looks(last), { ...now, slots })).map(({ kind, what }) => `${kind}: ${what}`);
   const still = 'stuck: it does not go on in this life:';
   expect(await left(WAITS)).toEqual([`${still} 1 WAITING, 0 SENDING`]);
   expect(await left(UNREAD)).toEqual([`${still} carillon.events/3: 7 of 9 read`]);
+  expect(await left(BEHIND)).toEqual([`${still} ${BEHIND.behind.join()}`]);
   expect(await left(AT_REST, 4)).toEqual([`${still} 3 of 4 deliveries are there`]);
 });
 
 it('Who stands still is given up, and the time counts to the last that moved', async () => {
   const since = Date.now() - 70_000;
   const settled = await settle(looks(WAITS, UNREAD), { since, standstill: 300 });
-  expect(settled.left).toEqual(UNREAD.unread);
+  expect(settled.open).toEqual(UNREAD.unread);
   expect(settled.after).toBeGreaterThanOrEqual(70_000);
+});
+
+it('The minute ends when everything has ended: projections may come later, and are waited for', async () => {
+  const since = Date.now() - 10_000;
+  const slow = [...Array.from({ length: 3 }, (_, at) => ({ ...AT_REST, behind: [`${at} of 5 read`] })), AT_REST];
+  const settled = await settle(looks(...slow), { since, slots: 3 });
+  expect(settled.open).toEqual([]);
+  expect(Date.now() - since - settled.after).toBeGreaterThanOrEqual(500);
 });

@@ -5,7 +5,7 @@ import { cli } from '@carillon/testing';
 export const WORKSPACE = 'shop';
 export const STREAM = 'shop/orders';
 /** Calls that the mail account allows at once, so the most that one failure can leave in doubt. */
-export const CONNECTIONS = 5;
+const CONNECTIONS = 5;
 
 /** Where the analytics platform posts to. */
 export const COHORT_PATH = `/cohorts/${WORKSPACE}/feed`;

@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.ts';
 import type { Acknowledged } from './posts.ts';
 import { eventsOf, type Promised } from './promises.ts';
 import { SETTLED_WITHIN } from './settle.ts';
-import { deliveryIdOf, slackOf } from './slack.ts';
+import { deliveryIdOf, slackOfCalls, slackOfMails } from './slack.ts';
 
 /** What a crash run was, apart from what it left behind. */
 export type Course = Promised &
@@ -14,12 +14,14 @@ export type Course = Promised &
     readonly partner: PartnerSide;
     /** From the last fault, or the last 202 where that came later, until it was at rest; left out: nobody measured it. */
     readonly settledAfter?: number;
+    /** What nobody had done when nothing moved any more in the running product; left out: nobody looked. */
+    readonly leftOpen?: readonly string[];
   };
 
 /**
  * A broken promise. `lost`: an acknowledged event or change of which nothing tells any more. `twice`: somebody was told
- * twice. `asked`: a partner was asked again without need. `stuck`: nothing goes on by itself. `late`: it went on, and took longer than is promised. `doubt`: more doubts than
- * unanswered calls. `untrue`: the product says other than mail server or partner. `gap`: the record of what was done has
+ * twice. `asked`: a partner was asked again without need. `stuck`: nothing goes on by itself. `late`: it went on, and took longer than is promised. `doubt`: a doubt
+ * without a call of its own that was cut off or never answered. `untrue`: the product says other than mail server or partner. `gap`: the record of what was done has
  * a hole, or tells of something that has no cause.
  */
 export type Finding = {
@@ -36,34 +38,17 @@ const CAUSED: ReadonlySet<DeliveryState> = new Set(['FAILED', 'CANCELLED']);
 /** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
   const [events, ofChanges] = eventsOf(course, evidence);
-  const slack = slackIn(course, evidence);
   return [
     ...ofChanges,
     ...findLost(events, course, evidence),
     ...findTwice(course, evidence),
-    ...findAsked(course.partner, evidence, slack),
-    ...findStuck(evidence),
-    ...findLate(course),
-    ...findDoubts(course, evidence, slack),
+    ...findAsked(course.partner, evidence, slackOfCalls(course.partner, evidence)),
+    ...findStuck(course, evidence),
+    ...findLate(course.settledAfter ?? 0, 'at rest'),
+    ...findDoubts(course, evidence, slackOfMails(course.atKills, evidence)),
     ...findUntrue(events, course, evidence),
     ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
-}
-
-/** How near to a kill a call counts as cut off by it. */
-const slackIn = ({ partner, callsAtKills }: Course, evidence: Evidence): number =>
-  slackOf({ partner, sends: typeof callsAtKills === 'number' ? null : callsAtKills }, evidence);
-
-const STEPS = [0, 50, 100, 250, 500, 1_000, 2_000];
-
-/** For the report: the slack that was allowed, and the least one of some steps with which nothing would have been found. */
-export function slackFigures(
-  course: Course,
-  evidence: Evidence,
-): { readonly slack: number; readonly slackNeeded: number } {
-  const isGreen = (slack: number): boolean =>
-    findAsked(course.partner, evidence, slack).length + findDoubts(course, evidence, slack).length === 0;
-  return { slack: slackIn(course, evidence), slackNeeded: STEPS.find(isGreen) ?? -1 };
 }
 
 function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: Evidence): readonly Finding[] {
@@ -127,16 +112,19 @@ function findTwice({ mail }: Course, { intents }: Evidence): readonly Finding[] 
     .map(([name, times]) => ({ kind: 'twice', what: `${name}: ${times} messages` }));
 }
 
-const findStuck = ({ deliveries, unread }: Evidence): readonly Finding[] => [
+const findStuck = ({ leftOpen = [] }: Course, { deliveries, unread }: Evidence): readonly Finding[] => [
   ...deliveries
     .filter(({ state }) => !TERMINAL_STATES.has(state) && state !== 'IN_DOUBT')
     .map(({ id, state, reason }): Finding => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` })),
   ...unread.map((what): Finding => ({ kind: 'stuck', what })),
+  // Also what a stop or a start would have set right.
+  ...leftOpen.map((what): Finding => ({ kind: 'stuck', what: `nothing moves any more: ${what}` })),
 ];
 
-function findLate({ settledAfter = 0 }: Course): readonly Finding[] {
-  if (settledAfter <= SETTLED_WITHIN) return [];
-  return [{ kind: 'late', what: `at rest ${settledAfter} ms after the last fault, ${SETTLED_WITHIN} ms are promised` }];
+/** `after` in milliseconds from the last fault, or the last 202 where that came later. */
+export function findLate(after: number, what: string): readonly Finding[] {
+  if (after <= SETTLED_WITHIN) return [];
+  return [{ kind: 'late', what: `${what} ${after} ms after the last fault, ${SETTLED_WITHIN} ms are promised` }];
 }
 
 /** What the mail server took is sent or in doubt, and went to somebody who was to be told; every end was told. */

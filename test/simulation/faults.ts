@@ -79,7 +79,7 @@ export function createNetwork(
   scheduler: Scheduler,
   rates: Rates,
   deadWritesArrive: boolean,
-  faulty: (fate: string, port: string, asked: Asked) => void,
+  faulty: (fate: string, port: string, asked: Asked, process: Process) => void,
 ): Network {
   const { add, between, chance, now } = scheduler;
 
@@ -114,7 +114,7 @@ export function createNetwork(
       ask<Answer>(port: string, effect: () => Answer, asked: Asked = {}): Promise<Answer> {
         if (!process.alive) return new Promise(() => undefined);
         const fate = fateOf(port, asked);
-        if (fate !== 'fine') faulty(fate, port, asked);
+        if (fate !== 'fine') faulty(fate, port, asked, process);
         const shown = (end: string) => (): string =>
           `${process.name} ${port}${asked.about ? ` ${asked.about()}` : ''}${end}`;
         return new Promise((resolve, reject) => {

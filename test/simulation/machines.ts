@@ -37,6 +37,10 @@ const FOLLOW_EVERY: Duration = 1_000;
 const FRESH_FOR: Duration = 2_000;
 const SESSION: Duration = 6_000;
 const RESENT_EXPIRES: Duration = 24 * 3_600_000;
+/** For so long at least the delivery role waits for its calls when it ends: a moment before it gives them up. */
+const CALLS_END: Duration = 10_000 - 1;
+
+const STOPPED = 'stopped';
 
 /** How a seed is deployed: all roles in one process over stores that are its own, or processes that share stores. */
 export type Shape = { readonly alone: boolean; readonly machines: readonly (readonly [name: string, ...RoleName[]])[] };
@@ -58,7 +62,11 @@ export function createMachines(world: World, shape: Shape, shared: Shared, plant
     const process = { name: `${machine.name}.${count}`, alive: true, frozenUntil: 0 };
     Object.assign(machine, { process, running: null, state: 'up' });
     scheduler.add(0, process, 'starts', () => {
-      startRoles(machine.roles, shape.alone, portsOf(process, world, shared, plant)).then(
+      const callsEnd = (): void =>
+        void scheduler.add(CALLS_END, null, `${process.name} has waited for its calls`, () => {
+          if (process.alive) world.cutOff(process.name);
+        });
+      startRoles(machine.roles, shape.alone, portsOf(process, world, shared, plant), callsEnd).then(
         (running) => (machine.running = running),
         (error: unknown) => die(machine, `cannot start: ${String(error)}`),
       );
@@ -68,12 +76,13 @@ export function createMachines(world: World, shape: Shape, shared: Shared, plant
   function die(machine: Machine, why: string): void {
     const { process } = machine;
     scheduler.note(() => `· ${process.name} DIES: ${why}`);
-    world.cutOff(process.name);
+    // Who stopped in its own time has told the end of all that it had begun, or waited for it long enough.
+    if (why !== STOPPED) world.cutOff(process.name);
     process.alive = false;
     scheduler.forget(process);
     Object.assign(machine, { running: null, state: 'down' });
     const wire = world.wireOf(process);
-    const unseen = shape.alone || why === 'stopped' ? 0 : scheduler.between(0, SESSION);
+    const unseen = shape.alone || why === STOPPED ? 0 : scheduler.between(0, SESSION);
     scheduler.add(unseen, null, `others see that ${process.name} is gone`, () => world.log.groups.gone(wire));
     // What one process alone owns is its successor's once it is seen to be gone.
     const least = shape.alone ? 10 : 0;
@@ -93,12 +102,12 @@ export function createMachines(world: World, shape: Shape, shared: Shared, plant
       const { running, process } = machine;
       if (machine.state !== 'up' || !running) return;
       machine.state = 'stopping';
-      world.cutOff(process.name);
+      world.stopping(process.name);
       scheduler.add(0, process, 'is told to stop', () => {
         const ended = (why: string) => (): void => {
           if (process.alive) die(machine, why);
         };
-        running.close().then(ended('stopped'), ended('stopped with an error'));
+        running.close().then(ended(STOPPED), ended('stopped with an error'));
       });
     },
     freeze(machine: Machine, span: Duration): void {
@@ -118,7 +127,12 @@ export function createMachines(world: World, shape: Shape, shared: Shared, plant
 }
 export type Machines = ReturnType<typeof createMachines>;
 
-async function startRoles(roles: readonly RoleName[], alone: boolean, ports: Ports): Promise<Running> {
+async function startRoles(
+  roles: readonly RoleName[],
+  alone: boolean,
+  ports: Ports,
+  callsEnd: () => void,
+): Promise<Running> {
   const { clock, configuration, watch } = ports;
   await configuration.refresh();
   const follower = startLoop(
@@ -144,6 +158,7 @@ async function startRoles(roles: readonly RoleName[], alone: boolean, ports: Por
     }),
     async close() {
       await engine?.close();
+      callsEnd();
       await delivery?.close();
       await follower.stop();
     },

@@ -1,4 +1,4 @@
-import type { Delivery, ProviderResult } from '@carillon/domain';
+import { providerResult, type Delivery, type ProviderResult } from '@carillon/domain';
 import type { Checkpoint, ConsumeOptions, NewRecord, PartitionWorker } from '@carillon/ports';
 import type { Plant, Ports } from './ports.ts';
 
@@ -31,6 +31,26 @@ const withAnswers =
       },
     })),
   });
+
+/** A sender that does not wait for its calls once the process is to stop. */
+function callsCutOff(ports: Ports): Ports {
+  const cut = (signal: AbortSignal): Promise<ProviderResult> =>
+    new Promise((resolve) => {
+      const stopped = (): void => resolve(providerResult('ambiguous', '', 'stopped'));
+      if (signal.aborted) stopped();
+      else signal.addEventListener('abort', stopped);
+    });
+  return {
+    ...ports,
+    senders: ports.senders.map((factory) => ({
+      ...factory,
+      create(...opened) {
+        const sender = factory.create(...opened);
+        return { ...sender, send: (message, call) => Promise.race([sender.send(message, call), cut(call.signal)]) };
+      },
+    })),
+  };
+}
 
 /** Appends what `isHeld` and answers before the log did. */
 const answersEarly =
@@ -215,6 +235,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
     plant: withAnswers((result) => (result.verdict === 'ambiguous' ? { ...result, verdict: 'transient' } : result)),
     finds: /told twice/,
   },
+  'calls are cut off where a process is told to stop': { plant: callsCutOff, finds: /is in doubt .* without a cause/ },
   'a refusal for now that is taken for one for good': {
     plant: withAnswers((result) =>
       result.verdict === 'transient' ? { ...result, verdict: 'refused_content' } : result,

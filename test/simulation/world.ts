@@ -54,8 +54,17 @@ export function createWorld(
     findings.push(finding);
   };
 
-  const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }) => {
+  /** Names of processes that were told to stop. */
+  const stopping = new Set<string>();
+  /** What this process has under way may come to anything. */
+  function cutOff(process: string): void {
+    for (const [token, holder] of open) if (holder === process) doubtful.add(token);
+  }
+
+  const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }, { name }) => {
     saw(fate);
+    // Who is to stop does not try for ever to write down what became of a call.
+    if (stopping.has(name) && port.startsWith('ledger.')) cutOff(name);
     if (port !== 'ledger.replace' && port !== 'provider.send') return;
     const [, token] = / token (\S+)/.exec(about?.() ?? '') ?? [];
     if (token !== undefined) doubtful.add(token);
@@ -131,10 +140,9 @@ export function createWorld(
     gave: (process: string, token: string): void => void open.set(token, process),
     /** Attempts that this process has under way. */
     calls: (process: string): number => [...open.values()].filter((holder) => holder === process).length,
-    /** What this process has under way may come to anything. */
-    cutOff(process: string): void {
-      for (const [token, holder] of open) if (holder === process) doubtful.add(token);
-    },
+    cutOff,
+    /** This process is to end what it has begun, and can no longer take all the time that it wants. */
+    stopping: (process: string): void => void stopping.add(process),
     /** Records that nobody can read, by position: somebody outside put them on the log. */
     broken: new Set<string>(),
     /** Ids of the events that got their 202. */

@@ -1,5 +1,5 @@
 import type { LookupIntegration } from '@carillon/domain';
-import type { Duration, Json } from '@carillon/kernel';
+import type { Duration, Instant, Json } from '@carillon/kernel';
 
 export type PartnerCall = {
   readonly integration: LookupIntegration;
@@ -10,6 +10,11 @@ export type PartnerCall = {
   readonly userIds: readonly string[];
   /** Sent as `X-Request-Id`, so that both sides can find the call. */
   readonly requestId: string;
+  /**
+   * Until when it may begin: later, another worker may have asked already. Looked at right before the request, since a
+   * process may stand still at any point before; too late, the call answers `not_made`. Left out: nobody else would ask.
+   */
+  readonly beginUntil?: Instant;
   /** Ends on shutdown: the call answers `not_made`. */
   readonly signal?: AbortSignal;
   /** Asked before each piece of the answer is kept, and for the whole before it is read; false ends the call as `no_room`. */

@@ -5,13 +5,14 @@ import { messageOf } from '@carillon/kernel';
 import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
 import { createChance } from '../chance.ts';
+import { coverageOf, showsTooLittle } from '../coverage.ts';
 import { countLookups, readEvidence, type Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import type { Edge, Network } from '../network.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
+import { judge, type Course, type Finding } from '../verdict.ts';
 import { cutsOf, outagesOf } from './cuts.ts';
 import type { Site } from './faults.ts';
 import { lookAt, settle } from '../settle.ts';
@@ -43,6 +44,8 @@ export type ClusterCrashOptions = {
 
 export type ClusterCrashReport = {
   readonly findings: readonly Finding[];
+  /** Null: it shows enough, or the machine was too slow to say. */
+  readonly showsTooLittle: string | null;
   /** Processes that ended though nobody had killed them. */
   readonly deaths: readonly string[];
   readonly faults: readonly Fault[];
@@ -139,7 +142,8 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     // Where an event is not taken at all, there is nothing to wait for.
     const { quiet: standstill } = options;
     const settling = { since, ...(standstill !== undefined && { standstill }) };
-    const settledAfter = given.length > 0 ? 0 : (await settle(lookAt(stores), settling)).after;
+    const settled = given.length > 0 ? undefined : await settle(lookAt(stores), settling);
+    const settledAfter = settled?.after ?? 0;
     await supervisor.end();
     await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
@@ -151,17 +155,20 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       changes,
       firstMembers,
       mail,
-      callsAtKills: { sends: await smtp.sends(), kills: cutsOf('delivery', supervisor.faults) },
-      answersLost: network?.resets('delivery-smtp') ?? 0,
+      atKills: { sends: await smtp.sends(), kills: cutsOf('delivery', supervisor.faults) },
+      answersLost: network?.resets('delivery-smtp') ?? [],
       partner: {
         calls: partner.calls,
         cuts: [...cutsOf('engine', supervisor.faults), ...(network?.cuts() ?? [])],
         outages: outagesOf(supervisor.faults),
       },
       settledAfter,
+      leftOpen: settled?.open ?? [],
     };
+    const coverage = coverageOf(course, evidence);
     return {
       findings: [...given, ...judge(course, evidence)],
+      showsTooLittle: showsTooLittle(coverage),
       deaths: supervisor.deaths,
       faults: supervisor.faults,
       postedAfter: since - lastFault,
@@ -169,8 +176,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
       figures: {
         ...figuresOf(posters, supervisor, evidence),
-        ...slackFigures(course, evidence),
-        partnerCalls: partner.calls.length,
+        ...coverage,
         partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
         messages: mail.length,
         dropsPlanted: mail.filter(({ dropped }) => dropped).length,

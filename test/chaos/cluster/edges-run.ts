@@ -29,7 +29,10 @@ export async function runClusterEdges(
           progress?.(what);
         }),
     });
-    const figures = { edges: network.edges().length, mailsReset: network.resets('delivery-smtp') };
+    const figures = {
+      edges: network.edges().length,
+      mailsReset: network.resets('delivery-smtp').reduce((sum, { most }) => sum + most, 0),
+    };
     return { ...report, figures: { ...report.figures, ...figures } };
   } finally {
     await network.stop();

@@ -11,20 +11,26 @@ import {
   type Product,
 } from '@carillon/testing';
 import { between, createChance } from '../chance.ts';
+import { coverageOf, showsTooLittle } from '../coverage.ts';
 import { countLookups, type Evidence } from '../evidence.ts';
 import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture, Posts } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, slackFigures, type Course, type Finding } from '../verdict.ts';
-import { comeToRest, settleInLife, type Rest } from './rest.ts';
-import { standingStill } from '../settle.ts';
+import { judge, type Course, type Finding } from '../verdict.ts';
+import { comeToRest, settleInLife } from './rest.ts';
+import { standingStill, type Rest } from '../settle.ts';
 
 export type CrashOptions = {
   readonly seed: number;
   /** Kills; after the last one the product is left alone until it is done. */
   readonly rounds: number;
+  /**
+   * One life in five, by the seed, is left alone for some seconds, and killed at a moment at which the partner is being
+   * asked. Left out: none is.
+   */
+  readonly calm?: boolean;
   readonly posters?: number;
   /** Events of each poster in a second, at most. */
   readonly rate?: number;
@@ -43,6 +49,8 @@ export type CrashOptions = {
 
 export type CrashReport = {
   readonly findings: readonly Finding[];
+  /** Null: it shows enough, or the machine was too slow to say. */
+  readonly showsTooLittle: string | null;
   readonly figures: Readonly<Record<string, number>>;
   /** What the product wrote to standard error over all its lives. */
   readonly stderr: string;
@@ -52,6 +60,9 @@ const SMTP = { latency: 60, tempfail: 0.06, drop: 0.03 };
 /** Share of kills that hit the product while it starts, and so while it recovers. */
 const KILLED_AT_START = 0.2;
 const ENOUGH_WITHIN = 120_000;
+/** How long a calm life lasts: far longer than any slack, so that most of what it does is near no kill. */
+const CALM = { every: 5, least: 4_000, most: 6_000 };
+const ASKED_WITHIN = 60_000;
 
 type Address = { up(url: string): void; down(): void; readonly current: () => Promise<string> };
 
@@ -119,8 +130,8 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
       recoveredAfter = settled.after;
       standing.push(...standingStill(settled));
     }
-    const kills = await killRepeatedly(options, first, launch, address);
-    const { evidence, settledAfter } = await comeToRest({
+    const kills = await killRepeatedly(options, first, launch, address, partner);
+    const { evidence, settledAfter, leftOpen } = await comeToRest({
       dataDir,
       launch,
       posts,
@@ -142,6 +153,7 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
         troubles,
         standing,
         evidence,
+        leftOpen,
         settledAfter: Math.max(recoveredAfter, settledAfter),
         ...others,
       },
@@ -157,10 +169,11 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
  * Answers when.
  */
 async function killRepeatedly(
-  { seed, rounds }: CrashOptions,
+  { seed, rounds, calm = false }: CrashOptions,
   first: LaunchedProduct,
   launch: () => LaunchedProduct,
   address: Address,
+  partner: BookedPartner,
 ): Promise<readonly Cut[]> {
   const kills: Cut[] = [];
   const kill = async (life: LaunchedProduct): Promise<void> => {
@@ -169,17 +182,25 @@ async function killRepeatedly(
     kills.push({ from, until: Date.now() });
   };
   const chance = createChance(seed ^ 0x5eed);
+  const calmRounds = calm ? chooseCalm(rounds, chance) : new Set<number>();
+  const isAsked = (): true | undefined => partner.calls.some(({ endedAt }) => endedAt === Infinity) || undefined;
   let startTakes = 1_000;
   let life = first;
   for (let round = 1; round <= rounds; round += 1) {
-    if (life !== first && chance() < KILLED_AT_START) {
+    if (life !== first && !calmRounds.has(round) && chance() < KILLED_AT_START) {
       await pause(between(chance, 0.2, 1) * startTakes);
       await kill(life);
     } else {
       const since = Date.now();
       address.up((await life.ready).gatewayUrl);
       startTakes = Math.max(startTakes, Date.now() - since);
-      await pause(between(chance, 100, 1_500));
+      if (calmRounds.has(round)) {
+        await pause(between(chance, CALM.least, CALM.most));
+        // The partner answers in this very process: nothing comes between the look and the signal.
+        await untilFound('a call to the partner', isAsked, ASKED_WITHIN).catch(() => undefined);
+      } else {
+        await pause(between(chance, 100, 1_500));
+      }
       await kill(life);
       address.down();
     }
@@ -187,6 +208,15 @@ async function killRepeatedly(
   }
   return kills;
 }
+
+/** One of each few. */
+const chooseCalm = (rounds: number, chance: () => number): ReadonlySet<number> =>
+  new Set(
+    Array.from({ length: Math.ceil(rounds / CALM.every) }, (_, turn) => {
+      const before = turn * CALM.every;
+      return before + 1 + Math.floor(chance() * Math.min(CALM.every, rounds - before));
+    }),
+  );
 
 type Run = Others & {
   readonly options: CrashOptions;
@@ -198,7 +228,7 @@ type Run = Others & {
 } & Rest;
 
 async function report(
-  { options, posters, smtp, partner, kills, troubles, standing, evidence, settledAfter }: Run,
+  { options, posters, smtp, partner, kills, troubles, standing, evidence, leftOpen, settledAfter }: Run,
   stderr: string,
 ): Promise<CrashReport> {
   const mail = await smtp.entries();
@@ -209,24 +239,26 @@ async function report(
     changes,
     firstMembers,
     mail,
-    callsAtKills: { sends: await smtp.sends(), kills: cuts },
+    atKills: { sends: await smtp.sends(), kills: cuts },
     partner: { calls: partner.calls, cuts },
     settledAfter,
+    leftOpen,
   };
   const inDoubt = (reason: string): number =>
     evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
+  const coverage = coverageOf(course, evidence);
   return {
     findings: [...standing, ...judge(course, evidence)],
+    showsTooLittle: showsTooLittle(coverage),
     stderr,
     figures: {
       kills: options.rounds,
       settledAfter,
-      ...slackFigures(course, evidence),
+      ...coverage,
       acknowledged: posters.taken(),
       changes: changes.length,
       leavers: changes.filter(({ user }) => user.startsWith('club-')).length,
       ...countLookups(evidence),
-      partnerCalls: partner.calls.length,
       partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
       requestsCut: posters.cut(),
       messages: mail.length,

@@ -74,7 +74,7 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
     await network.trouble(options.spans, options.progress);
     const since = await posters.finish();
     // The same life: a start would set right what stands still.
-    const { evidence, settledAfter } = await comeToRest({
+    const { evidence, settledAfter, leftOpen } = await comeToRest({
       dataDir,
       launch,
       running: life,
@@ -92,10 +92,11 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
           firstMembers,
           mail,
           // Nobody was killed.
-          callsAtKills: 0,
+          atKills: { sends: await smtp.sends(), kills: [] },
           answersLost: network.resets('delivery-smtp'),
           partner: { calls: partner.calls, cuts: network.cuts() },
           settledAfter,
+          leftOpen,
         },
         evidence,
       ),
@@ -111,7 +112,7 @@ async function wreck(options: EdgesOptions, folder: string, { smtp, partner, net
         attempts: evidence.deliveries.reduce((sum, one) => sum + one.attempts.length, 0),
         failed: evidence.deliveries.filter(({ state }) => state === 'FAILED').length,
         doubts: inDoubt.length,
-        mailsReset: network.resets('delivery-smtp'),
+        mailsReset: network.resets('delivery-smtp').reduce((sum, { most }) => sum + most, 0),
       },
     };
   } finally {

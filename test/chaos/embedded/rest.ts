@@ -1,11 +1,10 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
 import type { LaunchedProduct, Product } from '@carillon/testing';
-import { readEvidence, READERS, unreadOf, type Evidence } from '../evidence.ts';
+import { readEvidence, type Evidence } from '../evidence.ts';
 import type { Posts } from '../posts.ts';
-import { settle, type Progress, type Settled } from '../settle.ts';
+import { settle, type Rest, type Settled } from '../settle.ts';
+import { lookInto, openBeside } from './unsettled.ts';
 
 /** A stop may leave the last record of the log unread, such as a marker of the start; seldom twice in a row. */
 const RESTS = 5;
@@ -27,8 +26,6 @@ export type Resting = Expected & {
   readonly begun?: (product: Product) => Promise<number>;
 };
 
-export type Rest = { readonly evidence: Evidence; readonly settledAfter: number };
-
 /**
  * Waits until it is done, stops it, and reads what it left behind. What is not done then does not get another life: no
  * restart hides it. Only what came up while it was stopped is waited for in the next one.
@@ -44,8 +41,8 @@ export async function comeToRest({ dataDir, launch, running, begun, ...expected 
     const { code, signal } = await life.kill('SIGTERM');
     if (code !== 0) throw new Error(`the product did not stop as asked (${signal ?? code}): ${life.stderr()}`);
     const evidence = await readEmbeddedEvidence(dataDir);
-    const isOver = settled.left.length > 0 || evidence.unread.length === 0 || time === RESTS;
-    if (isOver) return { evidence, settledAfter };
+    const isOver = settled.open.length + settled.missing.length > 0 || evidence.unread.length === 0 || time === RESTS;
+    if (isOver) return { evidence, settledAfter, leftOpen: settled.open };
   }
 }
 
@@ -66,7 +63,7 @@ export async function settleInLife(
 ): Promise<Settled> {
   const subjects = acknowledged.filter(({ fires }) => fires).map(({ subject }) => subject);
   const slots = new Set(subjects).size + changes.length;
-  const database = new DatabaseSync(join(dataDir, 'carillon.db'), { readOnly: true, timeout: 10_000 });
+  const database = openBeside(dataDir);
   try {
     return await settle(() => Promise.resolve(lookInto(database)), {
       since,
@@ -76,26 +73,4 @@ export async function settleInLife(
   } finally {
     database.close();
   }
-}
-
-const PLACES = `
-  SELECT partitions.partition, coalesce(checkpoints.next, 0) AS next, partitions.start, partitions.next AS "end"
-  FROM partitions LEFT JOIN checkpoints
-    ON checkpoints.topic = partitions.topic AND checkpoints.partition = partitions.partition AND consumer_group = ?
-  WHERE partitions.topic = ?`;
-
-type Place = Parameters<typeof unreadOf>[0][number];
-
-/** The data folder belongs to the running product alone: its file is read from beside it, as `sqlite3` would. */
-function lookInto(database: DatabaseSync): Progress {
-  const states = database.prepare('SELECT state, count(*) AS count FROM deliveries GROUP BY state').all();
-  const kinds = database.prepare('SELECT DISTINCT kind FROM tasks WHERE done = 0').all();
-  const places = database.prepare(PLACES);
-  return {
-    counts: Object.fromEntries(states.map(({ state, count }) => [state, count])) as Progress['counts'],
-    unread: [
-      ...READERS.flatMap(([group, topic]) => unreadOf(places.all(group, topic) as Place[], topic)),
-      ...kinds.map(({ kind }) => `${String(kind)}: open`),
-    ],
-  };
 }

@@ -154,6 +154,9 @@ export const leavesALease = (one: FailpointCase): boolean => cutsACall(one) || (
 export const losesAnAnswer = ({ at, action }: FailpointCase): boolean =>
   action === 'throw' && placeOf(at) === 'provider.send';
 
+/** Whether the product never learns what a partner answered, so that it asks again. */
+export const losesACall = ({ at, action }: FailpointCase): boolean => action === 'throw' && at === 'partner.call.after';
+
 /** A lease that is over moves its delivery here: this comes before any lease is left behind. */
 const ENDS_A_LEASE = 'delivery.in-doubt.before';
 const rank = (one: FailpointCase): number =>

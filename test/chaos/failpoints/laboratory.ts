@@ -2,20 +2,22 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Delivery } from '@carillon/domain';
 import { messageOf } from '@carillon/kernel';
 import { failpointLine } from '@carillon/runtime';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
 import type { Cut } from '../asking.ts';
+import type { Kill } from '../doubts.ts';
 import type { Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { createPosts } from '../posts.ts';
-import { CONNECTIONS, openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, type Finding } from '../verdict.ts';
+import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import { findLate, judge, type Finding } from '../verdict.ts';
 import {
   caseName,
-  cutsACall,
   goesMissing,
   leavesALease,
+  losesACall,
   losesAnAnswer,
   mayCutACall,
   situationOf,
@@ -68,8 +70,8 @@ export type Laboratory = {
 
 const CALM_MAIL = { seed: '1', latency: 5, tempfail: 0, drop: 0 };
 const CALM_PARTNER = { throttled: 0, unavailable: 0, neverAnswered: 0, latency: 5 };
-/** Longer than any lease. */
-const OVER_WITHIN = 120_000;
+/** Longer than any lease, and than eight tries of an account that was put off so often that it is probed every 30 s only. */
+const OVER_WITHIN = 300_000;
 const REACHED_WITHIN = 60_000;
 /** Between two looks a write that was seen has passed its place. */
 const QUIET_LOOKS = 2;
@@ -77,6 +79,14 @@ const QUIET_LOOKS_EVERY = 50;
 const QUIET_WITHIN = 60_000;
 
 type Logs = ReturnType<Patient['logs']>;
+
+type Done = {
+  readonly case: FailpointCase;
+  readonly subject: string;
+  readonly who: string | null;
+  /** When it failed, from when it could: from the order to the line that says so. Of a stop also when it went on. */
+  readonly moments: readonly Cut[];
+};
 
 type Parts = {
   readonly folder: string;
@@ -125,13 +135,11 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     partner,
     promises: { acknowledged: [], changes: [], judgedFrom: [] },
   };
-  const done: { readonly case: FailpointCase; readonly subject: string; readonly who: string | null }[] = [];
-  const cuts: Cut[] = [];
-  /** What was not waited for: some of it may be under way when the next case fails. */
-  const open: Scene[] = [];
+  const done: Done[] = [];
+  /** When everybody was killed, whatever they were doing. */
+  const kills: Cut[] = [];
   /** What was never taken, however often it was said, or never over. */
   const untaken: Finding[] = [];
-  let callsCut = 0;
 
   /** A process that reads the file reads all of it or nothing. */
   async function arm(order: string): Promise<void> {
@@ -174,15 +182,23 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   const shownOf = async (scene: Scene): Promise<string> =>
     (await scene.deliveries()).map(({ id, state }) => `${id} ${state}`).join();
 
+  /** Whoever was held goes on with what it had in mind. */
+  async function wake(): Promise<Cut> {
+    const from = Date.now();
+    await patient.revive('stop');
+    return { from, until: Date.now() };
+  }
+
   /**
    * Held still for longer than it may be. Where another process is there for it, that one finishes what was begun, and
    * what this one writes when it wakes changes nothing, but that it knows the answer which nobody else could hear.
+   * Answers when it went on.
    */
-  async function hold(one: FailpointCase, who: string, scene: Scene, acting: Promise<void>): Promise<void> {
+  async function hold(one: FailpointCase, who: string, scene: Scene, acting: Promise<void>): Promise<Cut> {
     const held = pause(options.held);
     if (!patient.hasTwin(who)) {
       await held;
-      return patient.revive('stop');
+      return wake();
     }
     const found = (what: string): void => void untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${what}` });
     await acting;
@@ -192,15 +208,16 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     );
     await held;
     const before = await shownOf(scene);
-    await patient.revive('stop');
+    const woke = await wake();
     await comeToQuiet(one);
     const after = await shownOf(scene);
-    if (after !== before && !(cutsACall(one) && before.includes('IN_DOUBT'))) {
+    if (after !== before && !(mayCutACall(one) && before.includes('IN_DOUBT'))) {
       found(`${who} woke, and made ${after} of ${before}`);
     }
+    return woke;
   }
 
-  /** Answers when what was to be said is acknowledged. */
+  /** Answers when what was to be said is acknowledged, and the failure is over. */
   async function begin(one: FailpointCase): Promise<Scene> {
     await patient.ready();
     await comeToQuiet(one);
@@ -215,48 +232,48 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
       untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
     });
     const who = await failing(one, said);
-    if (who !== null && one.action === 'stop') await hold(one, who, scene, acting);
-    else if (who !== null) await patient.revive(one.action);
-    cuts.push({ from, until: Date.now() });
-    if (who !== null && goesMissing(one)) callsCut += Number(mayCutACall(one)) + Math.min(CONNECTIONS, open.length);
-    done.push({ case: one, subject: scene.subject, who });
+    const moments: Cut[] = who === null ? [] : [{ from, until: Date.now() }];
+    if (who !== null && one.action === 'stop') {
+      moments.push(await hold(one, who, scene, acting));
+    } else if (who !== null) await patient.revive(one.action);
+    done.push({ case: one, subject: scene.subject, who, moments });
     await acting;
     return scene;
   }
 
   async function run(one: FailpointCase): Promise<void> {
     const scene = await begin(one);
-    if (leavesALease(one) && !options.waitsForLeases) {
-      // What was cut off while it was sent is not sent again.
-      if (!mayCutACall(one)) open.push(scene);
-      return;
-    }
+    if (leavesALease(one) && !options.waitsForLeases) return;
+    const since = Date.now();
     // In this life: what a start would set right again stands still until then.
     await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
       (error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }),
     );
+    untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
   }
 
   async function runAndKill(one: FailpointCase): Promise<void> {
     await begin(one);
     const from = Date.now();
     await patient.killAll();
-    cuts.push({ from, until: Date.now() });
-    callsCut += 1;
+    kills.push({ from, until: Date.now() });
   }
 
   async function finish(): Promise<LabReport> {
-    const evidence = await patient.rest(floor.promises, options.quiet);
+    const { evidence, settledAfter, leftOpen } = await patient.rest(floor.promises, options.quiet);
     const died = patient.deaths().map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
     const mail = await smtp.entries();
-    const reached = done.filter(({ who }) => who !== null).map((one) => one.case);
+    const spans = (isMeant: (one: FailpointCase) => boolean): readonly Cut[] =>
+      done.filter((one) => isMeant(one.case)).flatMap(({ moments }) => moments);
     const course = {
       ...floor.promises,
       firstMembers,
       mail,
-      callsAtKills: callsCut,
-      answersLost: reached.filter(losesAnAnswer).length,
-      partner: { calls: partner.calls, cuts },
+      atKills: { sends: await smtp.sends(), kills: [...kills, ...killsOf(done, floor, evidence)] },
+      answersLost: spans(losesAnAnswer).map((span) => ({ ...span, most: 1 })),
+      partner: { calls: partner.calls, cuts: [...kills, ...spans((one) => goesMissing(one) || losesACall(one))] },
+      settledAfter,
+      leftOpen,
     };
     return {
       findings: [...untaken, ...died, ...judge(course, evidence), ...misjudged(floor, evidence)],
@@ -288,11 +305,24 @@ const misjudged = ({ promises }: Floor, { intents }: Evidence): readonly Finding
         ];
   });
 
-/** In one word or two what became of the message. */
-function stateOf(subject: string, { promises }: Floor, evidence: Evidence): string {
+/** When processes went, or were held and woke: what their own message was doing then the place of the case says. */
+const killsOf = (done: readonly Done[], floor: Floor, evidence: Evidence): readonly Kill[] =>
+  done
+    .filter((one) => goesMissing(one.case))
+    .flatMap(({ case: failed, subject, moments }) => {
+      const own = mayCutACall(failed) ? undefined : deliveryOf(subject, floor, evidence)?.id;
+      return moments.map((span) => ({ ...span, ...(own !== undefined && { spares: own }) }));
+    });
+
+function deliveryOf(subject: string, { promises }: Floor, evidence: Evidence): Delivery | undefined {
   const change = evidence.changes.find(({ kind, user }) => `${kind}/${user}` === subject);
   const eventId = change?.eventId ?? promises.acknowledged.find((event) => event.subject === subject)?.eventId;
   const intent = evidence.intents.find((one) => one.eventId === eventId);
-  const delivery = evidence.deliveries.find(({ judged }) => intent !== undefined && judged.includes(intent.id));
+  return evidence.deliveries.find(({ judged }) => intent !== undefined && judged.includes(intent.id));
+}
+
+/** In one word or two what became of the message. */
+function stateOf(subject: string, floor: Floor, evidence: Evidence): string {
+  const delivery = deliveryOf(subject, floor, evidence);
   return delivery ? `${delivery.state} ${delivery.reason}` : '';
 }

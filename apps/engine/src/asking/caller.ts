@@ -287,11 +287,12 @@ export function startCaller(ports: CallerPorts): Caller {
     const { integration, keys, secrets } = partner;
     const named = partnerOfKind(lane.kind);
     const userIds = idsOfCall(shared);
+    const leasedUntil = Math.min(...shared.map(({ task }) => task.leaseUntil ?? 0));
+    const beginUntil = leasedUntil - lookupTimeouts(integration).total;
     let answer: PartnerAnswer = { kind: 'not_made', detail: '' };
     for (const [index, key] of keys.entries()) {
       const startedAt = clock.now();
-      const until = startedAt + lookupTimeouts(integration).total;
-      if (shared.some(({ task }) => (task.leaseUntil ?? 0) < until)) {
+      if (startedAt > beginUntil) {
         // It waited too long for its place, or the process stood still: by the end of the call another worker may ask too.
         answer = { kind: 'not_made', detail: '' };
         partners.ended(lane.kind, answer, { tried: [], sharedBy: shared.length });
@@ -309,6 +310,7 @@ export function startCaller(ports: CallerPorts): Caller {
         secrets,
         userIds,
         requestId,
+        beginUntil,
         signal: givingUp.signal,
         room,
       });

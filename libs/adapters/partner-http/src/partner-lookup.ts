@@ -5,11 +5,13 @@ import { readAnswer } from './answer.ts';
 export type PartnerLookupOptions = { readonly http: OutboundHttp; readonly clock: Clock };
 
 const MAX_BYTES = 1024 * 1024;
+const TOO_LATE = 'the process stood still for so long that another one may have asked';
 
 /** Asks partners over HTTP: the request of specification 4.2, and what its answer comes to. */
 export const createPartnerLookup = ({ http, clock }: PartnerLookupOptions): PartnerLookup => ({
   async ask(call) {
     const { connect, total } = lookupTimeouts(call.integration);
+    if (clock.now() > (call.beginUntil ?? Number.POSITIVE_INFINITY)) return { kind: 'not_made', detail: TOO_LATE };
     const answered = await http.request({
       method: 'POST',
       url: call.integration.url,

@@ -64,6 +64,14 @@ describe('a call to a partner', () => {
   });
 });
 
+describe('a call whose process stood still before it', () => {
+  it('is not made once another worker may have asked', async () => {
+    expect(await ask({}, { beginUntil: NOW - 1 })).toMatchObject({ kind: 'not_made' });
+    expect(partner.calls).toEqual([]);
+    expect(await ask({}, { beginUntil: NOW })).toMatchObject({ kind: 'answered' });
+  });
+});
+
 describe('an answer', () => {
   it('keeps numbers exact, and text as it is', async () => {
     partner.follow(answering('[{"to":{"email":null},"variables":{"id":9007199254740993,"n":"é"}}]'));

@@ -77,9 +77,10 @@ export const openClusterPatient =
       },
       async rest(_posts, quiet) {
         await startGone();
-        await settle(lookAt(stores), { since: Date.now(), ...(quiet !== undefined && { standstill: quiet }) });
+        const settling = { since: Date.now(), ...(quiet !== undefined && { standstill: quiet }) };
+        const { after: settledAfter, open: leftOpen } = await settle(lookAt(stores), settling);
         await cluster.stop();
-        return readEvidence(stores);
+        return { evidence: await readEvidence(stores), settledAfter, leftOpen };
       },
       async close() {
         await each((member) => member.kill());

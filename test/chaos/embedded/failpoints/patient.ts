@@ -42,7 +42,7 @@ export const openEmbeddedPatient: OpenPatient = async ({ folder, env }) => {
     async rest(posts, quiet) {
       await life.kill('SIGTERM');
       const since = Date.now();
-      return (await comeToRest({ dataDir, launch, posts, since, ...(quiet !== undefined && { quiet }) })).evidence;
+      return comeToRest({ dataDir, launch, posts, since, ...(quiet !== undefined && { quiet }) });
     },
     async close() {
       await Promise.all(all.map((one) => one.kill('SIGKILL')));
