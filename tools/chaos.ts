@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '@carillon/kernel';
-import { startClusterServices } from '@carillon/testing/cluster';
+import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
 import { FAILPOINT_ACTIONS } from '@carillon/runtime';
 import { runClusterCrashes } from '../test/chaos/cluster/crash-run.ts';
 import { runClusterEdges } from '../test/chaos/cluster/edges-run.ts';
@@ -152,45 +152,54 @@ async function breakEmbedded(tally: Tally, { parts, actions, cases, table, seed,
   if (parts.includes('kills')) await rounds(tally, embeddedRound, seed, Date.now() + minutes * 60_000);
 }
 
-async function breakCluster(tally: Tally, { parts, actions, cases, table, seed, minutes }: Wishes): Promise<void> {
+/** One log serves one cluster: each run has a broker and stores of its own. */
+async function onServices<Result>(run: (services: ClusterServices) => Promise<Result>): Promise<Result> {
   const services = await startClusterServices();
-  const round: Round = async (next) => {
+  try {
+    return await run(services);
+  } finally {
+    await services.stop();
+  }
+}
+
+const clusterRound: Round = (seed) =>
+  onServices(async (services) => {
     const report = await runClusterCrashes({
       services,
-      database: `chaos-${next}`,
-      seed: next,
+      database: 'chaos',
+      seed,
       events: EVENTS_OF_ROUND,
       rate: RATE,
       mixture: { firing: 0.4 },
       faults: (site) => everything(site, KILLS_OF_ROUND),
     });
-    const found = foundIn(report.findings, report.showsTooLittle);
+    const found = report.findings.map(({ kind, what }) => `${kind}: ${what}`);
     return { figures: report.figures, found: [...found, ...report.deaths] };
-  };
-  try {
-    if (parts.includes('failpoints')) {
-      // One log for one cluster: no lanes.
-      const chosen = everyCaseOfRoles(actions).filter((one) => cases.test(caseName(one)));
+  });
+
+async function breakCluster(tally: Tally, { parts, actions, cases, table, seed, minutes }: Wishes): Promise<void> {
+  if (parts.includes('failpoints')) {
+    const chosen = everyCaseOfRoles(actions).filter((one) => cases.test(caseName(one)));
+    const write = (ends: LabReport['ends']): string => {
+      const [embedded, cluster] = pageParts();
+      return failpointPage(embedded, clusterPart(renewed(endsIn(cluster, 'who failed'), ends)));
+    };
+    await onServices((services) => {
       // Where nobody is held still nobody has to take over, and fewer processes are faster.
       const open = openClusterPatient({ services, database: 'failpoints', twins: actions.includes('stop') });
-      const run = { open, cases: chosen, lanes: 1 };
-      const write = (ends: LabReport['ends']): string => {
-        const [embedded, cluster] = pageParts();
-        return failpointPage(embedded, clusterPart(renewed(endsIn(cluster, 'who failed'), ends)));
-      };
-      await failEverywhere(tally, run, table ? write : null);
-    }
-    if (parts.includes('edges')) {
-      await troubleEdges(tally, async () => {
-        const { findings, deaths, figures } = await runClusterEdges(services, 'edges', seed, say);
-        const died = deaths.map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
-        return { findings: [...findings, ...died], figures };
-      });
-    }
-    if (parts.includes('kills')) await rounds(tally, round, seed, Date.now() + minutes * 60_000);
-  } finally {
-    await services.stop();
+      // One log: no lanes.
+      return failEverywhere(tally, { open, cases: chosen, lanes: 1 }, table ? write : null);
+    });
   }
+  if (parts.includes('edges')) {
+    await troubleEdges(tally, async () => {
+      const edges = (services: ClusterServices) => runClusterEdges(services, 'edges', seed, say);
+      const { findings, deaths, figures } = await onServices(edges);
+      const died = deaths.map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
+      return { findings: [...findings, ...died], figures };
+    });
+  }
+  if (parts.includes('kills')) await rounds(tally, clusterRound, seed, Date.now() + minutes * 60_000);
 }
 
 function refuse(message: string): number {

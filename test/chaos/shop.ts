@@ -97,10 +97,14 @@ authorization: { key: { secret: FEED_KEY } }
   'workspaces/shop/templates/about-user/email.txt': 'News for {{ user_id }}.\n',
 });
 
-async function succeed(args: readonly string[], dataDir: string): Promise<string> {
+/** Of 10 s each, which is what the product waits before it says that nobody knows. */
+const APPLY_REPEATS = 5;
+
+async function succeed(args: readonly string[], dataDir: string, repeats = 0): Promise<string> {
   const { code, stdout, stderr } = await cli(args, { dataDir });
-  if (code !== 0) throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
-  return stdout;
+  if (code === 0) return stdout;
+  if (repeats > 0) return succeed(args, dataDir, repeats - 1);
+  throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
 }
 
 /** Applies the shop's configuration to the running product, as an operator would, and answers the keys to it. */
@@ -111,7 +115,8 @@ export async function openShop(folder: string, dataDir: string, neighbours: Neig
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
-  await succeed(['apply', '-f', configuration], dataDir);
+  // Where many products start side by side it may take longer than the product waits; said again it changes nothing.
+  await succeed(['apply', '-f', configuration], dataDir, APPLY_REPEATS);
   const made = await succeed(['api-key', 'create', 'backend', '--workspace', WORKSPACE, '--json'], dataDir);
   return { stream: (JSON.parse(made) as { key: string }).key, cohort: SECRETS.FEED_KEY };
 }
