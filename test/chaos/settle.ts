@@ -23,6 +23,9 @@ export type Settling = {
   readonly standstill?: number;
 };
 
+/** How long somebody waits; left out: longer than any lease, its sweep and a session of a consumer. */
+export type Patience = Pick<Settling, 'quiet' | 'standstill'>;
+
 /** How a product that nobody disturbs came to rest. */
 export type Settled = {
   /** From `since` until everything had ended or was in doubt, or until something moved for the last time. */

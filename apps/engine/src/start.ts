@@ -25,6 +25,7 @@ import {
   createRuleBook,
   repeatMarkers,
   type BatchStage,
+  type CalledOff,
   type CompileRule,
   type FollowedConfiguration,
 } from '@carillon/stages';
@@ -47,6 +48,8 @@ export type EnginePorts = {
   readonly secrets: Secrets;
   readonly cohorts: CohortStore;
   readonly cohortPages: CohortPages;
+  /** What a restore called off (`carillon restore --cancel-unsent`). */
+  readonly calledOffCohortsBelow?: CalledOff;
   readonly watch: EngineWatch;
 };
 

@@ -89,7 +89,8 @@ export function serveEventIntake(
   }
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  // Named, JSON is found at once; what only `*` takes is parsed as a media type each time.
+  app.addContentTypeParser(['application/json', '*'], (_request, _payload, done) => done(null));
   app.post<{ Params: { '*': string } }>(EVENTS, { onRequest: letIn }, (request, reply) => take(request, reply));
   app.options<{ Params: { '*': string } }>(EVENTS, async (request, reply) =>
     answerPreflight(request, reply, streamAt(request.params['*'])),

@@ -3,18 +3,16 @@ import { systemClock } from '@carillon/adapter-system';
 import type { LaunchedProduct, Product } from '@carillon/testing';
 import { readEvidence, type Evidence } from '../evidence.ts';
 import type { Posts } from '../posts.ts';
-import { settle, type Rest, type Settled } from '../settle.ts';
+import { settle, type Patience, type Rest, type Settled } from '../settle.ts';
 import { lookInto, openBeside } from './unsettled.ts';
 
 /** A stop may leave the last record of the log unread, such as a marker of the start; seldom twice in a row. */
 const RESTS = 5;
 
 /** What was posted, and from when on it is waited for. */
-export type Expected = {
+export type Expected = Patience & {
   readonly posts: Pick<Posts, 'acknowledged' | 'changes'>;
   readonly since: number;
-  /** Nothing is open and nothing came for so long: what is still missing does not come. */
-  readonly quiet?: number;
 };
 
 export type Resting = Expected & {
@@ -59,17 +57,13 @@ async function readEmbeddedEvidence(dataDir: string): Promise<Evidence> {
 /** Waits until the running product has a delivery for every slot and nothing is left to do, or nothing moves any more. */
 export async function settleInLife(
   dataDir: string,
-  { posts: { acknowledged, changes }, since, quiet }: Expected,
+  { posts: { acknowledged, changes }, ...expected }: Expected,
 ): Promise<Settled> {
   const subjects = acknowledged.filter(({ fires }) => fires).map(({ subject }) => subject);
   const slots = new Set(subjects).size + changes.length;
   const database = openBeside(dataDir);
   try {
-    return await settle(() => Promise.resolve(lookInto(database)), {
-      since,
-      slots,
-      ...(quiet !== undefined && { quiet }),
-    });
+    return await settle(() => Promise.resolve(lookInto(database)), { ...expected, slots });
   } finally {
     database.close();
   }

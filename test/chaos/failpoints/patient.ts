@@ -1,4 +1,4 @@
-import type { Rest } from '../settle.ts';
+import type { Patience, Rest } from '../settle.ts';
 import type { Posts } from '../posts.ts';
 import type { FailpointCase } from './cases.ts';
 import type { Lives } from './lives.ts';
@@ -31,7 +31,7 @@ export type Patient = {
   /** Brings back what has failed in this way. */
   revive(action: FailpointCase['action']): Promise<void>;
   /** Lets it come to rest, stops it, and reads what it left behind. */
-  rest(posts: Pick<Posts, 'acknowledged' | 'changes'>, quiet: number | undefined): Promise<Rest>;
+  rest(posts: Pick<Posts, 'acknowledged' | 'changes'>, patience: Patience): Promise<Rest>;
   close(): Promise<void>;
 };
 

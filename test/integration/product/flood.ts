@@ -7,10 +7,12 @@ export type FloodOrders = {
   readonly key: string;
   /** Begins each `order_id`, so that floods can be told apart. */
   readonly name: string;
-  /** What an event says beside its `order_id`. */
+  /** What an event says beside its `order_id`, in ASCII. */
   readonly event: Readonly<Record<string, unknown>>;
-  /** Each has one request under way at most, and all are open before the first event is sent. */
+  /** All are open before the first event is sent. */
   readonly connections: number;
+  /** Requests that may wait for their answers on each connection, where the pace is a number; 1 unless set. */
+  readonly pipelined?: number;
   /** `closed`: on each connection one event after the other. Else so many in a second, whatever comes back. */
   readonly pace: 'closed' | { readonly perSecond: number };
 };
@@ -27,6 +29,8 @@ export type FloodReport = {
   readonly unsent: number;
   /** For how long it sent. */
   readonly seconds: number;
+  /** Share of that time in which its thread had something to do: it can send no more where this is 1. */
+  readonly busy: number;
 };
 
 /** Clients in a process of their own. */

@@ -25,12 +25,21 @@ const MEBIBYTE = 1024 * 1024;
 const MOST_MEMORY = 700 * MEBIBYTE;
 const TIMEOUT = 300_000 + SECONDS * 24_000;
 
-let shop: Shop & { close(): Promise<void> };
+type Opened = Shop & { close(): Promise<void> };
+
+let shop: Opened;
+/** What was opened last goes first. */
 const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await shop.close();
+async function closeAll(): Promise<void> {
   for (const end of ends.splice(0)) await end();
-});
+}
+afterEach(closeAll);
+
+async function open(options: Parameters<typeof openShop>[0] = {}): Promise<Opened> {
+  const opened = await openShop(options);
+  ends.unshift(() => opened.close());
+  return opened;
+}
 
 const memoryOf = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
@@ -38,12 +47,12 @@ const memoryOf = (pid: number): number =>
 /** The product, and how its log is opened when it has stopped. */
 async function openBackend(): Promise<() => Promise<{ readonly log: EventLog; close(): Promise<void> }>> {
   if (!ON_CLUSTER) {
-    shop = await openShop();
+    shop = await open();
     return () => openEmbedded({ dataDir: shop.dataDir, clock: systemClock, holder: 'overload test' });
   }
   const services = await startClusterServices();
-  ends.push(() => services.stop());
-  shop = await openShop({ env: settingsFor(services) });
+  ends.unshift(() => services.stop());
+  shop = await open({ env: settingsFor(services) });
   return () => openClusterStores(services, 'carillon');
 }
 
@@ -68,28 +77,46 @@ async function countEvents(log: EventLog): Promise<ReadonlyMap<string, number>> 
 /** So many clients that wait for each answer find out what it takes, of the very events that it is flooded with. */
 const MEASURING = 64;
 const TIMES_CAPACITY = 3;
+const CONNECTIONS = 1_000;
 /**
- * Of a flood; the next one has more and sends twice as much, until something is refused: the machine may have had other
- * things to do when it was measured. Fewer than the product takes (4,096).
+ * Floods, until three times of what is taken were really sent and something was refused: how much is to be sent, in times
+ * of three, since the machine may have had other things to do when it was measured; and how many requests a client sends
+ * without waiting for answers, since what is answered bounds what clients send that wait. That is less than a server reads
+ * at once: no request stays half read for longer than it may.
  */
-const FLOOD_CONNECTIONS = [1_000, 2_000, 4_000];
+const FLOODS = [
+  { more: 1.1, pipelined: 1 },
+  { more: 2.2, pipelined: 4 },
+  { more: 4.4, pipelined: 16 },
+];
+/** A generator that has something to do for such a share of its time is out of processor. */
+const OUT_OF_PROCESSOR = 0.95;
 const FLOOD = { status: 'open', total: 1, note: 'x'.repeat(1_000) };
 
-type Flooded = FloodReport & { readonly connections: number; readonly memory: number };
+type Flooded = FloodReport & { readonly memory: number };
 
-/** Sends for a while, whatever comes back, and looks at the memory meanwhile. */
-async function floodOver(connections: number, perSecond: number, url: string): Promise<Flooded> {
-  const name = `flood-${connections}`;
-  const flood = startFlood({ url, key: shop.key, name, event: FLOOD, connections, pace: { perSecond } });
+/** Sends for a while, whatever comes back, and looks at the memory until all is answered. */
+async function floodFor(name: string, url: string, perSecond: number, pipelined: number): Promise<Flooded> {
+  const { key, product } = shop;
+  const orders = { url, key, name, event: FLOOD, connections: CONNECTIONS, pipelined, pace: { perSecond } };
+  const flood = startFlood(orders);
   await flood.begun;
   let memory = 0;
-  for (const until = Date.now() + SECONDS * 1_000; Date.now() < until; await pause(100)) {
-    memory = Math.max(memory, memoryOf(shop.product.pid));
+  const finished = pause(SECONDS * 1_000).then(() => flood.finish());
+  for (let isOver = false; !isOver; isOver = await Promise.race([finished.then(() => true), pause(100, false)])) {
+    memory = Math.max(memory, memoryOf(product.pid));
   }
-  return { ...(await flood.finish()), connections, memory };
+  return { ...(await finished), memory };
 }
 
-const refused = ({ answers }: FloodReport): number => (answers['429'] ?? 0) + (answers['503'] ?? 0);
+/** Why less was sent than three times of what it takes; `none` where that much was sent. Told with the figures. */
+function limitOf({ sent, unsent, seconds, busy }: Flooded, capacity: number): string {
+  if (sent / seconds >= TIMES_CAPACITY * capacity) return 'none';
+  if (unsent > 0 && busy < OUT_OF_PROCESSOR) return 'all connections are full of what is not answered yet';
+  return 'the generator is out of processor';
+}
+
+const refused = ({ answers }: Pick<FloodReport, 'answers'>): number => (answers['429'] ?? 0) + (answers['503'] ?? 0);
 
 it(
   'Three times what it can take is answered with 202, 429 and 503 with Retry-After; memory is bounded, nothing taken is lost',
@@ -101,27 +128,38 @@ it(
     await closed.begun;
     await pause(3_000);
     const measured = await closed.finish();
-    const capacity = measured.accepted.length / measured.seconds;
 
     const urgent = startPosting({ gatewayUrl: product.gatewayUrl, key }, { name: 'urgent', clients: 2, every: 200 });
     const floods: Flooded[] = [];
-    for (const [number, connections] of FLOOD_CONNECTIONS.entries()) {
-      floods.push(await floodOver(connections, capacity * TIMES_CAPACITY * 2 ** number, url));
-      if (floods.some((one) => refused(one) > 0)) break;
+    // What a flood got taken is something that it can take: a process that was just started is measured too low.
+    const capacity = (): number =>
+      Math.max(...[measured, ...floods].map(({ accepted, seconds }) => accepted.length / seconds));
+    let limit = '';
+    for (const { more, pipelined } of FLOODS) {
+      const one = await floodFor(`flood-${pipelined}`, url, capacity() * TIMES_CAPACITY * more, pipelined);
+      floods.push(one);
+      limit = limitOf(one, capacity());
+      if (limit === 'none' && floods.some((each) => refused(each) > 0)) break;
     }
     await urgent.finish();
-    const told = floods.map((one) => ({ ...one, accepted: undefined, memory: Math.round(one.memory / MEBIBYTE) }));
-    console.log('overload:', JSON.stringify({ capacity: Math.round(capacity), floods: told }));
+    const told = floods.map(({ accepted, memory, ...one }) => ({
+      ...one,
+      takenPerSecond: Math.round(accepted.length / one.seconds),
+      sentPerSecond: Math.round(one.sent / one.seconds),
+      timesCapacity: Number((one.sent / one.seconds / capacity()).toFixed(2)),
+      memory: Math.round(memory / MEBIBYTE),
+    }));
+    const closedLoop = Math.round(measured.accepted.length / measured.seconds);
+    console.log('overload:', JSON.stringify({ closedLoop, capacity: Math.round(capacity()), limit, floods: told }));
     for (const { answers, unexplained } of [measured, ...floods]) {
       expect(new Set(Object.keys(answers)).difference(new Set(['202', '429', '503']))).toEqual(new Set());
       expect(unexplained, 'refusals without Retry-After').toBe(0);
     }
-    for (const { accepted, memory } of floods) {
-      expect(accepted.length).toBeGreaterThan(100);
-      expect(memory).toBeLessThan(MOST_MEMORY);
-    }
+    for (const { memory } of floods) expect(memory).toBeLessThan(MOST_MEMORY);
+    // Of clients that wait for their answers some are served. Of what others send all at once little may be.
+    expect(floods[0]?.accepted.length).toBeGreaterThan(100);
     // Without a refusal nothing was shown.
-    expect(floods.reduce((sum, one) => sum + refused(one), 0)).toBeGreaterThan(0);
+    expect(floods.reduce((total, one) => total + refused(one), 0)).toBeGreaterThan(0);
     for (const { status, retryAfter } of urgent.answers) {
       expect([202, 429, 503]).toContain(status);
       if (status !== 202) expect(retryAfter).toMatch(/^\d+$/);
@@ -148,16 +186,20 @@ it(
 );
 
 /** Events of the quiet workspace in a second; the other sends fifty times as many. */
-const QUIET = 2;
+const QUIET = 3;
 const TIMES = 50;
-/** Milliseconds that the mail server takes for each: it is what both wait for, and takes a quarter of what comes. */
+/** Mails of the quiet one that are measured, in each of the two products. */
+const SAMPLES = SECONDS * 6;
+/** Milliseconds that the mail server takes for each at most: it is what both wait for, and takes a third of what comes. */
 const LATENCY = 200;
-const CONNECTIONS = 5;
-const TRIES = 6;
+const MAIL_CONNECTIONS = 5;
+/** Alone a mail waits for the mail server and little else, or the machine was at something else: then both are measured anew. */
+const STEADY = 2 * LATENCY;
+const TRIES = 3;
 
 /** The same shop in two workspaces, which send through one account. */
 const twoShops = (smtpPort: number): Files => {
-  const own = shopFiles({ deployment: smtpDeployment(smtpPort, `, connections: ${CONNECTIONS}`) });
+  const own = shopFiles({ deployment: smtpDeployment(smtpPort, `, connections: ${MAIL_CONNECTIONS}`) });
   const other = Object.entries(own).flatMap(([path, text]) =>
     path.startsWith('workspaces/shop/') ? [[path.replace('/shop/', '/club/'), text] as const] : [],
   );
@@ -167,18 +209,28 @@ const twoShops = (smtpPort: number): Files => {
 const p95 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? Number.NaN;
 
-/** Milliseconds from sending to the mail's acceptance, of events that are sent over a time, a few in a second. */
-async function waits(key: string, name: string, span: number): Promise<readonly number[]> {
+/** A product of its own with a mail server of its own. */
+async function openTwoShops(name: string, folder: string): Promise<Opened> {
+  const behaviour = { latency: LATENCY, tempfail: 0, drop: 0 };
+  const smtp = await startLedgerSmtp({ file: join(folder, `${name}.jsonl`), seed: '1', ...behaviour });
+  ends.unshift(() => smtp.stop());
+  return open({ files: twoShops(smtp.port) });
+}
+
+/** Milliseconds from sending to the mail's acceptance, of events of the quiet workspace. */
+async function waits({ product, api }: Opened): Promise<readonly number[]> {
+  const { body: made } = await api<{ key: string }>('POST', '/v1/workspaces/club/api-keys', { name: 'backend' });
   const begun = new Map<string, number>();
-  for (const until = Date.now() + span; Date.now() < until; await pause(1_000 / QUIET)) {
+  for (let number = 0; number < SAMPLES; number += 1) {
     const at = Date.now();
-    const { status, body } = await request<{ id: string }>(`${shop.product.gatewayUrl}/events/club/orders`, {
+    const { status, body } = await request<{ id: string }>(`${product.gatewayUrl}/events/club/orders`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(order(`${name}-${begun.size}`)),
+      headers: { authorization: `Bearer ${made.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(order(`quiet-${number}`)),
     });
     expect(status).toBe(202);
     begun.set(body.id, at);
+    await pause(Math.max(0, at + 1_000 / QUIET - Date.now()));
   }
   const took: number[] = [];
   for (const [id, at] of begun) {
@@ -186,7 +238,7 @@ async function waits(key: string, name: string, span: number): Promise<readonly 
       `a mail of ${id}`,
       async () => {
         const path = `/v1/workspaces/club/deliveries?event=${id}&state=SENT`;
-        return (await shop.api<{ items: DeliveryBody[] }>('GET', path)).body.items[0];
+        return (await api<{ items: DeliveryBody[] }>('GET', path)).body.items[0];
       },
       60_000,
     );
@@ -195,43 +247,55 @@ async function waits(key: string, name: string, span: number): Promise<readonly 
   return took;
 }
 
-/** How much longer the quiet workspace waits beside the busy one than alone. */
-async function slowdown(smtpPort: number): Promise<number> {
-  shop = await openShop({ files: twoShops(smtpPort) });
-  const club = await shop.api<{ key: string }>('POST', '/v1/workspaces/club/api-keys', { name: 'backend' });
-  const alone = p95(await waits(club.body.key, 'alone', SECONDS * 750));
+const waiting = async ({ api }: Opened): Promise<number> => {
+  const { body } = await api<{ deliveries: Record<string, number> }>('GET', '/v1/status');
+  return body.deliveries['WAITING'] ?? 0;
+};
+
+/**
+ * What the quiet workspace waits alone in one product, and beside the busy one in another, at the same time: whatever else
+ * the machine is at meanwhile, it is in the way of both.
+ */
+async function measureWaits(
+  folder: string,
+  time: number,
+): Promise<{ readonly alone: number; readonly beside: number }> {
+  const quiet = await openTwoShops(`quiet-${time}`, folder);
+  const shared = await openTwoShops(`shared-${time}`, folder);
   const flood = startFlood({
-    url: `${shop.product.gatewayUrl}/events/shop/orders`,
-    key: shop.key,
+    url: `${shared.product.gatewayUrl}/events/shop/orders`,
+    key: shared.key,
     name: 'busy',
     event: order(''),
     connections: QUIET * TIMES,
     pace: { perSecond: QUIET * TIMES },
   });
-  const beside = p95(await waits(club.body.key, 'beside', SECONDS * 750));
+  await flood.begun;
+  // Without a queue of the busy one there is nothing to be fair about.
+  await untilFound('a queue', async () => (await waiting(shared)) > QUIET * TIMES || undefined, 60_000);
+  const [alone, beside] = (await Promise.all([waits(quiet), waits(shared)])).map(p95);
   const { answers } = await flood.finish();
-  const { body } = await shop.api<{ deliveries: Record<string, number> }>('GET', '/v1/status');
-  console.log('fairness:', { alone, beside, busy: answers, ...body.deliveries });
-  // Without a queue of the busy one there was nothing to be fair about.
-  return (body.deliveries['WAITING'] ?? 0) > QUIET * TIMES ? beside / alone : Number.POSITIVE_INFINITY;
+  const left = await waiting(shared);
+  console.log('fairness:', { alone, beside, samples: SAMPLES, busy: answers, left });
+  expect(left).toBeGreaterThan(QUIET * TIMES);
+  return { alone: alone ?? Number.NaN, beside: beside ?? Number.NaN };
 }
 
 it(
   'A workspace that sends fifty times as much as another does not make it wait more than twice as long',
   async () => {
     const { folder, remove } = await scratch();
-    const behaviour = { latency: LATENCY, tempfail: 0, drop: 0 };
-    const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), seed: '1', ...behaviour });
     try {
-      const slowdowns: number[] = [];
-      // The machine may have been at something else in one of the two stretches: then both are measured anew.
-      for (let time = 1; time <= TRIES && !slowdowns.some((one) => one <= 2); time += 1) {
-        if (time > 1) await shop.close();
-        slowdowns.push(await slowdown(smtp.port));
+      const measured: { readonly alone: number; readonly beside: number }[] = [];
+      for (let time = 1; time <= TRIES && !measured.some(({ alone }) => alone <= STEADY); time += 1) {
+        await closeAll();
+        measured.push(await measureWaits(folder, time));
       }
-      expect(Math.min(...slowdowns)).toBeLessThanOrEqual(2);
+      // The steadiest counts, whatever it says of the busy one.
+      const [counts] = measured.toSorted((one, other) => one.alone - other.alone);
+      expect(counts?.beside).toBeLessThanOrEqual(2 * (counts?.alone ?? 0));
     } finally {
-      await smtp.stop();
+      await closeAll();
       await remove();
     }
   },

@@ -1,3 +1,4 @@
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
@@ -52,6 +53,7 @@ beforeAll(async () => {
     { name: 'load', clients: 2, every: 50 },
   );
   expect(await shop.run(['backup', backup])).toMatchObject({ code: 0, stderr: '' });
+  await cp(shop.dataDir, join(place.folder, 'copied'), { recursive: true });
   await load.finish();
   after = await post(shop, 'after', 5);
   // All of it is sent before the folder is given up: whatever goes out from now on goes out again.
@@ -153,6 +155,13 @@ it(
   },
   PATIENCE * 4,
 );
+
+it('A plain copy of the folder, made under the same load, is no backup: nothing starts over it, and it says what is one', async () => {
+  const ports = ['--gateway-port', '0', '--control-port', '0'];
+  const { code, stderr } = await cli(['up', ...ports], { dataDir: join(place.folder, 'copied') });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/is a copy of a data folder that was in use: carillon up.*carillon backup.*carillon restore/s);
+});
 
 it(
   'With the newer folder at hand nothing is sent twice, not even when all events come again',

@@ -83,7 +83,7 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
     lines.push(`${many(cancelled, 'delivery that waited is', 'deliveries that waited are')} CANCELLED. ${told}`);
     lines.push('  To send one after all: npx carillon deliveries resend ID');
     if (unread.some(({ topic }) => topic === 'carillon.cohorts')) {
-      lines.push('  Not held back: who entered and left a cohort as the records listed above say it.');
+      lines.push('  Of the records about cohorts nobody is told: they only change who is in.');
     }
   }
   if (carriedOver) {

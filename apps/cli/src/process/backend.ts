@@ -16,6 +16,8 @@ export type Backend = Stores & {
   readonly alone: boolean;
   /** By partition of `carillon.events`: what events below these offsets cause, a restore called off. */
   readonly calledOffBelow: ReadonlyMap<number, number>;
+  /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
+  readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
   /** What this process depends on, for `/readyz`. */
   readiness(): readonly ReadinessCheck[];
   /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */

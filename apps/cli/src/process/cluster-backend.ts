@@ -55,6 +55,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       place: `cluster, Kafka at ${cluster.kafka.brokers.join(', ')}`,
       alone: false,
       calledOffBelow: new Map(),
+      calledOffCohortsBelow: new Map(),
       readiness: () => watches.map((watch) => watch.check()),
       checks: () => clusterChecks(cluster, connection, log, mongo),
       async backup() {

@@ -24,9 +24,11 @@ export async function startDeliveryRole(foundation: Foundation, closing: Closing
 }
 
 export async function startEngineRole(foundation: Foundation, closing: Closing): Promise<void> {
+  const { leases, calledOffCohortsBelow } = foundation.backend;
   const engine = await startEngine({
     ...foundation,
-    leases: foundation.backend.leases,
+    leases,
+    calledOffCohortsBelow,
     watch: foundation.watches.engine,
   });
   closing.add(() => engine.close());

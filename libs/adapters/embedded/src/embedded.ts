@@ -56,6 +56,8 @@ export type Embedded = Stores & {
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
   /** By partition of `carillon.events`: what events below these offsets cause, a restore called off (restore.ts). */
   readonly calledOffBelow: ReadonlyMap<number, number>;
+  /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
+  readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
   backup(file: string): Promise<void>;
   readonly stats: () => EmbeddedStats;
@@ -141,7 +143,8 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
     keyUses: createKeyUseStore(reader, writer.writes()),
-    calledOffBelow: readCalledOff(reader),
+    calledOffBelow: readCalledOff(reader, 'carillon.events'),
+    calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     backup: (file) => writeBackup(database, keys, file),
     stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),

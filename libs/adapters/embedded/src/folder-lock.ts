@@ -1,22 +1,32 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import { dataFiles, makePrivateFile } from './data-folder.ts';
 import { resultCode } from './writing/commit.ts';
 
-/** Who holds a data folder: written beside the lock for people to read, never believed by a program. */
-export type Holder = { readonly pid: number; readonly host: string; readonly startedAt: string; readonly what: string };
+/** Who holds a data folder: written beside the lock for people to read, and gone once the holder has let go in order. */
+export type Holder = {
+  readonly pid: number;
+  readonly host: string;
+  readonly startedAt: string;
+  readonly what: string;
+  readonly dataFile: FileIdentity;
+};
+
+/** What a file keeps while it is written and renamed, and a copy does not have. */
+type FileIdentity = { readonly inode: string; readonly bornNs: string };
 
 const SQLITE_BUSY = 5;
 
 /**
- * Takes the data folder for this process, or rejects with CarillonError `data_locked` naming who has it. The lock is one
+ * Takes the data folder for this process, or throws CarillonError: `data_locked` naming who has it, `data_copied` where it
+ * was copied while somebody had it, since such a copy may hold one part of what was written and lack another. The lock is one
  * that the operating system drops with the process, whatever ends it, so that nobody ever has to remove a stale one.
  * The lock file is opened by SQLite alone: closing it by any other handle in this process would let go of the lock.
  */
 export function lockFolder(dataDir: string, what: string, now: Instant): { release(): void } {
-  const { lock, holder } = dataFiles(dataDir);
+  const { lock, holder, database } = dataFiles(dataDir);
   makePrivateFile(lock);
   const db = new DatabaseSync(lock, { timeout: 0 });
   try {
@@ -26,7 +36,14 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
     if (resultCode(error) === SQLITE_BUSY) throw locked(dataDir);
     throw error;
   }
-  const mine: Holder = { pid: process.pid, host: hostname(), startedAt: formatInstant(now), what };
+  makePrivateFile(database);
+  const before = readHolder(dataDir);
+  const { dataFile, isAnother } = identify(database, before?.dataFile);
+  if (before && isAnother) {
+    db.close();
+    throw copied(dataDir, before, holder);
+  }
+  const mine: Holder = { pid: process.pid, host: hostname(), startedAt: formatInstant(now), what, dataFile };
   writeFileSync(`${holder}.new`, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
   renameSync(`${holder}.new`, holder);
   return {
@@ -36,6 +53,19 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
       db.close();
     },
   };
+}
+
+function identify(
+  file: string,
+  before: FileIdentity | undefined,
+): { readonly dataFile: FileIdentity; readonly isAnother: boolean } {
+  const { ino, birthtimeNs, ctimeNs } = statSync(file, { bigint: true });
+  const dataFile = { inode: String(ino), bornNs: String(birthtimeNs) };
+  if (!before) return { dataFile, isAnother: false };
+  // The number of a file that was removed may be given to its copy. Where a file system does not know when a file was made,
+  // the time of its last change stands there.
+  const isOfOtherTime = birthtimeNs !== ctimeNs && before.bornNs !== dataFile.bornNs;
+  return { dataFile, isAnother: before.inode !== dataFile.inode || isOfOtherTime };
 }
 
 function locked(dataDir: string): CarillonError {
@@ -56,7 +86,20 @@ function locked(dataDir: string): CarillonError {
   );
 }
 
-function readHolder(dataDir: string): Holder | null {
+const copied = (
+  dataDir: string,
+  { what, pid, host, startedAt }: Omit<Holder, 'dataFile'>,
+  holder: string,
+): CarillonError =>
+  new CarillonError(
+    'data_copied',
+    `${dataDir} is a copy of a data folder that was in use: ${what}, pid ${pid} on ${host}, had it since ${startedAt}. What was ` +
+      'written meanwhile may be half in it, so nothing was started. Make a copy with `carillon backup` and unpack it with ' +
+      `\`carillon restore\`. Only if that process had already ended when the folder was copied: delete ${holder} and start again`,
+  );
+
+/** Null: there is none, or nobody can read it. Of an earlier release it may not tell everything. */
+function readHolder(dataDir: string): (Omit<Holder, 'dataFile'> & Partial<Holder>) | null {
   try {
     return JSON.parse(readFileSync(dataFiles(dataDir).holder, 'utf8')) as Holder;
   } catch {

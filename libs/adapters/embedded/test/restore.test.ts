@@ -49,6 +49,7 @@ describe('a restore', () => {
       await data.log.append([logRecord('one'), logRecord('two'), logRecord('three', { partition: 1 })]);
       const place = { group: 'engine', topic: 'carillon.events', partition: 0, logId: data.log.logId } as const;
       await data.checkpoints.save({ ...place, next: 1, clocks: {}, configNumber: -1 });
+      await data.log.append([logRecord('entered', { topic: 'carillon.cohorts', partition: 2 })]);
       await data.ledger.insert([delivery('waits'), delivery('calls')]);
       await data.ledger.replace(sending(delivery('calls')));
       await data.backup(at('copy.backup'));
@@ -63,13 +64,15 @@ describe('a restore', () => {
       { group: 'engine', topic: 'carillon.events', partition: 0, from: 1, to: 2 },
       { group: 'engine', topic: 'carillon.events', partition: 1, from: 0, to: 1 },
     ]);
-    await within('new', async (data) => expect(data.calledOffBelow.size).toBe(0));
+    await within('new', async (data) =>
+      expect([data.calledOffBelow.size, data.calledOffCohortsBelow.size]).toEqual([0, 0]),
+    );
   });
 
   it('that cancels what is unsent leaves a doubt of what was under way, and calls off what its events will cause', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, cancelUnsent: true });
     expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0 });
-    await within('new', async ({ ledger, calledOffBelow }) => {
+    await within('new', async ({ ledger, calledOffBelow, calledOffCohortsBelow }) => {
       expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'CANCELLED', version: 2 });
       expect(await ledger.get('dlv_calls' as DeliveryId)).toMatchObject({ state: 'IN_DOUBT', clean: false });
       expect(await ledger.countByState()).toEqual({ CANCELLED: 1, IN_DOUBT: 1 });
@@ -79,6 +82,7 @@ describe('a restore', () => {
           [1, 1],
         ]),
       );
+      expect(calledOffCohortsBelow).toEqual(new Map([[2, 1]]));
     });
   });
 

@@ -33,14 +33,13 @@ describe('derived ids', () => {
   });
 
   it('are hashes of their parts, each with its length before it, however long', () => {
-    const secret = new Uint8Array(32).fill(1);
-    const ids = createIds(secret);
     const wellFormed = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.nat(6000).map((length) => 'ü'.repeat(length)),
     );
     fc.assert(
-      fc.property(fc.array(wellFormed), (parts) => {
+      fc.property(fc.array(wellFormed), fc.uint8Array({ maxLength: 150 }), (parts, secret) => {
+        const ids = createIds(secret);
         const bytes = Buffer.concat(
           ['event', ...parts].flatMap((part) => {
             const length = Buffer.alloc(4);

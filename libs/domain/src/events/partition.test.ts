@@ -11,10 +11,20 @@ const KAFKA: readonly (readonly [string, number])[] = [
   ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
   ['abc', 479470107],
 ];
+/** Those that kafkajs gives for keys around the length from which they are read otherwise. */
+const KAFKAJS: readonly (readonly [string, number])[] = [
+  ['😀key', 2126733342],
+  ['ü'.repeat(64), -1772989295],
+  ['ü'.repeat(65), -2016159393],
+  ['long-'.repeat(40), -1904236913],
+];
 
-test.each(KAFKA)('%s has the partition that Kafka gives it, now and in the next release', (key, hash) => {
-  for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
-});
+test.each([...KAFKA, ...KAFKAJS])(
+  '%s has the partition that Kafka gives it, now and in the next release',
+  (key, hash) => {
+    for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
+  },
+);
 
 test('a partition is one of those that there are', () => {
   fc.assert(

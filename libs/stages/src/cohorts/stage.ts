@@ -4,6 +4,7 @@ import { readTraceparent } from '../append/traceparent.ts';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import type { CalledOff } from '../deliver/custody-stage.ts';
 import { openMembershipBatch } from './membership-batch.ts';
 import { membershipEvent } from './membership-event.ts';
 
@@ -13,7 +14,15 @@ export type CohortsPorts = {
   readonly codecs: Pick<RecordCodecs, 'cohort' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  /**
+   * By partition of `carillon.cohorts`: messages below these offsets, and what goes on because of them, change who is in
+   * and become no events, because a restore called it off. Left out: none.
+   */
+  readonly calledOffCohortsBelow?: CalledOff;
 };
+
+/** On the record that goes on with a message which a restore called off. */
+const CALLED_OFF = 'called_off';
 
 /**
  * Bytes of messages that the cohorts stage is handed at once. A user id of a few bytes asks for an event of some hundred,
@@ -26,7 +35,9 @@ export const COHORT_BATCH_BYTES = 64 * 1024;
  * and what is a change comes out as source events, which rules judge like any other.
  */
 export function createCohortsStage(ports: CohortsPorts): BatchStage {
-  const { codecs, cohorts, log } = ports;
+  const { codecs, cohorts, log, calledOffCohortsBelow } = ports;
+  const isCalledOff = ({ partition, offset, headers }: LogRecord): boolean =>
+    CALLED_OFF in headers || offset < (calledOffCohortsBelow?.get(partition) ?? 0);
   return {
     name: 'cohorts',
     async handle(records, state) {
@@ -51,14 +62,15 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
         const applied = await batch.apply(placed);
         if (!applied) return { kind: 'dropped', reason: 'done_before' };
         const traceparent = readTraceparent(record.headers['traceparent'] ?? null);
-        for (const change of applied.changes) {
+        const calledOff = isCalledOff(record);
+        for (const change of calledOff ? [] : applied.changes) {
           outputs.push(membershipEvent(message, applied.cohort.name, change, traceparent, ports));
         }
-        if (applied.settle !== null) outputs.push(nextChunk(record, message, applied.settle));
+        if (applied.settle !== null) outputs.push(nextChunk(record, message, applied.settle, calledOff));
         return { kind: 'done' };
       }
 
-      const nextChunk = (record: LogRecord, message: CohortMessage, chunk: number): NewRecord => ({
+      const nextChunk = (record: LogRecord, message: CohortMessage, chunk: number, calledOff: boolean): NewRecord => ({
         topic: 'carillon.cohorts',
         partition: record.partition,
         key: record.key,
@@ -70,7 +82,7 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
           time: null,
           skipped: 0,
         }),
-        headers: record.headers,
+        headers: { ...record.headers, ...(calledOff && { [CALLED_OFF]: 'restore' }) },
       });
 
       const fates: RecordFate[] = [];

@@ -30,7 +30,7 @@ export type CustodyPorts = {
   readonly calledOffBelow?: CalledOff;
 };
 
-/** The end of each partition of `carillon.events` when the backup was made from which the data was restored. */
+/** The end of each partition of a topic when the backup was made from which the data was restored. */
 export type CalledOff = ReadonlyMap<number, number>;
 
 function isCalledOff({ eventPosition }: Intent, below: CalledOff | undefined): boolean {

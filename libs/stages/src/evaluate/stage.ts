@@ -1,4 +1,11 @@
-import { ruleTitle, type DeadLetter, type Evaluation, type RuleTally, type SourceEvent } from '@carillon/domain';
+import {
+  ruleTitle,
+  type Configuration,
+  type DeadLetter,
+  type Evaluation,
+  type RuleTally,
+  type SourceEvent,
+} from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
@@ -27,7 +34,11 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
     name: 'evaluate',
     async handle(records, state) {
       const batch = startBatch(ports, state);
-      for (const record of records) await batch.take(record);
+      for (const record of records) {
+        // A promise for each event would take as long as a rule.
+        const waits = batch.take(record);
+        if (waits) await waits;
+      }
       return batch.end();
     },
   };
@@ -44,6 +55,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
   const fates: RecordFate[] = [];
   const runs: Run[] = [];
   let configNumber = before.configNumber;
+  let current: { readonly number: number; readonly configuration: Configuration } | undefined;
   const clocks: Record<string, Instant> = { ...before.clocks };
 
   function runAt(offset: number): Run {
@@ -64,9 +76,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
     fates.push({ kind: 'parked', reason });
   }
 
-  async function judge(event: SourceEvent): Promise<void> {
+  function judge(event: SourceEvent, configuration: Configuration): void {
     const run = runAt(event.position.offset);
-    const configuration = await ports.configuration.at(configNumber);
     clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
     const judgements = judgeEvent(event, configuration, ports.book, ids.derive);
     run.tally.events += 1;
@@ -79,10 +90,20 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
   }
 
+  async function judgeByNext(event: SourceEvent, number: number): Promise<void> {
+    const configuration = await ports.configuration.at(number);
+    current = { number, configuration };
+    judge(event, configuration);
+  }
+
   return {
-    async take(record: LogRecord): Promise<void> {
+    /** Done when it returns, unless it gives a promise. */
+    take(record: LogRecord): Promise<void> | undefined {
       const read = readSourceRecord(record, log.logId);
-      if (!read.ok) return park(record, read.error.reason, read.error.detail);
+      if (!read.ok) {
+        park(record, read.error.reason, read.error.detail);
+        return undefined;
+      }
       switch (read.value.kind) {
         case 'marker':
           // A smaller number than one already seen changes nothing.
@@ -95,7 +116,9 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
           fates.push({ kind: 'done' });
           return undefined;
         case 'event':
-          return judge(read.value.event);
+          if (current?.number !== configNumber) return judgeByNext(read.value.event, configNumber);
+          judge(read.value.event, current.configuration);
+          return undefined;
       }
     },
     end(): BatchResult {

@@ -127,6 +127,49 @@ describe('what a platform says of a cohort', () => {
   });
 });
 
+describe('what a restore called off', () => {
+  const after = (below: number) =>
+    createCohortsStage({ ...topology.ports, calledOffCohortsBelow: new Map([[0, below]]) });
+
+  it('changes who is in and is told to nobody; what is said from then on is told', async () => {
+    await topology.saysOfCohort(
+      pageOf('s', 1, 1, 'ada', 'bob'),
+      cohortMessage({ ...later(2), action: 'remove', userIds: ['ada'] }),
+      cohortMessage({ ...later(3), userIds: ['eve'] }),
+    );
+    const done = await after(2).handle(await messages(), START);
+    expect(done.fates.map(({ kind }) => kind)).toEqual(['done', 'done', 'done']);
+    expect(told(done.outputs)).toEqual(['eve entered']);
+    expect(await done.save?.()).toBe('done');
+    const members = await topology.data.cohorts.members(BUYERS, ['ada', 'bob', 'eve']);
+    expect(new Map(members.map(({ user, inside }) => [user, inside]))).toEqual(
+      new Map([
+        ['ada', false],
+        ['bob', true],
+        ['eve', true],
+      ]),
+    );
+  });
+
+  it('also lets those leave silently who leave in later records because of it', async () => {
+    await topology.saysOfCohort(pageOf('one', 1, 1, 'ada', 'bob'));
+    await (await run(await messages())).save?.();
+    await topology.saysOfCohort({ ...pageOf('two', 1, 1, 'bob'), ...later(2) });
+    const called = await messages();
+    for (let done = 1; ;) {
+      const records = (await messages()).slice(done);
+      if (records.length === 0) break;
+      const batch = await after(called.length).handle(records, START);
+      expect(told(batch.outputs)).toEqual([]);
+      await topology.data.log.append(batch.outputs);
+      expect(await batch.save?.()).toBe('done');
+      done += records.length;
+    }
+    expect((await messages()).length).toBeGreaterThan(called.length);
+    expect(await topology.data.cohorts.members(BUYERS, ['ada'])).toMatchObject([{ inside: false }]);
+  });
+});
+
 describe('those who have to leave', () => {
   it('leave in chunks, one record for each, and only once however often a chunk comes', async () => {
     const many = Array.from({ length: 2 * MEMBERS_AT_ONCE + 1 }, (_, at) => `user-${at}`);

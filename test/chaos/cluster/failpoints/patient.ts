@@ -75,12 +75,11 @@ export const openClusterPatient =
         await untilFound('the end of who was killed', ended, ENDS_WITHIN);
         await startGone();
       },
-      async rest(_posts, quiet) {
+      async rest(_posts, patience) {
         await startGone();
-        const settling = { since: Date.now(), ...(quiet !== undefined && { standstill: quiet }) };
-        const { after: settledAfter, open: leftOpen } = await settle(lookAt(stores), settling);
+        const settled = await settle(lookAt(stores), { since: Date.now(), ...patience });
         await cluster.stop();
-        return { evidence: await readEvidence(stores), settledAfter, leftOpen };
+        return { evidence: await readEvidence(stores), settledAfter: settled.after, leftOpen: settled.open };
       },
       async close() {
         await each((member) => member.kill());

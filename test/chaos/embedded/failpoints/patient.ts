@@ -39,10 +39,10 @@ export const openEmbeddedPatient: OpenPatient = async ({ folder, env }) => {
       await life.exited;
       life = launch();
     },
-    async rest(posts, quiet) {
+    async rest(posts, patience) {
       await life.kill('SIGTERM');
       const since = Date.now();
-      return comeToRest({ dataDir, launch, posts, since, ...(quiet !== undefined && { quiet }) });
+      return comeToRest({ dataDir, launch, posts, since, ...patience });
     },
     async close() {
       await Promise.all(all.map((one) => one.kill('SIGKILL')));

@@ -27,7 +27,8 @@ async function findings(
     open: openEmbeddedPatient,
     held: 0,
     waitsForLeases: true,
-    quiet: 3_000,
+    // With this bug nobody can publish what the ledger says is to be published: that needs no time to show.
+    patience: { quiet: 3_000, ...(bug === OUTCOME_NOT_IN_DOCUMENT && { standstill: 3_000 }) },
     ...(bug && { env: planting([bug]) }),
   });
   for (const one of cases) await laboratory[how](one);
@@ -88,8 +89,9 @@ describe('A failpoint shows', () => {
     '%s',
     async (_name, bug) => {
       const found = await findings(bug, 'run', { at: 'outcomes.append.before', action: 'kill' });
-      expect(found.map(({ kind }) => kind)).toEqual(bug ? ['untrue'] : []);
-      if (bug) expect(found[0]?.what).toContain('no outcome says so');
+      // Nor does the sweeper ever get it done.
+      expect(found.map(({ kind }) => kind)).toEqual(bug ? ['stuck', 'untrue'] : []);
+      if (bug) expect(found[1]?.what).toContain('no outcome says so');
     },
     TAKES,
   );

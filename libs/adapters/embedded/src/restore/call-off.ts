@@ -4,9 +4,12 @@ import type { Reader } from '../reader.ts';
 import type { Statements } from '../statements.ts';
 import { readDelivery, rewriteDelivery } from './documents.ts';
 
-export const readCalledOff = (reader: Pick<Reader, 'all'>): ReadonlyMap<number, number> =>
+/** Where what a restore called off stands, by the topic whose records cause it. */
+const TABLES = { 'carillon.events': 'called_off', 'carillon.cohorts': 'called_off_cohorts' } as const;
+
+export const readCalledOff = (reader: Pick<Reader, 'all'>, topic: keyof typeof TABLES): ReadonlyMap<number, number> =>
   new Map(
-    (reader.all('SELECT partition, below FROM called_off') as { partition: number; below: number }[]).map(
+    (reader.all(`SELECT partition, below FROM ${TABLES[topic]}`) as { partition: number; below: number }[]).map(
       ({ partition, below }) => [partition, below],
     ),
   );
@@ -16,7 +19,8 @@ const HELD: DeliverySettings = { retry: { attempts: 1, first: 0, max: 0 }, inDou
 
 /**
  * Calls off what the data had not sent: what waits is CANCELLED, what was being sent is IN_DOUBT, and what the events on
- * its log will still cause is CANCELLED when it comes. Answers how many were cancelled.
+ * its log will still cause is CANCELLED when it comes; what messages about cohorts there still change becomes no event. Answers
+ * how many were cancelled.
  */
 export function callOff(sql: Statements, moment: Moment): number {
   const next = (before: Delivery): Delivery | undefined => {
@@ -33,8 +37,11 @@ export function callOff(sql: Statements, moment: Moment): number {
       if (after.state === 'CANCELLED') cancelled += 1;
     }
   }
-  sql.run(
-    "INSERT OR REPLACE INTO called_off SELECT partition, next FROM partitions WHERE topic = 'carillon.events' AND next > 0",
-  );
+  for (const [topic, table] of Object.entries(TABLES)) {
+    sql.run(
+      `INSERT OR REPLACE INTO ${table} SELECT partition, next FROM partitions WHERE topic = ? AND next > 0`,
+      topic,
+    );
+  }
   return cancelled;
 }

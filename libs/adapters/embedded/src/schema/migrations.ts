@@ -7,7 +7,7 @@ import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
-import { RESTORES_SCHEMA } from './restores.ts';
+import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
 
 /** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
@@ -24,6 +24,7 @@ export const MIGRATIONS: readonly string[] = [
   FIELDS_SCHEMA,
   COHORTS_SCHEMA,
   RESTORES_SCHEMA,
+  COHORT_RESTORES_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -5,3 +5,11 @@ export const RESTORES_SCHEMA = `
     below INTEGER NOT NULL
   ) STRICT;
 `;
+
+/** The same by partition of `carillon.cohorts`: what messages below this offset change is told to nobody. */
+export const COHORT_RESTORES_SCHEMA = `
+  CREATE TABLE called_off_cohorts (
+    partition INTEGER PRIMARY KEY,
+    below INTEGER NOT NULL
+  ) STRICT;
+`;

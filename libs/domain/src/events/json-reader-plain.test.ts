@@ -1,0 +1,100 @@
+import { isJsonObject, type Json } from '@carillon/kernel';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readAnyText } from './json-reader-any.ts';
+import type { JsonLimits } from './json-reader-fault.ts';
+import { readPlain } from './json-reader-plain.ts';
+
+const LIMITS: JsonLimits = { depth: 3, keys: 6 };
+const PLAIN = /^[ -[\]-~\u007f]*$/;
+
+const plainly = (text: string): Json | undefined => readPlain(new TextEncoder().encode(text), text, LIMITS);
+
+/** Few names, so that they come twice, and in another order than before. */
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', 'ab', '', '0', '1', 'a ', '__proto__', 'constructor'),
+  fc.constantFrom('x'.repeat(40), 'y'.repeat(41), 'z'.repeat(41)),
+);
+const number = fc.oneof(
+  fc.double().map(String),
+  fc.integer().map(String),
+  fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
+  fc
+    .tuple(fc.constantFrom('', '-'), fc.nat({ max: 10 ** 9 }), fc.stringMatching(/^\d{0,12}$/))
+    .map(([sign, whole, fraction]) => `${sign}${whole}.${fraction}`),
+  fc.stringMatching(/^-?\d{0,20}(\.\d{0,20})?([eE][+-]?\d{0,4})?$/),
+);
+const string = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom('{', '":', ',', '\u007f', '\u0000', 'ä', '😀'));
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, depthSize: 'small' },
+    fc.oneof(
+      number,
+      string.map((one) => JSON.stringify(one)),
+      fc.constantFrom('true', 'false', 'null', 'tru', ''),
+    ),
+    fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    fc
+      .array(fc.tuple(name, tie('value'), fc.constantFrom(':', ': ', ' :')), { maxLength: 5 })
+      .map((fields) => `{${fields.map(([one, item, colon]) => `"${one}"${colon}${item}`).join(', ')}}`),
+  ),
+}));
+const damage = fc.record({
+  at: fc.nat(),
+  cut: fc.nat({ max: 2 }),
+  put: fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '-', '0', '.', 'e', ' ', '\\', '\n', '\u00e4', '"a":1,'),
+});
+const text = fc.tuple(value, fc.array(damage, { maxLength: 2 })).map(([whole, changes]) =>
+  changes.reduce((now, { at, cut, put }) => {
+    const from = at % (now.length + 1);
+    return now.slice(0, from) + put + now.slice(from + cut);
+  }, whole),
+);
+
+/** All there is to see of a value: prototypes, names in their order, -0, bigints. */
+function seen(of: Json): unknown {
+  if (Array.isArray(of)) return (of as readonly Json[]).map(seen);
+  if (isJsonObject(of)) {
+    return [Object.getPrototypeOf(of), ...Object.entries(of).map(([key, item]) => [key, seen(item)])];
+  }
+  return of;
+}
+
+describe('reading plain text', () => {
+  test('comes to what the reader of any text comes to, value or refusal; all other text is left to that', () => {
+    const told = { read: 0, refused: 0, left: 0 };
+    fc.assert(
+      fc.property(text, (given) => {
+        const plain = plainly(given);
+        const any = readAnyText(given, LIMITS);
+        const isPlain = PLAIN.test(given);
+        told[!isPlain ? 'left' : any.ok ? 'read' : 'refused'] += 1;
+        expect(plain === undefined ? null : seen(plain)).toEqual(isPlain && any.ok ? seen(any.value) : null);
+      }),
+      { numRuns: 5000 },
+    );
+    expect(Math.min(told.read, told.refused, told.left)).toBeGreaterThan(100);
+  });
+
+  test('finds each byte that is not plain, wherever it stands', () => {
+    for (let byte = 0; byte < 256; byte += 1) {
+      for (let at = 1; at <= 8; at += 1) {
+        const bytes = new TextEncoder().encode('"12345678"');
+        bytes[at] = byte;
+        const isTaken = PLAIN.test(String.fromCharCode(byte)) && byte !== 0x22;
+        const read = readPlain(bytes, String.fromCharCode(...bytes), LIMITS);
+        expect(read !== undefined, `${byte} at ${at}`).toBe(isTaken);
+      }
+    }
+  });
+
+  test('takes bytes that begin anywhere in their memory', () => {
+    const memory = new TextEncoder().encode('\u00e4\u00e4\u00e4{"a":[1,2]}');
+    expect(readPlain(memory.subarray(6), '{"a":[1,2]}', LIMITS)).toEqual({ a: [1, 2] });
+  });
+
+  test.each(['134.93', '0.1', '0.30000000000000004', '-0.0', '123456789012.345', '5e-324', '999999999999999', '1E3'])(
+    'reads %s as JavaScript does',
+    (source) => expect(plainly(source)).toBe(Number(source)),
+  );
+});
