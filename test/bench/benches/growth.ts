@@ -197,6 +197,6 @@ has cores cannot be faster on it. Both axes of the charts are logarithmic.`,
       [200, 732, 4_096, 32_768, 262_144].map((bytes) => evaluating(bytes, { ...usual, bytes })),
     ),
     growing('slots in the ledger', 'slots', 'claims', [10_000, 100_000, 1_000_000].map(claimingBeside)),
-    growing('engine processes on Kafka', 'engine processes', 'events', [1, 2, 3, 4].map(engines)),
+    growing('engine processes on Kafka', 'engine processes', 'events', [1, 2, 4].map(engines)),
   ],
 };
