@@ -203,6 +203,8 @@ const MAIL_CONNECTIONS = 10;
 const STEADY = 1.5 * LATENCY;
 const LEAST_SHARE = 0.8;
 const TRIES = 3;
+/** Of those that do not count: a machine that was so busy twice will be so again. */
+const MOST_UNSTEADY = 2;
 
 /** The same shop in two workspaces, which send through one account. */
 const twoShops = (smtpPort: number): Files => {
@@ -318,7 +320,9 @@ it(
     try {
       const measured: Measured[] = [];
       const slowdowns: number[] = [];
-      while (measured.length < TRIES && !(median(slowdowns) <= 2)) {
+      const isOver = (): boolean =>
+        measured.length === TRIES || measured.length - slowdowns.length === MOST_UNSTEADY || median(slowdowns) <= 2;
+      while (!isOver()) {
         await closeAll();
         const one = await measureWaits(folder, measured.length);
         measured.push(one);
