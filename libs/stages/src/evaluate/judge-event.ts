@@ -1,4 +1,5 @@
 import {
+  bindingsOf,
   deliverySettings,
   evaluateRule,
   formatPosition,
@@ -27,6 +28,15 @@ export type Judgement = {
   readonly triggers: readonly Trigger[];
 };
 
+const NONE: readonly never[] = [];
+const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): Judgement => ({
+  placed,
+  triggerId: null,
+  outcome,
+  intents: NONE,
+  triggers: NONE,
+});
+
 /**
  * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
  * came to. The trigger of a rule whose event names the recipient is only an id in the intents.
@@ -37,24 +47,24 @@ export function judgeEvent(
   book: RuleBook,
   derive: DeriveId,
 ): readonly Judgement[] {
+  const bindings = bindingsOf(event);
   return book.rulesOf(configuration, event.stream).map((entry): Judgement => {
     const { placed } = entry;
-    const nothing = { placed, triggerId: null, intents: [], triggers: [] };
-    if (!entry.ok) return { ...nothing, outcome: { kind: 'failed', error: entry.error } };
+    if (!entry.ok) return nothingOf(placed, { kind: 'failed', error: entry.error });
     let made: TriggerId | null = null;
     const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
-    const outcome = evaluateRule(entry.rule, event, triggerIdNow);
+    const outcome = evaluateRule(entry.rule, event, triggerIdNow, bindings);
     if (outcome.kind === 'fired') {
       const triggerId = triggerIdNow();
       const cause = causeOfEvent(event, placed);
       const intents = outcome.recipients.flatMap((who) =>
         makeIntents(placed, cause, who, triggerId, configuration, book, derive),
       );
-      return { ...nothing, triggerId, outcome, intents };
+      return { placed, triggerId, outcome, intents, triggers: NONE };
     }
-    if (outcome.kind !== 'asks') return { ...nothing, outcome };
+    if (outcome.kind !== 'asks') return nothingOf(placed, outcome);
     const triggers = makeTriggers(entry.rule, event, outcome.userIds, configuration, book, derive);
-    return { ...nothing, outcome, triggers };
+    return { placed, triggerId: null, outcome, intents: NONE, triggers };
   });
 }
 
