@@ -28,6 +28,13 @@ describe('JSON that we wrote ourselves', () => {
     });
   });
 
+  it('is read at once, however many strings in it look like what stands in for a name', () => {
+    const strings = Array.from({ length: 800 }, (_, at) => '@'.repeat(at));
+    const startedAt = performance.now();
+    expect(parseJson(JSON.stringify({ '\n': strings, '@': 1 }))).toEqual({ '\n': strings, '@': 1 });
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
   it('that is none is refused', () => {
     for (const text of ['{"\\n":1', '{"\\n":1,}', '{"\\x":1}', '{"a":"\\', '["\\n":1]', '{"\\n" 1}'])
       expect(() => parseJson(text)).toThrow(SyntaxError);

@@ -58,8 +58,9 @@ const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 function parseWithEscapedNames(text: string): Json {
   // What is not JSON is refused before anything is looked for in it.
   JSON.parse(text);
-  let standIn = '@';
-  while (text.includes(`"${standIn}`)) standIn += '@';
+  // One look at the text, however many strings in it begin like a stand-in: whoever wrote them may want to hold us up.
+  const longest = text.match(/"@+/g)?.reduce((most, { length }) => Math.max(most, length), 1) ?? 1;
+  const standIn = '@'.repeat(longest);
   const names: string[] = [];
   const plain = text.replace(STRING, (string, colon?: string) => {
     if (colon === undefined || !string.includes('\\')) return string;

@@ -1,4 +1,16 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type BigIntStats,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
@@ -12,6 +24,8 @@ export type Holder = {
   readonly startedAt: string;
   readonly what: string;
   readonly dataFile: FileIdentity;
+  /** The file that tells this: a copy that is written over the files that it was made of leaves the data file the same. */
+  readonly itself: FileIdentity;
 };
 
 /** What a file keeps while it is written and renamed, and a copy does not have. */
@@ -36,16 +50,15 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
     if (resultCode(error) === SQLITE_BUSY) throw locked(dataDir);
     throw error;
   }
+  // Where there are no data, somebody put them aside to begin anew: nothing was copied by half.
+  const before = existsSync(database) ? readHolder(dataDir) : null;
   makePrivateFile(database);
-  const before = readHolder(dataDir);
-  const { dataFile, isAnother } = identify(database, before?.dataFile);
-  if (before && isAnother) {
+  if (before && (isAnother(database, before.dataFile) || isAnother(holder, before.itself))) {
     db.close();
     throw copied(dataDir, before, holder);
   }
-  const mine: Holder = { pid: process.pid, host: hostname(), startedAt: formatInstant(now), what, dataFile };
-  writeFileSync(`${holder}.new`, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
-  renameSync(`${holder}.new`, holder);
+  const dataFile = identityOf(statSync(database, { bigint: true }));
+  writeHolder(holder, { pid: process.pid, host: hostname(), startedAt: formatInstant(now), what, dataFile });
   return {
     release() {
       if (!db.isOpen) return;
@@ -55,17 +68,40 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
   };
 }
 
-function identify(
-  file: string,
-  before: FileIdentity | undefined,
-): { readonly dataFile: FileIdentity; readonly isAnother: boolean } {
-  const { ino, birthtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const dataFile = { inode: String(ino), bornNs: String(birthtimeNs) };
-  if (!before) return { dataFile, isAnother: false };
+function writeHolder(holder: string, mine: Omit<Holder, 'itself'>): void {
+  const file = openSync(`${holder}.new`, 'w', 0o600);
+  try {
+    const whole: Holder = { ...mine, itself: identityOf(fstatSync(file, { bigint: true })) };
+    writeFileSync(file, `${JSON.stringify(whole)}\n`);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${holder}.new`, holder);
+}
+
+const identityOf = ({ ino, birthtimeNs }: BigIntStats): FileIdentity => ({
+  inode: String(ino),
+  bornNs: String(birthtimeNs),
+});
+
+/** From now on its last change is later than its making, unless its file system tells the one for the other. */
+function changeNothing(file: string): void {
+  try {
+    chmodSync(file, statSync(file).mode);
+  } catch {
+    // It belongs to another user: where it was copied in no time, its number alone is left.
+  }
+}
+
+function isAnother(file: string, before: FileIdentity | undefined): boolean {
+  if (!before) return false;
+  changeNothing(file);
+  const stats = statSync(file, { bigint: true });
+  const found = identityOf(stats);
   // The number of a file that was removed may be given to its copy. Where a file system does not know when a file was made,
   // the time of its last change stands there.
-  const isOfOtherTime = birthtimeNs !== ctimeNs && before.bornNs !== dataFile.bornNs;
-  return { dataFile, isAnother: before.inode !== dataFile.inode || isOfOtherTime };
+  const isOfOtherTime = stats.birthtimeNs !== stats.ctimeNs && before.bornNs !== found.bornNs;
+  return before.inode !== found.inode || isOfOtherTime;
 }
 
 function locked(dataDir: string): CarillonError {
@@ -88,7 +124,7 @@ function locked(dataDir: string): CarillonError {
 
 const copied = (
   dataDir: string,
-  { what, pid, host, startedAt }: Omit<Holder, 'dataFile'>,
+  { what, pid, host, startedAt }: Omit<Holder, 'dataFile' | 'itself'>,
   holder: string,
 ): CarillonError =>
   new CarillonError(
@@ -99,7 +135,7 @@ const copied = (
   );
 
 /** Null: there is none, or nobody can read it. Of an earlier release it may not tell everything. */
-function readHolder(dataDir: string): (Omit<Holder, 'dataFile'> & Partial<Holder>) | null {
+function readHolder(dataDir: string): (Omit<Holder, 'dataFile' | 'itself'> & Partial<Holder>) | null {
   try {
     return JSON.parse(readFileSync(dataFiles(dataDir).holder, 'utf8')) as Holder;
   } catch {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, rm } from 'node:fs/promises';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { copyFile, cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -154,5 +155,49 @@ describe('a copy of a data folder', () => {
     await rm(folder.path, { recursive: true });
     await cp(copy, folder.path, { recursive: true });
     expect(await opening(folder.path)).toMatch(/^data_copied/);
+  }, 120_000);
+
+  it('is refused where it has the number of the one that it was made of, and was made in no time', async () => {
+    const dataFile = join(folder.path, 'carillon.db');
+    const holder = join(folder.path, 'carillon.lock.json');
+    const lines = startAppending();
+    await lines.until('it writes', (seen) => seen.length > 20);
+    const told = JSON.parse(await readFile(holder, 'utf8')) as { dataFile: { inode: string; bornNs: string } };
+    await kill();
+    await rm(dataFile);
+    // Made and changed within one tick of the clock of the file system.
+    closeSync(openSync(dataFile, 'a', 0o600));
+    told.dataFile.inode = String(statSync(dataFile, { bigint: true }).ino);
+    await writeFile(holder, JSON.stringify(told));
+    expect(await opening(folder.path)).toMatch(/^data_copied/);
+  }, 120_000);
+
+  it('is refused over the files that it was made of, too, once another process had them', async () => {
+    const lines = startAppending();
+    await lines.until('it writes', (seen) => seen.length > 20);
+    const copy = await copyTo('over-them');
+    await kill();
+    for (const end of ['after an order to stop', 'after a kill']) {
+      if (end === 'after a kill') {
+        const again = startAppending();
+        await again.until('it writes', (seen) => seen.length > 20);
+        await kill();
+      } else expect(await opening(folder.path)).toBe('opened');
+      const files = (await readdir(copy)).filter((name) => name.startsWith('carillon.'));
+      for (const name of files) await copyFile(join(copy, name), join(folder.path, name));
+      expect(await opening(folder.path), end).toMatch(/^data_copied/);
+      // As if a person had said that nobody had it.
+      await rm(join(folder.path, 'carillon.lock.json'));
+    }
+  }, 120_000);
+
+  it('is none where the data were put aside to begin anew after a crash', async () => {
+    const lines = startAppending();
+    await lines.until('it writes', (seen) => seen.length > 20);
+    await kill();
+    for (const name of await readdir(folder.path)) {
+      if (name.startsWith('carillon.db')) await rename(join(folder.path, name), join(folder.path, `old-${name}`));
+    }
+    expect(await opening(folder.path)).toBe('opened');
   }, 120_000);
 });
