@@ -43,3 +43,16 @@ it('The minute ends when everything has ended: projections may come later, and a
   expect(settled.open).toEqual([]);
   expect(Date.now() - since - settled.after).toBeGreaterThanOrEqual(500);
 });
+
+it('What one look takes for rest and the next one does not is none: it is waited for, and the minute goes on', async () => {
+  const since = Date.now() - 10_000;
+  const settled = await settle(looks(UNREAD, AT_REST, WAITS, WAITS, WAITS, AT_REST), { since });
+  expect(settled.open).toEqual([]);
+  expect(settled.after).toBeGreaterThanOrEqual(11_000);
+});
+
+it('Nor does the minute end at such a look while projections are still behind', async () => {
+  const since = Date.now() - 10_000;
+  const settled = await settle(looks(BEHIND, WAITS, WAITS, WAITS, AT_REST), { since });
+  expect(settled.after).toBeGreaterThanOrEqual(10_750);
+});

@@ -63,6 +63,11 @@ const WAITS_FOR_PROJECTIONS = 2 * WAITS_FOR;
 const STANDSTILL = 40_000;
 const QUIET = 20_000;
 const LOOKS_EVERY = 250;
+/**
+ * One look reads one store after the other: what went from one to the next meanwhile is seen by a later one. So nothing
+ * may have moved for so long before it counts as at rest.
+ */
+const AT_REST = 2 * LOOKS_EVERY;
 
 /** Waits until nothing is left to do, or does not get done any more. */
 export async function settle(look: () => Promise<Progress>, settling: Settling): Promise<Settled> {
@@ -78,8 +83,8 @@ export async function settle(look: () => Promise<Progress>, settling: Settling):
     const { promised, missing } = leftOf(progress, slots);
     const open = [...promised, ...progress.behind];
     const isEnded = promised.length + missing.length === 0;
-    if (isEnded) endedAfter ??= moved - since;
-    const patience = open.length > 0 ? standstill : missing.length > 0 ? quiet : 0;
+    endedAfter = isEnded ? (endedAfter ?? moved - since) : undefined;
+    const patience = open.length > 0 ? standstill : missing.length > 0 ? quiet : AT_REST;
     const waitsFor = isEnded ? WAITS_FOR_PROJECTIONS : WAITS_FOR;
     const isOver = Date.now() - moved >= patience || Date.now() - since > waitsFor;
     if (isOver) return { after: Math.max(0, endedAfter ?? moved - since), open, missing };

@@ -56,6 +56,11 @@ const rowKey = (one: FailpointCase): string => caseKey({ ...one, action: 'kill' 
 const placeCell = ({ at, nth }: FailpointCase): string => `\`${at}\`${nth === undefined ? '' : `, time ${nth}`}`;
 const PLACE_CELL = /^`([a-z.-]+)`(?:, time (\d+))?$/;
 
+const OR = ' or ';
+
+/** Of one process that failed, or of all that the page names for its row. */
+const rolesOf = (who: string): readonly string[] => who.split(OR).map((one) => one.replace(/ \d+$/, ''));
+
 function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
   const actions = FAILPOINT_ACTIONS.filter((action) => ends.some((end) => end.case.action === action));
   const rows = [...new Set(everyCase(['delay']).map(({ at }) => at))]
@@ -69,7 +74,7 @@ function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
       const [first] = own;
       if (!first) return '';
       const cells = actions.map((action) => cellOf(own.find((end) => end.case.action === action)));
-      const role = withRoles ? [[...new Set(own.map(({ who }) => who.replace(/ \d+$/, '')))].join(' or ')] : [];
+      const role = withRoles ? [[...new Set(own.flatMap(({ who }) => rolesOf(who)))].join(OR)] : [];
       return `| ${[placeCell(first.case), ...role, SITUATION[situationOf(first.case)], ...cells].join(' | ')} |`;
     });
   const head = ['place', ...(withRoles ? ['who failed'] : []), 'what is under way', ...actions];

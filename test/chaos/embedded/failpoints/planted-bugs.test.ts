@@ -27,8 +27,9 @@ async function findings(
     open: openEmbeddedPatient,
     held: 0,
     waitsForLeases: true,
-    // With this bug nobody can publish what the ledger says is to be published: that needs no time to show.
-    patience: { quiet: 3_000, ...(bug === OUTCOME_NOT_IN_DOCUMENT && { standstill: 3_000 }) },
+    // With this bug nobody can publish what the ledger says is to be published: that needs no lease to show, but for
+    // longer than a starved process takes to read on.
+    patience: { quiet: 3_000, ...(bug === OUTCOME_NOT_IN_DOCUMENT && { standstill: 15_000 }) },
     ...(bug && { env: planting([bug]) }),
   });
   for (const one of cases) await laboratory[how](one);
