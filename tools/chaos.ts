@@ -36,9 +36,9 @@ Breaks the running product for a long time, and holds what it acknowledged again
   --seed N             of the first round, each further one has the next number; drawn where it is left out
   --table              writes how it ended at every failpoint into docs/failpoints.md; the others stay as they are there
 
-The last lines count kills, cases, troubles and findings, and for each of these parts the bound that it justifies by itself:
-where nothing was found in n of them, fewer than 3/n of all such failures lead to a finding, with 95 % confidence. Exit
-code 1: something was found.`;
+The last lines count kills, cases, troubles and findings. Where nothing was found in n random kills at which a call to the
+partner or the mail server was open, fewer than 3/n of all such kills lead to a finding, with 95 % confidence; failpoints
+and edges are gone through one by one. Exit code 1: something was found.`;
 
 const PARTS = ['failpoints', 'edges', 'kills'] as const;
 
@@ -128,6 +128,7 @@ async function rounds(tally: Tally, round: Round, seed: number, until: number): 
     const failed = (error: unknown): Awaited<ReturnType<Round>> => ({ figures: {}, found: [messageOf(error)] });
     const { figures, found } = await round(next).catch(failed);
     part.failures += figures['kills'] ?? 0;
+    tally.killsAtWork += figures['killsAtWork'] ?? 0;
     tally.events += figures['acknowledged'] ?? 0;
     note(part, `seed ${next}`, found);
     say(`seed ${next}: ${JSON.stringify(figures)}`);

@@ -1,7 +1,7 @@
 import { countAskedAgain, findAsked, isCutBy, type Cut, type PartnerSide } from './asking.ts';
 import { findDoubts, isUnderWayAt, type MailSide } from './doubts.ts';
 import type { Evidence } from './evidence.ts';
-import { slackOfCalls, slackOfMails, type Slack } from './slack.ts';
+import { slacksOf, type Slack } from './slack.ts';
 
 /**
  * How much a run shows. A call or a mail that was under way near a kill is excused whatever the product did with it; only
@@ -16,7 +16,7 @@ export type Coverage = {
   readonly mailsExcused: number;
   /** Doubts of a lease that ran out whose call was over, or not begun, at each kill: slack alone excuses them. */
   readonly doubtsBySlack: number;
-  /** Over the kills, in milliseconds. */
+  /** Over the kills, in milliseconds: the larger one of calls and of mails. */
   readonly slackMedian: number;
   readonly slackMost: number;
   /** The least slack of some steps for all with which nothing would have been found; -1: none of them. */
@@ -32,11 +32,13 @@ type Sides = Pick<MailSide, 'mail' | 'answersLost' | 'atKills'> & { readonly par
 const STEPS = [0, 50, 100, 250, 500, 1_000, 2_000];
 const NONE: Slack = () => 0;
 
+const medianOf = (slacks: readonly number[]): number =>
+  slacks.toSorted((one, other) => one - other)[Math.floor(slacks.length / 2)] ?? 0;
+
 export function coverageOf({ partner, ...side }: Sides, evidence: Evidence): Coverage {
   const { sends, kills } = side.atKills;
-  const ofCalls = slackOfCalls(partner, evidence);
-  const ofMails = slackOfMails(side.atKills, evidence);
-  const slacks = [...partner.cuts.map(ofCalls), ...kills.map(ofMails)].toSorted((one, other) => one - other);
+  const { ofCalls, ofMails } = slacksOf({ partner, atKills: side.atKills }, evidence);
+  const slacks = [partner.cuts.map(ofCalls), kills.map(ofMails)];
   const isGreen = (slack: number): boolean =>
     findAsked(partner, evidence, () => slack).length + findDoubts(side, evidence, () => slack).length === 0;
   const isAtWork = (cut: Cut): boolean =>
@@ -47,8 +49,8 @@ export function coverageOf({ partner, ...side }: Sides, evidence: Evidence): Cov
     mails: sends.length,
     mailsExcused: sends.filter((send) => kills.some((kill) => isUnderWayAt(send, kill, ofMails))).length,
     doubtsBySlack: findDoubts(side, evidence, NONE).length - findDoubts(side, evidence, ofMails).length,
-    slackMedian: slacks[Math.floor(slacks.length / 2)] ?? 0,
-    slackMost: slacks.at(-1) ?? 0,
+    slackMedian: Math.max(...slacks.map(medianOf)),
+    slackMost: Math.max(0, ...slacks.flat()),
     slackNeeded: STEPS.find(isGreen) ?? -1,
     killsAtWork: new Set([...partner.cuts, ...kills].filter(isAtWork).map(({ from }) => from)).size,
     callsAskedAgain: countAskedAgain(partner, evidence),

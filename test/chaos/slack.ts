@@ -7,10 +7,7 @@ import { SLOWNESS } from './settle.ts';
 
 /** On an idle machine an answer is written down within some ten milliseconds; below this a process is not to be blamed. */
 const LEAST = 200;
-/**
- * A product that sits on answers for longer is at fault. Eight times what a cluster needed on two cores with a load of
- * up to 28.
- */
+/** A product that sits on answers for longer is at fault: what a run on two cores with a load of 40 has needed. */
 const MOST = 2_000 * SLOWNESS;
 /** What nearly all took: one that was slow does not count for the whole run. */
 const USUAL = 0.95;
@@ -36,29 +33,45 @@ type Written = { readonly at: number; readonly lag: number | null };
 export const deliveryIdOf = ({ message_id: id }: { readonly message_id: string | null }): string =>
   /^<(dlv_[^.]+)\./.exec(id ?? '')?.[1] ?? '';
 
-/** By what the product wrote down of the partner's answers. */
-export const slackOfCalls = (partner: PartnerSide, evidence: Evidence): Slack =>
-  slackBy(writtenOfAnswers(partner, evidence));
-
-/** By what the product wrote down of its mails. */
-export const slackOfMails = (sends: SendsAtKills, evidence: Evidence): Slack =>
-  slackBy(writtenOfMails(sends, evidence));
+/** What stands beside the product: the books of both neighbours. */
+export type Neighbours = { readonly partner: PartnerSide; readonly atKills: SendsAtKills };
 
 /**
  * Each kill has a slack of its own, so that one slow moment excuses what was under way in it and no more: eight times what
- * is usual in this run, or twice the longest of the seconds before the kill; and whatever time went by between the last
- * sign of life and the kill, since a process that gets no processor writes nothing down and shows no lag either. On a
- * starved machine all three grow, and the check excuses more (it says how much: coverage.ts), but never beyond `MOST`.
+ * is usual in this run, or twice the longest of the seconds before the kill, of answers or of mails, since the machine that
+ * was slow with one was slow with the other; and whatever time went by between the last sign of life of those who ask, or
+ * who send, and the kill, since a process that gets no processor writes nothing down and shows no lag either. On a starved
+ * machine all three grow, and the check excuses more (it says how much: coverage.ts), but never beyond `MOST`.
  */
-function slackBy(written: readonly Written[]): Slack {
+export function slacksOf(
+  { partner, atKills }: Neighbours,
+  evidence: Evidence,
+): { readonly ofCalls: Slack; readonly ofMails: Slack } {
+  const answers = writtenOfAnswers(partner, evidence);
+  const mails = writtenOfMails(atKills, evidence);
+  const [ofAnswers, ofSends] = [slownessBy(answers), slownessBy(mails)];
+  const slowness = (from: number): number => Math.max(ofAnswers(from), ofSends(from));
+  return { ofCalls: slackBy(answers, slowness), ofMails: slackBy(mails, slowness) };
+}
+
+const justBefore = (written: readonly Written[], from: number): readonly Written[] =>
+  written.filter(({ at }) => at <= from && at > from - JUST_BEFORE);
+
+/** By what was not cut off. */
+function slownessBy(written: readonly Written[]): (from: number) => number {
   const lags = written.flatMap(({ lag }) => lag ?? []).toSorted((one, other) => one - other);
   const usual = lags[Math.floor(lags.length * USUAL)] ?? 0;
+  return (from) => {
+    const slowest = justBefore(written, from).reduce((most, { lag }) => Math.max(most, lag ?? 0), 0);
+    return Math.max(TIMES_USUAL * usual, TIMES_THEN * slowest);
+  };
+}
+
+function slackBy(written: readonly Written[], slowness: (from: number) => number): Slack {
   const known = new Map<number, number>();
   const slackAt = (from: number): number => {
-    const before = written.filter(({ at }) => at <= from && at > from - JUST_BEFORE);
-    const slowest = before.reduce((most, { lag }) => Math.max(most, lag ?? 0), 0);
-    const silence = from - before.reduce((last, { at }) => Math.max(last, at), from - JUST_BEFORE);
-    return Math.min(MOST, Math.max(LEAST, TIMES_USUAL * usual, TIMES_THEN * slowest) + silence);
+    const lastSign = justBefore(written, from).reduce((last, { at }) => Math.max(last, at), from - JUST_BEFORE);
+    return Math.min(MOST, Math.max(LEAST, slowness(from)) + from - lastSign);
   };
   return ({ from }) => {
     const slack = known.get(from) ?? slackAt(from);

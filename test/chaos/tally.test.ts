@@ -1,17 +1,20 @@
 import { expect, it } from 'vitest';
 import { closingLines, findingsOf, newTally } from './tally.ts';
 
-it('Each part of a long run justifies a bound by its own failures alone, and none where it found something', () => {
+it('Kills at random that met work justify a bound, each other part is counted, and none has one where something was found', () => {
   const tally = newTally();
   expect(closingLines(tally)).toEqual([]);
   tally['kills at random'].failures = 30;
   tally.events = 654;
+  tally.killsAtWork = 20;
   tally['cases at failpoints'].failures = 232;
   expect(closingLines(tally)).toEqual([
-    '30 kills at random under 654 events, 0 findings: with 95 % confidence fewer than 0.10 of all such lead to one (3/n, n = 30)',
-    '232 cases at failpoints, 0 findings: with 95 % confidence fewer than 0.013 of all such lead to one (3/n, n = 232)',
+    '30 kills at random under 654 events, 20 of them at work, 0 findings: with 95 % confidence fewer than 0.15 of all kills at work lead to one (3/n, n = 20)',
+    '232 cases at failpoints, 0 findings',
   ]);
   tally['cases at failpoints'].findings.push('lost: something');
   expect(closingLines(tally)[1]).toBe('232 cases at failpoints, 1 findings');
   expect(findingsOf(tally)).toEqual(['lost: something']);
+  tally['kills at random'].findings.push('twice: something');
+  expect(closingLines(tally)[0]).toBe('30 kills at random under 654 events, 20 of them at work, 1 findings');
 });

@@ -6,7 +6,7 @@ import { findDoubts, type LostAnswers } from './doubts.ts';
 import type { Evidence, RecordedChange } from './evidence.ts';
 import { ANSWERED_AT, memberIs, orderIs, TO, watchedOrderIs } from './forged-evidence.ts';
 import { SETTLED_WITHIN } from './settle.ts';
-import { slackOfCalls, slackOfMails } from './slack.ts';
+import { slacksOf } from './slack.ts';
 import { findLate, judge, type Course } from './verdict.ts';
 
 /** The audit, which sees most of these too and in its own way, is tested by itself (audit.test.ts). */
@@ -269,15 +269,19 @@ describe('The verdict', () => {
     const { calls, lookups } = answersUntil(60_000, 10, 60_000);
     const slow = calls.map((call, at) => (at === 200 ? { ...call, endedAt: call.endedAt - 900 } : call));
     const slowAt = lookups[200]?.at ?? 0;
-    const slack = slackOfCalls({ calls: slow, cuts: [] }, { ...evidence, lookups });
-    const at = (moment: number): number => slack({ from: moment, until: moment });
+    const atKills = { sends: [], kills: [] };
+    const { ofCalls, ofMails } = slacksOf({ partner: { calls: slow, cuts: [] }, atKills }, { ...evidence, lookups });
+    const at = (moment: number): number => ofCalls({ from: moment, until: moment });
     expect(at(slowAt)).toBe(1_820);
     expect(at(slowAt + 4_000)).toBe(1_820);
     expect(at(slowAt + 20_000)).toBe(200);
     expect(at(slowAt - 20)).toBeLessThan(250);
-    // The same of mails, which have lags of their own.
-    const mails = slackOfMails({ sends: [], kills: [] }, evidence);
-    expect(mails({ from: 10_000_000, until: 10_000_000 })).toBe(2_000);
+    // Mails have signs of life of their own, and the machine in common.
+    expect(ofMails({ from: 10_000_000, until: 10_000_000 })).toBe(2_000);
+    const begun = { id: 'att_1' as AttemptId, token: 't', account: 'email', endedAt: null, result: null };
+    const deliveries = evidence.deliveries.map((one) => ({ ...one, attempts: [{ ...begun, startedAt: slowAt }] }));
+    const both = slacksOf({ partner: { calls: slow, cuts: [] }, atKills }, { ...evidence, lookups, deliveries });
+    expect(both.ofMails({ from: slowAt, until: slowAt })).toBe(1_820);
   });
 
   it('says of a run whose kills excuse most of what it did that it shows nothing, but not of a machine that is slow', () => {

@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.ts';
 import type { Acknowledged } from './posts.ts';
 import { eventsOf, type Promised } from './promises.ts';
 import { SETTLED_WITHIN } from './settle.ts';
-import { deliveryIdOf, slackOfCalls, slackOfMails } from './slack.ts';
+import { deliveryIdOf, slacksOf } from './slack.ts';
 
 /** What a crash run was, apart from what it left behind. */
 export type Course = Promised &
@@ -38,14 +38,15 @@ const CAUSED: ReadonlySet<DeliveryState> = new Set(['FAILED', 'CANCELLED']);
 /** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
   const [events, ofChanges] = eventsOf(course, evidence);
+  const slack = slacksOf(course, evidence);
   return [
     ...ofChanges,
     ...findLost(events, course, evidence),
     ...findTwice(course, evidence),
-    ...findAsked(course.partner, evidence, slackOfCalls(course.partner, evidence)),
+    ...findAsked(course.partner, evidence, slack.ofCalls),
     ...findStuck(course, evidence),
     ...findLate(course.settledAfter ?? 0, 'at rest'),
-    ...findDoubts(course, evidence, slackOfMails(course.atKills, evidence)),
+    ...findDoubts(course, evidence, slack.ofMails),
     ...findUntrue(events, course, evidence),
     ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
