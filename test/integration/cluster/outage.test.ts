@@ -20,6 +20,7 @@ const ROLES = ['gateway', 'engine', 'delivery', 'control'] as const;
 const FLOOD = 20_000;
 /** Longer than a lease and its sweep, a session of a consumer and any pause before a repetition: what has not moved since is stuck. */
 const STANDS_STILL = 60_000;
+const LAST_WORDS = 4_000;
 const DOUBT = 'IN_DOUBT (answer_unknown)';
 /** As many as a sandbox account sends at a time. */
 const SANDBOX_CALLS = 16;
@@ -107,6 +108,14 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     return counts;
   }
 
+  /** What tells why something stands still: nobody can ask any more when the test is over. */
+  async function lastWords(): Promise<string> {
+    const { stdout } = await cli(['doctor'], { dataDir: cluster.dataDir });
+    return [stdout, ...cluster.members.map((member) => `--- ${member.name}\n${member.log().slice(-LAST_WORDS)}`)].join(
+      '\n',
+    );
+  }
+
   /** Every event that was taken has its delivery, sent once; of at most so many nobody can know whether they were. */
   async function allDelivered(accepted: ReadonlySet<string>, mostDoubts: number): Promise<void> {
     let states: Readonly<Record<string, number>> = {};
@@ -120,7 +129,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
       if (now !== last) movedAt = Date.now();
       last = now;
     }
-    const said = settled() === accepted.size ? '' : (await cli(['doctor'], { dataDir: cluster.dataDir })).stdout;
+    const said = settled() === accepted.size ? '' : await lastWords();
     expect({ ...states, settled: settled() }, said).toMatchObject({ settled: accepted.size });
     expect(states[DOUBT] ?? 0).toBeLessThanOrEqual(mostDoubts);
     const told = new Set<string>();
