@@ -7,6 +7,7 @@ import type { Brokers, Cluster } from '../connection/cluster.ts';
 import { createWatermarks } from '../watermarks.ts';
 import { startAssignment } from './assignment.ts';
 import { createFetching } from './fetching.ts';
+import { createPartitionBuffer, type PartitionBuffer } from './partition-buffer.ts';
 
 const outOfRange = Object.assign(new Error('trimmed'), { type: 'OFFSET_OUT_OF_RANGE', partition: 0 });
 /** A leader that holds 0 and 1, loses what comes after to retention, and holds 5. */
@@ -78,3 +79,60 @@ it('what retention took from under a worker is told: it handles what it has, and
   ]);
   expect(failures).toEqual([expect.stringContaining('records from 2 on left the log before they were read')]);
 });
+
+/** A leader whose answers come when they are asked for, with nothing in them. */
+function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[][]; readonly answer: () => void } {
+  const asked: number[][] = [];
+  let open = Promise.withResolvers<void>();
+  const leader = {
+    async fetch({ topics }: { topics: readonly { partitions: readonly { partition: number }[] }[] }) {
+      asked.push((topics[0]?.partitions ?? []).map(({ partition }) => partition));
+      await open.promise;
+      return { responses: [{ topicName: 'carillon.events', partitions: [] }] };
+    },
+  };
+  const cluster = {
+    refreshMetadataIfNecessary: async () => undefined,
+    refreshMetadata: async () => undefined,
+    findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
+    findBroker: async () => leader,
+  } as unknown as Cluster;
+  return {
+    brokers: { use: async (_what, _deadline, work) => work(cluster), close: () => undefined },
+    asked,
+    answer() {
+      open.resolve();
+      open = Promise.withResolvers<void>();
+    },
+  };
+}
+
+// With one of these, nobody was ever asked again: the new one found somebody looking, who had just decided to end.
+it.each(Array.from({ length: 20 }, (_, turns) => turns))(
+  'a partition that comes %i turns of the queue after an answer is asked for too',
+  async (turns) => {
+    const { brokers, asked, answer } = brokersThatWait();
+    const fetching = createFetching(
+      'carillon.events',
+      brokers,
+      async () => ({ start: 0, end: 0 }),
+      createWatermarks(() => undefined),
+    );
+    const buffer = (partition: number): PartitionBuffer => createPartitionBuffer(partition, 0, () => fetching.wake());
+    fetching.add(buffer(0));
+    await untilFound('the first request', async () => asked.length === 1 || undefined);
+    answer();
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    fetching.add(buffer(1));
+    await untilFound(
+      'a request for both',
+      async () => {
+        answer();
+        return asked.some((partitions) => partitions.length === 2) || undefined;
+      },
+      2_000,
+    );
+    fetching.close();
+    answer();
+  },
+);

@@ -37,6 +37,7 @@ export function createFetching(
   const busy = new Set<string>();
   const closing = new AbortController();
   let looking = false;
+  let wanted = false;
 
   /** Starts a fetch at every leader that has none open. Leaders are looked up each time: they move. */
   async function look(): Promise<void> {
@@ -62,13 +63,23 @@ export function createFetching(
   }
 
   function wake(): void {
-    if (looking || closing.signal.aborted) return;
+    wanted = true;
+    if (!looking) void lookWhileWanted();
+  }
+
+  /**
+   * Who calls while it looks is not told to come again, so it looks once more for them. Between the last question for
+   * that and the end of looking there is no turn of the queue: a call that fell in between would wake nobody, ever.
+   */
+  async function lookWhileWanted(): Promise<void> {
     looking = true;
-    void look()
-      .catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined))
-      .then(() => [...buffers].some((buffer) => buffer.hungry()) && busy.size === 0)
-      .finally(() => (looking = false))
-      .then((again) => again && wake());
+    while (wanted && !closing.signal.aborted) {
+      wanted = false;
+      await look().catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined));
+      // Nothing is open whose end would wake it.
+      if (busy.size === 0 && [...buffers].some((buffer) => buffer.hungry())) wanted = true;
+    }
+    looking = false;
   }
 
   async function fetchFrom(leader: string, group: readonly PartitionBuffer[]): Promise<void> {
