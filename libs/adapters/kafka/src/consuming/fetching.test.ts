@@ -9,6 +9,20 @@ import { startAssignment } from './assignment.ts';
 import { createFetching } from './fetching.ts';
 import { createPartitionBuffer, type PartitionBuffer } from './partition-buffer.ts';
 
+/** Brokers of which one leads these partitions. */
+function brokersLedBy(
+  leader: { readonly fetch: (request: never) => Promise<unknown> },
+  partitions: readonly number[],
+): Brokers {
+  const cluster = {
+    refreshMetadataIfNecessary: async () => undefined,
+    refreshMetadata: async () => undefined,
+    findTopicPartitionMetadata: () => partitions.map((partitionId) => ({ partitionId, leader: 1 })),
+    findBroker: async () => leader,
+  } as unknown as Cluster;
+  return { use: async (_what, _deadline, work) => work(cluster), close: () => undefined };
+}
+
 const outOfRange = Object.assign(new Error('trimmed'), { type: 'OFFSET_OUT_OF_RANGE', partition: 0 });
 /** A leader that holds 0 and 1, loses what comes after to retention, and holds 5. */
 function brokersThatTrim(): Brokers {
@@ -22,13 +36,7 @@ function brokersThatTrim(): Brokers {
       return { responses: [{ topicName: 'carillon.events', partitions }] };
     },
   };
-  const cluster = {
-    refreshMetadataIfNecessary: async () => undefined,
-    refreshMetadata: async () => undefined,
-    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
-    findBroker: async () => leader,
-  } as unknown as Cluster;
-  return { use: async (_what, _deadline, work) => work(cluster), close: () => undefined };
+  return brokersLedBy(leader, [0]);
 }
 
 it('what retention took from under a worker is told: it handles what it has, and begins anew behind the gap', async () => {
@@ -91,14 +99,8 @@ function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[
       return { responses: [{ topicName: 'carillon.events', partitions: [] }] };
     },
   };
-  const cluster = {
-    refreshMetadataIfNecessary: async () => undefined,
-    refreshMetadata: async () => undefined,
-    findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
-    findBroker: async () => leader,
-  } as unknown as Cluster;
   return {
-    brokers: { use: async (_what, _deadline, work) => work(cluster), close: () => undefined },
+    brokers: brokersLedBy(leader, [0, 1]),
     asked,
     answer() {
       open.resolve();
@@ -162,14 +164,7 @@ function brokersThatHold(filled: readonly number[]) {
       return { responses: [{ topicName: 'carillon.events', partitions }] };
     },
   };
-  const cluster = {
-    refreshMetadataIfNecessary: async () => undefined,
-    refreshMetadata: async () => undefined,
-    findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
-    findBroker: async () => leader,
-  } as unknown as Cluster;
-  const brokers: Brokers = { use: async (_what, _deadline, work) => work(cluster), close: () => undefined };
-  return { brokers, requests };
+  return { brokers: brokersLedBy(leader, [0, 1]), requests };
 }
 
 // With a long wait for the empty one, the full one was not asked for again for half a second after it was worked off.
