@@ -46,7 +46,8 @@ export function serveEventIntake(
     admissions.set(request, admission);
   }
 
-  async function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** Throws at once, without a promise, what needs no body: a flood is refused here. */
+  function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = admissions.get(request);
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
@@ -54,8 +55,17 @@ export function serveEventIntake(
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
-    const share = budget.share();
-    const id = await appendBody(request, reply, admission, span ? span.traceparent : given, share);
+    return answerTaken(request, reply, admission, span ? span.traceparent : given, budget.share());
+  }
+
+  async function answerTaken(
+    request: EventRequest,
+    reply: FastifyReply,
+    admission: Admission,
+    traceparent: string | null,
+    share: BodyShare,
+  ): Promise<FastifyReply> {
+    const id = await appendBody(request, reply, admission, traceparent, share);
     telemetry?.accepted(admission.stream.path);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
