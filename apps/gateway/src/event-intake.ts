@@ -1,6 +1,6 @@
 import { readEvent, streamTable } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import { prepareAppend, readTraceparent } from '@carillon/stages';
+import { prepareAppend, readTraceparent, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type Admission } from './admission.ts';
 import { createBodyBudget, type BodyShare } from './body-budget.ts';
@@ -68,30 +68,33 @@ export function serveEventIntake(
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
-    return answerTaken(request, reply, admission, span ? span.traceparent : given, budget.share());
+    return appendBody(request, reply, admission, span ? span.traceparent : given, budget.share());
   }
 
-  async function answerTaken(
+  async function appendBody(
     request: EventRequest,
     reply: FastifyReply,
     admission: Admission,
     traceparent: string | null,
     share: BodyShare,
   ): Promise<FastifyReply> {
-    const id = await appendBody(request, reply, admission, traceparent, share);
+    const { id, record } = await prepare(request, reply, admission, traceparent, share);
+    const startedAt = clock.now();
+    await appendInTime(ports.log, [record], settings.appendDeadline, () => share.release());
+    telemetry?.appended(clock.now() - startedAt);
     telemetry?.accepted(admission.stream.path);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
 
-  /** Reads, checks and appends; the share of the budget is given back when nobody holds the bytes any more. */
-  async function appendBody(
+  /** Reads the body and checks it. Where it fails, nobody holds the bytes any more, and their share is given back. */
+  async function prepare(
     request: EventRequest,
     reply: FastifyReply,
     { stream, principal, claims }: Admission,
     traceparent: string | null,
     share: BodyShare,
-  ): Promise<string> {
-    const prepared = await prepareOrRelease(async () => {
+  ): Promise<PreparedAppend> {
+    try {
       const bytes = await readBody(request.raw, settings.maxBodyBytes, share, reply.raw);
       const read = readEvent(bytes);
       if (!read.ok) {
@@ -100,15 +103,16 @@ export function serveEventIntake(
       }
       checkClaims(stream, claims, read.value.body);
       const idempotencyKey = oneHeader(request, 'idempotency-key');
-      return prepareAppend(
+      const prepared = prepareAppend(
         { stream, principal, bytes, body: read.value.body, idempotencyKey, traceparent },
         { ids: ports.ids, now: clock.now(), partitions: ports.log.partitions('carillon.events') },
       );
-    }, share);
-    const startedAt = clock.now();
-    await appendInTime(ports.log, [prepared.record], settings.appendDeadline, () => share.release());
-    telemetry?.appended(clock.now() - startedAt);
-    return prepared.id;
+      if (!prepared.ok) throw prepared.error;
+      return prepared.value;
+    } catch (error) {
+      share.release();
+      throw error;
+    }
   }
 
   app.removeAllContentTypeParsers();
@@ -118,20 +122,6 @@ export function serveEventIntake(
   app.options<{ Params: { '*': string } }>(EVENTS, async (request, reply) =>
     answerPreflight(request, reply, streamAt(request.params['*'])),
   );
-}
-
-type Prepared = ReturnType<typeof prepareAppend>;
-type Ready = Extract<Prepared, { ok: true }>['value'];
-
-async function prepareOrRelease(prepare: () => Promise<Prepared>, share: BodyShare): Promise<Ready> {
-  try {
-    const prepared = await prepare();
-    if (!prepared.ok) throw prepared.error;
-    return prepared.value;
-  } catch (error) {
-    share.release();
-    throw error;
-  }
 }
 
 function oneHeader(request: FastifyRequest, name: string): string | null {
