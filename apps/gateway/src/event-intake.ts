@@ -45,10 +45,24 @@ export function serveEventIntake(
     };
     const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);
     if (admission instanceof Promise) {
-      admission.then((checked) => enter(request, checked)).then(() => done(), done);
+      void enterLater(request, admission, done);
       return;
     }
     enter(request, admission);
+    done();
+  }
+
+  async function enterLater(
+    request: EventRequest,
+    admission: Promise<Admission>,
+    done: (error?: Error) => void,
+  ): Promise<void> {
+    try {
+      enter(request, await admission);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
     done();
   }
 

@@ -33,12 +33,7 @@ type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: read
 
 /** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
 function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
-  async function rowOf(
-    record: LogRecord,
-    event: SourceEvent,
-    configNumber: number,
-    sameId: SameId,
-  ): Promise<EventRow> {
+  async function rowOf(record: LogRecord, event: SourceEvent, configNumber: number, sameId: SameId): Promise<EventRow> {
     const { partition, offset } = record;
     return {
       id: event.id,
