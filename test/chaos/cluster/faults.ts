@@ -25,8 +25,11 @@ export type Site = {
 const CALM = { least: 500, most: 4_000 };
 /** Share of kills that do not wait where the member is just being started, and so hit it while it recovers. */
 const KILLED_AT_START = 0.3;
-/** How long a kill waits until there is work under way, and how long it lets it go on then, at most. */
-const WORK_WITHIN = 8_000;
+/**
+ * How long a kill waits until there is work under way: longer than a group takes to miss a member that was killed before.
+ * And how long it lets that work go on, at most.
+ */
+const WORK_WITHIN = 12_000;
 const INTO_WORK = 20;
 const LOOKS_EVERY = 5;
 /** How long a broker or a database stays away, beyond the time that it takes to start. */
@@ -76,8 +79,10 @@ export async function killAtRandom(site: Site, kills: number): Promise<void> {
   let turn: readonly ServicePart[] = [];
   for (let done = 0; done < kills; done += 1) {
     await pause(between(chance, CALM.least, CALM.most));
-    if (turn.length === 0) turn = shuffled([...members, ...parts], chance);
-    const next = turn.find((part) => !supervisor.isHeld(part)) ?? turn[0];
+    // Who is held still has nothing under way: its turn comes later.
+    const isFree = (part: ServicePart): boolean => !supervisor.isHeld(part);
+    if (!turn.some(isFree)) turn = shuffled([...members, ...parts], chance);
+    const next = turn.find(isFree);
     if (!next) return;
     turn = turn.filter((part) => part !== next);
     if (isMember(next)) {
