@@ -37,7 +37,7 @@ Breaks the running product for a long time, and holds what it acknowledged again
   --table              writes how it ended at every failpoint into docs/failpoints.md; the others stay as they are there
 
 The last lines count kills, cases, troubles and findings. Where nothing was found in n random kills at which a call to the
-partner or the mail server was open, fewer than 3/n of all such kills lead to a finding, with 95 % confidence; failpoints
+partner or the mail server was open (on a cluster: one of the very process, or a request of a client), fewer than 3/n of all such kills lead to a finding, with 95 % confidence; failpoints
 and edges are gone through one by one. Exit code 1: something was found.`;
 
 const PARTS = ['failpoints', 'edges', 'kills'] as const;

@@ -42,6 +42,7 @@ export function watchedOrderIs(facts: DeliveryFacts = {}) {
   const call: BookedCall = {
     callId: lookup.callId,
     userIds: [ASKED],
+    port: 1,
     at: ANSWERED_AT - 200,
     endedAt: ANSWERED_AT - 100,
     answered: true,

@@ -8,6 +8,8 @@ export type BookedCall = {
   readonly userIds: readonly string[];
   /** When it had come, in milliseconds. */
   readonly at: number;
+  /** The caller's end of the connection: tells which process of the product it was. */
+  readonly port: number;
   /** When the connection was done with it: answered, refused, or given up by the product. */
   endedAt: number;
   /** A whole answer was sent. */
@@ -74,11 +76,12 @@ export async function startBookedPartner(seed: number, whims = WHIMS): Promise<B
   const calls: BookedCall[] = [];
   const admitted = new Set<string>();
   let answers = 0;
-  partner.follow(async ({ userIds, headers }, response) => {
+  partner.follow(async ({ userIds, headers, port }, response) => {
     const call: BookedCall = {
       callId: String(headers['x-request-id']),
       userIds,
       at: Date.now(),
+      port,
       endedAt: Number.POSITIVE_INFINITY,
       answered: false,
       refused: userIds.some((id) => characterOf(id) === 'barred' && !admitted.has(id)),

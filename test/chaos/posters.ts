@@ -14,11 +14,16 @@ export type PostersOptions = PostsOptions & {
   readonly patience?: number;
 };
 
+/** A request of a client: at which port of a gateway, and from when until when; `Infinity`: it is open. */
+export type BookedRequest = { readonly port: number; readonly from: number; until: number };
+
 export type Posters = {
   /** What was said, and what of it was acknowledged so far. */
   readonly posts: Posts;
   /** How many of them were acknowledged so far. */
   taken(): number;
+  /** Every request so far, repetitions included. */
+  readonly requests: readonly BookedRequest[];
   /** Requests that were cut off or refused, and so sent again. */
   cut(): number;
   /** Of these, what each was answered, in order: its status, and whether it said when to come again. */
@@ -44,10 +49,13 @@ export function startPosters(options: PostersOptions): Posters {
   let finishing = false;
   let cut = 0;
   const refusals: string[] = [];
+  const requests: BookedRequest[] = [];
 
   /** The id that a 202 named; undefined where nobody can say whether it was taken. */
   async function send({ path, headers, body, name }: Post): Promise<string | undefined> {
     const url = await options.gateway();
+    const request = { port: Number(new URL(url).port), from: Date.now(), until: Number.POSITIVE_INFINITY };
+    requests.push(request);
     try {
       const answer = await fetch(`${url}${path}`, {
         method: 'POST',
@@ -63,6 +71,8 @@ export function startPosters(options: PostersOptions): Posters {
       await answer.body?.cancel();
     } catch (error) {
       if (error instanceof RefusedError) throw error;
+    } finally {
+      request.until = Date.now();
     }
     cut += 1;
     return undefined;
@@ -114,6 +124,7 @@ export function startPosters(options: PostersOptions): Posters {
   return {
     posts,
     taken: () => posts.acknowledged.length + posts.changes.length,
+    requests,
     cut: () => cut,
     refusals: () => refusals,
     async finish() {

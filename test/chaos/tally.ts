@@ -7,7 +7,10 @@ export type PartTally = { failures: number; readonly findings: string[] };
 export type Tally = Readonly<Record<PartName, PartTally>> & {
   /** What was acknowledged while it was killed at random. */
   events: number;
-  /** Kills at random at which a call to the partner or the mail server was open, by their own books. */
+  /**
+   * Kills at random at which a call to the partner or the mail server was open, by their own books; on a cluster one of the
+   * process that was killed, or a request of a client to it.
+   */
   killsAtWork: number;
 };
 

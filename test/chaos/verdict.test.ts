@@ -164,6 +164,7 @@ describe('The verdict', () => {
     const send = {
       from: startedAt + 10,
       until: startedAt + 2_000,
+      port: 1,
       ending: 'broken',
       message_id: `<${delivery.id}.1@example.com>`,
     } as const;

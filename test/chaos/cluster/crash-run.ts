@@ -13,6 +13,7 @@ import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
+import { countAtWork } from './at-work.ts';
 import { cutsOf, outagesOf } from './cuts.ts';
 import type { Site } from './faults.ts';
 import { lookAt, settle } from '../settle.ts';
@@ -128,7 +129,18 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     ...(options.mixture && { mixture: options.mixture }),
     ...(options.patience !== undefined && { patience: options.patience }),
   });
-  const site = { cluster, services, supervisor, chance: createChance(seed ^ 0x5eed), taken: () => posters.taken() };
+  const site: Site = {
+    cluster,
+    services,
+    supervisor,
+    chance: createChance(seed ^ 0x5eed),
+    taken: () => posters.taken(),
+    openPorts: () => [
+      ...partner.calls.filter(({ endedAt }) => endedAt === Number.POSITIVE_INFINITY).map(({ port }) => port),
+      ...smtp.underWay(),
+      ...posters.requests.filter(({ until }) => until === Number.POSITIVE_INFINITY).map(({ port }) => port),
+    ],
+  };
   await options.faults(site);
   const lastFault = Date.now();
   const given: Finding[] = [];
@@ -149,13 +161,14 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     const stopped = Date.now();
     const evidence = await readEvidence(stores);
     const mail = await smtp.entries();
+    const sends = await smtp.sends();
     const { acknowledged, changes, firstMembers } = posters.posts;
     const course: Course = {
       acknowledged,
       changes,
       firstMembers,
       mail,
-      atKills: { sends: await smtp.sends(), kills: cutsOf('delivery', supervisor.faults) },
+      atKills: { sends, kills: cutsOf('delivery', supervisor.faults) },
       answersLost: network?.resets('delivery-smtp') ?? [],
       partner: {
         calls: partner.calls,
@@ -177,6 +190,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       figures: {
         ...figuresOf(posters, supervisor, evidence),
         ...coverage,
+        killsAtWork: countAtWork(supervisor.faults, { ...posters, calls: partner.calls, sends }),
         partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
         messages: mail.length,
         dropsPlanted: mail.filter(({ dropped }) => dropped).length,

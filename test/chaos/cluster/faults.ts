@@ -6,6 +6,7 @@ import type { ServicePart } from '@carillon/testing/services';
 import { Kafka, logLevel } from 'kafkajs';
 import { between } from '../chance.ts';
 import { CALL_LEASE } from '../shop.ts';
+import { portsOf } from './at-work.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Everything that can be made to fail. */
@@ -16,12 +17,21 @@ export type Site = {
   readonly chance: () => number;
   /** Events acknowledged so far. */
   readonly taken: () => number;
+  /** The ports of the product by which something is open now: a call to the partner, a mail, a request of a client. */
+  readonly openPorts: () => readonly number[];
 };
 
 /** Waits between two kills. */
 const CALM = { least: 500, most: 4_000 };
-/** Share of kills that hit a member while it starts, and so while it recovers. */
+/** Share of kills that do not wait where the member is just being started, and so hit it while it recovers. */
 const KILLED_AT_START = 0.3;
+/**
+ * How long a kill waits until there is work under way: longer than a group takes to miss a member that was killed before.
+ * And how long it lets that work go on, at most.
+ */
+const WORK_WITHIN = 12_000;
+const INTO_WORK = 20;
+const LOOKS_EVERY = 5;
 /** How long a broker or a database stays away, beyond the time that it takes to start. */
 const AWAY = { least: 0, most: 2_000 };
 
@@ -56,8 +66,12 @@ export async function everything(site: Site, kills: number): Promise<void> {
   await stormOfRebalances(site, 40, 60_000);
 }
 
-/** Kills every member, broker and part of the database in turn, in an order and at moments of chance. */
-export async function killAtRandom({ cluster, services, supervisor, chance }: Site, kills: number): Promise<void> {
+/**
+ * Kills every member, broker and part of the database in turn, in an order and at moments of chance, of which most are
+ * looked for while there is work under way.
+ */
+export async function killAtRandom(site: Site, kills: number): Promise<void> {
+  const { cluster, services, supervisor, chance } = site;
   const members = [...cluster.members];
   const parts = [...services.kafka.nodes, ...Object.values(services.mongodb.parts)];
   const outages = new Map<ServicePart, Promise<void>>();
@@ -65,21 +79,44 @@ export async function killAtRandom({ cluster, services, supervisor, chance }: Si
   let turn: readonly ServicePart[] = [];
   for (let done = 0; done < kills; done += 1) {
     await pause(between(chance, CALM.least, CALM.most));
-    if (turn.length === 0) turn = shuffled([...members, ...parts], chance);
-    const next = turn.find((part) => !supervisor.isHeld(part)) ?? turn[0];
+    // Who is held still has nothing under way: its turn comes later.
+    const isFree = (part: ServicePart): boolean => !supervisor.isHeld(part);
+    if (!turn.some(isFree)) turn = shuffled([...members, ...parts], chance);
+    const next = turn.find(isFree);
     if (!next) return;
     turn = turn.filter((part) => part !== next);
     if (isMember(next)) {
-      // Those that do not look for a moment in which it starts wait until it is back.
       const atStart = chance() < KILLED_AT_START;
       while (!next.running || (!atStart && supervisor.isStarting(next))) await pause(50);
+      if (!supervisor.isStarting(next)) await untilAtWork(site, next);
       await supervisor.kill(next);
     } else {
       await outages.get(next);
+      await untilAtWork(site, next);
       outages.set(next, supervisor.outage(next, between(chance, AWAY.least, AWAY.most)));
     }
   }
   await Promise.all(outages.values());
+}
+
+/**
+ * Resolves at a moment of chance while something is open with this process, or with any where it is none of the product.
+ * Where there is nothing for long (control has nothing of that kind) it resolves all the same.
+ */
+async function untilAtWork({ cluster, chance, openPorts }: Site, part: ServicePart): Promise<void> {
+  const ofProduct = cluster.members.some((member) => member === part);
+  const isAtWork = (): boolean => {
+    const open = openPorts();
+    if (!ofProduct || open.length === 0) return open.length > 0;
+    const ports = portsOf(part.pid);
+    return open.some((port) => ports.has(port));
+  };
+  const within = part.name.startsWith('control') ? 0 : WORK_WITHIN;
+  for (const until = Date.now() + within; Date.now() < until; await pause(LOOKS_EVERY)) {
+    if (!isAtWork()) continue;
+    await pause(between(chance, 0, INTO_WORK));
+    if (isAtWork()) return;
+  }
 }
 
 /** Members of the engine and delivery groups come and go, each change a rebalance. */

@@ -1,9 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServicePart } from '@carillon/testing/services';
 import type { Cluster, Member } from '@carillon/testing/cluster';
+import { portsOf } from './at-work.ts';
 
 /** What befell a run: for the report, and to find a failure again. */
-export type Fault = { readonly at: number; readonly what: string };
+export type Fault = {
+  readonly at: number;
+  readonly what: string;
+  /** Of a process of the product that was killed: by which ports it could be reached, or was connected, right before. */
+  readonly ports?: ReadonlySet<number>;
+};
 
 /** Restarts what ends, as the supervisor of a deployment would, and knows who was killed and who ended by itself. */
 export type Supervisor = {
@@ -69,7 +75,9 @@ export function superviseCluster({ members }: Pick<Cluster, 'members'>): Supervi
   const watching = watch();
 
   async function kill(part: ServicePart): Promise<void> {
-    note(`kill ${part.name}`);
+    const ofProduct = watched.some((member) => member === part);
+    const ports = ofProduct ? portsOf(part.pid) : undefined;
+    faults.push({ at: Date.now(), what: `kill ${part.name}`, ...(ports && { ports }) });
     killed.add(part.pid);
     kills.set(part, (kills.get(part) ?? 0) + 1);
     await part.kill();

@@ -2,9 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AppliedBody, CheckBody, DeliveryBody } from '@carillon/contracts';
+import { messageOf } from '@carillon/kernel';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { cli, untilFound } from '@carillon/testing';
-import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
+import {
+  startCluster,
+  startClusterServices,
+  type Cluster,
+  type ClusterServices,
+  type Member,
+} from '@carillon/testing/cluster';
 import type { Service } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
@@ -21,6 +28,7 @@ const FLOOD = 20_000;
 /** Longer than a lease and its sweep, a session of a consumer and any pause before a repetition: what has not moved since is stuck. */
 const STANDS_STILL = 60_000;
 const LAST_WORDS = 4_000;
+const READINESS_WITHIN = 10_000;
 const DOUBT = 'IN_DOUBT (answer_unknown)';
 /** As many as a sandbox account sends at a time. */
 const SANDBOX_CALLS = 16;
@@ -108,13 +116,12 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     return counts;
   }
 
+  const lastWordsOf = (member: Member): string => member.log().slice(-LAST_WORDS);
+  const doctorSays = async (): Promise<string> => (await cli(['doctor'], { dataDir: cluster.dataDir })).stdout;
+
   /** What tells why something stands still: nobody can ask any more when the test is over. */
-  async function lastWords(): Promise<string> {
-    const { stdout } = await cli(['doctor'], { dataDir: cluster.dataDir });
-    return [stdout, ...cluster.members.map((member) => `--- ${member.name}\n${member.log().slice(-LAST_WORDS)}`)].join(
-      '\n',
-    );
-  }
+  const lastWords = async (): Promise<string> =>
+    [await doctorSays(), ...cluster.members.map((member) => `--- ${member.name}\n${lastWordsOf(member)}`)].join('\n');
 
   /** Every event that was taken has its delivery, sent once; of at most so many nobody can know whether they were. */
   async function allDelivered(accepted: ReadonlySet<string>, mostDoubts: number): Promise<void> {
@@ -145,18 +152,42 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     expect(messages).toBeGreaterThanOrEqual(states['SENT'] ?? 0);
   }
 
-  const allReady = (): Promise<true> =>
-    untilFound(
-      'every role is ready again',
-      async () => {
-        const answers = await Promise.all(cluster.members.map(({ address }) => fetch(`${address}/readyz`)));
-        if (answers.every(({ ok }) => ok)) return true;
-        await pause(250);
-        return undefined;
-      },
+  /** What a role says of itself; where it says nothing, why not. */
+  const readinessOf = async ({ address }: Member): Promise<{ readonly ok: boolean; readonly said: string }> => {
+    try {
+      const answer = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(READINESS_WITHIN) });
+      return { ok: answer.ok, said: await answer.text() };
+    } catch (error) {
+      return { ok: false, said: messageOf(error) };
+    }
+  };
+
+  /** On failure tells what each role said last, how often each was not ready, and the last words of those that are not. */
+  async function allReady(): Promise<void> {
+    let story = '';
+    let looks = 0;
+    const unready: Record<string, number> = {};
+    const look = async (): Promise<true | undefined> => {
+      const roles = await Promise.all(
+        cluster.members.map(async (member) => ({ member, ...(await readinessOf(member)) })),
+      );
+      if (roles.every(({ ok }) => ok)) return true;
+      looks += 1;
+      for (const { ok, member } of roles) if (!ok) unready[member.name] = (unready[member.name] ?? 0) + 1;
+      const lines = roles.map(({ member: { name }, said }) => `${new Date().toISOString()} ${name}: ${said}`);
+      const words = roles.filter(({ ok }) => !ok).map(({ member }) => `--- ${member.name}\n${lastWordsOf(member)}`);
+      story = [...lines, ...words].join('\n');
+      await pause(250);
+      return undefined;
+    };
+    try {
       // A database that catches up may take its time for each answer, and so for those that readiness stands on.
-      120_000,
-    );
+      await untilFound('every role is ready again', look, 120_000);
+    } catch (error) {
+      const often = `of ${looks} looks not ready at: ${JSON.stringify(unready)}`;
+      throw new Error([messageOf(error), often, story, await doctorSays()].join('\n'), { cause: error });
+    }
+  }
 
   function boundedAnswers(answers: readonly Answer[]): void {
     expect(new Set(answers.map(({ status }) => status)).difference(new Set([202, 503]))).toEqual(new Set());
@@ -178,9 +209,13 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   async function outageOf(
     name: string,
     part: Pick<Service, 'kill' | 'restart'>,
-    { fails, holds }: { readonly fails: readonly string[]; readonly holds: string },
+    {
+      clients: number,
+      fails,
+      holds,
+    }: { readonly clients: number; readonly fails: readonly string[]; readonly holds: string },
   ) {
-    const clients = startPosting({ gatewayUrl: cluster.gatewayUrl, key }, { name, clients: 10, every: 100 });
+    const clients = startPosting({ gatewayUrl: cluster.gatewayUrl, key }, { name, clients: number, every: 100 });
     await untilFound('events are taken', () => clients.accepted.size > 20 || undefined, 60_000);
     await part.kill();
     const from = Date.now();
@@ -205,7 +240,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   it(
     'answers 503 with Retry-After while the broker is gone for 30 s, and delivers all that it took, without a restart',
     async () => {
-      const seen = { fails: ['configuration', 'Kafka'], holds: 'database' };
+      const seen = { clients: 10, fails: ['configuration', 'Kafka'], holds: 'database' };
       const { clients, away, during, memory, metrics } = await outageOf('broker', services.kafka, seen);
       expect(during.length).toBeGreaterThan(10);
       expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
@@ -220,7 +255,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   it(
     'goes on taking events while the database is gone for 30 s, for which the log is enough, and delivers them after',
     async () => {
-      const seen = { fails: ['database'], holds: 'Kafka' };
+      // What is taken meanwhile has to be delivered after: of more of it nothing else is seen.
+      const seen = { clients: 4, fails: ['database'], holds: 'Kafka' };
       const { clients, away, during, memory, metrics } = await outageOf('database', services.mongodb, seen);
       expect(during.filter(({ status }) => status === 202).length).toBeGreaterThan(100);
       const { gateway, ...others } = away;

@@ -1,10 +1,12 @@
 import { isCarillonError, messageOf, type Duration } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
-import { startLoop, type ReadinessCheck } from '@carillon/runtime';
+import { pause, startLoop, type ReadinessCheck } from '@carillon/runtime';
 
 /** How often something is asked whether it still answers, and how long its last answer counts. */
 const ASK_EVERY: Duration = 2_000;
 const COUNTS_FOR: Duration = 5_000;
+/** Whoever asks is patient for half as long; a question without any answer is lost, and the next one may be heard. */
+const GIVEN_UP_AFTER: Duration = 30_000;
 
 export type DependencyWatch = { check(): ReadinessCheck; stop(): Promise<void> };
 
@@ -15,7 +17,7 @@ export function watchDependency(name: string, clock: Clock, ask: () => Promise<u
   const loop = startLoop(
     ASK_EVERY,
     async () => {
-      await ask();
+      await answerTo(ask);
       answeredAt = clock.now();
       trouble = null;
     },
@@ -32,4 +34,18 @@ export function watchDependency(name: string, clock: Clock, ask: () => Promise<u
     },
     stop: () => loop.stop(),
   };
+}
+
+/** Rejects where there is none for so long: a process must not be unready, nor unable to stop, for one lost question. */
+async function answerTo(ask: () => Promise<unknown>): Promise<void> {
+  const answered = new AbortController();
+  const lost = async (): Promise<never> => {
+    await pause(GIVEN_UP_AFTER, answered.signal);
+    throw new Error(`no answer for ${GIVEN_UP_AFTER} ms`);
+  };
+  try {
+    await Promise.race([ask(), lost()]);
+  } finally {
+    answered.abort();
+  }
 }

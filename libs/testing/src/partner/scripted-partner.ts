@@ -7,6 +7,8 @@ export type PartnerRequest = {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The caller's end of the connection: tells which process it was. */
+  readonly port: number;
 };
 
 /** What the partner does: JSON to answer with 200, or anything done to the response by hand. */
@@ -47,7 +49,8 @@ export async function startScriptedPartner(): Promise<ScriptedPartner> {
     for await (const piece of request) pieces.push(piece as Buffer);
     const body = JSON.parse(Buffer.concat(pieces).toString('utf8')) as { user_ids: string[] };
     const { method = '', url: path = '', headers } = request;
-    const call: PartnerRequest = { userIds: body.user_ids, method, path, headers };
+    const { remotePort: port = 0 } = request.socket;
+    const call: PartnerRequest = { userIds: body.user_ids, method, path, headers, port };
     calls.push(call);
     const items: unknown = await script(call, response);
     if (items === undefined || response.headersSent) return;

@@ -54,6 +54,8 @@ export type SmtpSend = {
   /** In milliseconds since 1970. */
   readonly from: number;
   readonly until: number;
+  /** The client's end of the connection: tells which process it was. */
+  readonly port: number;
   /** `broken`: the client was gone before the last word. `answered` and `dropped` are the server's doing. */
   readonly ending: 'answered' | 'dropped' | 'broken';
   /** The whole message; empty where it never came. */
@@ -69,6 +71,8 @@ export type DialogueOptions = {
   /** Called for each command. */
   readonly heard: (moment: ScriptMoment) => void;
   readonly nextMessage: () => number;
+  /** Called at the MAIL command of a send, with the client's port. */
+  readonly begun: (port: number) => void;
   /** Called when a send is over, whatever ended it. */
   readonly ended: (send: SmtpSend) => void;
 };
@@ -97,6 +101,7 @@ export class SmtpDialogue {
   readonly #socket: Socket;
   readonly #options: DialogueOptions;
   readonly #connection: number;
+  readonly #port: number;
   #input = '';
   #inBody = false;
   #over = false;
@@ -110,6 +115,7 @@ export class SmtpDialogue {
   constructor(socket: Socket, connection: number, options: DialogueOptions) {
     this.#socket = socket;
     this.#connection = connection;
+    this.#port = socket.remotePort ?? 0;
     this.#options = options;
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -167,6 +173,7 @@ export class SmtpDialogue {
         this.#from = address(line);
         this.#end('answered');
         this.#sending = { from: Date.now(), raw: '' };
+        this.#options.begun(this.#port);
         return void (await this.#answer('mail', line));
       case 'RCPT':
         if (isAcceptance(await this.#answer('rcpt', line))) this.#to.push(address(line));
@@ -207,7 +214,7 @@ export class SmtpDialogue {
     if (!this.#sending) return;
     const { from, raw } = this.#sending;
     this.#sending = undefined;
-    this.#options.ended({ from, until: Date.now(), ending, raw });
+    this.#options.ended({ from, until: Date.now(), port: this.#port, ending, raw });
   }
 
   #next(stage: ScriptStage, line: string, plain = PLAIN[stage], raw = ''): ScriptStep {

@@ -4,7 +4,8 @@ import { serveLedger } from './ledger.ts';
 /**
  * The ledger as a process of its own, so that it outlives the product that a crash test kills around it:
  * `node ledger-server.ts --port N --file ledger.jsonl [--latency MS] [--tempfail P] [--drop P] [--seed TEXT]`.
- * It prints one line of JSON with its port when it listens, and ends on SIGTERM.
+ * It prints one line of JSON with its port when it listens, then one with the clients' ports of the sends that are open
+ * whenever one begins or ends, and ends on SIGTERM.
  */
 const { values } = parseArgs({
   options: {
@@ -25,6 +26,7 @@ const server = await serveLedger({
   tempfail: Number(values.tempfail),
   drop: Number(values.drop),
   seed: values.seed,
+  onOpen: (ports) => void process.stdout.write(`${JSON.stringify({ open: ports })}\n`),
 });
 process.once('SIGTERM', () => void server.stop());
 process.once('SIGINT', () => void server.stop());

@@ -128,6 +128,24 @@ describe('The ledger server', () => {
     }
   });
 
+  it('says which connections have a send under way', async () => {
+    const ledger = await startLedgerSmtp({ file: join(folder, 'under-way.jsonl') });
+    const socket = connect(ledger.port, '127.0.0.1');
+    try {
+      socket.on('error', () => undefined).resume();
+      socket.write('EHLO test\r\nMAIL FROM:<a@example.com>\r\n');
+      await untilFound('a send under way', () => (ledger.underWay().length > 0 ? true : undefined));
+      expect(ledger.underWay()).toEqual([socket.localPort]);
+      socket.write('RSET\r\n');
+      await untilFound('none under way', () => (ledger.underWay().length === 0 ? true : undefined));
+      const booked = async () => (await ledger.sends())[0];
+      expect((await untilFound('its line in the book', booked)).port).toBe(socket.localPort);
+    } finally {
+      socket.destroy();
+      await ledger.stop();
+    }
+  });
+
   it('treats the same messages in the same way for the same seed', async () => {
     const chances = { tempfail: 0.3, drop: 0.3, seed: 'storm' };
     const [first, second] = [await run(30, chances), await run(30, chances)];

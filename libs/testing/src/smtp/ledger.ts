@@ -31,6 +31,8 @@ export type LedgerOptions = {
   readonly tempfail?: number;
   /** Share of messages that are accepted and never answered. */
   readonly drop?: number;
+  /** Called when a send begins or is over, with the clients' ports of those that are open now. */
+  readonly onOpen?: (ports: readonly number[]) => void;
   /** The same seed gives the same fate to the same messages, whatever the order in which they come. */
   readonly seed?: string;
 };
@@ -82,7 +84,11 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     return writing;
   };
 
+  const underWay = new Set<number>();
+  const tell = (): void => options.onOpen?.([...underWay]);
   const note = ({ raw, ...send }: SmtpSend): void => {
+    underWay.delete(send.port);
+    tell();
     const line: LedgerSend = { ...send, message_id: messageIdOf(raw) || null };
     writing = writing.then(() => sends.appendFile(`${JSON.stringify(line)}\n`));
   };
@@ -106,6 +112,10 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
     script,
     extensions: ['PIPELINING', '8BITMIME', 'SIZE 10000000'],
     onAccepted: append,
+    onBegun: (port) => {
+      underWay.add(port);
+      tell();
+    },
     onSent: note,
     ...(options.port === undefined ? {} : { port: options.port }),
   });

@@ -8,6 +8,8 @@ export type ScriptedSmtpOptions = {
   readonly port?: number;
   /** Called before the server says or does anything about an accepted message. */
   readonly onAccepted?: (mail: AcceptedMail) => Promise<void>;
+  /** Called at the MAIL command of a send, with the client's port. */
+  readonly onBegun?: (port: number) => void;
   /** Called when a send is over, whatever ended it. */
   readonly onSent?: (send: SmtpSend) => void;
 };
@@ -60,6 +62,7 @@ export async function startScriptedSmtp(options: ScriptedSmtpOptions = {}): Prom
       extensions: options.extensions ?? ['8BITMIME', 'AUTH PLAIN LOGIN'],
       nextMessage: () => ++messages,
       heard: (moment) => void heard.push(moment),
+      begun: (of) => options.onBegun?.(of),
       ended: (send) => options.onSent?.(send),
       accepted: async (mail) => {
         accepted.push(mail);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { createChance } from '../../chance.ts';
 import {
   caseKey,
   caseName,
@@ -29,13 +30,23 @@ const otherwise = (ends: readonly CaseEnd[]): readonly string[] =>
         : [`${keyOf(end)}: ${end.state} ${end.messages}, written is ${state} ${messages}`];
     });
 
-/** The renewal of a lease takes long to come to; a kill costs a start, and some of these differ little: `npm run chaos` does all. */
+/** Chooses the cases that are killed; the same ones each time in `npm test`. */
+const seed = Number(process.env['FAILPOINTS_SEED'] ?? 1);
+/** Each place has an error in place of an answer, and a kill costs a start: `npm run chaos` kills at all of them. */
+const SHARE_KILLED = 0.35;
+/** Where a process is gone in the midst of a call, and nobody else knows what came of it: no error leads there. */
+const ALWAYS_KILLED = /^(delivery\.sending\.after|provider\.send|partner\.call|outcomes\.append|events\.append)/;
+/** The renewal of a lease takes long to come to; killed, some of these differ little. */
 const LEFT_TO_CHAOS = {
   throw: /^delivery\.renewal/,
   kill: /^(delivery\.renewal|dead-letter|suppression\.remove|secret\.remove|key-use)/,
 };
 const shortCases = (action: 'kill' | 'throw'): readonly FailpointCase[] =>
   everyCase([action]).filter(({ at }) => !LEFT_TO_CHAOS[action].test(at));
+function chooseKilled(): readonly FailpointCase[] {
+  const chance = createChance(seed);
+  return shortCases('kill').filter(({ at }) => chance() < SHARE_KILLED || ALWAYS_KILLED.test(at));
+}
 
 const TAKES = 1_800_000;
 /** Most of the time is spent waiting: for a repetition, or for what was held. */
@@ -43,9 +54,9 @@ const LANES = 3;
 
 describe('A product that fails at every place loses nothing, tells nobody twice, and doubts no more than it has to', () => {
   it(
-    'killed',
+    `killed (FAILPOINTS_SEED=${seed})`,
     async () => {
-      const cases = shortCases('kill');
+      const cases = chooseKilled();
       const { ends, findings, stderr } = await runFailpoints({
         open: openEmbeddedPatient,
         cases,

@@ -17,12 +17,11 @@ const TAKES = 300_000;
 let laboratory: Laboratory | undefined;
 afterEach(() => laboratory?.close());
 
-/** What is found where the process fails there; nothing is to be found without the bug. */
-async function findings(
-  bug: Change | null,
-  how: 'run' | 'runAndKill',
-  ...cases: readonly FailpointCase[]
-): Promise<readonly Finding[]> {
+type How = 'run' | 'runAndKill';
+type Failing = readonly [How, FailpointCase];
+
+/** What is found where the process fails there. */
+async function findings(bug: Change | null, ...cases: readonly Failing[]): Promise<readonly Finding[]> {
   laboratory = await openLaboratory({
     open: openEmbeddedPatient,
     held: 0,
@@ -32,22 +31,28 @@ async function findings(
     patience: { quiet: 3_000, ...(bug === OUTCOME_NOT_IN_DOCUMENT && { standstill: 15_000 }) },
     ...(bug && { env: planting([bug]) }),
   });
-  for (const one of cases) await laboratory[how](one);
+  for (const [how, one] of cases) await laboratory[how](one);
   const report = await laboratory.finish();
   if (bug) expect(report.stderr).toContain(plantedLine(bug));
   expect(report.ends.every(({ reached }) => reached)).toBe(true);
   return report.findings;
 }
 
+const LATE_EVENT: Failing = ['runAndKill', { at: 'events.append.before', action: 'delay' }];
+const NO_CUSTODY: Failing = ['runAndKill', { at: 'delivery.insert.before', action: 'kill' }];
+/** A start repeats markers too: they are over when something has been told. */
+const LATE_MARKERS: readonly Failing[] = [
+  ['run', { at: 'delivery.sent.after', action: 'throw' }],
+  ['run', { at: 'events.append.before', action: 'delay', situation: 'published' }],
+];
+const NO_OUTCOME: Failing = ['run', { at: 'outcomes.append.before', action: 'kill' }];
+
 describe('A failpoint shows', () => {
-  it.each([
-    ['that 202 comes before the commit returns: the event is lost', ACCEPTED_BEFORE_COMMIT, 'lost'],
-    ['nothing where 202 comes after it', null, null],
-  ] as const)(
-    '%s',
-    async (_name, bug, kind) => {
-      const found = await findings(bug, 'runAndKill', { at: 'events.append.before', action: 'delay' });
-      expect(found.map((one) => one.kind)).toEqual(kind === null ? [] : [kind]);
+  it(
+    'that 202 comes before the commit returns: the event is lost',
+    async () => {
+      const found = await findings(ACCEPTED_BEFORE_COMMIT, LATE_EVENT);
+      expect(found.map(({ kind }) => kind)).toEqual(['lost']);
     },
     TAKES,
   );
@@ -55,8 +60,7 @@ describe('A failpoint shows', () => {
   it(
     'that the position is saved before custody: the intent is lost at the first kill, not by chance',
     async () => {
-      const kill = { at: 'delivery.insert.before', action: 'kill' } as const;
-      const found = await findings(POSITION_BEFORE_CUSTODY, 'runAndKill', kill);
+      const found = await findings(POSITION_BEFORE_CUSTODY, NO_CUSTODY);
       // What the clients were promised, and the audit of the same.
       expect(found.map(({ kind }) => kind)).toEqual(['lost', 'gap']);
       expect(found[0]?.what).toContain('nobody has its intent in custody');
@@ -65,34 +69,31 @@ describe('A failpoint shows', () => {
     TAKES,
   );
 
-  it.each([
-    [
-      'that a publication is answered before its markers: what comes next is judged by the one before',
-      ANSWERED_BEFORE_MARKERS,
-    ],
-    ['nothing where it is answered after them', null],
-  ] as const)(
-    '%s',
-    async (_name, bug) => {
-      const slow = { at: 'events.append.before', action: 'delay', situation: 'published' } as const;
-      // A start repeats markers too: they are over when something has been told.
-      const found = await findings(bug, 'run', { at: 'delivery.sent.after', action: 'throw' }, slow);
-      expect(found.map(({ kind }) => kind)).toEqual(bug ? ['untrue'] : []);
-      if (bug) expect(found[0]?.what).toMatch(/came after \d+ was published/);
+  it(
+    'that a publication is answered before its markers: what comes next is judged by the one before',
+    async () => {
+      const found = await findings(ANSWERED_BEFORE_MARKERS, ...LATE_MARKERS);
+      expect(found.map(({ kind }) => kind)).toEqual(['untrue']);
+      expect(found[0]?.what).toMatch(/came after \d+ was published/);
     },
     TAKES,
   );
 
-  it.each([
-    ['that an outcome is not in the document: nobody learns of the end', OUTCOME_NOT_IN_DOCUMENT],
-    ['nothing where it is', null],
-  ] as const)(
-    '%s',
-    async (_name, bug) => {
-      const found = await findings(bug, 'run', { at: 'outcomes.append.before', action: 'kill' });
+  it(
+    'that an outcome is not in the document: nobody learns of the end',
+    async () => {
+      const found = await findings(OUTCOME_NOT_IN_DOCUMENT, NO_OUTCOME);
       // Nor does the sweeper ever get it done.
-      expect(found.map(({ kind }) => kind)).toEqual(bug ? ['stuck', 'untrue'] : []);
-      if (bug) expect(found[1]?.what).toContain('no outcome says so');
+      expect(found.map(({ kind }) => kind)).toEqual(['stuck', 'untrue']);
+      expect(found[1]?.what).toContain('no outcome says so');
+    },
+    TAKES,
+  );
+
+  it(
+    'nothing at any of these places without a bug',
+    async () => {
+      expect(await findings(null, ...LATE_MARKERS, NO_OUTCOME, LATE_EVENT)).toEqual([]);
     },
     TAKES,
   );

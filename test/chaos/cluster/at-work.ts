@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { LedgerSend } from '@carillon/testing';
+import type { BookedCall } from '../partner.ts';
+import type { BookedRequest } from '../posters.ts';
+import type { Fault } from './supervisor.ts';
+
+/** What somebody outside the product has open with it, or had, by their own book; at which port of the product. */
+type Booked = { readonly port: number; readonly from: number; readonly until: number };
+
+export type Books = {
+  readonly calls: readonly BookedCall[];
+  readonly sends: readonly LedgerSend[];
+  readonly requests: readonly BookedRequest[];
+};
+
+/**
+ * How many kills met work: a call to the partner, a send to the mail server or a request of a client was open with the
+ * very process that was killed; of a broker or a part of the database, with any process.
+ */
+export function countAtWork(faults: readonly Fault[], { calls, sends, requests }: Books): number {
+  const booked: readonly Booked[] = [
+    ...calls.map(({ port, at, endedAt }) => ({ port, from: at, until: endedAt })),
+    ...sends,
+    ...requests,
+  ];
+  return faults
+    .filter(({ what }) => what.startsWith('kill '))
+    .filter(({ at, ports }) =>
+      booked.some(({ port, from, until }) => from <= at && until >= at && (ports?.has(port) ?? true)),
+    ).length;
+}
+
+/** The ports of this machine at which a process has connections, or listens; none where it has ended. */
+export function portsOf(pid: number): ReadonlySet<number> {
+  try {
+    const sockets = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => inodeAt(`/proc/${pid}/fd/${fd}`)));
+    const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n'));
+    return new Set(
+      lines.flatMap((line) => {
+        // Its number, local address and port, and seven columns on the inode of the socket.
+        const [, local = '', , , , , , , , inode = ''] = line.trim().split(/\s+/);
+        return sockets.has(inode) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
+      }),
+    );
+  } catch {
+    return new Set();
+  }
+}
+
+function inodeAt(path: string): string | undefined {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(path))?.[1];
+  } catch {
+    // Closed since it was listed.
+    return undefined;
+  }
+}
