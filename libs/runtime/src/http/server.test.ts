@@ -179,6 +179,26 @@ describe('every failure is a problem', () => {
     expect(((await answer.json()) as Problem).code).toBe('overloaded');
   });
 
+  test('what is sent on after a refusal is thrown away and the connection goes on, but only so much of it', async () => {
+    const server = make();
+    server.app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    server.app.post('/refuse', () => {
+      throw new CarillonError('overloaded', 'It is full.');
+    });
+    const { port } = await server.listen();
+    const head = (bytes: number) =>
+      `POST /refuse HTTP/1.1\r\nhost: x\r\ncontent-type: a/b\r\ncontent-length: ${bytes}\r\n\r\n`;
+    const next = 'GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    // With its head, and after it in pieces that no buffer holds together.
+    for (const bytes of [10, 100_000, 1024 * 1024]) {
+      const answer = await raw(port, `${head(bytes)}${'x'.repeat(bytes)}${next}`);
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 200']);
+    }
+    const large = 64 * 1024 * 1024;
+    const cut = await raw(port, head(large), 'x'.repeat(large), next).catch(() => '');
+    expect(cut).not.toContain('HTTP/1.1 200');
+  });
+
   test('a head or a body that does not arrive in time: 408', async () => {
     const server = make({ limits: { headersTimeout: 100, requestTimeout: 200, checkInterval: 20 } });
     server.app.post('/read', async () => 'ok');

@@ -152,6 +152,24 @@ describe('an event id that is used again', () => {
     expect(texts).toEqual([undefined, 'a repeat of the same event', 'its id was used before with another body']);
   });
 
+  it('is flagged the same where each event comes in a batch of its own', async () => {
+    const ids: string[] = [];
+    for (const [total, key] of [
+      [7, 'k1'],
+      [5, 'k2'],
+      [7, 'k1'],
+      [8, 'k1'],
+    ] as const) {
+      ids.push(await topology.event(order('paid', total), { key }));
+    }
+    const events = projections(topology.ports).find(({ topic }) => topic === 'carillon.events');
+    for (const record of await topology.records('carillon.events')) {
+      await events?.stage.handle([record], { partition: 0, configNumber: -1, clocks: {} });
+    }
+    expect((await rows(ids[0] ?? '')).map(({ reused }) => reused)).toEqual([false, false, true]);
+    expect((await rows(ids[1] ?? '')).map(({ reused }) => reused)).toEqual([false]);
+  });
+
   it('is flagged over batches too, and projecting again changes nothing', async () => {
     const id = await topology.event(order('paid', 7), { key: 'k1' });
     await project();
