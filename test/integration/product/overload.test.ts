@@ -160,9 +160,10 @@ it(
     for (const { memory } of floods) expect(memory).toBeLessThan(MOST_MEMORY);
     // Of clients that wait for their answers some are served. Of what others send all at once little may be.
     expect(floods[0]?.accepted.length).toBeGreaterThan(100);
-    // A generator that had the processor for it sent three times of what was taken: what it sends last without an answer is
-    // alone more than that, but where more than 1,600 events a second are taken, and then refusals are quick.
-    expect(limit).not.toBe(CONNECTIONS_FULL);
+    // A generator that had the processor for it sent three times of what clients got taken that wait for their answers: what it
+    // sends last without an answer is alone more than that, but where over 1,000 a second are taken, and then refusals are quick.
+    const mostSent = Math.max(...floods.map(({ sent, seconds }) => sent / seconds));
+    if (limit === CONNECTIONS_FULL) expect(mostSent).toBeGreaterThanOrEqual(TIMES_CAPACITY * closedLoop);
     // Without a refusal nothing was shown.
     expect(floods.reduce((total, one) => total + refused(one), 0)).toBeGreaterThan(0);
     for (const { status, retryAfter } of urgent.answers) {
