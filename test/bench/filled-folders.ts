@@ -79,6 +79,7 @@ async function fillWithSlots(dataDir: string, slots: number): Promise<void> {
   const insert = prepareSqliteInsert(db, 'same table');
   for (let n = 1; n <= slots; n += 1) insert(numberedDelivery(n));
   for (const { sql } of indexes) db.exec(String(sql));
+  db.exec('INSERT INTO delivery_counts SELECT state, count(*) FROM deliveries GROUP BY state');
   db.exec('COMMIT');
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();

@@ -19,27 +19,24 @@ export type Admission = {
 /** What was asked for, and with what. */
 export type Asked = { readonly path: string; readonly authorization: string | undefined; readonly now: Instant };
 
+type AdmissionPorts = Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>;
+
 /**
  * Checks credential, then path and stream. Whatever is wrong with a credential, and also where it belongs to another
  * workspace than the path, the answer is the same, so that nobody without one learns which paths exist. Only who holds
- * a token that a provider of the workspace did sign is told what is wrong with it.
+ * a token that a provider of the workspace did sign is told what is wrong with it. A key is checked at once; only for a
+ * token it may have to wait.
  */
-export async function admit(
+export function admit(
   configuration: Configuration,
   { path, authorization, now }: Asked,
-  ports: Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>,
-): Promise<Admission> {
+  ports: AdmissionPorts,
+): Admission | Promise<Admission> {
   const presented = /^bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   const stream = streamTable(configuration).streams.get(path);
   const workspace = stream?.workspace ?? path.split('/')[0] ?? '';
   if (presented !== undefined && isToken(presented)) {
-    const token = await findToken(configuration, workspace, stream, presented, ports.tokens);
-    if (!stream) throw notFound();
-    if (stream.security.jwt_provider !== token.provider) throw wrongKind(stream, 'a token of another provider');
-    const { sub } = token.claims;
-    // The name of a person does not stand in the log in clear.
-    const who = typeof sub === 'string' ? `/${ports.ids.keyed('subject', workspace, token.provider, sub)}` : '';
-    return { stream, principal: `jwt_provider:${token.provider}${who}`, claims: token.claims, keyId: null };
+    return admitToken(configuration, workspace, stream, presented, ports);
   }
   const key = findApiKey(configuration, presented, ports.apiKeys, now);
   if (key?.ref.workspace !== workspace) throw unauthorized();
@@ -47,6 +44,22 @@ export async function admit(
   if (!stream.security.api_keys?.includes(key.ref.name)) throw wrongKind(stream, 'another API key');
   const keyId = key.body.key_id;
   return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId };
+}
+
+async function admitToken(
+  configuration: Configuration,
+  workspace: string,
+  stream: EventStream | undefined,
+  presented: string,
+  { tokens, ids }: AdmissionPorts,
+): Promise<Admission> {
+  const token = await findToken(configuration, workspace, stream, presented, tokens);
+  if (!stream) throw notFound();
+  if (stream.security.jwt_provider !== token.provider) throw wrongKind(stream, 'a token of another provider');
+  const { sub } = token.claims;
+  // The name of a person does not stand in the log in clear.
+  const who = typeof sub === 'string' ? `/${ids.keyed('subject', workspace, token.provider, sub)}` : '';
+  return { stream, principal: `jwt_provider:${token.provider}${who}`, claims: token.claims, keyId: null };
 }
 
 const notFound = (): CarillonError =>

@@ -26,13 +26,13 @@ export function createBodyBudget({ maxInFlightBytes, maxInFlightRequests }: Body
   return {
     held: () => held,
     share() {
-      if (requests >= maxInFlightRequests) throw overloaded();
+      if (requests >= maxInFlightRequests) throw OVERLOADED;
       requests += 1;
       let mine = 0;
       let released = false;
       return {
         take(bytes) {
-          if (held + bytes > maxInFlightBytes) throw overloaded();
+          if (held + bytes > maxInFlightBytes) throw OVERLOADED;
           held += bytes;
           mine += bytes;
         },
@@ -47,5 +47,8 @@ export function createBodyBudget({ maxInFlightBytes, maxInFlightRequests }: Body
   };
 }
 
-const overloaded = (): CarillonError =>
-  new CarillonError('overloaded', 'The gateway holds as many events as it may. Nothing was appended; send it again.');
+/** One for all: under a flood the stack of each took longer than all else that refusing does of its own. */
+const OVERLOADED = new CarillonError(
+  'overloaded',
+  'The gateway holds as many events as it may. Nothing was appended; send it again.',
+);

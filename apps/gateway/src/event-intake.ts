@@ -1,6 +1,6 @@
 import { readEvent, streamTable } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import { prepareAppend, readTraceparent } from '@carillon/stages';
+import { prepareAppend, readTraceparent, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type Admission } from './admission.ts';
 import { createBodyBudget, type BodyShare } from './body-budget.ts';
@@ -35,18 +35,46 @@ export function serveEventIntake(
   const budget = createBodyBudget(settings);
   const streamAt = (path: string) => streamTable(configuration.current()).streams.get(path);
 
-  async function letIn(request: EventRequest, reply: FastifyReply): Promise<void> {
+  /** Waits only where there is something to wait for: each promise costs every event further turns of the queue of microtasks. */
+  function letIn(request: EventRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const path = request.params['*'];
     allowOrigin(request, reply, streamAt(path));
-    await freshness.ensure();
-    const { authorization } = request.headers;
-    const admission = await admit(configuration.current(), { path, authorization, now: clock.now() }, ports);
-    if (admission.keyId !== null) keyUses.note(admission.keyId, clock.now());
-    rates.take(admission.stream, clock.now());
+    const check = (): Admission | Promise<Admission> => {
+      const { authorization } = request.headers;
+      return admit(configuration.current(), { path, authorization, now: clock.now() }, ports);
+    };
+    const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);
+    if (admission instanceof Promise) {
+      void enterLater(request, admission, done);
+      return;
+    }
+    enter(request, admission);
+    done();
+  }
+
+  async function enterLater(
+    request: EventRequest,
+    admission: Promise<Admission>,
+    done: (error?: Error) => void,
+  ): Promise<void> {
+    try {
+      enter(request, await admission);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done();
+  }
+
+  function enter(request: EventRequest, admission: Admission): void {
+    const now = clock.now();
+    if (admission.keyId !== null) keyUses.note(admission.keyId, now);
+    rates.take(admission.stream, now);
     admissions.set(request, admission);
   }
 
-  async function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** Throws at once, without a promise, what needs no body: a flood is refused here. */
+  function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = admissions.get(request);
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
@@ -54,21 +82,33 @@ export function serveEventIntake(
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
-    const share = budget.share();
-    const id = await appendBody(request, reply, admission, span ? span.traceparent : given, share);
+    return appendBody(request, reply, admission, span ? span.traceparent : given, budget.share());
+  }
+
+  async function appendBody(
+    request: EventRequest,
+    reply: FastifyReply,
+    admission: Admission,
+    traceparent: string | null,
+    share: BodyShare,
+  ): Promise<FastifyReply> {
+    const { id, record } = await prepare(request, reply, admission, traceparent, share);
+    const startedAt = clock.now();
+    await appendInTime(ports.log, [record], settings.appendDeadline, () => share.release());
+    telemetry?.appended(clock.now() - startedAt);
     telemetry?.accepted(admission.stream.path);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
 
-  /** Reads, checks and appends; the share of the budget is given back when nobody holds the bytes any more. */
-  async function appendBody(
+  /** Reads the body and checks it. Where it fails, nobody holds the bytes any more, and their share is given back. */
+  async function prepare(
     request: EventRequest,
     reply: FastifyReply,
     { stream, principal, claims }: Admission,
     traceparent: string | null,
     share: BodyShare,
-  ): Promise<string> {
-    const prepared = await prepareOrRelease(async () => {
+  ): Promise<PreparedAppend> {
+    try {
       const bytes = await readBody(request.raw, settings.maxBodyBytes, share, reply.raw);
       const read = readEvent(bytes);
       if (!read.ok) {
@@ -77,15 +117,16 @@ export function serveEventIntake(
       }
       checkClaims(stream, claims, read.value.body);
       const idempotencyKey = oneHeader(request, 'idempotency-key');
-      return prepareAppend(
+      const prepared = prepareAppend(
         { stream, principal, bytes, body: read.value.body, idempotencyKey, traceparent },
         { ids: ports.ids, now: clock.now(), partitions: ports.log.partitions('carillon.events') },
       );
-    }, share);
-    const startedAt = clock.now();
-    await appendInTime(ports.log, [prepared.record], settings.appendDeadline, () => share.release());
-    telemetry?.appended(clock.now() - startedAt);
-    return prepared.id;
+      if (!prepared.ok) throw prepared.error;
+      return prepared.value;
+    } catch (error) {
+      share.release();
+      throw error;
+    }
   }
 
   app.removeAllContentTypeParsers();
@@ -95,20 +136,6 @@ export function serveEventIntake(
   app.options<{ Params: { '*': string } }>(EVENTS, async (request, reply) =>
     answerPreflight(request, reply, streamAt(request.params['*'])),
   );
-}
-
-type Prepared = ReturnType<typeof prepareAppend>;
-type Ready = Extract<Prepared, { ok: true }>['value'];
-
-async function prepareOrRelease(prepare: () => Promise<Prepared>, share: BodyShare): Promise<Ready> {
-  try {
-    const prepared = await prepare();
-    if (!prepared.ok) throw prepared.error;
-    return prepared.value;
-  } catch (error) {
-    share.release();
-    throw error;
-  }
 }
 
 function oneHeader(request: FastifyRequest, name: string): string | null {

@@ -93,6 +93,8 @@ export type ReadModels = {
   fields(stream: string, partition?: number): Promise<readonly FieldRow[]>;
   /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
   event(id: string): Promise<readonly EventRow[]>;
+  /** The same of many ids in one question, the rows of all of them in any order. */
+  eventsWithIds(ids: readonly string[]): Promise<readonly EventRow[]>;
   events(
     filter: { readonly workspace?: string; readonly stream?: string; readonly since?: Instant },
     limit: number,

@@ -2,9 +2,12 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isCarillonError } from '@carillon/kernel';
+import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, type EmbeddedOptions } from '../src/index.ts';
+import { DELIVERIES_COUNTED_BY_INSERT } from '../src/schema/deliveries.ts';
 import { migrate, MIGRATIONS } from '../src/schema/migrations.ts';
+import { toRow } from '../src/stores/delivery-ledger.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
 
 let folder = temporaryFolder();
@@ -50,6 +53,20 @@ describe('the data file', () => {
       await embedded.readModels.markRedriven('nothing', 1);
       await embedded.close();
     }
+  });
+
+  it('goes on counting deliveries from where an older version left off', async () => {
+    const first = deliveryOf();
+    const db = new DatabaseSync(file());
+    migrate(db, MIGRATIONS.slice(0, MIGRATIONS.indexOf(DELIVERIES_COUNTED_BY_INSERT)));
+    const row = Object.values(toRow(first));
+    db.prepare(`INSERT INTO deliveries VALUES (${row.map(() => '?').join(', ')})`).run(...row);
+    db.close();
+    const embedded = await open();
+    const second = deliveryOf();
+    await embedded.ledger.insert([first, second, second]);
+    expect(await embedded.ledger.countByState()).toEqual({ WAITING: 2 });
+    await embedded.close();
   });
 
   it('of a newer version is refused, untouched', async () => {

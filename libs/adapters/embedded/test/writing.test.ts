@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isCarillonError } from '@carillon/kernel';
 import { deliveryOf, logRecord } from '@carillon/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openEmbedded, type Embedded, type EmbeddedOptions } from '../src/index.ts';
 import { createCommit } from '../src/writing/commit.ts';
 import type { WriterSettings } from '../src/writing/protocol.ts';
@@ -27,6 +27,33 @@ const open = async (more: Partial<EmbeddedOptions> = {}): Promise<Embedded> => {
   opened = await openEmbedded({ dataDir: folder.path, clock: wallClock, busyTimeout: 50, ...more });
   return opened;
 };
+/** The writer alone, over a folder that is there, and the threads that it started. */
+async function openWriter() {
+  await (await open()).close();
+  opened = undefined;
+  const settings: WriterSettings = {
+    file: join(folder.path, 'carillon.db'),
+    logId: 'log_unused',
+    partitions: null,
+    createdAt: 1,
+    busyTimeout: 50,
+    maxFileBytes: null,
+  };
+  const threads: Worker[] = [];
+  const writer = createWriter({
+    clock: wallClock,
+    maxQueueBytes: 1_000_000,
+    joints: {},
+    start() {
+      const entry = new URL('../src/writing/thread.ts', import.meta.url);
+      const thread = new Worker(entry, { workerData: settings, execArgv: [] });
+      threads.push(thread);
+      return thread;
+    },
+  });
+  await writer.open();
+  return { writer, threads };
+}
 const codeOf = (error: unknown): string => (isCarillonError(error) ? error.code : `not ours: ${String(error)}`);
 const outcome = (write: Promise<unknown>): Promise<string> => write.then(() => 'done', codeOf);
 
@@ -37,6 +64,21 @@ describe('group commit', () => {
     await Promise.all(Array.from({ length: 300 }, (_, at) => log.append([logRecord(String(at))])));
     expect(stats().commits - before).toBeLessThan(10);
     expect(stats()).toMatchObject({ waitingBytes: 0, waitingRequests: 0, failing: null });
+  });
+
+  it('begins the next commit before it tells those of the last, where enough waits to fill one', async () => {
+    const { writer, threads } = await openWriter();
+    const [thread] = threads;
+    if (!thread) throw new Error('no thread was started');
+    // It passes the call on.
+    const post = vi.spyOn(thread, 'postMessage');
+    const write = writer.writes<LeaseWrites>();
+    const begunWhenTold = ['a', 'b', 'c'].map(async (name) => {
+      await write('leases.acquire', { bytes: 1, rows: 1000 }, name, name, 0, 100);
+      return post.mock.calls.length;
+    });
+    expect(await Promise.all(begunWhenTold)).toEqual([2, 3, 3]);
+    await writer.close();
   });
 
   it('takes back what one request did and keeps that of the others', () => {
@@ -166,29 +208,7 @@ describe('a writer that cannot write', () => {
   });
 
   it('starts another thread when the one it had dies', async () => {
-    await (await open()).close();
-    opened = undefined;
-    const settings: WriterSettings = {
-      file: join(folder.path, 'carillon.db'),
-      logId: 'log_unused',
-      partitions: null,
-      createdAt: 1,
-      busyTimeout: 50,
-      maxFileBytes: null,
-    };
-    const threads: Worker[] = [];
-    const writer = createWriter({
-      clock: wallClock,
-      maxQueueBytes: 1_000_000,
-      joints: {},
-      start() {
-        const entry = new URL('../src/writing/thread.ts', import.meta.url);
-        const thread = new Worker(entry, { workerData: settings, execArgv: [] });
-        threads.push(thread);
-        return thread;
-      },
-    });
-    await writer.open();
+    const { writer, threads } = await openWriter();
     const write = writer.writes<LeaseWrites>();
     const acquire = (holder: string) => write('leases.acquire', { bytes: 1 }, 'clock', holder, 0, 100);
     expect(await acquire('a')).toBe(true);

@@ -2,7 +2,7 @@
 const RUN = 100;
 
 /**
- * Writes many in runs, in order. Each run is an attempt of its own: what a slow database has taken stays taken, where one
+ * Writes many, or asks for many, in runs, in order. Each run is an attempt of its own: what a slow database has taken stays taken, where one
  * large bulk would come again as large as it was. Answers what the runs answered, in the order of the items.
  */
 export async function inRuns<Item, Answer>(

@@ -1,6 +1,7 @@
 import type { Instant } from '@carillon/kernel';
 import type { RenderedEmail } from '@carillon/ports';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { mimeText } from './mime-text.ts';
 
 /** A message as it goes over the wire, and the one sender and one recipient of its SMTP transaction. */
 export type ComposedMail = {
@@ -14,7 +15,7 @@ export type ComposedMail = {
  * objects, so that nothing in them is ever parsed as a second address; no header comes from a tenant; files and URLs
  * are never read. Null where no SMTP command could name the recipient or sender.
  */
-export async function compose(message: RenderedEmail, at: Instant): Promise<ComposedMail | null> {
+export function compose(message: RenderedEmail, at: Instant): ComposedMail | null {
   const node = new MailComposer({
     from: { name: message.from.name, address: message.from.address },
     to: { name: '', address: message.to },
@@ -25,11 +26,10 @@ export async function compose(message: RenderedEmail, at: Instant): Promise<Comp
     ...(message.html === null ? {} : { html: message.html }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    newline: 'win',
   }).compile();
   const { from, to } = node.getEnvelope();
   const [recipient, ...others] = to;
   if (from === false || recipient === undefined || others.length > 0) return null;
   if (![from, recipient].every((address) => /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(address))) return null;
-  return { from, to: recipient, bytes: await node.build() };
+  return { from, to: recipient, bytes: mimeText(node) };
 }

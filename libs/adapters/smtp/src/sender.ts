@@ -62,6 +62,13 @@ function resultOf(failure: SmtpFailure, hidden: Hidden, now: Instant): ProviderR
 }
 
 /**
+ * Whether a connection that was kept had ended before the body was asked for. A 421 to the first command is the goodbye
+ * of a server that got tired of waiting, and crossed the command; one that means the message says so to a new connection.
+ */
+const wasDead = ({ stage, lost, reply }: SmtpFailure): boolean =>
+  stage === 'mail' ? lost === true || reply?.code === 421 : lost === true && stage !== 'body' && stage !== 'dot';
+
+/**
  * Sends over one SMTP account. One call is one transaction with one recipient, never repeated. The one thing done
  * twice is opening a connection: a kept one that turns out dead before the body was asked for is replaced once, for
  * nothing of the message can have been accepted over it.
@@ -86,7 +93,7 @@ class SmtpSender implements ChannelSender {
     };
     let mail: ComposedMail | null;
     try {
-      mail = await compose(message, this.#clock.now());
+      mail = compose(message, this.#clock.now());
     } catch (error) {
       const detail = `The message could not be written as MIME: ${redact(messageOf(error), hidden)}`;
       return providerResult('refused_content', '', detail);
@@ -114,8 +121,7 @@ class SmtpSender implements ChannelSender {
     let session = taken.value;
     const reused = session.served > 0;
     let end = await session.transact(mail, stop, limit);
-    const begun = !end.ok && (end.error.stage === 'body' || end.error.stage === 'dot');
-    if (!end.ok && reused && end.error.lost === true && !begun) {
+    if (!end.ok && reused && wasDead(end.error)) {
       const fresh = await this.#pool.replace(either);
       if (!fresh.ok) return orLate(fresh);
       session = fresh.value;

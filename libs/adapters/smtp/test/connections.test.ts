@@ -97,6 +97,27 @@ describe('Connections', () => {
     });
   }
 
+  it('whose end with 421 crosses the next message are replaced unseen', async () => {
+    const { server, sender } = await pair({
+      script: ({ stage, connection, message: nth }) =>
+        stage === 'mail' && connection === 1 && nth === 2 ? { say: '421 4.4.2 idle', ending: 'drop' } : undefined,
+    });
+    await send(sender);
+    expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
+    expect(server.connections()).toBe(2);
+    expect(server.accepted).toHaveLength(2);
+  });
+
+  it('are replaced once where the server says 421 to the new one as well', async () => {
+    const { server, sender } = await pair({
+      script: ({ stage, message: nth }) =>
+        stage === 'mail' && nth > 1 ? { say: '421 4.3.2 going down', ending: 'drop' } : undefined,
+    });
+    await send(sender);
+    expect(await send(sender)).toMatchObject({ verdict: 'throttled', code: '421 4.3.2' });
+    expect(server.connections()).toBe(2);
+  });
+
   it('that are new and break are not tried again', async () => {
     const { server, sender } = await pair({
       script: ({ stage }) => (stage === 'mail' ? { ending: 'drop' } : undefined),

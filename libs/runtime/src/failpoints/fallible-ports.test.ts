@@ -92,6 +92,7 @@ const TABLE: Table = {
     markRedriven: [['dead-letter.redrive']],
     fields: 'reads',
     event: 'reads',
+    eventsWithIds: 'reads',
     events: 'reads',
     duplicatesOfEvent: 'reads',
     duplicatesOfDelivery: 'reads',

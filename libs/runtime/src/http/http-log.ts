@@ -7,6 +7,8 @@ export type HttpLogFacts = {
   readonly code: string;
   /** What was thrown, for the logger to scrub. */
   readonly error?: unknown;
+  /** How many requests it is told of, where one line stands for several; the other facts are those of the last. */
+  readonly count?: number;
 };
 
 /** Where an HTTP server writes what an operator should see. */

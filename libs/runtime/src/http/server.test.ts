@@ -112,6 +112,40 @@ describe('every failure is a problem', () => {
     expect(logged.join()).not.toContain('hunter2');
   });
 
+  test('refusals without a cause are told in few lines, those with one and what is internal each', async () => {
+    const logged: HttpLogFacts[] = [];
+    const log = {
+      warn: (facts: HttpLogFacts) => void logged.push(facts),
+      error: (facts: HttpLogFacts) => void logged.push(facts),
+    };
+    const server = make({ log });
+    const full = new CarillonError('overloaded', 'It is full.');
+    server.app.get('/full', () => {
+      throw full;
+    });
+    server.app.get('/cut', () => {
+      throw new CarillonError('log_unavailable', 'It is away.', {}, { cause: new Error('no broker') });
+    });
+    server.app.get('/odd', () => {
+      throw new Error('row 17 is odd');
+    });
+    const { address } = await server.listen();
+    const ids: string[] = [];
+    for (const path of ['/full', '/full', '/full', '/cut', '/cut', '/odd', '/odd']) {
+      const problem = (await (await fetch(`${address}${path}`)).json()) as Problem;
+      ids.push(problem.request_id);
+    }
+    // Each answer has its own id, whatever the error has in common.
+    expect(new Set(ids).size).toBe(ids.length);
+    await server.close();
+    const told = (code: string): number[] =>
+      logged.filter((facts) => facts.code === code).map(({ count }) => count ?? 1);
+    // How many lines depends on how long it took.
+    expect(told('overloaded').reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(told('log_unavailable')).toEqual([1, 1]);
+    expect(told('internal')).toEqual([1, 1]);
+  });
+
   test('bodies that fastify reads: too large 413, not JSON 400, another type 415', async () => {
     const server = make({ limits: { maxBodyBytes: 1024 } });
     server.app.post('/read', async () => 'ok');

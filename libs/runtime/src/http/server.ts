@@ -10,6 +10,7 @@ import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { SILENT_LOG, type HttpLog } from './http-log.ts';
 import { refuseMalformed } from './malformed-requests.ts';
 import { findPortHolder } from './port-holder.ts';
+import { sumRefusals, type RefusalSums } from './refusal-sums.ts';
 import { requestFault } from './request-faults.ts';
 import { discardUnreadBody } from './unread-body.ts';
 
@@ -68,11 +69,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.server.maxConnections = limits.maxConnections;
   // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const refuse = (reply: FastifyReply, fault: CarillonError): FastifyReply => {
-    logFault(log, fault, reply.request);
-    return sendProblem(reply, fault);
+  const refusals = sumRefusals(log);
+  const refuse = (reply: FastifyReply, fault: CarillonError): void => {
+    logFault(log, refusals, fault, reply.request);
+    sendProblem(reply, fault);
   };
-  refuseLateRequests(app, limits.handlerTimeout, (reply, fault) => void refuse(reply, fault));
+  refuseLateRequests(app, limits.handlerTimeout, refuse);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
@@ -95,7 +97,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     done(null, payload);
   });
   if (options.answered) reportAnswers(app, options.answered);
-  app.setErrorHandler(async (error, _request, reply) => refuse(reply, requestFault(error, limits)));
+  // As the hooks: a flood is refused through here.
+  app.setErrorHandler((error, _request, reply) => refuse(reply, requestFault(error, limits)));
   app.setNotFoundHandler(async (request, reply) => sendProblem(reply, unrouted(request, reply, methodsOf)));
   serveHealth(app, options, () => closing !== undefined);
 
@@ -103,7 +106,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     app,
     listen: () => listen(app, options, limits),
     close(deadline = CLOSE_DEADLINE) {
-      closing ??= closeGracefully(app, underWay, deadline);
+      closing ??= closeGracefully(app, underWay, deadline).finally(() => refusals.flush());
       return closing;
     },
   };
@@ -115,11 +118,11 @@ const PROBLEMS = new WeakMap<FastifyReply, ErrorCode>();
 export function sendProblem(reply: FastifyReply, error: CarillonError): FastifyReply {
   const answer = problemOf(error, reply.request.id);
   PROBLEMS.set(reply, error.code);
-  return reply
-    .code(answer.status)
-    .headers(answer.headers)
-    .send(Buffer.from(JSON.stringify(answer.body)));
+  // As text it goes out in one piece with its head; with a serializer the framework leaves the media type as it is.
+  return reply.code(answer.status).headers(answer.headers).serializer(asItIs).send(JSON.stringify(answer.body));
 }
+
+const asItIs = (body: string): string => body;
 
 /** The newest answer of each connection. */
 type Answers = WeakMap<Socket, ServerResponse>;
@@ -170,7 +173,7 @@ function unrouted(
   return new CarillonError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
 }
 
-function logFault(log: HttpLog, fault: CarillonError, request: FastifyRequest): void {
+function logFault(log: HttpLog, refusals: RefusalSums, fault: CarillonError, request: FastifyRequest): void {
   if (ERRORS[fault.code].status < 500 || fault.code === 'stopping') return;
   const facts = {
     request_id: request.id,
@@ -180,6 +183,7 @@ function logFault(log: HttpLog, fault: CarillonError, request: FastifyRequest): 
     ...(fault.cause !== undefined && { error: fault.cause }),
   };
   if (fault.code === 'internal') log.error(facts, ERRORS[fault.code].title);
+  else if (fault.cause === undefined) refusals.tell(facts, ERRORS[fault.code].title);
   else log.warn(facts, ERRORS[fault.code].title);
 }
 

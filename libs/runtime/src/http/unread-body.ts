@@ -8,6 +8,12 @@ const MAX_SPAN = 5000;
  * to see the answer instead of a reset connection; but only so much and so long.
  */
 export function discardUnreadBody(request: IncomingMessage): void {
+  // Most bodies came with their head: the parser gets to them in this very turn, and then there is nothing to bound.
+  if (!request.complete) process.nextTick(discardRest, request);
+}
+
+function discardRest(request: IncomingMessage): void {
+  request.resume();
   if (request.complete || request.destroyed) return;
   const { socket } = request;
   let left = MAX_BYTES;
@@ -18,5 +24,4 @@ export function discardUnreadBody(request: IncomingMessage): void {
     left -= chunk.length;
     if (left < 0) socket.destroy();
   });
-  request.resume();
 }

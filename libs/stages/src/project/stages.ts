@@ -28,14 +28,12 @@ export type ProjectPorts = {
 const DONE: RecordFate = { kind: 'done' };
 const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 
+/** The records of the batch that have the same event id, and what the read model has of it from before. */
+type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: readonly EventRow[] };
+
 /** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
 function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
-  async function rowOf(
-    record: LogRecord,
-    event: SourceEvent,
-    configNumber: number,
-    sameId: readonly LogRecord[],
-  ): Promise<EventRow> {
+  async function rowOf(record: LogRecord, event: SourceEvent, configNumber: number, sameId: SameId): Promise<EventRow> {
     const { partition, offset } = record;
     return {
       id: event.id,
@@ -46,16 +44,16 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       at: record.time,
       bytes: record.value.length,
       configNumber,
-      reused: otherBodyBefore(record, sameId) || (await sameIdOtherBody(event.id, record)),
+      reused: otherBodyBefore(record, sameId.inBatch) || (await otherBodyAt(sameId.projected, record)),
     };
   }
 
   /** Those before it in its own batch are not in the read model yet. */
-  const otherBodyBefore = (record: LogRecord, sameId: readonly LogRecord[]): boolean =>
-    sameId.some((other) => other.offset < record.offset && !sameBytes(other.value, record.value));
+  const otherBodyBefore = (record: LogRecord, inBatch: readonly LogRecord[]): boolean =>
+    inBatch.some((other) => other.offset < record.offset && !sameBytes(other.value, record.value));
 
-  async function sameIdOtherBody(id: string, record: LogRecord): Promise<boolean> {
-    for (const row of await readModels.event(id)) {
+  async function otherBodyAt(projected: readonly EventRow[], record: LogRecord): Promise<boolean> {
+    for (const row of projected) {
       if (row.partition === record.partition && row.offset >= record.offset) continue;
       const [other] = await log.read('carillon.events', row.partition, row.offset, 1);
       if (other && other.offset === row.offset && !sameBytes(other.value, record.value)) return true;
@@ -69,14 +67,17 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       let { configNumber } = state;
       const events: EventRow[] = [];
       const seen: SeenEvent[] = [];
-      const byId = Map.groupBy(records, ({ headers }) => headers['event_id']);
+      const byId = Map.groupBy(records, ({ headers }) => headers['event_id'] ?? '');
+      // Asked once for all: each question is a way to the database.
+      const projected = Map.groupBy(await readModels.eventsWithIds([...byId.keys()]), ({ id }) => id);
       for (const record of records) {
         const read = readSourceRecord(record, log.logId);
         if (!read.ok) continue;
         if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
         if (read.value.kind !== 'event') continue;
         const { event } = read.value;
-        const row = await rowOf(record, event, configNumber, byId.get(event.id) ?? []);
+        const sameId = { inBatch: byId.get(event.id) ?? [], projected: projected.get(event.id) ?? [] };
+        const row = await rowOf(record, event, configNumber, sameId);
         events.push(row);
         seen.push({ ...row, body: event.body });
       }

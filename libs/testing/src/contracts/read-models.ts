@@ -90,6 +90,19 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       await models().put({});
     });
 
+    it('finds every place of many events at once, of which some may be unknown or asked for twice', async () => {
+      const workspace = freshName('shop');
+      const first = event(workspace, { at: 10 });
+      const again = event(workspace, { id: first.id, at: 20, reused: true });
+      const others = Array.from({ length: 250 }, () => event(workspace));
+      await models().put({ events: [again, first, ...others] });
+      const ids = [first.id, freshName('unknown'), ...others.map(({ id }) => id).slice(1), first.id];
+      const found = await models().eventsWithIds(ids);
+      expect(found.length).toBe(2 + others.length - 1);
+      expect(new Set(found)).toEqual(new Set([first, again, ...others.slice(1)]));
+      expect(await models().eventsWithIds([])).toEqual([]);
+    });
+
     it('lists events newest first, by workspace, stream and time', async () => {
       const workspace = freshName('shop');
       const old = event(workspace, { at: 10 });

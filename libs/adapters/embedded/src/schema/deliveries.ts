@@ -46,3 +46,6 @@ export const DELIVERIES_SCHEMA = `
     INSERT INTO delivery_counts VALUES (new.state, 1) ON CONFLICT DO UPDATE SET deliveries = deliveries + 1;
   END;
 `;
+
+/** What is inserted is counted once for each batch, by the insert itself. */
+export const DELIVERIES_COUNTED_BY_INSERT = 'DROP TRIGGER deliveries_counted';

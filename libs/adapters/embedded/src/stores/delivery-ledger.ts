@@ -28,7 +28,8 @@ type DeliveryRow = DocumentRow & {
 export const deliveryWrites = ({ sql }: Transaction) => ({
   /** Null for what was inserted, else the document that holds the slot. */
   'deliveries.insert'(rows: readonly DeliveryRow[]): (string | null)[] {
-    return rows.map((row) => {
+    const added = new Map<string, number>();
+    const holders = rows.map((row) => {
       const inserted = sql.run(
         'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
         row.id,
@@ -48,7 +49,10 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
         row.updatedAt,
         row.document,
       );
-      if (inserted === 1) return null;
+      if (inserted === 1) {
+        added.set(row.state, (added.get(row.state) ?? 0) + 1);
+        return null;
+      }
       const holder = sql.get(
         `SELECT document FROM deliveries
          WHERE id = ? OR (workspace = ? AND notification_id = ? AND channel = ? AND unique_id = ?)`,
@@ -61,6 +65,16 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
       if (!holder) throw new Error(`delivery ${row.id} was refused and nothing holds its slot`);
       return holder.document;
     });
+    // Here and not by a trigger, which took a quarter of the time of an insert.
+    for (const [state, count] of added) {
+      sql.run(
+        `INSERT INTO delivery_counts VALUES (?, ?)
+         ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries`,
+        state,
+        count,
+      );
+    }
+    return holders;
   },
   'deliveries.replace'(row: DeliveryRow): 'done' | 'stale' {
     const changed = sql.run(

@@ -120,6 +120,11 @@ export function createWriter(options: WriterOptions): Writer {
     counts.requests += done.length;
     counts.lastCommitMs = Math.round(performance.now() - sentAt);
     failing = null;
+    // What waits is a transaction already: the thread need not wait with it until everyone has been told.
+    if (isFull()) {
+      scheduled = true;
+      void send();
+    }
     for (const [at, pending] of done.entries()) {
       const reply = replies[at];
       if (reply?.ok) {
@@ -180,6 +185,16 @@ export function createWriter(options: WriterOptions): Writer {
       count += 1;
     }
     return queue.splice(0, count);
+  }
+
+  function isFull(): boolean {
+    let rows = 0;
+    let size = 0;
+    return queue.some(({ load }) => {
+      rows += load.rows ?? 1;
+      size += load.bytes;
+      return rows >= BATCH_ROWS || size >= BATCH_BYTES;
+    });
   }
 
   function enqueue(name: string, load: Load, args: readonly unknown[]): Promise<unknown> {

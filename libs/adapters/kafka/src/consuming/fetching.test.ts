@@ -9,6 +9,20 @@ import { startAssignment } from './assignment.ts';
 import { createFetching } from './fetching.ts';
 import { createPartitionBuffer, type PartitionBuffer } from './partition-buffer.ts';
 
+/** Brokers of which one leads these partitions. */
+function brokersLedBy(
+  leader: { readonly fetch: (request: never) => Promise<unknown> },
+  partitions: readonly number[],
+): Brokers {
+  const cluster = {
+    refreshMetadataIfNecessary: async () => undefined,
+    refreshMetadata: async () => undefined,
+    findTopicPartitionMetadata: () => partitions.map((partitionId) => ({ partitionId, leader: 1 })),
+    findBroker: async () => leader,
+  } as unknown as Cluster;
+  return { use: async (_what, _deadline, work) => work(cluster), close: () => undefined };
+}
+
 const outOfRange = Object.assign(new Error('trimmed'), { type: 'OFFSET_OUT_OF_RANGE', partition: 0 });
 /** A leader that holds 0 and 1, loses what comes after to retention, and holds 5. */
 function brokersThatTrim(): Brokers {
@@ -22,13 +36,7 @@ function brokersThatTrim(): Brokers {
       return { responses: [{ topicName: 'carillon.events', partitions }] };
     },
   };
-  const cluster = {
-    refreshMetadataIfNecessary: async () => undefined,
-    refreshMetadata: async () => undefined,
-    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
-    findBroker: async () => leader,
-  } as unknown as Cluster;
-  return { use: async (_what, _deadline, work) => work(cluster), close: () => undefined };
+  return brokersLedBy(leader, [0]);
 }
 
 it('what retention took from under a worker is told: it handles what it has, and begins anew behind the gap', async () => {
@@ -91,14 +99,8 @@ function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[
       return { responses: [{ topicName: 'carillon.events', partitions: [] }] };
     },
   };
-  const cluster = {
-    refreshMetadataIfNecessary: async () => undefined,
-    refreshMetadata: async () => undefined,
-    findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
-    findBroker: async () => leader,
-  } as unknown as Cluster;
   return {
-    brokers: { use: async (_what, _deadline, work) => work(cluster), close: () => undefined },
+    brokers: brokersLedBy(leader, [0, 1]),
     asked,
     answer() {
       open.resolve();
@@ -136,3 +138,60 @@ it.each(Array.from({ length: 20 }, (_, turns) => turns))(
     answer();
   },
 );
+
+/** A leader that holds one record of half a megabyte in each of these partitions, and notes how long each request lets it wait. */
+function brokersThatHold(filled: readonly number[]) {
+  const requests: { readonly partitions: readonly number[]; readonly maxWaitTime: number }[] = [];
+  type Wanted = { readonly partition: number; readonly fetchOffset: string };
+  const leader = {
+    async fetch({
+      maxWaitTime,
+      topics,
+    }: {
+      maxWaitTime: number;
+      topics: readonly { partitions: readonly Wanted[] }[];
+    }) {
+      const wanted = topics[0]?.partitions ?? [];
+      requests.push({ partitions: wanted.map(({ partition }) => partition), maxWaitTime });
+      const partitions = wanted.map(({ partition, fetchOffset }) => {
+        const messages =
+          Number(fetchOffset) === 0 && filled.includes(partition)
+            ? [{ ...fetchedMessage(0), value: Buffer.alloc(512 * 1024) }]
+            : [];
+        return { partition, errorCode: 0, highWatermark: messages.length, messages };
+      });
+      if (partitions.every(({ messages }) => messages.length === 0)) await pause(1);
+      return { responses: [{ topicName: 'carillon.events', partitions }] };
+    },
+  };
+  return { brokers: brokersLedBy(leader, [0, 1]), requests };
+}
+
+// With a long wait for the empty one, the full one was not asked for again for half a second after it was worked off.
+it('a fetch waits long only where every partition is in it: one that has enough for now is soon asked for again', async () => {
+  const { brokers, requests } = brokersThatHold([0]);
+  const fetching = createFetching(
+    'carillon.events',
+    brokers,
+    async () => ({ start: 0, end: 1 }),
+    createWatermarks(() => undefined),
+  );
+  const [full, empty] = [0, 1].map((partition) => createPartitionBuffer(partition, 0, () => fetching.wake()));
+  if (!full || !empty) throw new Error('two buffers were made');
+  fetching.add(full);
+  fetching.add(empty);
+  await untilFound('a request without the full one', async () => requests.some(leavesOut(0)) || undefined);
+  await full.take(1, 1024 * 1024, new AbortController().signal);
+  const after = requests.length;
+  const hasAll = ({ partitions }: { readonly partitions: readonly number[] }) => partitions.length === 2;
+  await untilFound('a request for both', async () => requests.slice(after).some(hasAll) || undefined);
+  fetching.close();
+  const waits = (of: boolean) => new Set(requests.filter((one) => hasAll(one) === of).map((one) => one.maxWaitTime));
+  expect([...waits(true)]).toEqual([500]);
+  expect([...waits(false)]).toEqual([20]);
+});
+
+const leavesOut =
+  (partition: number) =>
+  ({ partitions }: { readonly partitions: readonly number[] }): boolean =>
+    !partitions.includes(partition);

@@ -13,6 +13,8 @@ import type { PartitionBuffer } from './partition-buffer.ts';
 const PARTITION_BYTES = 1024 * 1024;
 const FETCH_BYTES = 8 * 1024 * 1024;
 const LONGEST_WAIT = 500;
+/** A leader has one fetch open: one that leaves partitions out must be over by the time that these want more. */
+const WAIT_WITHOUT_ALL = 20;
 const LEADERS_DEADLINE = 10_000;
 /** After a failure the leader may be another one: look again instead of asking the same broker. */
 const ONE_ATTEMPT = 0;
@@ -50,10 +52,11 @@ export function createFetching(
       if (led < hungry.length) await cluster.refreshMetadata();
       return groups;
     });
+    const wait = hungry.length === buffers.size ? LONGEST_WAIT : WAIT_WITHOUT_ALL;
     for (const [leader, group] of byLeader) {
       if (busy.has(leader)) continue;
       busy.add(leader);
-      void fetchFrom(leader, group)
+      void fetchFrom(leader, group, wait)
         .catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined))
         .finally(() => {
           busy.delete(leader);
@@ -82,9 +85,9 @@ export function createFetching(
     looking = false;
   }
 
-  async function fetchFrom(leader: string, group: readonly PartitionBuffer[]): Promise<void> {
+  async function fetchFrom(leader: string, group: readonly PartitionBuffer[], maxWaitTime: number): Promise<void> {
     try {
-      await fetchOnce(leader, group, LONGEST_WAIT);
+      await fetchOnce(leader, group, maxWaitTime);
     } catch (error) {
       const at = partitionOf(error);
       const culprit = group.length === 1 ? group[0] : group.find(({ partition }) => partition === at);

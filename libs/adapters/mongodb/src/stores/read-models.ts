@@ -105,6 +105,12 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       );
       return found.map(eventOf);
     },
+    async eventsWithIds(ids) {
+      return inRuns([...new Set(ids)], async (run) => {
+        const found = await attempt(() => events.find({ id: { $in: run } }).toArray());
+        return found.map(eventOf);
+      });
+    },
     async events(filter, limit, cursor) {
       const wanted = filterOf<EventDocument>(newest(filter), afterCursor(cursor, EVENTS));
       const found = await attempt(() =>
