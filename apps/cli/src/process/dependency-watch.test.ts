@@ -30,8 +30,7 @@ it('is not ready for ever, and can be stopped, though one question is never answ
   await seconds(20);
   expect(asked).toBe(2);
   const { ok, detail } = watch.check();
-  expect(ok).toBe(false);
-  expect(detail).toMatch(/^no answer for \d+ ms$/);
+  expect({ ok, detail: detail.replace(/\d+/, 'N') }).toEqual({ ok: false, detail: 'no answer for N ms' });
   await seconds(20);
   expect(watch.check().ok).toBe(true);
   await watch.stop();
