@@ -35,3 +35,11 @@ it('is not ready for ever, and can be stopped, though one question is never answ
   expect(watch.check().ok).toBe(true);
   await watch.stop();
 });
+
+it('is stopped at once, though a question is open', async () => {
+  const watch = watchDependency('database', clock, () => new Promise(() => undefined));
+  let stopped = false;
+  void watch.stop().then(() => (stopped = true));
+  await seconds(0);
+  expect(stopped).toBe(true);
+});

@@ -14,10 +14,12 @@ export type DependencyWatch = { check(): ReadinessCheck; stop(): Promise<void> }
 export function watchDependency(name: string, clock: Clock, ask: () => Promise<unknown>): DependencyWatch {
   let answeredAt = clock.now();
   let trouble: string | null = null;
+  let question = new AbortController();
   const loop = startLoop(
     ASK_EVERY,
     async () => {
-      await answerTo(ask);
+      question = new AbortController();
+      await answerTo(ask, question);
       answeredAt = clock.now();
       trouble = null;
     },
@@ -32,20 +34,24 @@ export function watchDependency(name: string, clock: Clock, ask: () => Promise<u
       const ok = trouble === null && silence <= COUNTS_FOR;
       return { name, ok, detail: ok ? 'answers' : (trouble ?? `no answer for ${Math.round(silence)} ms`) };
     },
-    stop: () => loop.stop(),
+    stop() {
+      const stopped = loop.stop();
+      // Nobody wants the answer any more, and a process has less time to stop than a question has.
+      question.abort();
+      return stopped;
+    },
   };
 }
 
-/** Rejects where there is none for so long: a process must not be unready, nor unable to stop, for one lost question. */
-async function answerTo(ask: () => Promise<unknown>): Promise<void> {
-  const answered = new AbortController();
+/** Rejects where there is none for so long, or when the question is dropped: a process must not be unready for one lost question. */
+async function answerTo(ask: () => Promise<unknown>, question: AbortController): Promise<void> {
   const lost = async (): Promise<never> => {
-    await pause(GIVEN_UP_AFTER, answered.signal);
+    await pause(GIVEN_UP_AFTER, question.signal);
     throw new Error(`no answer for ${GIVEN_UP_AFTER} ms`);
   };
   try {
     await Promise.race([ask(), lost()]);
   } finally {
-    answered.abort();
+    question.abort();
   }
 }
