@@ -93,8 +93,11 @@ export type ReadModels = {
   fields(stream: string, partition?: number): Promise<readonly FieldRow[]>;
   /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
   event(id: string): Promise<readonly EventRow[]>;
-  /** The same of many ids in one question, the rows of all of them in any order. */
-  eventsWithIds(ids: readonly string[]): Promise<readonly EventRow[]>;
+  /**
+   * Of each of these ids the places of at most so many events, which ones and in which order is not said: whoever repeats
+   * an id thousands of times decides how many there are.
+   */
+  eventsWithIds(ids: readonly string[], mostOfEach: number): Promise<readonly EventRow[]>;
   events(
     filter: { readonly workspace?: string; readonly stream?: string; readonly since?: Instant },
     limit: number,

@@ -70,7 +70,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brok
       services,
       database: 'crash',
       seed,
-      events: 600,
+      events: 1_000,
       rate: 40,
       mixture: { firing },
       members: {},
@@ -79,7 +79,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brok
       },
     });
     expectGreen(report);
-    expect(report.figures['acknowledged']).toBe(600);
+    expect(report.figures['acknowledged']).toBe(1_000);
     expect(takenWithout).toBeGreaterThan(10);
   }, 600_000);
 });

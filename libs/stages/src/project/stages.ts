@@ -28,6 +28,9 @@ export type ProjectPorts = {
 const DONE: RecordFate = { kind: 'done' };
 const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 
+/** So many places of an id are compared with an event: each is a question to the log, and how many there are is up to who sends. */
+const COMPARED = 16;
+
 /** The records of the batch that have the same event id, and what the read model has of it from before. */
 type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: readonly EventRow[] };
 
@@ -69,7 +72,7 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       const seen: SeenEvent[] = [];
       const byId = Map.groupBy(records, ({ headers }) => headers['event_id'] ?? '');
       // Asked once for all: each question is a way to the database.
-      const projected = Map.groupBy(await readModels.eventsWithIds([...byId.keys()]), ({ id }) => id);
+      const projected = Map.groupBy(await readModels.eventsWithIds([...byId.keys()], COMPARED), ({ id }) => id);
       for (const record of records) {
         const read = readSourceRecord(record, log.logId);
         if (!read.ok) continue;

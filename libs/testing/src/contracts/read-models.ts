@@ -97,10 +97,20 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       const others = Array.from({ length: 250 }, () => event(workspace));
       await models().put({ events: [again, first, ...others] });
       const ids = [first.id, freshName('unknown'), ...others.map(({ id }) => id).slice(1), first.id];
-      const found = await models().eventsWithIds(ids);
+      const found = await models().eventsWithIds(ids, 16);
       expect(found.length).toBe(2 + others.length - 1);
       expect(new Set(found)).toEqual(new Set([first, again, ...others.slice(1)]));
-      expect(await models().eventsWithIds([])).toEqual([]);
+      expect(await models().eventsWithIds([], 16)).toEqual([]);
+    });
+
+    it('finds no more places of an id than it is asked for, and those of other ids beside it', async () => {
+      const workspace = freshName('shop');
+      const [often, other] = [event(workspace), event(workspace)];
+      await models().put({ events: Array.from({ length: 20 }, () => event(workspace, { id: often.id })) });
+      await models().put({ events: [other] });
+      const found = await models().eventsWithIds([often.id, other.id], 4);
+      expect(found.filter(({ id }) => id === often.id).length).toBe(4);
+      expect(found.filter(({ id }) => id === other.id)).toEqual([other]);
     });
 
     it('lists events newest first, by workspace, stream and time', async () => {

@@ -134,12 +134,10 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     ) as EventTableRow[];
     return rows.map(eventOf);
   },
-  async eventsWithIds(ids) {
-    const rows = reader.all(
-      'SELECT * FROM event_rows WHERE id IN (SELECT value FROM json_each(?))',
-      JSON.stringify(ids),
-    ) as EventTableRow[];
-    return rows.map(eventOf);
+  async eventsWithIds(ids, mostOfEach) {
+    const rowsOf = (id: string) =>
+      reader.all('SELECT * FROM event_rows WHERE id = ? LIMIT ?', id, mostOfEach) as EventTableRow[];
+    return [...new Set(ids)].flatMap((id) => rowsOf(id).map(eventOf));
   },
   async events(filter, limit, cursor) {
     const [at, partition, offset] = cursor === undefined ? [] : keysOf(cursor, 'number', 'number', 'number');

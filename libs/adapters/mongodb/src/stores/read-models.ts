@@ -105,10 +105,20 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       );
       return found.map(eventOf);
     },
-    async eventsWithIds(ids) {
+    async eventsWithIds(ids, mostOfEach) {
       return inRuns([...new Set(ids)], async (run) => {
-        const found = await attempt(() => events.find({ id: { $in: run } }).toArray());
-        return found.map(eventOf);
+        const limit = run.length * mostOfEach;
+        const found = await attempt(() => events.find({ id: { $in: [...run] } }, { limit }).toArray());
+        if (found.length < limit) {
+          return [...Map.groupBy(found, ({ id }) => id).values()].flatMap((all) =>
+            all.slice(0, mostOfEach).map(eventOf),
+          );
+        }
+        // Of one there may be so many that they crowd out the others.
+        const each = await attempt(() =>
+          Promise.all(run.map((id) => events.find({ id: { $eq: id } }, { limit: mostOfEach }).toArray())),
+        );
+        return each.flat().map(eventOf);
       });
     },
     async events(filter, limit, cursor) {
