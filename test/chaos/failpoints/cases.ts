@@ -16,6 +16,8 @@ export type FailpointCase = {
 export type Situation =
   /** An order that names the address, and whose mail is taken. */
   | 'order'
+  /** The same, and when it is told something more comes of that order, of which nobody is told: its partition goes on. */
+  | 'followed'
   /** An order about which a partner is asked. */
   | 'watched'
   /** The same, and the partner has no address. */

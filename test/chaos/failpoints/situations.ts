@@ -56,6 +56,8 @@ export async function prepare(situation: Situation, number: number, floor: Floor
       return sealed(number, floor, situation === 'unsealed');
     case 'keyed':
       return keyed(number, floor);
+    case 'followed':
+      return followed(number, floor);
     case 'order':
     case 'brief':
       return order(number, situation === 'order' ? 'customer' : 'never', floor, { brief: situation === 'brief' });
@@ -67,6 +69,7 @@ export async function prepare(situation: Situation, number: number, floor: Floor
   }
 }
 
+const TOLD_WITHIN = 60_000;
 /** Longer than the lease of a call to a partner, and than it takes to be refused twice. */
 const REFUSED_WITHIN = 120_000;
 
@@ -112,6 +115,23 @@ function order(number: number, mood: string, { lives, keys, promises }: Floor, o
       if (id === '') post.taken(taken);
     },
     ...lookingAt(lives, () => ({ event: id })),
+  };
+}
+
+function followed(number: number, floor: Floor): Scene {
+  const { lives, keys, promises } = floor;
+  const first = order(number, 'customer', floor);
+  const { subject } = first;
+  const post = eventPost(keys, `key-${number}-again`, { order_id: subject, status: 'noted' }, (eventId) =>
+    promises.acknowledged.push({ eventId, subject, to: null, fires: false, asks: false }),
+  );
+  return {
+    ...first,
+    async act() {
+      await first.act();
+      await untilFound('the first is told', async () => (await first.isOver()) || undefined, TOLD_WITHIN);
+      post.taken(await lives.say(post));
+    },
   };
 }
 

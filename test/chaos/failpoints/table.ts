@@ -5,6 +5,7 @@ import type { CaseEnd } from './laboratory.ts';
 /** What is under way, in words. */
 const SITUATION: Readonly<Record<Situation, string>> = {
   order: 'an order',
+  followed: 'an order, then more of it',
   watched: 'an order about which the partner is asked',
   unaddressed: 'the same, and the partner has no address',
   member: 'somebody enters a cohort',
