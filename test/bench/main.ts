@@ -91,6 +91,9 @@ async function main(): Promise<number> {
   return counts ? 0 : 1;
 }
 
+// What was started is ended when this process exits, which a signal alone does not make it do.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
 try {
   process.exitCode = await main();
 } catch (error) {
