@@ -15,7 +15,7 @@ export function createDice(seed = SEED): () => number {
 }
 
 /** Users by Zipf's law: the first comes up most, the n-th an n-th as often. */
-function createUsers(dice: () => number): () => number {
+export function nextUsers(dice: () => number): () => number {
   const upTo: number[] = [];
   let sum = 0;
   for (let user = 1; user <= USERS; user += 1) upTo.push((sum += 1 / user));
@@ -54,7 +54,7 @@ const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'] as const;
 /** Event `n` of a run: any two runs get the same. `bytes`: its exact size as JSON. */
 export function createCorpus(bytes = EVENT_BYTES, seed = SEED): { next(): OrderEvent; nextBytes(): Buffer } {
   const dice = createDice(seed);
-  const nextUser = createUsers(dice);
+  const nextUser = nextUsers(dice);
   const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(dice() * list.length)] ?? list[0];
   let n = 0;
   const next = (): OrderEvent => {

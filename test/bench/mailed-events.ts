@@ -54,8 +54,11 @@ export type Backend = {
   most: number;
 };
 
-/** Both backends, with nothing known of them yet: each bench has its own. */
-export function bothBackends(): { readonly embedded: Backend; readonly cluster: Backend } {
+/** Both backends, with nothing known of them yet: each bench has its own. `env` is for the product's processes. */
+export function bothBackends(env: Readonly<Record<string, string>> = {}): {
+  readonly embedded: Backend;
+  readonly cluster: Backend;
+} {
   const withServers = clusterStand({ version: '4.3.1' });
   const alone = shared(
     async () => ({ load: startHttpLoad() }),
@@ -68,7 +71,7 @@ export function bothBackends(): { readonly embedded: Backend; readonly cluster: 
     most: Number.NaN,
     async start(files) {
       const { load } = await alone.take();
-      return { target: await startUpEmbedded(files), load, shares: {} };
+      return { target: await startUpEmbedded(files, env), load, shares: {} };
     },
     release: () => alone.release(),
   };
@@ -78,7 +81,7 @@ export function bothBackends(): { readonly embedded: Backend; readonly cluster: 
     most: Number.NaN,
     async start(files) {
       const on = await withServers.take();
-      return { target: await startRolesOnKafka(on.services, files), load: on.load, shares: brokerOf(on) };
+      return { target: await startRolesOnKafka(on.services, files, env), load: on.load, shares: brokerOf(on) };
     },
     release: () => withServers.release(),
   };

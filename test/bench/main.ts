@@ -6,7 +6,7 @@ import { runBench, type BenchResult } from './harness/run.ts';
 import { judge } from './harness/statistics.ts';
 import { circumstances, comparisonText, judgementText, sectionOf, writeReport, type Section } from './report.ts';
 
-const HELP = `npm run bench -- [NAME...] [--rounds N] [--seconds N] [--minutes N] [--rate N] [--write] [--list]
+const HELP = `npm run bench -- [NAME...] [--rounds N] [--seconds N] [--minutes N] [--rate N] [--case TEXT] [--write] [--list]
 
 Measures the product beside others that do the same work, in turns: see docs/benchmarks.md. Without a NAME: all of them.
 
@@ -14,6 +14,7 @@ Measures the product beside others that do the same work, in turns: see docs/ben
   --seconds N  how long a side works in a round (5 unless set)
   --minutes N  how long the soak is (20 unless set)
   --rate N     events that come in each second of the soak (0.6 of what a burst has shown, unless set)
+  --case TEXT  only the cases whose title holds TEXT (--list shows the titles); not with --write, which replaces whole sections
   --write      writes the results into docs/benchmarks.md and docs/images/bench
   --list       only lists the benches
   --help       this text
@@ -37,6 +38,7 @@ function readOptions() {
       seconds: { type: 'string', default: '5' },
       minutes: { type: 'string' },
       rate: { type: 'string' },
+      case: { type: 'string' },
       write: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -46,7 +48,12 @@ function readOptions() {
   if (unknown !== undefined) throw new Error(`there is no bench ${unknown}; --list shows those there are`);
   const rounds = positive(values.rounds, 'rounds');
   if (!Number.isInteger(rounds)) throw new Error(`--rounds takes a whole number, not ${values.rounds}`);
-  const benches = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const part = values.case;
+  if (part !== undefined && values.write) throw new Error('--write replaces whole sections: leave out --case');
+  const benches = BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+    .map((bench) => ({ ...bench, cases: bench.cases.filter(({ title }) => title.includes(part ?? '')) }))
+    .filter(({ cases }) => cases.length > 0);
+  if (benches.length === 0) throw new Error(`no case has a title with ${part}; --list shows those there are`);
   const soak = {
     ...(values.minutes !== undefined && { minutes: positive(values.minutes, 'minutes') }),
     ...(values.rate !== undefined && { rate: positive(values.rate, 'rate') }),
@@ -73,7 +80,10 @@ async function main(): Promise<number> {
     return 0;
   }
   if (list) {
-    for (const { name, title } of benches) console.log(`${name.padEnd(14)} ${title}`);
+    for (const { name, title, cases } of benches) {
+      console.log(`${name.padEnd(14)} ${title}`);
+      for (const each of cases) console.log(`${''.padEnd(14)}   ${each.title}`);
+    }
     return 0;
   }
   const order = BENCHES.map(({ name }) => name);

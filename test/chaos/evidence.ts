@@ -1,6 +1,7 @@
 import { createRecordCodecs } from '@carillon/contracts';
 import {
   formatPosition,
+  TERMINAL_STATES,
   type Delivery,
   type Evaluation,
   type Intent,
@@ -73,14 +74,17 @@ async function readTopic({ log }: Stores, topic: TopicName): Promise<readonly Lo
   return records;
 }
 
+/** One state after the other, as lists are quick by it. Nothing moves: the product is stopped. */
 async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await ledger.list({}, PAGE, cursor);
-    deliveries.push(...page.items);
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
+  for (const state of [...TERMINAL_STATES, 'IN_DOUBT', 'WAITING', 'SENDING'] as const) {
+    let cursor: string | undefined;
+    do {
+      const page = await ledger.list({ state }, PAGE, cursor);
+      deliveries.push(...page.items);
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
   return deliveries;
 }
 

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryId, EventId, Instant } from '@carillon/kernel';
 
+/** Should name a workspace or a state: a list by neither may read every delivery for each page. */
 export type DeliveryFilter = {
   readonly workspace?: string;
   readonly state?: DeliveryState;

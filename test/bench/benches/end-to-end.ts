@@ -27,7 +27,12 @@ const bursts: Sending = {
   },
 };
 const steadily = (rateOf: (backend: Backend) => number): Sending => ({
-  load: (round, backend) => ({ rate: rateOf(backend), seconds: secondsOf(round) }),
+  load(round, backend) {
+    const rate = rateOf(backend);
+    if (Number.isNaN(rate))
+      throw new Error('only the case of bursts, which comes before, shows what the backend can do');
+    return { rate, seconds: secondsOf(round) };
+  },
   read: (done, seconds, delays, backend) => ({ done, seconds, delays: delaysOf(delays), offered: rateOf(backend) }),
 });
 

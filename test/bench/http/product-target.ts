@@ -21,10 +21,17 @@ export async function startGatewayOnKafka(services: ClusterServices): Promise<Ht
   return targetOf(cluster, services, headers);
 }
 
+/** Environment of the product, beside what it needs. */
+type Environment = Readonly<Record<string, string>>;
+
 /** All roles on a cluster, one process each. */
-export async function startRolesOnKafka(services: ClusterServices, files: Files): Promise<HttpTarget> {
+export async function startRolesOnKafka(
+  services: ClusterServices,
+  files: Files,
+  env: Environment = {},
+): Promise<HttpTarget> {
   const dataDir = await scratch();
-  const cluster = await startCluster({ services, dataDir, env: SINK_IS_NEAR });
+  const cluster = await startCluster({ services, dataDir, env: { ...SINK_IS_NEAR, ...env } });
   return targetOf(cluster, services, await configure(cluster, files));
 }
 
@@ -42,9 +49,9 @@ function targetOf(cluster: Cluster, services: ClusterServices, headers: Readonly
 }
 
 /** `carillon up` on the embedded backend: all roles in one process, over one file. */
-export async function startUpEmbedded(files: Files = streamFiles): Promise<HttpTarget> {
+export async function startUpEmbedded(files: Files = streamFiles, env: Environment = {}): Promise<HttpTarget> {
   const dataDir = await scratch();
-  const product = await startProduct({ dataDir, cwd: dataDir, env: SINK_IS_NEAR });
+  const product = await startProduct({ dataDir, cwd: dataDir, env: { ...SINK_IS_NEAR, ...env } });
   const headers = await configure(product, files);
   return {
     url: `${product.gatewayUrl}${STREAM_PATH}`,

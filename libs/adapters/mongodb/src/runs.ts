@@ -1,15 +1,50 @@
-/** Documents of one bulk write. A database that writes fifteen a second has them before its silence counts as failure. */
-const RUN = 100;
+/** Documents of a bulk write as long as nothing is known. A database that writes fifteen a second has them before its silence counts as failure. */
+const SMALL_RUN = 100;
+/** Of a database that is found to be quick. No batch that a role takes from the log is larger. */
+const LARGE_RUN = 500;
+/** A run holds what the database does in this time, by the run before. */
+const RUN_TIME = 1_000;
 
 /**
  * Writes many, or asks for many, in runs, in order. Each run is an attempt of its own: what a slow database has taken stays taken, where one
- * large bulk would come again as large as it was. Answers what the runs answered, in the order of the items.
+ * large bulk would come again as large as it was. Answers what the runs answered, in the order of the items. Rejects with the first run that
+ * does; later ones are not begun.
  */
-export async function inRuns<Item, Answer>(
+export type InRuns = <Item, Answer>(
   items: readonly Item[],
   write: (run: readonly Item[]) => Promise<readonly Answer[]>,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let at = 0; at < items.length; at += RUN) answers.push(...(await write(items.slice(at, at + RUN))));
-  return answers;
+) => Promise<Answer[]>;
+
+/**
+ * For the calls of one store that inserts, which tell each other how quick the database is; up to `largest` documents in a run. After a
+ * failure runs are small again, so that what became too much goes through when its caller comes again. That is soon: an attempt is not
+ * made a second time after a silence.
+ */
+export function createRuns(largest = LARGE_RUN): InRuns {
+  let size = SMALL_RUN;
+  return async function inRuns<Item, Answer>(
+    items: readonly Item[],
+    write: (run: readonly Item[]) => Promise<readonly Answer[]>,
+  ): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (let at = 0; at < items.length;) {
+      const run = items.slice(at, at + size);
+      at += run.length;
+      const begun = performance.now();
+      try {
+        answers.push(...(await write(run)));
+      } catch (error) {
+        size = SMALL_RUN;
+        throw error;
+      }
+      const took = performance.now() - begun;
+      // A few documents say how long a round trip takes, and little of what many would, unless even these took long.
+      if (run.length < SMALL_RUN && took <= RUN_TIME) continue;
+      size = Math.max(SMALL_RUN, Math.min(largest, Math.floor((run.length * RUN_TIME) / took)));
+    }
+    return answers;
+  };
 }
+
+/** Always small runs: for questions, and for upserts, whose documents differ much in size. */
+export const inRuns: InRuns = createRuns(SMALL_RUN);

@@ -46,6 +46,28 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(await ledger().insert([])).toEqual([]);
     });
 
+    it('answers the same holders however often a batch comes again, and takes what is new among them', async () => {
+      const [one, two] = [deliveryOf(), deliveryOf()];
+      const batch = [one, two, ...Array.from({ length: 28 }, () => deliveryOf())];
+      expect(await ledger().insert(batch)).toEqual(batch.map(() => ({ inserted: true })));
+      for (let time = 0; time < 3; time += 1) {
+        const fresh = deliveryOf();
+        const again = batch.map((holder) => deliveryOf({ id: holder.id, slot: holder.slot, detail: 'again' }));
+        expect(await ledger().insert([fresh, ...again, { ...fresh, detail: 'again' }])).toEqual([
+          { inserted: true },
+          ...batch.map((holder) => ({ inserted: false, holder })),
+          { inserted: false, holder: fresh },
+        ]);
+        const [otherId, otherSlot, free] = [deliveryOf({ slot: one.slot }), deliveryOf({ id: two.id }), deliveryOf()];
+        expect(await ledger().insert([otherId, otherSlot, free])).toEqual([
+          { inserted: false, holder: one },
+          { inserted: false, holder: two },
+          { inserted: true },
+        ]);
+        expect(await ledger().get(otherId.id)).toBeNull();
+      }
+    });
+
     it('has one winner when many insert one slot at once', async () => {
       const first = deliveryOf();
       const rivals = Array.from({ length: 20 }, (_, at) =>

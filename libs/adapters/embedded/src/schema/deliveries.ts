@@ -49,3 +49,6 @@ export const DELIVERIES_SCHEMA = `
 
 /** What is inserted is counted once for each batch, by the insert itself. */
 export const DELIVERIES_COUNTED_BY_INSERT = 'DROP TRIGGER deliveries_counted';
+
+/** No list is of all workspaces in any state: it cost each insert a place to write and served nobody. */
+export const DELIVERIES_NOT_BY_TIME_ALONE = 'DROP INDEX IF EXISTS deliveries_created';

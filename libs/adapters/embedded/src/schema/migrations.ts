@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
-import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_SCHEMA } from './deliveries.ts';
+import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_SCHEMA } from './deliveries.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
@@ -26,6 +26,7 @@ export const MIGRATIONS: readonly string[] = [
   RESTORES_SCHEMA,
   COHORT_RESTORES_SCHEMA,
   DELIVERIES_COUNTED_BY_INSERT,
+  DELIVERIES_NOT_BY_TIME_ALONE,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -121,7 +121,7 @@ export function createWriter(options: WriterOptions): Writer {
     counts.lastCommitMs = Math.round(performance.now() - sentAt);
     failing = null;
     // What waits is a transaction already: the thread need not wait with it until everyone has been told.
-    if (isFull()) {
+    if (nextBatch().full) {
       scheduled = true;
       void send();
     }
@@ -163,7 +163,7 @@ export function createWriter(options: WriterOptions): Writer {
       schedule();
       return;
     }
-    const writes = takeBatch();
+    const writes = queue.splice(0, nextBatch().count);
     const { requests, transfer, repliesOf } = joinRequests(
       writes.map(({ name, args }) => ({ name, args })),
       options.joints,
@@ -174,27 +174,16 @@ export function createWriter(options: WriterOptions): Writer {
     post(thread, { kind: 'batch', now: options.clock.now(), requests }, transfer);
   }
 
-  function takeBatch(): readonly Pending[] {
+  /** What the next transaction takes of the queue, from its head, and whether more would not fit. */
+  function nextBatch(): { readonly count: number; readonly full: boolean } {
     let rows = 0;
     let size = 0;
-    let count = 0;
-    for (const { load } of queue) {
+    for (const [count, { load }] of queue.entries()) {
       rows += load.rows ?? 1;
       size += load.bytes;
-      if (count > 0 && (rows > BATCH_ROWS || size > BATCH_BYTES)) break;
-      count += 1;
+      if (count > 0 && (rows > BATCH_ROWS || size > BATCH_BYTES)) return { count, full: true };
     }
-    return queue.splice(0, count);
-  }
-
-  function isFull(): boolean {
-    let rows = 0;
-    let size = 0;
-    return queue.some(({ load }) => {
-      rows += load.rows ?? 1;
-      size += load.bytes;
-      return rows >= BATCH_ROWS || size >= BATCH_BYTES;
-    });
+    return { count: queue.length, full: rows >= BATCH_ROWS || size >= BATCH_BYTES };
   }
 
   function enqueue(name: string, load: Load, args: readonly unknown[]): Promise<unknown> {

@@ -27,7 +27,6 @@ export const WANTED = {
     { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
     { name: 'event', key: { eventId: 1, createdAt: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, createdAt: 1, _id: 1 } },
-    { name: 'created', key: { createdAt: 1, _id: 1 } },
     BY_STATE,
     { name: 'recipient', key: { recipient: 1, createdAt: 1, _id: 1 } },
     { name: 'uniqueId', key: { uniqueId: 1, createdAt: 1, _id: 1 } },

@@ -8,7 +8,7 @@ import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
 import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
-import { inRuns } from '../runs.ts';
+import { createRuns } from '../runs.ts';
 
 type Body = Pick<DeliveryDocument, 'body'>;
 const BODY = { projection: { body: 1 } } as const;
@@ -50,16 +50,17 @@ function documentOf(delivery: Delivery, token: string): DeliveryDocument {
   };
 }
 
-/** Places of the deliveries that may be inserted: of two of one id or one slot, the first. */
+/** For each delivery the place of the first one of its id or its slot, which is its own for those that may be inserted. */
 function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
-  const ids = new Set<string>();
-  const slots = new Set<string>();
-  return deliveries.flatMap((delivery, place) => {
+  const ids = new Map<string, number>();
+  const slots = new Map<string, number>();
+  return deliveries.map((delivery, place) => {
     const slot = slotKey(delivery.slot);
-    if (ids.has(delivery.id) || slots.has(slot)) return [];
-    ids.add(delivery.id);
-    slots.add(slot);
-    return [place];
+    const first = ids.get(delivery.id) ?? slots.get(slot);
+    if (first !== undefined) return first;
+    ids.set(delivery.id, place);
+    slots.set(slot, place);
+    return place;
   });
 }
 
@@ -73,37 +74,67 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     return found.map(read);
   };
 
-  /** Who holds the id or the slot of each delivery. One that was refused has a holder, if not yet in sight of all. */
-  async function holdersOf(refused: readonly Delivery[]): Promise<ReadonlyMap<Delivery, DeliveryDocument>> {
-    if (refused.length === 0) return new Map();
-    const ids = refused.map(({ id }) => id);
-    const byId = new Map((await ledger.find({ _id: { $in: ids } }).toArray()).map((found) => [found._id, found]));
+  async function byIds(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, DeliveryDocument>> {
+    if (deliveries.length === 0) return new Map();
+    const found = await ledger.find({ _id: { $in: deliveries.map(({ id }) => id) } }).toArray();
+    return new Map(found.map((document) => [document._id, document]));
+  }
+
+  /**
+   * Who holds the id or the slot of each delivery; `known` are holders by id that were found before. One that was refused has a
+   * holder, if not yet in sight of all.
+   */
+  async function holdersOf(
+    refused: readonly Delivery[],
+    known: ReadonlyMap<string, DeliveryDocument>,
+  ): Promise<ReadonlyMap<Delivery, DeliveryDocument>> {
+    const found = await byIds(refused.filter(({ id }) => !known.has(id)));
     const holders = new Map<Delivery, DeliveryDocument>();
     for (const delivery of refused) {
       const { workspace, notificationId, channel, uniqueId } = delivery.slot;
       const slot = filterOf<DeliveryDocument>(equalities({ workspace, notificationId, channel, uniqueId }));
-      const holder = byId.get(delivery.id) ?? (await ledger.findOne(slot));
+      const holder = known.get(delivery.id) ?? found.get(delivery.id) ?? (await ledger.findOne(slot));
       if (!holder) throw new ComeAgain('the holder of a slot is not yet held by a majority');
       holders.set(delivery, holder);
     }
     return holders;
   }
 
+  const inRuns = createRuns();
+  /** Whether the run that ended last met deliveries that were here already, as those of a log that is read again do. A guess for the next one. */
+  let expectsRepeats = false;
+
+  /**
+   * A bulk with one duplicate in it costs some databases an insert for each document, so where duplicates are likely, those that are here
+   * are asked for first and left out. What a majority holds is never removed, so their answers are right; of all others the unique indexes
+   * decide.
+   */
   async function insertRun(deliveries: readonly Delivery[]): ReturnType<DeliveryLedger['insert']> {
     const token = writeToken();
-    const firsts = firstPlaces(deliveries);
+    const firstOf = firstPlaces(deliveries);
+    const firsts = firstOf.filter((first, place) => first === place);
     const documents = deliveries.map((delivery) => documentOf(delivery, token));
     return attempt(async () => {
-      const offered = firsts.flatMap((place) => documents[place] ?? []);
-      const duplicates = await insertEach(ledger, offered);
-      const taken = new Set(firsts.filter((_place, at) => !duplicates.has(at)));
-      const holders = await holdersOf(deliveries.filter((_delivery, place) => !taken.has(place)));
-      const first = new Set(firsts);
+      const known = expectsRepeats ? await byIds(deliveries) : new Map<string, DeliveryDocument>();
+      const offered = firsts.filter((place) => !known.has(documents[place]?._id ?? ''));
+      const duplicates = await insertEach(
+        ledger,
+        offered.flatMap((place) => documents[place] ?? []),
+      );
+      const taken = new Set(offered.filter((_place, at) => !duplicates.has(at)));
+      expectsRepeats = taken.size < firsts.length;
+      const isRefused = (place: number): boolean => !taken.has(firstOf[place] ?? place);
+      const holders = await holdersOf(
+        deliveries.filter((_delivery, place) => isRefused(place)),
+        known,
+      );
       return deliveries.map((delivery, place) => {
+        const first = firstOf[place] ?? place;
         const holder = holders.get(delivery);
-        if (!holder) return { inserted: true };
+        if (!holder)
+          return first === place ? { inserted: true } : { inserted: false, holder: deliveries[first] ?? delivery };
         // An earlier try whose answer was lost may be what holds it.
-        const ours = first.has(place) && holder._id === delivery.id && holder.inserted === token;
+        const ours = first === place && holder._id === delivery.id && holder.inserted === token;
         return ours ? { inserted: true } : { inserted: false, holder: read(holder) };
       });
     });

@@ -6,7 +6,7 @@ import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import type { TaskDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { queued } from '../pages.ts';
-import { inRuns } from '../runs.ts';
+import { createRuns } from '../runs.ts';
 
 const fieldsOf = (task: DueTask) => ({
   kind: task.kind,
@@ -81,8 +81,13 @@ async function insertRun(
   }
 }
 
+function insertingInRuns(tasks: Collections['tasks'], attempt: Attempt): DueTasks['insert'] {
+  const inRuns = createRuns();
+  return (offered) => inRuns(offered, (run) => insertRun(tasks, attempt, run));
+}
+
 export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTasks => ({
-  insert: (offered) => inRuns(offered, (run) => insertRun(tasks, attempt, run)),
+  insert: insertingInRuns(tasks, attempt),
   dueKinds: (now) => attempt(() => tasks.distinct('kind', { dueAt: queued({ $lte: now }) })),
   async due(kind, now, limit) {
     const wanted = { ...unleased(kind, now), dueAt: queued({ $lte: now }) };

@@ -4,9 +4,11 @@ import type { Collections } from '../collections.ts';
 import { insertEach } from '../compare-and-set.ts';
 import type { ClaimDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
-import { inRuns } from '../runs.ts';
+import { createRuns } from '../runs.ts';
 
 export function createLookupClaims({ claims }: Collections, attempt: Attempt): LookupClaims {
+  const inRuns = createRuns();
+
   async function claimRun(wanted: readonly LookupClaim[]): Promise<readonly string[]> {
     const firsts = new Map(wanted.toReversed().map((claim) => [claim.triggerId, claim]));
     const documents = [...firsts.values()].map(({ triggerId, position, at }): ClaimDocument => ({

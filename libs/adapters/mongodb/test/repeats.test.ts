@@ -1,0 +1,62 @@
+import { deliveryOf } from '@carillon/testing';
+import type { Delivery } from '@carillon/domain';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { createAttempts } from '../src/attempts.ts';
+import { collectionsOf } from '../src/collections.ts';
+import { durableDatabase } from '../src/connection.ts';
+import { createDeliveryLedger } from '../src/stores/delivery-ledger.ts';
+import { usePlayground } from './open-mongo.ts';
+
+describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', () => {
+  const playground = usePlayground();
+  let client: MongoClient;
+  /** What the driver sent: the documents of each insert, and `ask` for each question. */
+  let sent: (number | 'ask')[] = [];
+  beforeAll(async () => {
+    client = new MongoClient(playground.url(), { monitorCommands: true });
+    client.on('commandStarted', ({ commandName, command }) => {
+      if (commandName === 'insert') sent.push((command['documents'] as readonly unknown[]).length);
+      if (commandName === 'find') sent.push('ask');
+    });
+    await client.connect();
+  });
+  afterAll(() => client.close());
+
+  async function ledgerWith(deliveries: readonly Delivery[]) {
+    const name = playground.database();
+    await playground.open({ database: name });
+    const ledger = createDeliveryLedger(collectionsOf(durableDatabase(client, name)), createAttempts(5_000).attempt);
+    await ledger.insert(deliveries);
+    return {
+      async insert(more: readonly Delivery[]) {
+        sent = [];
+        const answers = await ledger.insert(more);
+        return answers.map(({ inserted }) => inserted);
+      },
+    };
+  }
+  const many = (count: number): Delivery[] => Array.from({ length: count }, () => deliveryOf());
+
+  it('are offered once more, and asked for first the next time', async () => {
+    const held = many(5);
+    const ledger = await ledgerWith(held);
+    expect(await ledger.insert(held)).toEqual(held.map(() => false));
+    expect(sent).toEqual([5, 'ask']);
+    expect(await ledger.insert([...held, ...many(2)])).toEqual([...held.map(() => false), true, true]);
+    expect(sent).toEqual(['ask', 2]);
+    expect(await ledger.insert(held)).toEqual(held.map(() => false));
+    expect(sent).toEqual(['ask']);
+  });
+
+  it('are not asked for where the last ones were all new', async () => {
+    const ledger = await ledgerWith(many(3));
+    const [twice, ...others] = many(4);
+    // Who holds what is twice in one call is known without a question, and says nothing of what is there.
+    expect(await ledger.insert([...(twice ? [twice, twice] : []), ...others])).toEqual([true, false, true, true, true]);
+    expect(sent).toEqual([4]);
+    expect(await ledger.insert(many(3))).toEqual([true, true, true]);
+    expect(sent).toEqual([3]);
+  });
+});
