@@ -70,7 +70,8 @@ export function isPassing(error: unknown): boolean {
     if (others.length > 0) return others.every(({ code }) => isPassingCode(code));
     if (error.result.getWriteConcernError()) return true;
     // Without a list the connection broke, or the server could not take the bulk as a whole.
-    return error.code === undefined || error.code === DUPLICATE || isPassingCode(error.code);
+    if (error.code === undefined || error.code === DUPLICATE || isPassingCode(error.code)) return true;
+    return isSocketFault(error.errorResponse);
   }
   if (error instanceof MongoServerSelectionError) return !(error.cause && isRefusal(error.cause));
   if (error instanceof MongoNetworkError || error instanceof MongoWriteConcernError) return true;
@@ -78,12 +79,16 @@ export function isPassing(error: unknown): boolean {
   return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
 }
 
-/** A connection that breaks while the driver writes to it: it passes on what Node said. */
+/**
+ * A connection that breaks while the driver writes to it: it passes on what Node said. That is an error of the system,
+ * or one of Node's own, which names no call of the system: a stream that is closed, or (`EPIPE`) one that the other
+ * side has ended and that was not taken out of the pool yet.
+ */
 const isSocketFault = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error &&
   'code' in error &&
   typeof error.code === 'string' &&
-  ('syscall' in error || /^ERR_(STREAM|SOCKET)_/.test(error.code));
+  ('syscall' in error || error.code === 'EPIPE' || /^ERR_(STREAM|SOCKET)_/.test(error.code));
 
 const UNAUTHORIZED = 13;
 const WRONG_CREDENTIALS = 18;

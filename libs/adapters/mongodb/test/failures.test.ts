@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, connect, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { CarillonError } from '@carillon/kernel';
 import {
@@ -22,14 +24,26 @@ function bulk(codes: readonly number[], majorityFailed = false): MongoBulkWriteE
   return new MongoBulkWriteError({ message: 'words', code: codes[0] ?? 0, writeErrors }, result);
 }
 /** As the driver makes it from a connection that broke within a bulk: the same class, and no list. */
-const brokenBulk = (): MongoBulkWriteError =>
-  new MongoBulkWriteError(new MongoNetworkError('connection closed'), {
+const brokenBulk = (cause: Error = new MongoNetworkError('connection closed')): MongoBulkWriteError =>
+  new MongoBulkWriteError(cause, {
     getWriteConcernError: () => undefined,
   } as unknown as BulkResult);
 
 /** As Node makes it, and the driver passes it on, where the connection breaks under a write. */
 const brokenWrite = (): Error =>
   Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET', errno: -104, syscall: 'write' });
+
+/** What Node itself says of a write to a connection that the other side has ended. */
+async function writeAfterEnd(): Promise<unknown> {
+  const host = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  const socket = connect((host.address() as AddressInfo).port, '127.0.0.1').resume();
+  const failed = once(socket, 'error');
+  socket.once('finish', () => socket.write('too late'));
+  const said: readonly unknown[] = await failed;
+  host.close();
+  return said[0];
+}
 
 describe('a duplicate', () => {
   it('is known by its code and by nothing that is said beside it', () => {
@@ -55,6 +69,13 @@ describe('a connection that breaks under a write', () => {
     expect(failure).toMatchObject({ code: 'store_unavailable' });
     expect(String(failure)).toContain('ECONNRESET');
   });
+
+  it('is the same where the server had ended it before, which Node says without a call of the system', async () => {
+    const error = await writeAfterEnd();
+    expect(error).not.toHaveProperty('syscall');
+    expect(isPassing(error)).toBe(true);
+    expect(failureOf(error)).toMatchObject({ code: 'store_unavailable' });
+  });
 });
 
 describe('what may pass', () => {
@@ -70,6 +91,7 @@ describe('what may pass', () => {
       bulk([], true),
       brokenBulk(),
       brokenWrite(),
+      brokenBulk(brokenWrite()),
     ];
     for (const error of passing) expect(isPassing(error), String(error)).toBe(true);
   });
