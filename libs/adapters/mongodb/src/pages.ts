@@ -76,3 +76,9 @@ export function pageOf<Row extends object, Item>(
   const next = rows.length > limit && last ? cursorAt(...Object.keys(order).map((field) => last[field] ?? '')) : null;
   return { items: shown.map(item), next };
 }
+
+/**
+ * For questions whose answers may be more than the hundred documents that a database gives at first, and which all are wanted: the others cost
+ * a second visit, and some databases a connection of their own that is kept open until then. More than this at once comes in parts, still.
+ */
+export const IN_ONE_ANSWER = { batchSize: 1_000 } as const;

@@ -7,7 +7,7 @@ import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
-import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
+import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 import { createRuns } from '../runs.ts';
 
 type Body = Pick<DeliveryDocument, 'body'>;
@@ -70,13 +70,15 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     sort: Record<string, 1>,
     limit: number,
   ): Promise<Delivery[]> => {
-    const found = await attempt(() => ledger.find<Body>(filterOf(filter), { ...BODY, sort, limit }).toArray());
+    const found = await attempt(() =>
+      ledger.find<Body>(filterOf(filter), { ...BODY, ...IN_ONE_ANSWER, sort, limit }).toArray(),
+    );
     return found.map(read);
   };
 
   async function byIds(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, DeliveryDocument>> {
     if (deliveries.length === 0) return new Map();
-    const found = await ledger.find({ _id: { $in: deliveries.map(({ id }) => id) } }).toArray();
+    const found = await ledger.find({ _id: { $in: deliveries.map(({ id }) => id) } }, IN_ONE_ANSWER).toArray();
     return new Map(found.map((document) => [document._id, document]));
   }
 

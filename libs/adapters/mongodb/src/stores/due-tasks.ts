@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts';
 import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import type { TaskDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
-import { queued } from '../pages.ts';
+import { IN_ONE_ANSWER, queued } from '../pages.ts';
 import { createRuns } from '../runs.ts';
 
 const fieldsOf = (task: DueTask) => ({
@@ -75,7 +75,7 @@ async function insertRun(
 
   async function insertedBy(own: string): Promise<ReadonlySet<string>> {
     const ids = documents.map(({ _id }) => _id);
-    const found = await tasks.find({ _id: { $in: ids } }, { projection: { inserted: 1 } }).toArray();
+    const found = await tasks.find({ _id: { $in: ids } }, { ...IN_ONE_ANSWER, projection: { inserted: 1 } }).toArray();
     if (found.length < ids.length) throw new ComeAgain('a task is not yet held by a majority');
     return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
   }
@@ -91,11 +91,15 @@ export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTas
   dueKinds: (now) => attempt(() => tasks.distinct('kind', { dueAt: queued({ $lte: now }) })),
   async due(kind, now, limit) {
     const wanted = { ...unleased(kind, now), dueAt: queued({ $lte: now }) };
-    return (await attempt(() => tasks.find(wanted, { sort: { dueAt: 1 }, limit }).toArray())).map(taskOf);
+    return (await attempt(() => tasks.find(wanted, { ...IN_ONE_ANSWER, sort: { dueAt: 1 }, limit }).toArray())).map(
+      taskOf,
+    );
   },
   async overdue(kind, now, limit) {
     const wanted = { ...unleased(kind, now), overdueAt: queued({ $lte: now }) };
-    return (await attempt(() => tasks.find(wanted, { sort: { overdueAt: 1 }, limit }).toArray())).map(taskOf);
+    return (await attempt(() => tasks.find(wanted, { ...IN_ONE_ANSWER, sort: { overdueAt: 1 }, limit }).toArray())).map(
+      taskOf,
+    );
   },
   async replace(expectedVersion, next) {
     if (next.version !== expectedVersion + 1) {
