@@ -9,6 +9,7 @@ import {
   type MongoClientOptions,
 } from 'mongodb';
 import type { Attempt } from './attempts.ts';
+import { endCommandsWithTheirConnection } from './ended-connections.ts';
 
 /** PEM text, as the secrets of a deployment hold it. */
 export type MongoTls = {
@@ -71,6 +72,7 @@ function clientOptions(settings: ConnectionSettings): MongoClientOptions {
 
 /** A client that has not connected yet. The message of a refused URL never repeats it: a URL may hold a password. */
 export function createClient(settings: ConnectionSettings): MongoClient {
+  endCommandsWithTheirConnection();
   try {
     return new MongoClient(settings.url, clientOptions(settings));
   } catch (error) {

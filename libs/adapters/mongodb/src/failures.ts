@@ -80,7 +80,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * A connection that breaks while the driver writes to it: it passes on what Node said. That is an error of the system,
+ * A connection that breaks while the driver writes to it: where it is not told of that first, it passes on what Node said. That is an error of the system,
  * or one of Node's own, which names no call of the system: a stream that is closed, or (`EPIPE`) one that the other
  * side has ended and that was not taken out of the pool yet.
  */
@@ -120,8 +120,13 @@ function withoutWords(error: MongoError): Error {
   return Object.assign(new Error(codeName ?? 'the server gave an error'), { name, code });
 }
 
+/** What the driver wraps a socket's error in, within a bulk, has its code and call too, and carries whole documents. */
+const unwrapped = (error: unknown): unknown =>
+  error instanceof MongoBulkWriteError && isSocketFault(error.errorResponse) ? error.errorResponse : error;
+
 /** What leaves this adapter: a failure with a code of ours. */
-export function failureOf(error: unknown): unknown {
+export function failureOf(thrown: unknown): unknown {
+  const error = unwrapped(thrown);
   if (error instanceof ComeAgain) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
   if (isSocketFault(error)) return unavailable(`it did not answer, ${IN_DOUBT}`, error, error.code);
   if (!(error instanceof MongoError)) return error;

@@ -143,6 +143,16 @@ describe('what leaves the adapter', () => {
     expect(inspect(failureOf(documents), { depth: 9, showHidden: true })).not.toContain('ada@');
   });
 
+  it('says nothing of a bulk whose connection broke, which carries documents', () => {
+    const broken = Object.assign(brokenBulk(brokenWrite()), {
+      writeErrors: [{ op: { recipient: 'ada@example.com' } }],
+    });
+    const failure = failureOf(broken);
+    expect(failure).toMatchObject({ code: 'store_unavailable' });
+    expect(String(failure)).toContain('ECONNRESET');
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('ada@');
+  });
+
   it('says that credentials are refused', () => {
     expect(String(failureOf(server(18)))).toContain('credentials');
   });

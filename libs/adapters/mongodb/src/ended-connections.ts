@@ -1,0 +1,31 @@
+import { MongoNetworkError } from 'mongodb';
+import driver from 'mongodb/lib/cmap/connection.js';
+
+let isGuarded = false;
+
+/**
+ * Makes a command fail whose connection closes while it is being written. The driver writes it and waits for `drain` or `error`; a
+ * socket that the server has ended, and that is destroyed but has not closed yet, takes no bytes and then says only `close`. So the
+ * operation would wait for ever, and where it is the monitor's the server would never be found again, by no operation of this
+ * process. For every client of the process, once; a driver that has no such method is refused (docs/decisions/0022).
+ */
+export function endCommandsWithTheirConnection(): void {
+  const { prototype } = driver.Connection;
+  if (isGuarded) return;
+  // eslint-disable-next-line typescript/unbound-method -- It is called on the connection that it was taken from.
+  const { writeCommand } = prototype;
+  if (typeof writeCommand !== 'function')
+    throw new Error('this release of the driver of MongoDB writes commands in another way');
+  isGuarded = true;
+  prototype.writeCommand = async function write(command, options) {
+    const closed = Promise.withResolvers<never>();
+    const onClose = (): void => closed.reject(this.error ?? new MongoNetworkError('the connection was closed'));
+    if (this.closed) onClose();
+    this.once('close', onClose);
+    try {
+      await Promise.race([writeCommand.call(this, command, options), closed.promise]);
+    } finally {
+      this.off('close', onClose);
+    }
+  };
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MongoNetworkError } from 'mongodb';
+import driver from 'mongodb/lib/cmap/connection.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endCommandsWithTheirConnection } from '../src/ended-connections.ts';
+
+/** Far longer than it takes; the driver would wait for ever. */
+const FOR_EVER = 20_000;
+const PING = [{ db: 'admin' }, { ping: 1 }] as const;
+
+/** A connection of the driver to a server that takes it, says nothing, and ends it when it is told to. */
+async function connectionToNobody() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const accepted = once(server, 'connection');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [theirs] = (await accepted) as [ReturnType<typeof connect>];
+  theirs.resume();
+  if (socket.connecting) await once(socket, 'connect');
+  const connection = new driver.Connection(socket, { id: 7, generation: 0, monitorCommands: false });
+  return { socket, theirs, connection, close: () => server.close() };
+}
+
+describe('a connection of the driver that the server ends', () => {
+  endCommandsWithTheirConnection();
+  const closing: (() => unknown)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+  async function opened() {
+    const opening = await connectionToNobody();
+    closing.push(() => opening.connection.destroy(), opening.close);
+    return opening;
+  }
+  const outcomeOf = (command: Promise<unknown>): Promise<unknown> =>
+    Promise.race([command.catch((error: unknown) => error), pause(FOR_EVER, 'waits for ever', { ref: false })]);
+
+  it('fails a command that is written when its socket is gone and has not said so yet', async () => {
+    const { socket, theirs, connection } = await opened();
+    const written = new Promise<readonly unknown[]>((resolve) => {
+      // Both sides have ended: the socket is destroyed, and `close` is still to come.
+      socket.once('finish', () =>
+        process.nextTick(() => resolve([socket.destroyed, connection.closed, outcomeOf(connection.command(...PING))])),
+      );
+    });
+    theirs.end();
+    const [isDestroyed, isClosed, outcome] = await written;
+    expect([isDestroyed, isClosed]).toEqual([true, false]);
+    expect(await outcome).toBeInstanceOf(MongoNetworkError);
+  });
+
+  it('still fails a command that waits for its answer, and one that comes when it is closed, as the driver does', async () => {
+    const { theirs, connection } = await opened();
+    const waiting = outcomeOf(connection.command(...PING));
+    await once(theirs, 'data');
+    theirs.end();
+    expect(await waiting).toBeInstanceOf(MongoNetworkError);
+    expect(await outcomeOf(connection.command(...PING))).toBeInstanceOf(MongoNetworkError);
+  });
+
+  it('is listened to by no command that is over', async () => {
+    const { connection } = await opened();
+    const before = connection.listenerCount('close');
+    for (let at = 0; at < 3; at += 1)
+      await connection.writeCommand({ toBin: async () => [Buffer.from('x')] }, { agreedCompressor: 'none' });
+    expect(connection.listenerCount('close')).toBe(before);
+  });
+});
