@@ -12,7 +12,7 @@ let isGuarded = false;
 export function endCommandsWithTheirConnection(): void {
   const { prototype } = driver.Connection;
   if (isGuarded) return;
-  // eslint-disable-next-line typescript/unbound-method -- It is called on the connection that it was taken from.
+  // oxlint-disable-next-line typescript/unbound-method -- it is called on a connection below
   const { writeCommand } = prototype;
   if (typeof writeCommand !== 'function')
     throw new Error('this release of the driver of MongoDB writes commands in another way');

@@ -80,9 +80,9 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * A connection that breaks while the driver writes to it: where it is not told of that first, it passes on what Node said. That is an error of the system,
- * or one of Node's own, which names no call of the system: a stream that is closed, or (`EPIPE`) one that the other
- * side has ended and that was not taken out of the pool yet.
+ * A connection that breaks while the driver writes to it: where it is not told of that first, it passes on what Node
+ * said. That is an error of the system, or one of Node's own, which names no call of the system: a stream that is
+ * closed, or (`EPIPE`) one that the other side has ended and that was not taken out of the pool yet.
  */
 const isSocketFault = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error &&
