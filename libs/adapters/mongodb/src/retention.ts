@@ -2,6 +2,7 @@ import type { Duration, Instant } from '@carillon/kernel';
 import type { Collection, Filter } from 'mongodb';
 import type { Attempt } from './attempts.ts';
 import type { Collections } from './collections.ts';
+import { IN_ONE_ANSWER } from './pages.ts';
 
 const DAY = 86_400_000;
 const AT_ONCE = 1000;
@@ -46,7 +47,12 @@ export async function applyRowRetention(
     for (let removed = 0; ;) {
       const found = await attempt(() =>
         collection
-          .find<{ _id: string }>(old, { projection: { _id: 1 }, sort: { [field]: 1 }, limit: AT_ONCE })
+          .find<{ _id: string }>(old, {
+            ...IN_ONE_ANSWER,
+            projection: { _id: 1 },
+            sort: { [field]: 1 },
+            limit: AT_ONCE,
+          })
           .toArray(),
       );
       const ids = found.map(({ _id }) => _id);

@@ -4,6 +4,7 @@ import type { Collections } from '../collections.ts';
 import { insertEach } from '../compare-and-set.ts';
 import type { ClaimDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
+import { IN_ONE_ANSWER } from '../pages.ts';
 import { createRuns } from '../runs.ts';
 
 export function createLookupClaims({ claims }: Collections, attempt: Attempt): LookupClaims {
@@ -21,7 +22,7 @@ export function createLookupClaims({ claims }: Collections, attempt: Attempt): L
       const duplicates = await insertEach(claims, documents);
       if (duplicates.size === 0) return new Map(documents.map(({ _id, position }) => [_id, position]));
       // After a lost answer a duplicate may be our own: the position says whose it is.
-      const found = await claims.find({ _id: { $in: documents.map(({ _id }) => _id) } }).toArray();
+      const found = await claims.find({ _id: { $in: documents.map(({ _id }) => _id) } }, IN_ONE_ANSWER).toArray();
       if (found.length < documents.length) throw new ComeAgain('a claim is not yet held by a majority');
       return new Map(found.map(({ _id, position }) => [_id, position]));
     });
