@@ -76,7 +76,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     [`${generatedFolder}/topics.generated.ts`, topicDefinitions()],
   ]);
   // Imported late: the package reads the two files above, which may not be there yet.
-  const { configurationReference, FILE_SHAPES, fileJsonSchema } = await import('@carillon/contracts');
+  const { configurationReference, FILE_SHAPES, fileJsonSchema } = await import('@carillon/configuration');
   files.set('docs/configuration.md', configurationReference());
   for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {
     files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);

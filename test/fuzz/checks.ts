@@ -1,6 +1,6 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import { planChanges, readConfigurationFolder, writeConfigurationFolder } from '@carillon/contracts';
+import { planChanges, readConfigurationFolder, writeConfigurationFolder } from '@carillon/configuration';
 import {
   EMPTY_CONFIGURATION,
   EVENT_LIMITS,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readCohortWebhook, readConfigurationFolder } from '@carillon/contracts';
+import { readConfigurationFolder } from '@carillon/configuration';
+import { readCohortWebhook } from '@carillon/contracts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { EMPTY_CONFIGURATION } from '@carillon/domain';

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { FILE_SHAPES } from '@carillon/contracts';
+import { FILE_SHAPES } from '@carillon/configuration';
 import { createPartner, readUsers } from '@carillon/example-partner';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import { readConfigurationFolder } from '@carillon/contracts';
+import { readConfigurationFolder } from '@carillon/configuration';
 import { EMPTY_CONFIGURATION, evaluateRule, readEvent, type NotificationBody } from '@carillon/domain';
 import { stringifyJson, type JsonObject } from '@carillon/kernel';
 import { givenEvent, givenRule, MORNING } from '@carillon/testing/given';

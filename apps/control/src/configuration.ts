@@ -1,11 +1,5 @@
-import {
-  planChanges,
-  readConfigurationFolder,
-  type AppliedBody,
-  type FaultBody,
-  type PlanBody,
-  type PlannedChange,
-} from '@carillon/contracts';
+import { planChanges, readConfigurationFolder, type PlannedChange } from '@carillon/configuration';
+import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
 import type { ResourceChange, ResourceRef } from '@carillon/domain';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KafkaSasl, KafkaTls } from '@carillon/adapter-kafka';
 import type { RegistryConnection } from '@carillon/adapter-schema-registry';
-import { BROKER, type StartSettings } from '@carillon/contracts';
+import { BROKER, type StartSettings } from '@carillon/configuration';
 import { messageOf } from '@carillon/kernel';
 import type { Environment } from './settings.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { formatFault, readStartSettings, type StartSettings } from '@carillon/contracts';
+import { formatFault, readStartSettings } from '@carillon/configuration';
+import { type StartSettings } from '@carillon/configuration';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { clusterSettings, type ClusterSettings } from './cluster-settings.ts';
 

@@ -1,4 +1,5 @@
-import { appliedBody, configurationFiles, planBody, writeConfigurationFolder } from '@carillon/contracts';
+import { writeConfigurationFolder } from '@carillon/configuration';
+import { appliedBody, configurationFiles, planBody } from '@carillon/contracts';
 import { z } from 'zod';
 import { applyFolder, planFolder } from '../configuration.ts';
 import type { ControlContext } from '../ports.ts';

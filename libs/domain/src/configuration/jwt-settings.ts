@@ -22,8 +22,6 @@ export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
 export const DEFAULT_JWT_ALGORITHMS: readonly JwtAlgorithm[] = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 export const DEFAULT_CLOCK_TOLERANCE = 60_000;
-/** A tolerance beyond this would be a longer life for every token. */
-export const MOST_CLOCK_TOLERANCE = 600_000;
 
 /** What a token of a provider has to be, defaults filled in. */
 export type JwtSettings = {

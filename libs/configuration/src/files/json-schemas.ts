@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { FILE_SHAPES, type FileKind } from '@carillon/shapes';
+
+export type JsonSchema = {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  /** Ours: what a text means, where that is more than its pattern. */
+  readonly kind?: 'name' | 'duration' | 'expression';
+  /** Ours: what counts where the key is left out and that is no fixed value. */
+  readonly otherwise?: string;
+};
+
+/** Words of ours that are for the reference and mean nothing to an editor. */
+const OWN_WORDS = ['kind', 'otherwise'] as const;
+
+/** The shape of a kind of file with all its words. */
+export const describedShape = (kind: FileKind): JsonSchema =>
+  z.toJSONSchema(FILE_SHAPES[kind], { io: 'input' }) as JsonSchema;
+
+/** The JSON Schema of a kind of file, for editors. */
+export function fileJsonSchema(kind: FileKind): object {
+  return z.toJSONSchema(FILE_SHAPES[kind], {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      for (const word of OWN_WORDS) delete (jsonSchema as Record<string, unknown>)[word];
+    },
+  });
+}

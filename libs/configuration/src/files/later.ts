@@ -1,0 +1,65 @@
+import type { FileKind } from '@carillon/shapes';
+import type { ValuePath } from './place.ts';
+
+/** Keys that the design names and this version does not carry out. `*` stands for any name. A value may be given too. */
+const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
+  ['deployment', 'limits', 'limits of the deployment'],
+  ['deployment', 'retention', 'retention by configuration'],
+  ['deployment', 'accounts.sms', 'SMS'],
+  ['deployment', 'accounts.push', 'push messages'],
+  ['workspace', 'audit', 'the audit log'],
+  ['stream', 'source', 'streams that read from Kafka'],
+  ['stream', 'grace', 'timers'],
+  ['stream', 'collapse', 'change streams of databases'],
+  ['notification', 'channels.sms', 'SMS'],
+  ['notification', 'channels.push', 'push messages'],
+  ['notification', 'cadence', 'cadence: limits, quiet hours, digests and delays'],
+  ['notification', 'max_staleness', 'timers'],
+  ...[
+    'changed',
+    'changedTo',
+    'changedFromTo',
+    'aggregates',
+    'sequence',
+    'unless',
+    'wait',
+    'at',
+    'still',
+    'late',
+    'fire',
+  ].map((key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const),
+  ['notification', 'rules.*.rearm', 'rules with state and time'],
+  ['notification', 'rules.*.max_staleness', 'rules with state and time'],
+  ['email-template', 'locale', 'templates by language'],
+  ['email-template', 'locales', 'templates by language'],
+];
+
+const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
+  ['stream', 'format', ['debezium'], 'change streams of databases'],
+  ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],
+];
+
+/** Files of the layout that this version does not read. */
+const LATER_FILES: readonly (readonly [RegExp, string])[] = [
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/sms(?:\.[a-zA-Z-]+)?\.txt$/, 'SMS'],
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/push(?:\.[a-zA-Z-]+)?\.yaml$/, 'push messages'],
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/email\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],
+];
+
+const matches = (pattern: string, path: ValuePath): boolean => {
+  const steps = pattern.split('.');
+  return steps.length === path.length && steps.every((step, index) => step === '*' || step === path[index]);
+};
+
+/** What a key would do in a later version, if it is one of those. */
+export const laterKey = (kind: FileKind, path: ValuePath): string | null =>
+  LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2] ?? null;
+
+export const laterValue = (kind: FileKind, path: ValuePath, value: unknown): string | null =>
+  LATER_VALUES.find(
+    ([of, pattern, values]) =>
+      of === kind && matches(pattern, path) && typeof value === 'string' && values.includes(value),
+  )?.[3] ?? null;
+
+export const laterFile = (path: string): string | null =>
+  LATER_FILES.find(([pattern]) => pattern.test(path))?.[1] ?? null;

@@ -1,0 +1,116 @@
+import type { FileKind } from '@carillon/shapes';
+
+/** The parts of the reference: where each kind of file is, what it is for, and a whole one that a test reads. */
+export const FILE_SECTIONS: readonly {
+  readonly kind: FileKind;
+  readonly file: string;
+  readonly title: string;
+  readonly text: string;
+  readonly example: string;
+}[] = [
+  {
+    kind: 'deployment',
+    file: 'carillon.yaml',
+    title: 'Deployment',
+    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Without any account, messages go to the sandbox: the built-in inbox of the portal.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores` and `schema_registry` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [cluster.md](cluster.md)); `apply` puts the rest into force.',
+    example: `backend: embedded
+accounts:
+  email:
+    kind: smtp
+    host: smtp.example.com
+    port: 587
+    tls: starttls
+    user: shop
+    password: { secret: SMTP_PASSWORD }
+    from: Shop <shop@example.com>
+`,
+  },
+  {
+    kind: 'workspace',
+    file: 'workspaces/<workspace>/workspace.yaml',
+    title: 'Workspace',
+    text: 'A tenant: it owns everything in its folder and sees nothing of the others. All keys may be left out; the file must be there.',
+    example: `name: Shop
+time_zone: Europe/Berlin
+locale: en
+`,
+  },
+  {
+    kind: 'stream',
+    file: 'workspaces/<workspace>/streams/<stream>.yaml',
+    title: 'Shared stream',
+    text: 'An address that feeds any number of rules: `POST <gateway>/events/<workspace>/<stream>`. A rule that names no shared stream has one of its own.',
+    example: `key: event.order_id
+time: event.updated_at
+security: { api_keys: [backend] }
+`,
+  },
+  {
+    kind: 'notification',
+    file: 'workspaces/<workspace>/notifications/<notification>.yaml',
+    title: 'Notification',
+    text: 'What is sent, when, and to whom. `cadence`, the channels `sms` and `push`, and rules with state and time come in later versions and are refused by name until then.',
+    example: `name: Order paid
+category: orders
+security: { api_keys: [backend] }
+channels:
+  email: { template: order-paid }
+rules:
+  paid:
+    when: event.status == "paid" && event.total > 100
+    recipients:
+      from: event
+      to: { email: event.customer.email }
+      unique_id: event.order_id
+      variables:
+        first_name: event.customer.name.split(" ")[0]
+retry: { attempts: 8, first: 30s, max: 4h }
+expires: 24h
+in_doubt: hold
+`,
+  },
+  {
+    kind: 'email-template',
+    file: 'workspaces/<workspace>/templates/<template>/email.yaml',
+    title: 'Email template',
+    text: 'Subject and sender; the bodies are `email.html` and `email.txt` beside it. All are Handlebars with double braces: `{{ total }}`, `{{ customer.name }}`, `{{#if coupon}}…{{/if}}`, `{{#each items}}…{{/each}}`. Names are the fields of the event and the variables of the recipient; a variable wins.',
+    example: `subject: Order {{ order_id }} is paid
+from: Shop <shop@example.com>
+strict: false
+`,
+  },
+  {
+    kind: 'account',
+    file: 'workspaces/<workspace>/accounts/<account>.yaml',
+    title: 'Provider account',
+    text: 'A provider account of the workspace’s own. Notifications name it under `channels.email.accounts`.',
+    example: `kind: smtp
+host: smtp.example.com
+port: 465
+user: shop
+password: { secret: SHOP_SMTP_PASSWORD }
+from: Shop <shop@example.com>
+`,
+  },
+  {
+    kind: 'jwt-provider',
+    file: 'workspaces/<workspace>/jwt-providers/<provider>.yaml',
+    title: 'JWT provider',
+    text: 'An identity provider whose signed tokens may send events, where a stream or notification says `security: { jwt_provider: <provider> }`. `exp` is required in every token. `npx carillon jwt-provider check <provider>` fetches the keys and tries a token. See [Securing a stream](securing-a-stream.md).',
+    example: `jwks_url: https://auth.example.com/.well-known/jwks.json
+issuer: https://auth.example.com/
+audience: https://events.example.com
+`,
+  },
+  {
+    kind: 'integration',
+    file: 'workspaces/<workspace>/integrations/<integration>.yaml',
+    title: 'Integration',
+    text: 'Another system that recipients come from. Rules name a partner under `recipients: { from: lookup, integration: … }`; [Give us your recipients](recipients.md) is the page for those who write its endpoint. The other kinds are analytics platforms: rules name them under `cohort`, and [Connect a cohort](cohorts.md) says what to enter at each.',
+    example: `kind: lookup
+url: https://crm.example.com/recipients
+authorization: { scheme: Bearer, key: { secret: CRM_KEY } }
+match: variables.user_id
+`,
+  },
+];

@@ -1,0 +1,11 @@
+export { BROKER, FILE_SHAPES, type FileKind, type StartSettings } from '@carillon/shapes';
+export * from './files/desired.ts';
+export { fileJsonSchema } from './files/json-schemas.ts';
+export * from './files/place.ts';
+export * from './files/read-folder.ts';
+export { readStartSettings } from './files/read-start.ts';
+export { configurationReference } from './files/reference.ts';
+export { FILE_SECTIONS } from './files/reference-sections.ts';
+export * from './files/write-folder.ts';
+export type { Difference } from './plan/differences.ts';
+export * from './plan/plan.ts';

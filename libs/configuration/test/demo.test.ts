@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import {
+  FILE_SECTIONS,
+  formatFault,
+  planChanges,
+  readConfigurationFolder,
+  writeConfigurationFolder,
+} from '@carillon/configuration';
+import { EMPTY_CONFIGURATION, type NotificationBody, resourceKey } from '@carillon/domain';
+import { describe, expect, test } from 'vitest';
+import { goodFolder } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
+
+const folder = join(import.meta.dirname, '../../../docs/examples/demo');
+const files = new Map(
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [relative(folder, path).split(sep).join('/'), readFileSync(path, 'utf8')] as const;
+    }),
+);
+
+describe('the demo', () => {
+  const { resources, faults, warnings } = readConfigurationFolder(files, reading);
+
+  test('reads without a mistake, and says only that its API key has to be made', () => {
+    expect(faults.map(formatFault)).toEqual([]);
+    expect(warnings.map(({ fix }) => fix)).toEqual(['run: npx carillon api-key create backend --workspace shop']);
+  });
+
+  test('holds the stream and the rule that the first start prints a curl for', () => {
+    const byKey = new Map(resources.map((resource) => [resourceKey(resource.ref), resource.body]));
+    expect(byKey.get('stream:shop/orders')).toMatchObject({
+      key: 'event.order_id',
+      security: { api_keys: ['backend'] },
+    });
+    const notification = byKey.get('notification:shop/order-paid') as NotificationBody;
+    expect(notification.rules['paid']).toEqual({
+      stream: 'orders',
+      when: 'event.status == "paid" && event.total > 100',
+      recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event_id' },
+    });
+  });
+
+  test('names in its templates only what that curl sends', () => {
+    const template = resources.find(({ ref }) => ref.kind === 'template')?.body;
+    const names = [...JSON.stringify(template).matchAll(/\{\{\s*([a-z_.]+)\s*\}\}/g)].map(([, name]) => name);
+    expect(new Set(names)).toEqual(new Set(['customer.name', 'order_id', 'status', 'total']));
+  });
+
+  test('can be exported and applied again without a change', () => {
+    let made = 0;
+    const newId = (kind: 'notification' | 'rule'): string => {
+      made += 1;
+      return `${kind === 'rule' ? 'rul_' : 'ntf_'}${String(made).padStart(26, '0')}`;
+    };
+    const { changes } = planChanges(EMPTY_CONFIGURATION, resources, { prune: false, newId });
+    const current = {
+      number: 0,
+      resources: new Map(
+        changes.map(({ ref, body }) => [
+          resourceKey(ref),
+          { ref, body: body!, number: 0, version: 1, ruleVersions: {} },
+        ]),
+      ),
+    };
+    const exported = readConfigurationFolder(writeConfigurationFolder(current), reading);
+    expect(planChanges(current, exported.resources, { prune: true, newId }).record).toEqual([]);
+  });
+});
+
+test.each(FILE_SECTIONS.map((section) => [section.title, section] as const))(
+  'the example of the reference is right: %s',
+  (_title, { file, example }) => {
+    const path = file.replaceAll(/<workspace>/g, 'shop').replaceAll(/<[a-z]+>/g, 'order-paid');
+    const { faults } = readConfigurationFolder(new Map([...Object.entries(goodFolder), [path, example]]), reading);
+    expect(faults.map(formatFault)).toEqual([]);
+  },
+);

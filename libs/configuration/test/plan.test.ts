@@ -1,0 +1,242 @@
+import type {
+  Configuration,
+  NotificationBody,
+  Resource,
+  ResourceBodies,
+  ResourceKind,
+  RuleBody,
+} from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration, resourceKey } from '@carillon/domain';
+import { type Plan, planChanges, type WantedResource } from '@carillon/configuration';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { configurations } from './support/bodies.ts';
+
+const resource = (kind: ResourceKind, name: string, body: ResourceBodies[ResourceKind]): WantedResource =>
+  ({ ref: { kind, workspace: 'shop', name }, body, file: `${name}.yaml` }) as WantedResource;
+const rule = (more: Partial<RuleBody> = {}): RuleBody => ({
+  when: 'event.a == 1',
+  recipients: { from: 'event', to: { email: 'event.email' } },
+  ...more,
+});
+const notification = (
+  rules: Readonly<Record<string, RuleBody>>,
+  more: Partial<NotificationBody> = {},
+): NotificationBody => ({
+  channels: { email: { template: 'mail' } },
+  security: { api_keys: ['backend'] },
+  rules,
+  ...more,
+});
+const template = resource('template', 'mail', { email: { subject: 'x', text: 'y' } });
+
+let made = 0;
+const newId = (kind: 'notification' | 'rule'): string => {
+  made += 1;
+  return `${kind === 'rule' ? 'rul_' : 'ntf_'}${String(made).padStart(26, '0')}`;
+};
+const plan = (current: Configuration, desired: readonly WantedResource[], prune = false): Plan =>
+  planChanges(current, desired, { prune, newId });
+const applied = (current: Configuration, desired: readonly WantedResource[], prune = false): Configuration => {
+  const { record, faults } = plan(current, desired, prune);
+  expect(faults).toEqual([]);
+  const folded = foldConfiguration(
+    current,
+    { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: record },
+    current.number + 1,
+  );
+  expect(folded.voided).toEqual([]);
+  return folded.configuration;
+};
+const bodyOf = (configuration: Configuration, name: string): NotificationBody =>
+  configuration.resources.get(`notification:shop/${name}`)?.body as NotificationBody;
+const changeOf = ({ changes }: Plan, kind: ResourceKind, name: string) =>
+  changes.find(({ ref }) => ref.kind === kind && ref.name === name);
+
+describe('a plan', () => {
+  test('gives a new notification and its rules ids, and each rule its address', () => {
+    const after = bodyOf(
+      applied(EMPTY_CONFIGURATION, [template, resource('notification', 'paid', notification({ r: rule() }))]),
+      'paid',
+    );
+    expect(after.id).toMatch(/^ntf_/);
+    expect(after.rules['r']).toMatchObject({ path: 'shop/paid.r' });
+    expect(after.rules['r']?.id).toMatch(/^rul_/);
+  });
+
+  test('gives a rule on a shared stream no address of its own', () => {
+    const desired = [
+      template,
+      resource('stream', 'orders', { security: { api_keys: ['backend'] } }),
+      resource('notification', 'paid', { channels: {}, rules: { r: rule({ stream: 'orders' }) } }),
+    ];
+    expect(bodyOf(applied(EMPTY_CONFIGURATION, desired), 'paid').rules['r']?.path).toBeUndefined();
+  });
+
+  test('carries ids and addresses that the file does not say, and then nothing changes', () => {
+    const desired = [template, resource('notification', 'paid', notification({ r: rule() }))];
+    const current = applied(EMPTY_CONFIGURATION, desired);
+    const second = plan(current, desired);
+    expect(second.record).toEqual([]);
+    expect(second.changes.map(({ action }) => action)).toEqual(['unchanged', 'unchanged']);
+  });
+
+  test('says in paths and values what differs, and on which number it is based', () => {
+    const current = applied(EMPTY_CONFIGURATION, [
+      template,
+      resource('notification', 'paid', notification({ r: rule() })),
+    ]);
+    const next = plan(current, [
+      template,
+      resource('notification', 'paid', notification({ r: rule({ when: 'event.a == 2' }) })),
+    ]);
+    expect(changeOf(next, 'notification', 'paid')).toMatchObject({
+      action: 'update',
+      based_on: 0,
+      differences: [{ path: 'rules.r.when', before: 'event.a == 1', after: 'event.a == 2' }],
+    });
+  });
+
+  test('lists what is not in the folder and keeps it', () => {
+    const current = applied(EMPTY_CONFIGURATION, [template]);
+    const next = plan(current, []);
+    expect(changeOf(next, 'template', 'mail')?.action).toBe('missing');
+    expect(next.record).toEqual([]);
+  });
+
+  test('takes it away when told to prune', () => {
+    const current = applied(EMPTY_CONFIGURATION, [template]);
+    expect(applied(current, [], true).resources.size).toBe(0);
+  });
+
+  test('does not take away a partner that a rule asks', () => {
+    const partner = resource('integration', 'crm', {
+      kind: 'lookup',
+      url: 'https://crm.example.com/',
+      authorization: { key: { secret: 'CRM_KEY' } },
+    });
+    const asking = rule({ recipients: { from: 'lookup', integration: 'crm', user_ids: 'event.id' } });
+    const desired = [template, resource('notification', 'paid', notification({ r: asking }))];
+    const current = applied(EMPTY_CONFIGURATION, [partner, ...desired]);
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { path: 'rules.r.recipients.integration', message: 'integration crm is not in the folder and would go' },
+    ]);
+  });
+
+  test('does not take away what something that stays needs', () => {
+    const desired = [resource('notification', 'paid', notification({ r: rule() }))];
+    const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { path: 'channels.email.template', message: 'template mail is not in the folder and would go' },
+    ]);
+  });
+
+  test('keeps the JWT provider that a stream or a notification names', () => {
+    const security = { jwt_provider: 'auth' };
+    const desired = [
+      template,
+      resource('stream', 'orders', { security }),
+      resource('notification', 'paid', notification({ r: rule() }, { security })),
+    ];
+    const provider = resource('jwt_provider', 'auth', { jwks_url: 'https://auth.example.com/jwks' });
+    const current = applied(EMPTY_CONFIGURATION, [...desired, provider]);
+    const message = 'JWT provider auth is not in the folder and would go';
+    expect(plan(current, desired, true).faults).toMatchObject([
+      { file: 'paid.yaml', path: 'security.jwt_provider', message },
+      { file: 'orders.yaml', path: 'security.jwt_provider', message },
+    ]);
+  });
+
+  test('never touches API keys', () => {
+    const ref = { kind: 'api_key', workspace: 'shop', name: 'backend' } as const;
+    const key: Resource = {
+      ref,
+      body: { key_id: 'a', digest: 'b', created_at: 'c' },
+      number: 0,
+      version: 1,
+      ruleVersions: {},
+    };
+    const current = { number: 0, resources: new Map([[resourceKey(ref), key]]) };
+    expect(plan(current, [], true).changes).toEqual([]);
+  });
+});
+
+describe('a notification under another name', () => {
+  const before = () =>
+    applied(EMPTY_CONFIGURATION, [template, resource('notification', 'old', notification({ r: rule() }))]);
+
+  test('with its id in the file is a rename: ids and addresses stay, and the old name goes', () => {
+    const current = before();
+    const { id } = bodyOf(current, 'old');
+    const desired = [template, resource('notification', 'new', notification({ r: rule() }, { id: id! }))];
+    const after = applied(current, desired);
+    expect(bodyOf(after, 'new')).toEqual(bodyOf(current, 'old'));
+    expect(bodyOf(after, 'old')).toBeUndefined();
+  });
+
+  test('without an id is new, and the plan says that nobody counts as told', () => {
+    const current = before();
+    const next = plan(current, [template, resource('notification', 'new', notification({ r: rule() }))]);
+    const change = changeOf(next, 'notification', 'new');
+    expect(change?.notes[0]).toMatch(/^new: nobody counts as told; if this is another name for old \(id: ntf_/);
+    expect(changeOf(next, 'notification', 'old')?.action).toBe('missing');
+  });
+
+  test('leaves its address with the renamed rule, so a new rule that would have it is refused', () => {
+    const current = before();
+    const { id } = bodyOf(current, 'old');
+    const desired = [
+      template,
+      resource('notification', 'new', notification({ r: rule() }, { id: id! })),
+      resource('notification', 'old', notification({ r: rule() }, { id: newId('notification') })),
+    ];
+    expect(plan(current, desired).faults).toMatchObject([{ message: 'the address shop/old.r belongs to shop/new.r' }]);
+  });
+
+  test('and a rule under another name keeps its address by its id', () => {
+    const current = before();
+    const { id } = bodyOf(current, 'old').rules['r']!;
+    const after = applied(current, [
+      template,
+      resource('notification', 'old', notification({ other: rule({ id: id! }) })),
+    ]);
+    expect(bodyOf(after, 'old').rules['other']).toMatchObject({ id, path: 'shop/old.r' });
+  });
+});
+
+test('the key path of a stream cannot change after its creation', () => {
+  const body = { key: 'event.id', security: { api_keys: ['backend'] } };
+  const current = applied(EMPTY_CONFIGURATION, [resource('stream', 'orders', body)]);
+  const { faults, record } = plan(current, [resource('stream', 'orders', { ...body, key: 'event.other' })]);
+  expect(faults).toMatchObject([{ path: 'key', expected: 'event.id' }]);
+  expect(record).toEqual([]);
+});
+
+test('the address of a rule cannot change after its creation', () => {
+  const current = applied(EMPTY_CONFIGURATION, [
+    template,
+    resource('notification', 'paid', notification({ r: rule() })),
+  ]);
+  const desired = [template, resource('notification', 'paid', notification({ r: rule({ path: 'shop/paid.x' }) }))];
+  expect(plan(current, desired).faults).toMatchObject([{ path: 'rules.r.path', expected: 'shop/paid.r' }]);
+});
+
+test('applying a configuration over any other one with prune leaves what was wanted, and once more changes nothing', () => {
+  const asWanted = (configuration: Configuration): readonly WantedResource[] =>
+    [...configuration.resources.values()].map(({ ref, body }) => ({ ref, body }) as WantedResource);
+  fc.assert(
+    fc.property(configurations, configurations, (first, second) => {
+      const streams = new Set([...first.resources.keys()].filter((key) => key.startsWith('stream:')));
+      fc.pre(![...second.resources.keys()].some((key) => streams.has(key)));
+      const start = plan(EMPTY_CONFIGURATION, asWanted(first));
+      fc.pre(start.faults.length === 0);
+      const current = applied(EMPTY_CONFIGURATION, asWanted(first));
+      const next = plan(current, asWanted(second), true);
+      fc.pre(next.faults.length === 0);
+      const after = applied(current, asWanted(second), true);
+      expect([...after.resources.keys()].toSorted()).toEqual([...second.resources.keys()].toSorted());
+      expect(plan(after, asWanted(second), true).record).toEqual([]);
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -1,0 +1,44 @@
+import { EMPTY_CONFIGURATION, type Expression, type ExpressionFault } from '@carillon/domain';
+import { err, ok } from '@carillon/kernel';
+import type { ExpressionCheck, ReadingContext, TemplateCheck } from '@carillon/configuration';
+
+const placeIn = (text: string, at: number): { line: number; column: number } => {
+  const before = text.slice(0, at).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+};
+
+/** A language in which everything may be written but the character §; enough to see where a fault is shown. */
+export const smallLanguage: ExpressionCheck = {
+  compile(source) {
+    const faults: ExpressionFault[] = [...source.matchAll(/§/g)].map(({ index }) => ({
+      ...placeIn(source, index),
+      message: 'unexpected §',
+      fix: 'remove it',
+    }));
+    const expression: Expression = {
+      source,
+      fields: [],
+      usesItem: /\bitem\b/.test(source),
+      evaluate: () => ({ ok: false, error: 'not evaluated here' }),
+      explain: () => [],
+      requirement: () => ({ kind: 'unknown' }),
+    };
+    return faults.length > 0 ? err(faults) : ok(expression);
+  },
+};
+
+/** Templates in which only {{§}} is wrong. */
+export const smallTemplates: TemplateCheck = {
+  check: (template) =>
+    (['subject', 'from', 'html', 'text'] as const).flatMap((part) => {
+      const text = template[part] ?? '';
+      const at = text.indexOf('§');
+      return at < 0 ? [] : [{ part, ...placeIn(text, at), message: 'unexpected §', fix: 'remove it' }];
+    }),
+};
+
+export const reading: ReadingContext = {
+  language: smallLanguage,
+  templates: smallTemplates,
+  current: EMPTY_CONFIGURATION,
+};

@@ -1,0 +1,118 @@
+import { parseDuration } from '@carillon/kernel';
+import { z } from 'zod';
+import { duration, expression, keys, said, slug, text } from './shape-parts.ts';
+
+/** Who may send: the part of streams and notifications that says so, and the JWT providers that it may name. */
+
+const CLAIM_NAME = /^(?!__proto__$|constructor$)[^\s"\\]{1,200}$/;
+
+/** That exactly one of the two stands here, `check-security.ts` says, because it can say what to do. */
+export const security = keys({
+  api_keys: said(
+    z
+      .array(slug)
+      .min(1, { error: 'one API key, or two while rotating' })
+      .max(2, { error: 'one API key, or two while rotating' })
+      .exactOptional(),
+    {
+      description:
+        'Names of API keys of the workspace that may send here: one, or two while rotating. Either this or `jwt_provider`.',
+      example: ['backend'],
+    },
+  ),
+  jwt_provider: said(slug.exactOptional(), {
+    description:
+      'Name of a JWT provider of the workspace (jwt-providers/<name>.yaml): its tokens may send here. Either this or `api_keys`.',
+    example: 'auth',
+  }),
+  claims: said(
+    z
+      .record(z.string().regex(CLAIM_NAME, { error: 'the name of a claim, without spaces and quotes' }), expression())
+      .refine((claims) => Object.keys(claims).length <= 10, { error: 'at most 10 claims' })
+      .exactOptional(),
+    {
+      description:
+        'With `jwt_provider`: claims of the token, each with the field of the event that has to hold the same text or whole number. An event for which it does not is refused (403).',
+      example: { sub: 'event.user_id' },
+    },
+  ),
+});
+
+const webAddress = z.string().max(2048, { error: 'at most 2048 characters' }).refine(isWebAddress, {
+  error: 'an address such as https://auth.example.com/jwks, without user, password and #',
+});
+
+function isWebAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, username, password, hash } = new URL(address);
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && hash === '';
+}
+
+/** A tolerance beyond this would be a longer life for every token. */
+const MOST_CLOCK_TOLERANCE = 600_000;
+
+const tolerance = duration.refine(
+  (span) => {
+    const read = parseDuration(span);
+    return !read.ok || read.value <= MOST_CLOCK_TOLERANCE;
+  },
+  { error: 'a duration of at most 10m' },
+);
+
+const ONE_OR_MORE = { error: 'a text, or a list of 1 to 20' };
+const oneOrMore = z.union([text(500), z.array(text(500)).min(1, ONE_OR_MORE).max(20, ONE_OR_MORE)], ONE_OR_MORE);
+
+/**
+ * Signatures that a public key verifies. No HS*: with those whoever knows the public key could sign (RFC 8725, 2.1);
+ * and no `none`.
+ */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
+
+export const jwtProviderShape = keys({
+  jwks_url: said(webAddress, {
+    description: 'Address of the JSON Web Key Set: the public keys that verify the tokens.',
+    example: 'https://auth.example.com/.well-known/jwks.json',
+  }),
+  issuer: said(text(500).exactOptional(), {
+    description: 'The token’s `iss` has to be exactly this.',
+    otherwise: 'any',
+    example: 'https://auth.example.com/',
+  }),
+  audience: said(oneOrMore.exactOptional(), {
+    description:
+      'The token’s `aud` has to hold this, or one of these. Left out, tokens that the issuer made for somebody else are taken too.',
+    otherwise: 'any',
+    example: 'https://events.example.com',
+  }),
+  algorithms: said(z.array(z.enum(algorithms)).min(1, { error: 'at least one algorithm' }).exactOptional(), {
+    description: 'Signatures that are taken. Only those that a public key verifies can be named; never HS256 or none.',
+    default: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
+    example: ['RS256'],
+  }),
+  token_type: said(text(100).exactOptional(), {
+    description: 'The token’s header `typ` has to be this.',
+    otherwise: 'none, `JWT` or `at+jwt`',
+    example: 'at+jwt',
+  }),
+  clock_tolerance: said(tolerance.exactOptional(), {
+    description: 'How far the clocks of the issuer and of Carillon may be apart; at most 10m.',
+    default: '60s',
+  }),
+  max_token_age: said(duration.exactOptional(), {
+    description: 'How old a token may be, counted from its `iat`, which it then has to have.',
+    otherwise: 'as long as its `exp` says',
+    example: '1h',
+  }),
+});
