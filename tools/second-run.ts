@@ -1,4 +1,5 @@
-/** Which files of tests get a second run, and what of the two runs counts: docs/decisions/0020. */
+/** Which files of tests get a second run, and what of the two runs counts: docs/decisions/0023. */
+import { laneOf } from './lanes.ts';
 import type { Report } from './test-results.ts';
 
 type TestFile = Report['testResults'][number];
@@ -6,22 +7,20 @@ type TestFile = Report['testResults'][number];
 /** More failed files than these are no chance. */
 export const FILES_RUN_AGAIN = 2;
 
-/** What runs a browser, processes or sockets, and so rests on the machine's timing as well. */
-const RUNS_THE_PRODUCT = /^(?:test\/(?:e2e|integration|deploy|walkthrough)|apps\/[^/]+\/test)\//;
-/** Among them, what proves a promise by chance or under load. */
-const PROOF = /\/(?:backup|clock|lookup-crash|outage|overload|restore)\.test\.ts$/;
+/** A crash run looks for what is rare: one failure is a finding. */
+const isCrashRun = (file: string): boolean => file.startsWith('test/chaos/');
 
 const hasFailed = (file: TestFile): boolean => file.status === 'failed';
 
 /**
- * The failed files, if they may be run once more: at most {@link FILES_RUN_AGAIN}, all of them tests of the running
- * product. A proof (a law, a model, a crash run, a fuzzed case) that failed once has found something, and is never run again.
+ * The failed files, if they may be run once more: at most {@link FILES_RUN_AGAIN}, all of them in the lane that runs the
+ * product with its processes and browsers. What failed in another lane, or in a crash run, has found something.
  * `nameOf` gives a file's path from the root, with slashes.
  */
 export function filesToRunAgain(first: Report, nameOf: (file: string) => string): string[] {
   const failed = first.testResults.filter(hasFailed).map((file) => nameOf(file.name));
   const may =
-    failed.length <= FILES_RUN_AGAIN && failed.every((name) => RUNS_THE_PRODUCT.test(name) && !PROOF.test(name));
+    failed.length <= FILES_RUN_AGAIN && failed.every((file) => laneOf(file) === 'product' && !isCrashRun(file));
   return may ? failed : [];
 }
 

@@ -18,8 +18,8 @@ export type Judgement = {
 };
 
 /**
- * Counts tests; nothing that went wrong counts as nothing: a file that could not be loaded is one failure, and so is a
- * run that failed without naming a test, such as one with an unhandled rejection, without a report, or without a test.
+ * Counts the tests of a lane; nothing that went wrong counts as nothing: a file that could not be loaded is one failure,
+ * and so is a run that failed without naming a test, such as one with an unhandled rejection or without a report.
  */
 export function countTests(report: Report | undefined, { exitCode, filtered, strict }: Judgement): Counts {
   let [passed, failed, skipped] = [0, 0, 0];
@@ -31,8 +31,19 @@ export function countTests(report: Report | undefined, { exitCode, filtered, str
   }
   if (filtered) skipped = 0;
   if (strict) [failed, skipped] = [failed + skipped, 0];
-  if (failed === 0 && (exitCode !== 0 || passed + skipped === 0)) failed = 1;
+  if (failed === 0 && (exitCode !== 0 || !report)) failed = 1;
   return { passed, failed, skipped };
+}
+
+/** The sum over lanes. A run without any test is a failure: what was asked for is not there. */
+export function sumOf(lanes: readonly Counts[]): Counts {
+  const total = (of: (counts: Counts) => number): number => lanes.reduce((sum, counts) => sum + of(counts), 0);
+  const [passed, failed, skipped] = [
+    total((one) => one.passed),
+    total((one) => one.failed),
+    total((one) => one.skipped),
+  ];
+  return { passed, failed: passed + failed + skipped === 0 ? 1 : failed, skipped };
 }
 
 export const closingLine = ({ passed, failed, skipped }: Counts): string =>

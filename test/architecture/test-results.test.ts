@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closingLine, countTests, type Report } from '../../tools/test-results.ts';
+import { closingLine, countTests, sumOf, type Report } from '../../tools/test-results.ts';
 
 const report = (...files: [status: string, ...tests: string[]][]): Report => ({
   testResults: files.map(([status, ...tests]) => ({
@@ -37,6 +37,11 @@ describe('the closing line', () => {
   test('never calls a failed run a success', () => {
     expect(line(report(['passed', 'passed']), { ...plain, exitCode: 1 })).toBe('1 passed, 1 failed');
     expect(line(undefined, plain)).toBe('0 passed, 1 failed');
-    expect(line(report(), plain)).toBe('0 passed, 1 failed');
+  });
+
+  test('sums lanes, of which some may have no such test, but not all', () => {
+    const [none, some] = [countTests(report(), plain), countTests(report(['passed', 'passed', 'skipped']), plain)];
+    expect(closingLine(sumOf([none, some, some]))).toBe('2 passed, 0 failed, 2 skipped');
+    expect(closingLine(sumOf([none, none]))).toBe('0 passed, 1 failed');
   });
 });

@@ -10,7 +10,7 @@ const [embedded, cluster] = partsOf(page);
 
 const namesOf = (ends: readonly CaseEnd[]): readonly string[] => ends.map((end) => caseKey(end.case)).toSorted();
 
-/** That it ended so is looked at where it is let fail: `embedded/failpoints/failpoints.test.ts`. */
+/** That it ended so is looked at where it is let fail: `embedded/failpoints/failpoints.proof.test.ts`. */
 describe('docs/failpoints.md says how it ended at every place', () => {
   it('of the one process, whatever the failure', () => {
     const all = everyCase(FAILPOINT_ACTIONS).map(caseKey).toSorted();

@@ -10,7 +10,7 @@ Runs the roles of the product over ports in memory, with faults, in an order tha
 the same every time. Ends with 1 at the first broken promise, and prints what happened in that run.
 
   --seeds N    how many seeds (2000 unless set)
-  --seed S     the first one (drawn and printed unless set; npm test has those from 1); alone, it is the only one
+  --seed S     the first one (drawn and printed unless set; npm run proof has those from 1); alone, it is the only one
   --history    prints what happened in each run, also where every promise held
   --bug NAME   plants a bug, to see that it is found:
 ${Object.keys(PLANTED_BUGS)

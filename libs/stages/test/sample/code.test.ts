@@ -8,7 +8,7 @@ const facts = (event: CodeFacts['event']): CodeFacts => ({
   notes: ['Sends an event.'],
 });
 
-/* That the programs run, and send what they should, is shown in test/integration/product/code-samples.test.ts. */
+/* That the programs run, and send what they should, is shown in test/integration/product/code-samples.proof.test.ts. */
 
 describe('a code sample', () => {
   it('in curl is one command', () => {

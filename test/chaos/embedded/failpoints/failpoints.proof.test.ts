@@ -30,7 +30,7 @@ const otherwise = (ends: readonly CaseEnd[]): readonly string[] =>
         : [`${keyOf(end)}: ${end.state} ${end.messages}, written is ${state} ${messages}`];
     });
 
-/** Chooses the cases that are killed; the same ones each time in `npm test`. */
+/** Chooses the cases that are killed; the same ones each time in `npm run proof`. */
 const seed = Number(process.env['FAILPOINTS_SEED'] ?? 1);
 /** Each place has an error in place of an answer, and a kill costs a start: `npm run chaos` kills at all of them. */
 const SHARE_KILLED = 0.35;

@@ -9,7 +9,7 @@ import { SETTLED_WITHIN } from './settle.ts';
 import { slacksOf } from './slack.ts';
 import { findLate, judge, type Course } from './verdict.ts';
 
-/** The audit, which sees most of these too and in its own way, is tested by itself (audit.test.ts). */
+/** The audit, which sees most of these too and in its own way, is tested by itself (audit.proof.test.ts). */
 const kinds = (course: Course, evidence: Evidence): readonly string[] =>
   judge(course, evidence)
     .map(({ kind }) => kind)

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { matchesGlob, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { laneFiles, laneOf, LANES } from '../../tools/lanes.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const committed = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.test\.tsx?$/.test(file) && existsSync(join(root, file)));
+
+describe('every test', () => {
+  test('is in one lane', () => {
+    const chosenBy = (file: string): string[] =>
+      LANES.filter((lane) => {
+        const { include, exclude } = laneFiles(lane);
+        return matchesGlob(file, include) && !exclude.some((pattern) => matchesGlob(file, pattern));
+      });
+    expect(committed.filter((file) => chosenBy(file).join() !== laneOf(file))).toEqual([]);
+    expect(new Set(committed.map(laneOf))).toEqual(new Set(LANES));
+  });
+
+  test('has a suffix that names a lane, or none but `.test`', () => {
+    const odd = committed.filter((file) => /\.\w+\.test\.tsx?$/.test(file) && laneOf(file) === 'fast');
+    expect(odd).toEqual([]);
+  });
+
+  /** Which lane it takes to use something. */
+  const NOT_FAST =
+    /describeWith\(|@carillon\/testing\/(services|cluster)'|\b(startProduct|startCarillon|openEmbedded|chromium\.launch)\(/;
+  const NOT_DAILY = /\b(planting\(|PLANTED_BUGS)/;
+
+  const using = (pattern: RegExp, lanes: readonly string[]): string[] =>
+    committed.filter((file) => lanes.includes(laneOf(file)) && pattern.test(readFileSync(join(root, file), 'utf8')));
+
+  test('of the fast lane starts no server, no browser and nothing of the product', () => {
+    expect(using(NOT_FAST, ['fast']).filter((file) => !file.endsWith('architecture/lanes.test.ts'))).toEqual([]);
+  });
+
+  test('with a bug planted into the product is a proof', () => {
+    expect(using(NOT_DAILY, ['server', 'product'])).toEqual([]);
+  });
+});
