@@ -55,6 +55,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/cli': ['commander', 'yaml'],
   'apps/control': [...SERVER, 'fastify-type-provider-zod', 'yaml', 'zod'],
   'apps/gateway': SERVER,
+  'libs/adapters/bounces': ['postal-mime', 'smtp-server'],
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],

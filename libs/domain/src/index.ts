@@ -29,6 +29,8 @@ export * from './lookups/integration.ts';
 export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
+export * from './receipts/receipt-token.ts';
+export * from './receipts/report.ts';
 export * from './rules/compiled-rule.ts';
 export * from './rules/expression.ts';
 export * from './rules/recipient.ts';

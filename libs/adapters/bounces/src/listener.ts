@@ -1,0 +1,105 @@
+import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+/** limits-and-errors.md 2.7. */
+export const MAX_BOUNCE_BYTES = 256 * 1024;
+const MAX_CONNECTIONS = 20;
+const CONNECTION_LIFE = 30_000;
+
+export type BounceListenerOptions = {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** LMTP is what a mail server in front of us speaks; over SMTP it may also be reached as the host of an MX record. */
+  readonly protocol: 'smtp' | 'lmtp';
+  /** The token of an address that takes reports; null for every other address, which is refused. */
+  readonly tokenOf: (address: string) => string | null;
+  /**
+   * Takes one mail. It is answered 250 after this resolves, and 451 where it rejects: the other side brings it again.
+   * The same mail may come twice.
+   */
+  readonly take: (token: string, raw: Uint8Array) => Promise<void>;
+  /** Told of what was refused, without address or content. */
+  readonly refused?: (reason: 'recipient' | 'too_large' | 'unavailable') => void;
+};
+
+export type BounceListener = { readonly port: number; readonly close: () => Promise<void> };
+
+/**
+ * Takes mail that comes back, for addresses of our own attempts and for nobody else: no relaying, no VRFY, no login, one
+ * recipient a mail, at most 256 KiB, 20 connections of 30 s. It never sends anything.
+ */
+export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
+  const refused = options.refused ?? (() => undefined);
+  const server = new SMTPServer({
+    lmtp: options.protocol === 'lmtp',
+    name: 'carillon',
+    banner: 'Carillon takes delivery reports',
+    size: MAX_BOUNCE_BYTES,
+    maxClients: MAX_CONNECTIONS,
+    socketTimeout: CONNECTION_LIFE,
+    closeTimeout: 1_000,
+    authOptional: true,
+    disableReverseLookup: true,
+    disabledCommands: ['AUTH', 'STARTTLS', 'VRFY', 'HELP', 'XCLIENT', 'XFORWARD'],
+    logger: false,
+    onRcptTo({ address }, session, done) {
+      if (session.envelope.rcptTo.length > 0) return done(reply(452, '4.5.3 One recipient at a time'));
+      if (options.tokenOf(address) !== null) return done();
+      refused('recipient');
+      return done(reply(550, '5.1.1 Nobody takes mail here'));
+    },
+    onData(stream, session, done) {
+      const [recipient] = session.envelope.rcptTo;
+      const token = recipient ? options.tokenOf(recipient.address) : null;
+      void answer(stream, token, done);
+    },
+  });
+
+  async function answer(
+    stream: SMTPServerDataStream,
+    token: string | null,
+    done: (error?: Error | null) => void,
+  ): Promise<void> {
+    const refusal = await takeMail(stream, token).catch(() => reply(451, '4.3.0 Try again later'));
+    done(refusal);
+  }
+
+  async function takeMail(stream: SMTPServerDataStream, token: string | null): Promise<Error | null> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes <= MAX_BOUNCE_BYTES) pieces.push(piece);
+    }
+    if (token === null) return reply(550, '5.1.1 Nobody takes mail here');
+    if (bytes > MAX_BOUNCE_BYTES || stream.sizeExceeded) {
+      refused('too_large');
+      return reply(552, '5.3.4 A report has at most 256 KiB');
+    }
+    try {
+      await options.take(token, Buffer.concat(pieces));
+      return null;
+    } catch {
+      refused('unavailable');
+      return reply(451, '4.3.0 Try again later');
+    }
+  }
+
+  // A sender that drips a byte now and then is never idle, so the life of a connection has an end of its own.
+  server.server.on('connection', (socket) => {
+    const timer = setTimeout(() => socket.destroy(), CONNECTION_LIFE);
+    socket.once('close', () => clearTimeout(timer));
+  });
+  // A connection that breaks is the other side's affair; without a listener it would end the process.
+  server.on('error', () => undefined);
+  server.listen(options.port, options.host);
+  await once(server.server, 'listening');
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    close: () => new Promise<void>((done) => server.close(() => done())),
+  };
+}
+
+const reply = (responseCode: number, message: string): Error => Object.assign(new Error(message), { responseCode });

@@ -1,0 +1,155 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  MAX_BOUNCE_BYTES,
+  startBounceListener,
+  type BounceListener,
+  type BounceListenerOptions,
+} from '../src/index.ts';
+
+const started: BounceListener[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(started.splice(0).map((listener) => listener.close()));
+});
+
+async function start(options: Partial<BounceListenerOptions> = {}) {
+  const taken: { readonly token: string; readonly text: string }[] = [];
+  const refusals: string[] = [];
+  const listener = await startBounceListener({
+    host: '127.0.0.1',
+    port: 0,
+    protocol: 'smtp',
+    tokenOf: (address) => /^(tok-\d)@bounces\.test$/i.exec(address)?.[1] ?? null,
+    take: (token, raw) => {
+      taken.push({ token, text: Buffer.from(raw).toString('utf8') });
+      return Promise.resolve();
+    },
+    refused: (reason) => refusals.push(reason),
+    ...options,
+  });
+  started.push(listener);
+  return { listener, taken, refusals };
+}
+
+/** A client that says one line at a time and hears one reply to it. */
+async function dial({ port }: BounceListener) {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  let heard = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => (heard += piece));
+  socket.on('error', () => undefined);
+  async function reply(): Promise<string> {
+    while (!/^\d{3} .*\r\n/m.test(heard)) {
+      if (socket.closed) return 'closed';
+      await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    }
+    const all = heard;
+    heard = '';
+    return all.trim().split('\r\n').at(-1) ?? '';
+  }
+  await reply();
+  return {
+    socket,
+    reply,
+    say: (line: string) => {
+      socket.write(`${line}\r\n`);
+      return reply();
+    },
+  };
+}
+
+describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
+  const greet = protocol === 'smtp' ? 'EHLO relay.test' : 'LHLO relay.test';
+
+  it('takes a mail for an address of ours, once it is safe', async () => {
+    const { listener, taken } = await start({ protocol });
+    const client = await dial(listener);
+    await client.say(greet);
+    expect(await client.say('MAIL FROM:<>')).toMatch(/^250/);
+    expect(await client.say('RCPT TO:<TOK-1@bounces.test>')).toMatch(/^250/);
+    expect(await client.say('DATA')).toMatch(/^354/);
+    expect(await client.say('Subject: x\r\n\r\n..dot\r\n.')).toMatch(/^250/);
+    expect(taken).toEqual([{ token: 'TOK-1', text: 'Subject: x\r\n\r\n.dot\r\n' }]);
+  });
+
+  it('refuses every other address, and says nothing of what there is', async () => {
+    const { listener, refusals } = await start({ protocol });
+    const client = await dial(listener);
+    await client.say(greet);
+    await client.say('MAIL FROM:<a@example.com>');
+    for (const address of ['postmaster@bounces.test', 'b@example.com', 'tok-1@example.com']) {
+      expect(await client.say(`RCPT TO:<${address}>`)).toBe('550 5.1.1 Nobody takes mail here');
+    }
+    expect(refusals).toEqual(['recipient', 'recipient', 'recipient']);
+    expect(await client.say('VRFY tok-1@bounces.test')).toMatch(/^5\d\d/);
+    expect(await client.say('AUTH PLAIN AGEAYg==')).toMatch(/^5\d\d/);
+  });
+
+  it('takes one recipient a mail', async () => {
+    const { listener } = await start({ protocol });
+    const client = await dial(listener);
+    await client.say(greet);
+    await client.say('MAIL FROM:<>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    expect(await client.say('RCPT TO:<tok-2@bounces.test>')).toMatch(/^452/);
+  });
+
+  it('asks to come again where it cannot be kept', async () => {
+    const { listener, refusals } = await start({ protocol, take: () => Promise.reject(new Error('no log')) });
+    const client = await dial(listener);
+    await client.say(greet);
+    await client.say('MAIL FROM:<>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    await client.say('DATA');
+    expect(await client.say('x\r\n.')).toMatch(/^451/);
+    expect(refusals).toEqual(['unavailable']);
+  });
+
+  it('refuses what is too large, before it is sent where its size is said, and else behind it', async () => {
+    const { listener, taken } = await start({ protocol });
+    const client = await dial(listener);
+    await client.say(greet);
+    expect(await client.say(`MAIL FROM:<> SIZE=${MAX_BOUNCE_BYTES + 1}`)).toMatch(/^552/);
+    await client.say('MAIL FROM:<>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    await client.say('DATA');
+    const line = `${'x'.repeat(998)}\r\n`;
+    expect(await client.say(`${line.repeat(400)}.`)).toMatch(/^552/);
+    expect(taken).toEqual([]);
+  });
+});
+
+describe('the listener', () => {
+  it('talks to twenty at a time', async () => {
+    const { listener } = await start();
+    const clients = [];
+    for (let each = 0; each < 20; each += 1) clients.push(await dial(listener));
+    expect(await clients[19]?.say('EHLO relay.test')).toMatch(/^250/);
+    const one = connect(listener.port, '127.0.0.1');
+    sockets.push(one);
+    const [greeting] = (await once(one.setEncoding('utf8'), 'data')) as [string];
+    expect(greeting).toMatch(/^421/);
+  });
+
+  it('ends what it has open when it closes, and a client that breaks off harms nobody', async () => {
+    const { listener, taken } = await start();
+    const client = await dial(listener);
+    await client.say('EHLO relay.test');
+    await client.say('MAIL FROM:<>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    await client.say('DATA');
+    client.socket.write('half a mail');
+    client.socket.destroy();
+    const other = await dial(listener);
+    expect(await other.say('EHLO relay.test')).toMatch(/^250/);
+    expect(taken).toEqual([]);
+  });
+
+  it('says why where its port is taken', async () => {
+    const { listener } = await start();
+    await expect(start({ port: listener.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});

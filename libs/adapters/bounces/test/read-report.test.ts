@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { readMailReport } from '../src/index.ts';
+
+const TOKEN = '0123456789abcdefghjkmnpqrs-1-0123456789';
+
+/** As Postfix 3.7 writes it: notice, status and the message that came back. */
+const dsn = (recipient: string, received = 'relay.test'): string =>
+  [
+    `Received: by ${received} (Postfix); Sun, 22 Nov 2026 10:00:05 +0000 (UTC)`,
+    'From: MAILER-DAEMON@relay.test (Mail Delivery System)',
+    'Subject: Undelivered Mail Returned to Sender',
+    `To: ${TOKEN}@bounces.test`,
+    'Auto-Submitted: auto-replied',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="B1"',
+    '',
+    '--B1',
+    'Content-Description: Notification',
+    'Content-Type: text/plain; charset=us-ascii',
+    '',
+    'This is the mail system at host relay.test.',
+    '',
+    '--B1',
+    'Content-Description: Delivery report',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; relay.test',
+    'X-Postfix-Queue-ID: 4F2A1',
+    '',
+    recipient,
+    '',
+    '--B1',
+    'Content-Description: Undelivered Message',
+    'Content-Type: message/rfc822',
+    '',
+    'From: shop@example.com',
+    'Content-Type: message/delivery-status',
+    '',
+    'Action: delivered',
+    'Status: 2.0.0',
+    '--B1--',
+    '',
+  ].join('\r\n');
+
+const status = (
+  action: string,
+  code: string,
+  diagnostic = 'smtp; 550 5.1.1 <a@example.com>: no such\r\n    user',
+): string =>
+  [
+    'Final-Recipient: rfc822; a@example.com',
+    `Action: ${action}`,
+    `Status: ${code}`,
+    `Diagnostic-Code: ${diagnostic}`,
+  ].join('\r\n');
+
+const read = (mail: string) => readMailReport(Buffer.from(mail), TOKEN);
+async function reportOf(mail: string) {
+  const reading = await read(mail);
+  if (reading.kind !== 'report') throw new Error(reading.kind);
+  return reading.report;
+}
+
+describe('a delivery status notification', () => {
+  it.each([
+    ['failed', '5.1.1', 'bounced', 'hard_bounce'],
+    ['failed', '5.1.2', 'bounced', 'hard_bounce'],
+    ['failed', '5.1.6', 'bounced', 'hard_bounce'],
+    ['failed', '5.1.10', 'bounced', 'hard_bounce'],
+    ['failed', '5.2.1', 'bounced', 'hard_bounce'],
+    ['failed', '5.2.2', 'bounced', null],
+    ['failed', '5.7.1', 'bounced', null],
+    ['failed', '4.4.7', 'bounced', null],
+    ['Failed (expired)', '4.4.1', 'bounced', null],
+    ['delayed', '4.4.1', 'note', null],
+    ['relayed', '2.0.0', 'note', null],
+    ['expanded', '2.0.0', 'note', null],
+    ['delivered', '2.0.0', 'delivered', null],
+    ['delivered', '5.1.1', 'delivered', null],
+    ['invented', '5.1.1', 'note', null],
+  ])('%s %s means %s, suppressed: %s', async (action, code, verdict, suppress) => {
+    expect(await reportOf(dsn(status(action, code)))).toMatchObject({ source: 'dsn', verdict, suppress, code });
+  });
+
+  it('keeps the words of the server that refused, on one line', async () => {
+    const { detail, token } = await reportOf(dsn(status('failed', '5.1.1')));
+    expect(detail).toBe('failed: 5.1.1: smtp; 550 5.1.1 <a@example.com>: no such user');
+    expect(token).toBe(TOKEN);
+  });
+
+  it('of several recipients counts the worst, since ours was one before an alias made several', async () => {
+    const both = `${status('delivered', '2.0.0')}\r\n\r\n${status('failed', '5.2.2')}`;
+    expect(await reportOf(dsn(both))).toMatchObject({ verdict: 'bounced', code: '5.2.2' });
+  });
+
+  it('that is handed over again by another server is the same; about something else, another', async () => {
+    const one = await reportOf(dsn(status('failed', '5.1.1')));
+    expect((await reportOf(dsn(status('failed', '5.1.1'), 'other.test'))).eventId).toBe(one.eventId);
+    expect((await reportOf(dsn(status('delayed', '4.4.1')))).eventId).not.toBe(one.eventId);
+  });
+
+  it('cannot put a line into our words', async () => {
+    const { detail } = await reportOf(dsn(status('failed', '5.0.0', 'smtp; 550 \u0000\u001b[31mred\r\n\tSubject: x')));
+    expect(detail).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe('an abuse report', () => {
+  const arf = (type: string): string =>
+    [
+      'From: fbl@isp.test',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/report; report-type=feedback-report; boundary=X',
+      '',
+      '--X',
+      'Content-Type: text/plain',
+      '',
+      'A complaint.',
+      '--X',
+      'Content-Type: message/feedback-report',
+      '',
+      `Feedback-Type: ${type}`,
+      'User-Agent: FBL/1.0',
+      'Version: 1',
+      '--X--',
+      '',
+    ].join('\r\n');
+
+  it.each([
+    ['abuse', 'complained', 'complaint'],
+    ['Fraud', 'complained', 'complaint'],
+    ['not-spam', 'note', null],
+    ['virus', 'note', null],
+    ['other', 'note', null],
+  ])('of type %s means %s, suppressed: %s', async (type, verdict, suppress) => {
+    expect(await reportOf(arf(type))).toMatchObject({ source: 'arf', verdict, suppress });
+  });
+});
+
+describe('other mail', () => {
+  it.each([
+    ['an absence note', 'From: a@example.com\r\nSubject: Out of office\r\n\r\nI am away.\r\n'],
+    ['an empty mail', ''],
+    ['a report without a status', dsn('Final-Recipient: rfc822; a@example.com')],
+    ['a status in the text of a mail', `Subject: x\r\n\r\n${status('failed', '5.1.1')}\r\n`],
+  ])('%s is no report', async (_, mail) => {
+    expect(await read(mail)).toEqual({ kind: 'none' });
+  });
+
+  it('of a hundred parts inside each other is not taken apart', async () => {
+    const open = Array.from(
+      { length: 100 },
+      (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`,
+    );
+    expect(
+      await read(`MIME-Version: 1.0\r\n${open.join('')}Content-Type: message/delivery-status\r\n\r\nAction: failed`),
+    ).toEqual({
+      kind: 'unreadable',
+    });
+  });
+
+  it('of random bytes never throws', async () => {
+    const bytes = Uint8Array.from({ length: 5_000 }, (_, at) => (at * 7919) % 256);
+    expect(['none', 'unreadable']).toContain((await readMailReport(bytes, TOKEN)).kind);
+  });
+});

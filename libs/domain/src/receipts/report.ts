@@ -1,0 +1,45 @@
+import type { Instant } from '@carillon/kernel';
+
+/** Who reports what became of a message after a provider had taken it (delivery.md section 5). */
+export const RECEIPT_SOURCES = ['twilio', 'ses', 'sendgrid', 'mailgun', 'postmark', 'dsn', 'arf'] as const;
+export type ReceiptSource = (typeof RECEIPT_SOURCES)[number];
+
+/** What a report says. A `note` changes no state: the message was delayed, relayed, opened, or is still on its way. */
+export type ReportVerdict = 'delivered' | 'bounced' | 'complained' | 'note';
+
+/** Why an address gets nothing more on its channel. One entry stands for each source, so that each can be undone alone. */
+export type ReportedSuppression = 'hard_bounce' | 'complaint' | 'stop';
+
+/**
+ * One report of a provider about one message, in our words. Whatever its verdict, it proves that the attempt which its
+ * token names was accepted: nobody reports on a message that he never took.
+ */
+export type Report = {
+  readonly source: ReceiptSource;
+  /** The provider's own name of this report. A report that comes again has the same. */
+  readonly eventId: string;
+  /** The receipt token that came back with it, as text that nobody has checked; null where none came back. */
+  readonly token: string | null;
+  readonly verdict: ReportVerdict;
+  /** Set where the report condemns the address and not only this message. */
+  readonly suppress: ReportedSuppression | null;
+  /** The operator should look at it: a problem of the account or of the content, not of this address. */
+  readonly alert: boolean;
+  /** The provider's code, such as `5.1.1` or `30005`; empty where it gave none. */
+  readonly code: string;
+  /** The provider's own words, without control characters, at most 500 characters. They may quote the address. */
+  readonly detail: string;
+  /** When it happened, by the provider's clock; null where it did not say. */
+  readonly at: Instant | null;
+};
+
+const MAX_DETAIL = 500;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** A provider's words in one line that a log, a page or a terminal can show. */
+export const providerWords = (text: string): string =>
+  text.toWellFormed().replace(CONTROL, ' ').trim().slice(0, MAX_DETAIL).toWellFormed();
+
+/** Status codes (RFC 3463) that say that the mailbox does not exist: limits-and-errors.md 1.1b. */
+const DEAD_MAILBOX: ReadonlySet<string> = new Set(['5.1.1', '5.1.2', '5.1.6', '5.1.10', '5.2.1']);
+export const isDeadMailbox = (status: string): boolean => DEAD_MAILBOX.has(status);

@@ -1,0 +1,69 @@
+import { readReceiptToken, writeReceiptToken, type KeyedHash, type ReportedAttempt } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const DIGITS = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
+/** A hash that depends on every part and on the key; the real one is the ids port's. */
+const keyedBy =
+  (key: string): KeyedHash =>
+  (...parts) => {
+    let state = 17;
+    for (const letter of [key, ...parts].join('|')) state = (state * 31 + letter.charCodeAt(0)) % 1_000_000_007;
+    return Array.from({ length: 26 }, (_, at) => DIGITS[(state >> (at % 20)) % 32]).join('');
+  };
+const keyed = keyedBy('ours');
+const attempts: fc.Arbitrary<ReportedAttempt> = fc.record({
+  deliveryId: fc
+    .string({ unit: fc.constantFrom(...DIGITS), minLength: 26, maxLength: 26 })
+    .map((id) => `dlv_${id}` as DeliveryId),
+  attempt: fc.integer({ min: 1, max: 999 }),
+});
+
+describe('a receipt token', () => {
+  it('names its attempt, whatever a mail server does to its case', () => {
+    fc.assert(
+      fc.property(attempts, (reported) => {
+        const token = writeReceiptToken(reported, keyed);
+        expect(readReceiptToken(token, keyed)).toEqual(reported);
+        expect(readReceiptToken(token.toUpperCase(), keyed)).toEqual(reported);
+      }),
+    );
+  });
+
+  it('fits into the local part of an address, a path and a header', () => {
+    fc.assert(
+      fc.property(attempts, (reported) => {
+        expect(writeReceiptToken(reported, keyed)).toMatch(/^[a-z0-9-]{1,41}$/);
+      }),
+    );
+  });
+
+  it('of another deployment names nothing', () => {
+    fc.assert(
+      fc.property(attempts, (reported) => {
+        const foreign = writeReceiptToken(reported, keyedBy('theirs'));
+        fc.pre(foreign !== writeReceiptToken(reported, keyed));
+        expect(readReceiptToken(foreign, keyed)).toBeNull();
+      }),
+    );
+  });
+
+  it('that is changed in one place names nothing', () => {
+    const token = writeReceiptToken({ deliveryId: `dlv_${'7'.repeat(26)}` as DeliveryId, attempt: 3 }, keyed);
+    for (let at = 0; at < token.length; at += 1) {
+      const other = token[at] === 'x' ? 'y' : 'x';
+      expect(readReceiptToken(token.slice(0, at) + other + token.slice(at + 1), keyed)).toBeNull();
+    }
+    for (const text of [
+      '',
+      token.slice(0, -1),
+      `${token}0`,
+      `${token}\n`,
+      token.replace('-3-', '-0-'),
+      token.replace('-3-', '-03-'),
+    ]) {
+      expect(readReceiptToken(text, keyed)).toBeNull();
+    }
+  });
+});
