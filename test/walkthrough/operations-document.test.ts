@@ -44,6 +44,7 @@ const REASONS = {
   new: true,
   rule_withdrawn: true,
   no_address: true,
+  invalid_address: true,
   suppressed_address: true,
   cannot_send_on_channel: true,
   not_after_passed: true,

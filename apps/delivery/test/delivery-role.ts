@@ -114,7 +114,11 @@ export class RoleUnderTest {
   }
 
   paid(order: string, workspace = 'shop'): Promise<string> {
-    const body = { status: 'paid', order_id: order, customer: { email: `${order}@example.com`, name: 'Ada' } };
+    const body = {
+      status: 'paid',
+      order_id: order,
+      customer: { email: `${order.toLowerCase()}@example.com`, name: 'Ada' },
+    };
     return this.topology.event(body, { stream: `${workspace}/orders` });
   }
 

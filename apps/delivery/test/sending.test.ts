@@ -22,7 +22,7 @@ describe('a message', () => {
     const event = await under.paid('A-1');
     const sent = await under.reaches('SENT');
     expect(sent.intent.eventId).toBe(event);
-    expect(under.mail.accepted).toMatchObject([{ to: ['A-1@example.com'] }]);
+    expect(under.mail.accepted).toMatchObject([{ to: ['a-1@example.com'] }]);
     expect(under.mail.accepted[0]?.raw).toContain('Subject: Order A-1 is paid');
     const outcome = await untilFound('the outcome', async () => (await under.topology.records('carillon.outcomes'))[0]);
     expect(under.topology.ports.codecs.outcome.decode(outcome.value)).toMatchObject({
@@ -104,7 +104,7 @@ describe('a message', () => {
       'A-1 IN_DOUBT',
       'A-2 SENT',
     ]);
-    expect(under.mail.accepted.filter(({ to }) => to[0] === 'A-1@example.com')).toHaveLength(1);
+    expect(under.mail.accepted.filter(({ to }) => to[0] === 'a-1@example.com')).toHaveLength(1);
   });
 
   it('to an address that bounced is not sent, by this notification or another', async () => {
@@ -212,7 +212,7 @@ describe('a second account', () => {
     under.mail.follow(({ stage }) => (stage === 'dot' ? { ending: 'drop' } : undefined));
     await under.paid('A-2');
     expect(await under.reaches('IN_DOUBT')).toMatchObject({ attempts: [{ account: 'shop/main' }] });
-    expect(backup.accepted.map(({ to }) => to[0])).toEqual(['A-1@example.com']);
+    expect(backup.accepted.map(({ to }) => to[0])).toEqual(['a-1@example.com']);
     await under.stop();
     await backup.stop();
   });

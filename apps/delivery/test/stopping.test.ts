@@ -143,6 +143,6 @@ describe('starting', () => {
     await under.reaches('SENT', 'A-2');
     const told = under.mail.accepted.flatMap(({ to }) => to);
     expect(told).toHaveLength(2);
-    expect(new Set(told)).toEqual(new Set(['A-1@example.com', 'A-2@example.com']));
+    expect(new Set(told)).toEqual(new Set(['a-1@example.com', 'a-2@example.com']));
   });
 });

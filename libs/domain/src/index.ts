@@ -1,3 +1,5 @@
+export * from './channels/channel.ts';
+export * from './channels/email.ts';
 export * from './cohorts/cohort-message.ts';
 export * from './cohorts/cohort-rules.ts';
 export * from './cohorts/integration.ts';

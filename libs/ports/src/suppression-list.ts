@@ -5,7 +5,7 @@ import type { Instant } from '@carillon/kernel';
 export type Suppression = {
   readonly workspace: string;
   readonly channel: ChannelName;
-  /** Email lower-cased, phone in E.164, token as it is. */
+  /** In its canonical form; text that is no address of the channel as it is. */
   readonly address: string;
   readonly source: 'hard_bounce' | 'complaint' | 'stop' | 'operator';
   /** Provider code or words. */
@@ -14,6 +14,10 @@ export type Suppression = {
   readonly at: Instant;
 };
 
+/**
+ * Addresses that get nothing. Every function takes an address in any form: it is kept under the canonical one, and looked
+ * for and removed under those of earlier versions too, so no other spelling of it gets past the list.
+ */
 export type SuppressionList = {
   /** Adds it, or leaves the older one. Durable when it resolves. */
   add(suppression: Suppression): Promise<void>;

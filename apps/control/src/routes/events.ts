@@ -1,4 +1,5 @@
 import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
+import { CHANNEL_NAMES } from '@carillon/domain';
 import { CarillonError, parseInstant } from '@carillon/kernel';
 import { traceEvent } from '@carillon/stages';
 import { z } from 'zod';
@@ -100,13 +101,12 @@ export function suppressionRoutes(app: ApiServer, { ports }: ControlContext): vo
     },
   );
 
-  const which = z.strictObject({ channel: z.enum(['email', 'sms', 'push']), address: z.string().max(320) });
+  const which = z.strictObject({ channel: z.enum(CHANNEL_NAMES), address: z.string().max(320) });
   app.post(
     '/v1/workspaces/:workspace/suppressions/remove',
     { schema: { params: inWorkspace, body: which, response: { 200: z.object({ removed: z.boolean() }) } } },
     async ({ params, body }) => {
-      const address = body.channel === 'email' ? body.address.toLowerCase() : body.address;
-      const removed = await ports.suppressions.remove(params.workspace, body.channel, address);
+      const removed = await ports.suppressions.remove(params.workspace, body.channel, body.address);
       if (!removed) throw notFound('such suppressed address');
       return { removed };
     },

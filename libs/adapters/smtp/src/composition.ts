@@ -1,3 +1,4 @@
+import { canonicalEmail } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { RenderedEmail } from '@carillon/ports';
 import MailComposer from 'nodemailer/lib/mail-composer';
@@ -16,9 +17,12 @@ export type ComposedMail = {
  * are never read. Null where no SMTP command could name the recipient or sender.
  */
 export function compose(message: RenderedEmail, at: Instant): ComposedMail | null {
+  // What is sent to is what was looked up on the suppression list, whatever the library makes of an address.
+  const to = canonicalEmail(message.to);
+  if (to === null) return null;
   const node = new MailComposer({
     from: { name: message.from.name, address: message.from.address },
-    to: { name: '', address: message.to },
+    to: { name: '', address: to },
     subject: message.subject,
     messageId: message.messageId,
     date: new Date(at),
@@ -27,9 +31,9 @@ export function compose(message: RenderedEmail, at: Instant): ComposedMail | nul
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();
-  const { from, to } = node.getEnvelope();
-  const [recipient, ...others] = to;
-  if (from === false || recipient === undefined || others.length > 0) return null;
-  if (![from, recipient].every((address) => /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(address))) return null;
-  return { from, to: recipient, bytes: mimeText(node) };
+  const envelope = node.getEnvelope();
+  const { from } = envelope;
+  if (from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
+  if (!/^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from)) return null;
+  return { from, to, bytes: mimeText(node) };
 }

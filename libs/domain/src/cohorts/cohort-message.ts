@@ -1,4 +1,4 @@
-import type { Duration, EventId, Instant } from '@carillon/kernel';
+import { CONTROL, type Duration, type EventId, type Instant } from '@carillon/kernel';
 
 /** Where cohorts come from; `generic` is our own form, for whoever writes the sender. */
 export type CohortPlatform = 'mixpanel' | 'amplitude' | 'segment' | 'posthog' | 'generic';
@@ -55,7 +55,6 @@ export const MAX_COHORT_PAGES = 10_000;
 
 /** As long as an id may be that a partner is asked about. */
 const LONGEST_ID = 255;
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** An id as text: of a user, a cohort or a session. Null where it cannot be one. */
 export function identifierOf(value: unknown): string | null {

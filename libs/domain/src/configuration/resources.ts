@@ -88,7 +88,6 @@ export type RuleBody = {
   readonly recipients: Recipients;
 };
 
-export type ChannelName = 'email' | 'sms' | 'push';
 export type ChannelBody = { readonly template: string; readonly accounts?: readonly string[] };
 export type RetryBody = { readonly attempts?: number; readonly first?: string; readonly max?: string };
 export type InDoubtPolicy = 'hold' | 'resend' | 'drop';

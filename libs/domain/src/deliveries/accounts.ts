@@ -1,6 +1,7 @@
 import type { Configuration, Resource } from '../configuration/configuration.ts';
 import { deploymentRef, findResource } from '../configuration/configuration.ts';
-import type { AccountBody, ChannelName } from '../configuration/resources.ts';
+import type { ChannelName } from '../channels/channel.ts';
+import type { AccountBody } from '../configuration/resources.ts';
 
 /** A provider account that a notification may use, under a key that is the same wherever it is chosen. */
 export type AccountChoice = {

@@ -1,4 +1,5 @@
 import type { DeliveryId } from '@carillon/kernel';
+import { canonicalAddress, CHANNELS, type ChannelName } from '../channels/channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import type { Intent } from './intent.ts';
 import { judgedWith, moveTo, outcomeOf, type Moment } from './moves.ts';
@@ -10,7 +11,7 @@ export function slotParts(intent: Intent): readonly [string, string, string, str
 }
 
 /**
- * The document that an intent opens if its slot is free: due at once, or suppressed where there is no address, or
+ * The document that an intent opens if its slot is free: due at once, or suppressed where there is no valid address, or
  * cancelled where a restore called off whatever its event causes.
  */
 export function openDelivery(
@@ -47,6 +48,10 @@ export function openDelivery(
   return openWith(blank, moment, calledOff);
 }
 
+/** Why an address gets nothing, without the address: the detail is told in lists and logs. */
+export const invalidAddress = (channel: ChannelName): string =>
+  `the recipient's address is no ${CHANNELS[channel].address.words}`;
+
 /** Who cancelled what a restored backup had not sent (`restore --cancel-unsent`). */
 export const RESTORE = 'restore --cancel-unsent; it may have been sent after the backup';
 
@@ -55,6 +60,10 @@ function openWith(blank: Delivery, moment: Moment, calledOff: boolean): Delivery
   if (to === null) {
     const detail = `the recipient has no ${slot.channel} address`;
     return moveTo(blank, { state: 'SUPPRESSED', reason: 'no_address', detail }, { nextAt: null }, moment);
+  }
+  if (canonicalAddress(slot.channel, to) === null) {
+    const move = { state: 'SUPPRESSED', reason: 'invalid_address', detail: invalidAddress(slot.channel) } as const;
+    return moveTo(blank, move, { nextAt: null }, moment);
   }
   if (calledOff) {
     const move = { state: 'CANCELLED', reason: 'operator_cancel', detail: `by ${RESTORE}` } as const;

@@ -32,6 +32,7 @@ export type DeliveryReason =
   | 'new'
   | 'rule_withdrawn'
   | 'no_address'
+  | 'invalid_address'
   | 'suppressed_address'
   | 'cannot_send_on_channel'
   | 'not_after_passed'

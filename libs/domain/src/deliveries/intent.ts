@@ -1,5 +1,6 @@
 import type { EventId, Instant, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
-import type { ChannelName, InDoubtPolicy } from '../configuration/resources.ts';
+import type { ChannelName } from '../channels/channel.ts';
+import type { InDoubtPolicy } from '../configuration/resources.ts';
 
 /** What the retry of a notification says, with the defaults filled in (interfaces section 3). */
 export type RetryPolicy = { readonly attempts: number; readonly first: number; readonly max: number };
@@ -30,7 +31,7 @@ export type Intent = {
   /** Position of the event, as text `topic/partition@offset`. */
   readonly eventPosition: string;
   readonly triggerId: TriggerId;
-  /** Null: the recipient has no address on this channel. */
+  /** Canonical, or as it was written where it is no address of the channel. Null: the recipient has none. */
   readonly to: string | null;
   readonly person: string;
   /** What the template refers to, by bare name: the event's fields, and the recipient's variables over them. */

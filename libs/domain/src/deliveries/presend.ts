@@ -2,6 +2,8 @@ import type { Instant } from '@carillon/kernel';
 import type { Configuration, Resource } from '../configuration/configuration.ts';
 import { listResources } from '../configuration/configuration.ts';
 import { notificationIdOf, ruleIdFrom } from '../configuration/streams.ts';
+import { canonicalAddress } from '../channels/channel.ts';
+import { invalidAddress } from './custody.ts';
 import type { Delivery, DeliveryReason } from './delivery.ts';
 import type { Slot } from './intent.ts';
 import { moveTo, type Moment } from './moves.ts';
@@ -70,6 +72,9 @@ export function presend(
   if (!rule) return end('SUPPRESSED', 'rule_withdrawn', `rule ${intent.rule} is no longer there`);
   if (rule[1].enabled === false) return end('SUPPRESSED', 'rule_withdrawn', `rule ${intent.rule} is switched off`);
   if (now > delivery.notAfter) return end('EXPIRED', 'not_after_passed', 'too late to be of use');
+  if (canonicalAddress(slot.channel, intent.to ?? '') === null) {
+    return end('SUPPRESSED', 'invalid_address', invalidAddress(slot.channel));
+  }
   if (suppressed) return end('SUPPRESSED', 'suppressed_address', `${suppressed.source}: ${suppressed.detail}`);
   if (!notification.body.channels[slot.channel as 'email']) {
     return end('SUPPRESSED', 'cannot_send_on_channel', `the notification no longer has the channel ${slot.channel}`);

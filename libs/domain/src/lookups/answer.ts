@@ -1,6 +1,6 @@
 import { isJsonObject, ok, err, type Json, type JsonObject, type Result } from '@carillon/kernel';
-import type { Addresses } from '../rules/recipient.ts';
-import { CONTROL, identifier } from '../rules/recipient-parts.ts';
+import { ADDRESS_KINDS, addressKind, type AddressKind, type Addresses } from '../channels/channel.ts';
+import { identifier } from '../rules/recipient-parts.ts';
 import { MAX_RECIPIENTS } from '../rules/recipients.ts';
 import type { Lookup, LookupItem, LookupProblem } from './lookup.ts';
 
@@ -181,27 +181,14 @@ function readItem(item: Json): Result<ReadItem, string> {
   if (unique !== null && unique !== '' && identifier(unique) === null)
     return err('its `unique_id` is no text or number');
   const faults: string[] = [];
-  const addresses: Record<keyof Addresses, string | null> = { email: null, phone: null, token: null };
-  for (const key of ['email', 'phone', 'token'] as const) {
+  const addresses: Record<AddressKind, string | null> = { email: null, phone: null, token: null };
+  for (const key of ADDRESS_KINDS) {
     const value = to[key] ?? null;
     if (value === null) continue;
     if (typeof value !== 'string') return err(`its \`to.${key}\` is neither text nor null`);
-    const address = value.trim();
-    if (address !== '' && isAddress(key, address)) addresses[key] = address;
-    else faults.push(`\`to.${key}\` ${WORDS[key]}`);
+    const kind = addressKind(key);
+    addresses[key] = kind.canonical(value);
+    if (addresses[key] === null) faults.push(`\`to.${key}\` is no ${kind.words}`);
   }
   return ok({ to: addresses, variables, faults });
-}
-
-const WORDS = {
-  email: 'is no email address',
-  phone: 'is no phone number in international form (+ and digits)',
-  token: 'is empty or holds control characters',
-} as const;
-
-/** Whether it could be one at all; what a provider makes of it is another question. */
-function isAddress(key: keyof Addresses, address: string): boolean {
-  if (CONTROL.test(address)) return false;
-  if (key === 'phone') return /^\+[1-9]\d{6,14}$/.test(address);
-  return key === 'token' || /^[^\s@]+@[^\s@]+$/.test(address);
 }

@@ -1,5 +1,5 @@
 import type { Instant, JsonObject } from '@carillon/kernel';
-import type { Addresses } from '../rules/recipient.ts';
+import type { Addresses } from '../channels/channel.ts';
 import type { Trigger } from './trigger.ts';
 
 /** One entry of a partner's answer that can be used. */

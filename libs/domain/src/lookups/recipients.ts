@@ -1,7 +1,16 @@
+import { addressesOf } from '../channels/channel.ts';
 import type { Bindings } from '../rules/expression.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Dropped, Recipient } from '../rules/recipient.ts';
-import { identifier, madeOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from '../rules/recipient-parts.ts';
+import {
+  identifier,
+  madeOf,
+  personOf,
+  refusedBy,
+  uniqueIdOf,
+  valueOrNull,
+  type Made,
+} from '../rules/recipient-parts.ts';
 import type { Lookup, LookupItem } from './lookup.ts';
 
 /** Who is told by an answer: a pure function of the record and the rule that its number pins. */
@@ -27,18 +36,19 @@ export function recipientsOf(
 
 function makeRecipient(
   rule: CompiledRule,
-  { userId, to, variables }: LookupItem,
+  { userId, to: written, variables }: LookupItem,
   bindings: Bindings,
   trigger: Lookup['trigger'],
 ): Made {
   const refused = refusedBy(rule.where, bindings);
   if (refused) return refused;
+  // Records of earlier versions have addresses as the partner wrote them.
+  const to = addressesOf(written);
   // What the partner says is taken word for word, also where it looks like one of our own words.
   const said = identifier(variables['unique_id'] ?? null);
   const unique =
     said === null ? uniqueIdOf(rule, bindings, to, trigger.eventId, trigger.id) : { ok: true as const, value: said };
   if (!unique.ok) return unique;
   const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings)) : null);
-  const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
-  return madeOf({ to, uniqueId: unique.value, person, variables });
+  return madeOf({ to, uniqueId: unique.value, person: personOf(named, to, unique.value), variables });
 }

@@ -1,7 +1,8 @@
 import type { Json } from '@carillon/kernel';
+import { firstAddress, type Addresses } from '../channels/channel.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Bindings, Expression } from './expression.ts';
-import { MAX_RECIPIENT_CHARACTERS, type Addresses, type DropReason, type Recipient } from './recipient.ts';
+import { MAX_RECIPIENT_CHARACTERS, type DropReason, type Recipient } from './recipient.ts';
 
 /** What recipients named by an event and recipients of a lookup have in common. */
 
@@ -47,14 +48,15 @@ export function valueOrNull(expression: Expression, bindings: Bindings): Json {
   return result.ok ? result.value : null;
 }
 
-/** No address has control characters. One is never repaired: what is suppressed, told and sent to must be one text. */
-export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-
 /** Text as it is; numbers as their decimal text; anything else is no identifier. */
 export function identifier(value: Json): string | null {
   if (typeof value === 'string') return value === '' ? null : value;
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null;
 }
+
+/** Who is told: whom the rule or the partner names, else the first address, else what the message counts by. */
+export const personOf = (named: string | null, to: Addresses, uniqueId: string): string =>
+  named ?? firstAddress(to) ?? uniqueId;
 
 type Unique = { readonly ok: true; readonly value: string } | Refused;
 
@@ -69,7 +71,7 @@ export function uniqueIdOf(
   eventId: string,
   triggerId: string,
 ): Unique {
-  const first = to.email ?? to.phone ?? to.token;
+  const first = firstAddress(to);
   if (rule.uniqueId === 'event_id') return { ok: true, value: `${eventId}:${first ?? ''}` };
   if (rule.uniqueId === 'trigger_id') return { ok: true, value: `${triggerId}:${first ?? ''}` };
   if (rule.uniqueId === null) {

@@ -1,12 +1,11 @@
 import type { JsonObject } from '@carillon/kernel';
-
-export type Addresses = { readonly email: string | null; readonly phone: string | null; readonly token: string | null };
+import type { Addresses } from '../channels/channel.ts';
 
 /** Somebody whom a fired rule tells. */
 export type Recipient = {
   readonly to: Addresses;
   readonly uniqueId: string;
-  /** Who is told, for limits, opt-outs and why-not: `recipients.person`, else the address. */
+  /** Who is told, for limits, opt-outs and why-not: `recipients.person`, else the first address. */
   readonly person: string;
   readonly variables: JsonObject;
 };

@@ -1,9 +1,10 @@
 import type { Json } from '@carillon/kernel';
+import { addressOrText, type Addresses, type AddressKind } from '../channels/channel.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Bindings, Expression } from './expression.ts';
-import type { Addresses, Dropped, Recipient } from './recipient.ts';
-import { CONTROL, identifier, madeOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from './recipient-parts.ts';
+import type { Dropped, Recipient } from './recipient.ts';
+import { identifier, madeOf, personOf, refusedBy, uniqueIdOf, valueOrNull, type Made } from './recipient-parts.ts';
 
 export type RuleOutcome =
   | { readonly kind: 'not_fired' }
@@ -114,20 +115,17 @@ function makeRecipient(rule: CompiledRule, bindings: Bindings, eventId: string, 
   const refused = refusedBy(rule.where, { ...bindings, variables });
   if (refused) return refused;
   const to: Addresses = {
-    email: addressOf(rule.to.email, bindings),
-    phone: addressOf(rule.to.phone, bindings),
-    token: addressOf(rule.to.token, bindings),
+    email: addressOf('email', rule.to.email, bindings),
+    phone: addressOf('phone', rule.to.phone, bindings),
+    token: addressOf('token', rule.to.token, bindings),
   };
   const unique = uniqueIdOf(rule, bindings, to, eventId, triggerId);
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings)) : null;
-  const person = named ?? to.email?.toLowerCase() ?? to.phone ?? to.token ?? unique.value;
-  return madeOf({ to, uniqueId: unique.value, person, variables });
+  return madeOf({ to, uniqueId: unique.value, person: personOf(named, to, unique.value), variables });
 }
 
-function addressOf(expression: Expression | null, bindings: Bindings): string | null {
+function addressOf(kind: AddressKind, expression: Expression | null, bindings: Bindings): string | null {
   const value = expression ? valueOrNull(expression, bindings) : null;
-  if (typeof value !== 'string') return null;
-  const address = value.trim();
-  return address === '' || CONTROL.test(address) ? null : address;
+  return typeof value === 'string' ? addressOrText(kind, value) : null;
 }

@@ -150,15 +150,31 @@ describe('the person who is told', () => {
 });
 
 describe('addresses and variables', () => {
-  it('are null where a field is missing; an address is trimmed, and what is no text is none', () => {
+  it('are null where a field is missing; an address has its one form, and what is no text is none', () => {
     const rule = givenRule({ unique_id: 'event_id', variables: { name: 'event.customer.name' } });
-    expect(fired(rule, { email: '  ada@example.com ' }).recipients[0]).toMatchObject({
+    expect(fired(rule, { email: '  Ada@ｅxample.com. ' }).recipients[0]).toMatchObject({
       to: { email: 'ada@example.com', phone: null, token: null },
       variables: { name: null },
     });
-    for (const email of ['', '   ', 7, null, ['a@b.c'], 'ada\u0001@example.com', 'ada@example.com\r\nBcc: x']) {
+    for (const email of ['', '   ', 7, null, ['a@b.c']]) {
       expect(fired(rule, { email }).recipients[0]?.to.email).toBeNull();
     }
+  });
+
+  it('one address is one person and one unique_id, however it is spelled', () => {
+    const rule = givenRule({});
+    for (const email of ['a@BÜCHER.example', 'A@xn--bcher-kva.example.', 'a@bu\u0308cher。example']) {
+      const told = { person: 'a@xn--bcher-kva.example', uniqueId: 'a@xn--bcher-kva.example' };
+      expect(fired(rule, { email }).recipients[0], email).toMatchObject(told);
+    }
+  });
+
+  it('text that is no address stays for people to see, without control characters', () => {
+    const rule = givenRule({ unique_id: 'event_id' });
+    expect(fired(rule, { email: 'ada at home' }).recipients[0]?.to.email).toBe('ada at home');
+    expect(fired(rule, { email: 'ada@example.com\r\nBcc: x' }).recipients[0]?.to.email).toBe(
+      'ada@example.com\ufffd\ufffdBcc: x',
+    );
   });
 });
 

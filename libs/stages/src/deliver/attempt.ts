@@ -90,8 +90,7 @@ async function attempt(
   const { clock, suppressions, configuration } = ports;
   const newest = configuration.current();
   const { workspace, channel } = delivery.slot;
-  const address = delivery.intent.to?.toLowerCase() ?? '';
-  const suppressed = await suppressions.find(workspace, channel, address);
+  const suppressed = await suppressions.find(workspace, channel, delivery.intent.to ?? '');
   const verdict = presend(delivery, newest, suppressed, clock.now());
   if (verdict.kind === 'end') return endNow(delivery, verdict.state, verdict.reason, verdict.detail, ports);
   if (!hold) {
@@ -226,7 +225,7 @@ async function suppressBounced(sending: Delivery, result: ProviderResult, ports:
   await ports.suppressions.add({
     workspace: sending.slot.workspace,
     channel: sending.slot.channel,
-    address: sending.intent.to.toLowerCase(),
+    address: sending.intent.to,
     source: 'hard_bounce',
     detail: `${result.code} ${result.detail}`.trim(),
     deliveryId: sending.id,

@@ -224,15 +224,33 @@ describe('before an attempt', () => {
     expect(await attempt(await now(delivery), answers())).toMatchObject({ delivery: { state: 'EXPIRED' } });
   });
 
-  it('what cannot be rendered, or has an address that is none, fails, and is not called', async () => {
+  it('what cannot be rendered fails, and is not called', async () => {
     await topology.publish(template('strict', { email: { subject: '{{gone}}', text: 'x', strict: true } }));
     const strict = await waiting({ template: 'strict', configNumber: 1 });
     expect(await attempt(strict, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
-    const nobody = await waiting({ to: 'ada, bob@example.com' }, '2');
-    expect(await attempt(nobody, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
     const gone = await waiting({ template: 'gone' }, '3');
     expect(await attempt(gone, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
     expect(calls).toEqual([]);
+  });
+
+  it('what an earlier version took with an address that is none is suppressed, and is not called', async () => {
+    const taken = await waiting();
+    const nobody = { ...taken, version: taken.version + 1, intent: { ...taken.intent, to: 'ada, bob@example.com' } };
+    await topology.data.ledger.replace(nobody);
+    expect(await attempt(nobody, answers())).toMatchObject({ delivery: { reason: 'invalid_address' } });
+    expect(calls).toEqual([]);
+  });
+
+  it('no other spelling of an address gets past the suppression list, and mail goes to the one that was looked for', async () => {
+    await suppress('a@example.com');
+    const spellings = ['a@ｅxample.com', 'a@example。com', 'a@exam\u00adple.com', 'a@example.com.', 'A@EXAMPLE.COM'];
+    for (const [index, to] of spellings.entries()) {
+      const report = await attempt(await waiting({ to }, `s${index}`), answers());
+      expect(report, to).toMatchObject({ delivery: { reason: 'suppressed_address' } });
+    }
+    expect(calls).toEqual([]);
+    await attempt(await waiting({ to: 'B@ＢÜCHER.example.' }, 'c'), answers());
+    expect(calls).toEqual(['b@xn--bcher-kva.example']);
   });
 
   it('the template is the one that the event was judged by, not the newest', async () => {

@@ -119,6 +119,25 @@ describe('taking intents into custody', () => {
     expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
   });
 
+  it('tells at once of an address that is none, in words without it', async () => {
+    for (const to of [
+      'ada@localhost',
+      'ada@[10.0.0.1]',
+      '|mail@example.com',
+      'a%b@example.com',
+      'mailto:ada@example.com',
+    ]) {
+      const intent = givenIntent(to, { to, uniqueId: to });
+      await take(intent);
+      expect(await held(intent), to).toMatchObject({
+        state: 'SUPPRESSED',
+        reason: 'invalid_address',
+        detail: "the recipient's address is no email address",
+      });
+    }
+    expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
+  });
+
   it('lets another intent take over what ended unsent, and hints at it', async () => {
     const [first, second] = [givenIntent('a'), givenIntent('b')];
     await take(first);

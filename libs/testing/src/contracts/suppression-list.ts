@@ -36,6 +36,29 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
       expect(await list().find(workspace, 'email', 'ada@example.com')).toBeNull();
     });
 
+    it('knows an address in whatever form it is asked about, and keeps one form', async () => {
+      const workspace = freshName('shop');
+      await list().add(suppression(workspace, 'Ada@BÜCHER.example.'));
+      for (const form of [
+        'ada@xn--bcher-kva.example',
+        'ada@bücher。example',
+        'ada@bü\u00adcher.example',
+        'ADA@Bücher.example.',
+      ]) {
+        expect(await list().find(workspace, 'email', form), form).toMatchObject({
+          address: 'ada@xn--bcher-kva.example',
+        });
+      }
+      await list().add(suppression(workspace, 'ada@bücher.example', { detail: 'again', at: 2 }));
+      expect((await list().list(workspace, 10)).items).toHaveLength(1);
+      await list().add(suppression(workspace, '+49 (30) 123-456', { channel: 'sms' }));
+      expect(await list().find(workspace, 'sms', '+4930123456')).not.toBeNull();
+      await list().add(suppression(workspace, 'Token:A', { channel: 'push' }));
+      expect(await list().find(workspace, 'push', 'token:a')).toBeNull();
+      expect(await list().remove(workspace, 'email', 'Ada@bücher.example')).toBe(true);
+      expect(await list().find(workspace, 'email', 'ada@xn--bcher-kva.example')).toBeNull();
+    });
+
     it('turns pages that neither repeat nor skip while others arrive', async () => {
       const workspace = freshName('shop');
       const made = Array.from({ length: 5 }, (_, at) => `${at}@example.com`);

@@ -1,3 +1,4 @@
+import { formsOf, type ChannelName } from '@carillon/domain';
 import type { LeaseStore, LookupClaim, LookupClaims, Suppression, SuppressionList } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import { pageOf } from './pages.ts';
@@ -62,17 +63,19 @@ export function createMemoryLeases() {
 /** Addresses that get nothing; of two reasons the older one is kept. */
 export function createMemorySuppressions() {
   const stored = new Map<string, Suppression>();
-  const keyOf = (workspace: string, channel: string, address: string): string =>
-    JSON.stringify([workspace, channel, address]);
+  const keyOf = (workspace: string, channel: ChannelName, address: string): string =>
+    JSON.stringify([workspace, channel, formsOf(channel, address)[0]]);
   return {
     /** Whether mail to it is held back, for a test that looks. */
-    has: (workspace: string, channel: string, address: string): boolean =>
+    has: (workspace: string, channel: ChannelName, address: string): boolean =>
       stored.has(keyOf(workspace, channel, address)),
     connect: (wire: Wire): SuppressionList => ({
       add: (suppression) => {
         const key = keyOf(suppression.workspace, suppression.channel, suppression.address);
         const add = (): void => {
-          if (!stored.has(key)) stored.set(key, suppression);
+          if (stored.has(key)) return;
+          const [address = suppression.address] = formsOf(suppression.channel, suppression.address);
+          stored.set(key, { ...suppression, address });
         };
         return wire.ask('suppressions.add', add, { writes: true, about: () => key });
       },

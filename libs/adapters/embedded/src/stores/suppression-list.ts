@@ -1,3 +1,4 @@
+import { formsOf, type ChannelName } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
@@ -22,35 +23,31 @@ export const suppressionWrites = ({ sql }: Transaction) => ({
        ON CONFLICT DO NOTHING`,
       item.workspace,
       item.channel,
-      item.address,
+      formsOf(item.channel, item.address)[0] ?? item.address,
       item.source,
       item.detail,
       item.deliveryId,
       item.at,
     );
   },
-  'suppressions.remove'(workspace: string, channel: string, address: string): boolean {
-    const removed = sql.run(
-      'DELETE FROM suppressions WHERE workspace = ? AND channel = ? AND address = ?',
-      workspace,
-      channel,
-      address,
-    );
-    return removed === 1;
+  'suppressions.remove'(workspace: string, channel: ChannelName, address: string): boolean {
+    const forms = formsOf(channel, address);
+    return sql.run(`DELETE FROM suppressions ${withAny(forms)}`, workspace, channel, ...forms) > 0;
   },
 });
+const withAny = (forms: readonly string[]): string =>
+  `WHERE workspace = ? AND channel = ? AND address IN (${forms.map(() => '?').join(', ')})`;
+
 type SuppressionWrites = ReturnType<typeof suppressionWrites>;
 
 export const createSuppressionList = (reader: Reader, write: Write<SuppressionWrites>): SuppressionList => ({
   add: (suppression) => write('suppressions.add', { bytes: suppression.detail.length + 512 }, suppression),
   remove: (workspace, channel, address) => write('suppressions.remove', { bytes: 512 }, workspace, channel, address),
   async find(workspace, channel, address) {
-    const row = reader.get(
-      'SELECT * FROM suppressions WHERE workspace = ? AND channel = ? AND address = ?',
-      workspace,
-      channel,
-      address,
-    ) as SuppressionRow | undefined;
+    const forms = formsOf(channel, address);
+    const row = reader.get(`SELECT * FROM suppressions ${withAny(forms)} LIMIT 1`, workspace, channel, ...forms) as
+      | SuppressionRow
+      | undefined;
     return row ? fromRow(row) : null;
   },
   async list(workspace, limit, cursor) {

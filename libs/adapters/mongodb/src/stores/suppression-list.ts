@@ -1,3 +1,4 @@
+import { formsOf, type ChannelName } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
@@ -9,19 +10,23 @@ const NEWEST_FIRST: Order = { at: 'number', _id: 'string' };
 
 const suppressionOf = ({ _id, ...suppression }: SuppressionDocument): Suppression => suppression;
 
+const keysOf = (workspace: string, channel: ChannelName, address: string): string[] =>
+  formsOf(channel, address).map((form) => keyOf(workspace, channel, form));
+
 export const createSuppressionList = ({ suppressions }: Collections, attempt: Attempt): SuppressionList => ({
-  async add({ workspace, channel, address, source, detail, deliveryId, at }) {
+  async add({ workspace, channel, source, detail, deliveryId, at, ...given }) {
+    const [address = given.address] = formsOf(channel, given.address);
     const _id = keyOf(workspace, channel, address);
     await attempt(() => insertOnce(suppressions, { _id, workspace, channel, address, source, detail, deliveryId, at }));
   },
   remove: (workspace, channel, address) =>
     attempt(async (again) => {
-      const { deletedCount } = await suppressions.deleteOne({ _id: keyOf(workspace, channel, address) });
+      const { deletedCount } = await suppressions.deleteMany({ _id: { $in: keysOf(workspace, channel, address) } });
       // After a lost answer it may be us who removed it.
-      return deletedCount === 1 || again;
+      return deletedCount > 0 || again;
     }),
   async find(workspace, channel, address) {
-    const found = await attempt(() => suppressions.findOne({ _id: keyOf(workspace, channel, address) }));
+    const found = await attempt(() => suppressions.findOne({ _id: { $in: keysOf(workspace, channel, address) } }));
     return found ? suppressionOf(found) : null;
   },
   async list(workspace, limit, cursor) {

@@ -1,0 +1,71 @@
+import { CONTROL } from '@carillon/kernel';
+import { unicodeLabel } from './punycode.ts';
+
+/** A local part has 64 octets at most and a domain 255 (RFC 5321); with the sign between them that is all. */
+const LONGEST = 320;
+
+/** What nearly all addresses look like. An address of this form is canonical already, so nothing else is looked at. */
+const USUAL = /^[a-z0-9_][a-z0-9._+-]*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
+
+/**
+ * What no local part may hold: characters that need quotes, invisible ones, the one that stands for what could not be
+ * read, and `%` and `!`, which some servers take for a route to another domain.
+ */
+const FORBIDDEN_LOCAL = /[\ufffd\p{C}\p{Z}"(),:;<>@[\\\]%!]/u;
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
+const SOFT_HYPHEN = /\u00ad/g;
+
+/**
+ * An email address in its one form: the domain in ASCII (IDNA), everything in lower case, no last dot, full-width and
+ * other compatibility forms as the plain characters that they stand for, no soft hyphens. Null for what is no address or
+ * none that may be sent to: a domain without a dot or of numbers alone, an address literal, a local part in quotes or
+ * with `%` or `!`, one that begins with `|`, and `mailto:`.
+ */
+export function canonicalEmail(text: string): string | null {
+  if (text.length > LONGEST) return null;
+  if (USUAL.test(text)) return isShort(text) ? text : null;
+  // First, since compatibility forms of `@` and `%` count as these.
+  const plain = text.trim().normalize('NFKC');
+  const at = plain.lastIndexOf('@');
+  if (at < 1 || CONTROL.test(plain)) return null;
+  const local = canonicalLocal(plain.slice(0, at));
+  const domain = canonicalDomain(plain.slice(at + 1));
+  if (local === null || domain === null) return null;
+  const address = `${local}@${domain}`;
+  return address.length > LONGEST ? null : address;
+}
+
+function canonicalLocal(text: string): string | null {
+  const local = text.replace(SOFT_HYPHEN, '').toLowerCase().normalize('NFKC');
+  return local === '' || local.startsWith('|') || FORBIDDEN_LOCAL.test(local) ? null : local;
+}
+
+function canonicalDomain(text: string): string | null {
+  // What is not ASCII is mapped by the host parser of URLs, which is IDNA; in ASCII only what a name may hold gets there.
+  if (text === '' || /(?![\w.-])[\0-\x7f]/.test(text)) return null;
+  let host: string;
+  try {
+    host = new URL(`http://${text}/`).hostname;
+  } catch {
+    return null;
+  }
+  const domain = host.endsWith('.') ? host.slice(0, -1) : host;
+  const labels = domain.split('.');
+  if (labels.length < 2 || domain.length > 253 || /^\d+$/.test(labels.at(-1) ?? '')) return null;
+  return labels.every((label) => label.length <= 63 && LABEL.test(label)) ? domain : null;
+}
+
+const isShort = (address: string): boolean => {
+  const domain = address.slice(address.indexOf('@') + 1);
+  return domain.length <= 253 && domain.split('.').every((label) => label.length <= 63);
+};
+
+/** With a last dot, and with the domain in Unicode: lists were kept by the address in lower case alone once. */
+export function olderEmails(canonical: string): readonly string[] {
+  const at = canonical.lastIndexOf('@') + 1;
+  const domain = canonical.slice(at);
+  const forms = [`${canonical}.`];
+  if (!domain.includes('xn--')) return forms;
+  const labels = domain.split('.').map((label) => (label.startsWith('xn--') ? unicodeLabel(label.slice(4)) : label));
+  return [...forms, `${canonical.slice(0, at)}${labels.join('.')}`, `${canonical.slice(0, at)}${labels.join('.')}.`];
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { ADDRESS_KINDS, addressOrText, canonicalAddress, firstAddress } from '../../src/index.ts';
+
+describe('addresses of the channels', () => {
+  it('stand in for a person and a unique_id in one order', () => {
+    expect(ADDRESS_KINDS).toEqual(['email', 'phone', 'token']);
+    expect(firstAddress({ email: null, phone: '+4930123456', token: 't' })).toBe('+4930123456');
+    expect(firstAddress({ email: null, phone: null, token: null })).toBeNull();
+  });
+
+  it.each([
+    ['+49 30 123456', '+4930123456'],
+    ['+49 (0) 30', null],
+    ['+1 (212) 555-0100', '+12125550100'],
+    ['+1.212.555.0100', '+12125550100'],
+    ['+49\u00a030\u2011123456', '+4930123456'],
+    ['030 123456', null],
+    ['0049 30 123456', null],
+    ['+0 30 123456', null],
+    ['+49 30 12a456', null],
+    ['+123456', null],
+    ['+1234567890123456', null],
+  ])('a phone number in E.164, and no country is guessed: %s', (text, number) => {
+    expect(canonicalAddress('sms', text)).toBe(number);
+  });
+
+  it('a token is compared as it is, with case', () => {
+    expect(canonicalAddress('push', ' dKz_A:APA91b ')).toBe('dKz_A:APA91b');
+    expect(canonicalAddress('push', 'a\u0007b')).toBeNull();
+    expect(canonicalAddress('push', '  ')).toBeNull();
+  });
+
+  it('what is no address stays as it was written, so that people see it, without what nothing may keep', () => {
+    expect(addressOrText('email', ' ada at example.com ')).toBe('ada at example.com');
+    expect(addressOrText('email', 'ada\0@example.com\r\nBcc: x')).toBe('ada\ufffd@example.com\ufffd\ufffdBcc: x');
+    expect(addressOrText('phone', '\ud800')).toBe('\ufffd');
+    expect(addressOrText('token', ' \t ')).toBeNull();
+  });
+});
