@@ -7,15 +7,15 @@ import {
   type Configuration,
   type EventStream,
 } from '@carillon/domain';
-import { CarillonError, type Duration, type JsonObject } from '@carillon/kernel';
+import { CarillonError, isJsonObject, parseJson, type Duration, type JsonObject } from '@carillon/kernel';
 import type { TokenProvider, TokenVerifier } from '@carillon/ports';
 import { unauthorized } from './unauthorized.ts';
 
 /** A token that is good, with the name of the provider that signed it. */
 export type FoundToken = { readonly provider: string; readonly claims: JsonObject };
 
-/** Providers of the workspace that one token is tried against: only a token that is not for the stream needs more than one. */
-const MOST_TRIED = 10;
+/** Providers that one token is tried against at most: only where providers name no issuer are there several to try. */
+const MOST_TRIED = 3;
 
 const PROVIDERS = new WeakMap<Configuration, ReadonlyMap<string, readonly TokenProvider[]>>();
 
@@ -24,8 +24,8 @@ export const isToken = (presented: string): boolean => presented.includes('.');
 
 /**
  * The provider of the workspace that signed the token: the stream's own is asked first, the others only so that a good
- * token of the workspace is told 403 or 404 like any other credential. Throws `unauthorized`, or `keys_unavailable`
- * where nobody can say.
+ * token of the workspace is told 403 or 404 like any other credential. Whom to ask at all is decided by the token's `iss`,
+ * before any signature is checked. Throws `unauthorized`, or `keys_unavailable` where nobody can say.
  */
 export async function findToken(
   configuration: Configuration,
@@ -36,9 +36,8 @@ export async function findToken(
 ): Promise<FoundToken> {
   const all = providersByWorkspace(configuration).get(workspace) ?? [];
   const own = all.find(({ name }) => name === stream?.security.jwt_provider);
-  const tried = own ? [own, ...all.filter((other) => other !== own)] : all;
   let unavailable: Duration | null = null;
-  for (const provider of tried.slice(0, MOST_TRIED)) {
+  for (const provider of providersToAsk(all, own, token)) {
     const verdict = await tokens.verify(provider, token);
     if (verdict.kind === 'valid') return { provider: provider.name, claims: verdict.claims };
     if (verdict.kind === 'refused') {
@@ -48,6 +47,35 @@ export async function findToken(
   }
   // Where the stream's own provider has said no, that is the answer.
   throw own === undefined && unavailable !== null ? keysUnavailable(unavailable) : unauthorized();
+}
+
+/**
+ * Whoever names the token's issuer, and those that name none: these may have signed anything. Where nobody names it, the
+ * stream's own provider is asked all the same, so that the holder of a token that it did sign is told what is wrong.
+ */
+function providersToAsk(
+  all: readonly TokenProvider[],
+  own: TokenProvider | undefined,
+  token: string,
+): readonly TokenProvider[] {
+  const issuer = issuerIn(token);
+  const named = all.filter(({ settings }) => settings.issuer !== null && settings.issuer === issuer);
+  const anyones = all.filter(({ settings }) => settings.issuer === null);
+  const possible = [...named, ...anyones];
+  const first = own !== undefined && (named.length === 0 || possible.includes(own)) ? [own] : [];
+  return [...first, ...possible.filter((other) => other !== own)].slice(0, MOST_TRIED);
+}
+
+/** What a token says of its issuer; nobody has checked it. */
+function issuerIn(token: string): string | null {
+  const [, payload = ''] = token.split('.');
+  try {
+    const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
+    const issuer = isJsonObject(claims) ? claims['iss'] : undefined;
+    return typeof issuer === 'string' ? issuer : null;
+  } catch {
+    return null;
+  }
 }
 
 function signedButBad(fault: string): CarillonError {

@@ -1,3 +1,4 @@
+import { foldConfiguration, type ResourceChange } from '@carillon/domain';
 import { inSeconds, makeSigningKey, signToken, type TokenParts } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { post, type Answer } from './gateway-ground.ts';
@@ -157,5 +158,57 @@ describe('the right status', () => {
     expect(codeOf(await post(gateway, 'shop/app', await token(), large))).toBe('413 body_too_large');
     expect(codeOf(await post(gateway, 'shop/app', await token(), '{'))).toBe('400 invalid_json');
     expect(codeOf(await post(gateway, 'shop/app', await token(), '{}'))).toBe('403 claim_mismatch');
+  });
+});
+
+describe('whom a token is tried against', () => {
+  /** A gateway that tells which providers were asked to verify; nothing is signed by any of them. */
+  async function asking() {
+    const asked: string[] = [];
+    const gateway = await ground.start(
+      {},
+      {
+        tokens: {
+          async verify({ name }) {
+            asked.push(name);
+            return { kind: 'refused', fault: 'signature', detail: 'not signed', signed: false };
+          },
+        },
+      },
+    );
+    return async (path: string, claims: Readonly<Record<string, unknown>>): Promise<string> => {
+      const answer = await post(gateway, path, await token(claims));
+      expect(codeOf(answer)).toBe('401 unauthorized');
+      return asked.splice(0).join();
+    };
+  }
+  const provider = (name: string, issuer?: string): ResourceChange => ({
+    ref: { kind: 'jwt_provider', workspace: 'shop', name },
+    based_on: name === 'partner' ? 1 : null,
+    body: { jwks_url: ground.keySets.auth.url, ...(issuer !== undefined && { issuer }) },
+  });
+  const withProviders = (...changes: readonly ResourceChange[]): void => {
+    const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+    ground.configuration.current = foldConfiguration(ground.configuration.current, record, 2).configuration;
+  };
+
+  test('is decided by its issuer before any signature: one provider, where each names its own', async () => {
+    const others = Array.from({ length: 9 }, (_, at) => provider(`other-${at}`, `https://${at}.example/`));
+    withProviders(provider('partner', 'https://partner.example/'), ...others);
+    const ask = await asking();
+    expect(await ask('shop/app', {})).toBe('auth');
+    expect(await ask('shop/app', { iss: 'https://7.example/' })).toBe('other-7');
+    expect(await ask('shop/nowhere', { iss: 'https://7.example/' })).toBe('other-7');
+    expect(await ask('shop/nowhere', { iss: 'https://stranger.example/' })).toBe('');
+    // Its holder may be told what is wrong, if the stream's own provider did sign it.
+    expect(await ask('shop/app', { iss: 'https://stranger.example/' })).toBe('auth');
+    expect(await ask('shop/app', { iss: ['https://7.example/'] })).toBe('auth');
+  });
+
+  test('is at most three, where providers name no issuer', async () => {
+    withProviders(...Array.from({ length: 9 }, (_, at) => provider(`other-${at}`)));
+    const ask = await asking();
+    expect((await ask('shop/app', {})).split(',')).toHaveLength(3);
+    expect(await ask('shop/app', {})).toMatch(/^auth,/);
   });
 });

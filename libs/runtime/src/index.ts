@@ -3,6 +3,7 @@ export * from './failpoints/failpoints.ts';
 export * from './failpoints/fallible-ports.ts';
 export { FAILPOINT_PLACES } from './failpoints/places.ts';
 export * from './lifecycle/loop.ts';
+export type { CutReason } from './http/connections.ts';
 export * from './http/health.ts';
 export * from './http/http-limits.ts';
 export * from './http/http-log.ts';

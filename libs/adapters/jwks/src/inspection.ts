@@ -66,7 +66,10 @@ function describeKeys({ keys, unusable }: KeySet): string {
   const list = keys.map(
     ({ kid, kind, alg }) => `${kid === null ? 'no kid' : shown(kid)} (${[kind, alg].filter(Boolean).join(' ')})`,
   );
-  const rest = unusable === 0 ? '' : `; ${unusable} more cannot verify signatures here`;
+  const rest =
+    unusable === 0
+      ? ''
+      : `; ${unusable} more cannot verify signatures here: a kind that is not known, or RSA with an exponent below 65537`;
   return keys.length === 0 ? `it has no key that can verify a signature${rest}` : `${list.join(', ')}${rest}`;
 }
 

@@ -6,6 +6,9 @@ export const MOST_KEYS = 50;
 /** Of any one member: an RSA modulus of 8,192 bits has 1,366 characters, and larger ones cost too much to verify with. */
 const LONGEST_MEMBER = 1400;
 
+/** RSA with a smaller exponent is open to attacks on small messages and careless padding (limits-and-errors 2.2). */
+const LEAST_EXPONENT = 65_537n;
+
 /** Public keys as one fetch found them. */
 export type KeySet = {
   /** Answers the key that a token's header asks for. Never looks anywhere else, whatever the header says. */
@@ -56,8 +59,12 @@ function publicPart(item: unknown): readonly JWK[] {
   const fits = kept.every(([name, value]) =>
     name === 'key_ops' ? Array.isArray(value) : typeof value === 'string' && value.length <= LONGEST_MEMBER,
   );
-  return fits ? [Object.fromEntries(kept) as JWK] : [];
+  if (!fits) return [];
+  const key = Object.fromEntries(kept) as JWK;
+  return key.kty === 'RSA' && exponentOf(key) < LEAST_EXPONENT ? [] : [key];
 }
+
+const exponentOf = ({ e = '' }: JWK): bigint => BigInt(`0x0${Buffer.from(e, 'base64url').toString('hex')}`);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

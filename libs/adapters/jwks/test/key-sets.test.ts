@@ -227,6 +227,19 @@ describe('keys that cannot verify', () => {
     const signature = sign('sha256', Buffer.from(input), privateKey).toString('base64url');
     expect(await kindOf(`${input}.${signature}`)).toBe('unusable_key');
   });
+
+  test.each([
+    [3, 'unknown_key'],
+    [65_537, 'valid'],
+  ])('an RSA key with the exponent %i: %s', async (publicExponent, kind) => {
+    const { generateKeyPairSync, sign } = await import('node:crypto');
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent });
+    publish({ ...publicKey.export({ format: 'jwk' }), kid: 'rsa' });
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const input = `${part({ alg: 'RS256', kid: 'rsa' })}.${part({ exp: 9_999_999_999 })}`;
+    const signature = sign('sha256', Buffer.from(input), privateKey).toString('base64url');
+    expect(await kindOf(`${input}.${signature}`)).toBe(kind);
+  });
 });
 
 describe('what was verified a moment ago', () => {

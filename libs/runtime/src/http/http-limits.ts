@@ -12,8 +12,16 @@ export type HttpLimits = {
   readonly handlerTimeout: Duration;
   /** How often the first two are looked at. */
   readonly checkInterval: Duration;
+  /** Of a connection on which no request is under way. */
+  readonly keepAliveTimeout: Duration;
   readonly maxRequestsPerSocket: number;
+  /** Requests of one connection that are worked on at once; while more have come, its socket is not read. */
+  readonly maxUnansweredPerConnection: number;
+  /** Requests of all connections that came with others in one reading and wait for their turn; beyond it the connection with the most is cut. */
+  readonly maxWaitingRequests: number;
   readonly maxConnections: number;
+  /** Of one IPv4 address, or of one IPv6 network of 64 bits. */
+  readonly maxConnectionsPerAddress: number;
   readonly maxHeaderBytes: number;
   /** Of a body that fastify reads itself. */
   readonly maxBodyBytes: number;
@@ -25,8 +33,12 @@ export const HTTP_LIMITS: HttpLimits = {
   connectionTimeout: 30_000,
   handlerTimeout: 10_000,
   checkInterval: 1000,
+  keepAliveTimeout: 5000,
   maxRequestsPerSocket: 1000,
+  maxUnansweredPerConnection: 8,
+  maxWaitingRequests: 4096,
   maxConnections: 4096,
+  maxConnectionsPerAddress: 1024,
   maxHeaderBytes: 16 * 1024,
   maxBodyBytes: 256 * 1024,
 };

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { CarillonError, isCarillonError, type Duration } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { formatBytes, type HttpLimits } from './http-limits.ts';
@@ -37,6 +38,19 @@ export function requestFault(error: unknown, limits: HttpLimits): CarillonError 
     return new CarillonError('invalid_request', 'The request could not be read.', {}, { cause: error });
   }
   return new CarillonError('internal', 'The log of the server says more under this request id.', {}, { cause: error });
+}
+
+/**
+ * Whether a request names its host once: two programs that each take another one of several disagree about whom it is for.
+ * HTTP/1.0 may leave it out. Of several, Node shows the first one alone as `headers.host`.
+ */
+export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
 export function bodyTooLarge(bytes: number): CarillonError {

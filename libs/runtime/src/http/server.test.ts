@@ -82,6 +82,7 @@ describe('every failure is a problem', () => {
     ['two Content-Lengths', 'POST /livez HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello'],
     ['a header with a line feed in it', 'GET /livez HTTP/1.1\r\nhost: x\r\nbad\nheader: 1\r\n\r\n'],
     ['no Host', 'GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['two Hosts', 'GET /livez HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n'],
     ['headers without end', `GET /livez HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(20_000)}\r\n\r\n`],
     ['a path that is no UTF-8', 'GET /%ff HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'],
   ])('%s: 400', async (_what, request) => {

@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { problemOf } from '@carillon/contracts';
 import { CarillonError, ERRORS, type Duration, type ErrorCode } from '@carillon/kernel';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { watchRoutes } from './allowed-methods.ts';
+import { createConnections, type Connections, type CutReason } from './connections.ts';
 import { refuseLateRequests } from './handler-deadline.ts';
 import { HEALTH_PATHS, serveHealth, type HealthSources } from './health.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
@@ -11,7 +12,7 @@ import { SILENT_LOG, type HttpLog } from './http-log.ts';
 import { refuseMalformed } from './malformed-requests.ts';
 import { findPortHolder } from './port-holder.ts';
 import { sumRefusals, type RefusalSums } from './refusal-sums.ts';
-import { requestFault } from './request-faults.ts';
+import { hasOneHost, requestFault } from './request-faults.ts';
 import { discardUnreadBody } from './unread-body.ts';
 
 /** One answered request: what counters and histograms are fed with. */
@@ -35,6 +36,8 @@ export type HttpServerOptions = HealthSources & {
   readonly limits?: Partial<HttpLimits>;
   readonly log?: HttpLog;
   readonly answered?: (request: AnsweredRequest) => void;
+  /** A connection was cut to keep the server open for others. */
+  readonly cut?: (reason: CutReason) => void;
 };
 
 export type Listening = {
@@ -61,12 +64,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const log = options.log ?? SILENT_LOG;
   let closing: Promise<void> | undefined;
-  const answers = new WeakMap<Socket, ServerResponse>();
-  const app = buildApp(options, limits, answers);
-  const underWay = trackRequests(app, answers);
+  const connections = createConnections(limits, (reason) => options.cut?.(reason));
+  const app = buildApp(options, limits, connections);
   const methodsOf = watchRoutes(app);
 
-  app.server.maxConnections = limits.maxConnections;
   // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const refusals = sumRefusals(log);
@@ -85,7 +86,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         'Send it again: another process, or this one after its restart, will take it.',
       );
     }
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+    if (!hasOneHost(request.raw)) {
       throw new CarillonError('invalid_request', 'A request of HTTP/1.1 needs one Host header.');
     }
     if (request.is404) throw unrouted(request, reply, methodsOf);
@@ -106,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     app,
     listen: () => listen(app, options, limits),
     close(deadline = CLOSE_DEADLINE) {
-      closing ??= closeGracefully(app, underWay, deadline).finally(() => refusals.flush());
+      closing ??= closeGracefully(app, connections, deadline).finally(() => refusals.flush());
       return closing;
     },
   };
@@ -124,32 +125,18 @@ export function sendProblem(reply: FastifyReply, error: CarillonError): FastifyR
 
 const asItIs = (body: string): string => body;
 
-/** The newest answer of each connection. */
-type Answers = WeakMap<Socket, ServerResponse>;
-
-function buildApp(options: HttpServerOptions, limits: HttpLimits, answers: Answers): FastifyInstance {
+function buildApp(options: HttpServerOptions, limits: HttpLimits, connections: Connections): FastifyInstance {
   return fastify({
     logger: false,
     genReqId: options.newRequestId,
     bodyLimit: limits.maxBodyBytes,
-    requestTimeout: limits.requestTimeout,
-    connectionTimeout: limits.connectionTimeout,
-    maxRequestsPerSocket: limits.maxRequestsPerSocket,
     return503OnClosing: true,
     forceCloseConnections: 'idle',
     trustProxy: false,
     routerOptions: { maxParamLength: 2048 },
-    http: {
-      headersTimeout: limits.headersTimeout,
-      requestTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: limits.checkInterval,
-      maxHeaderSize: limits.maxHeaderBytes,
-      insecureHTTPParser: false,
-      // Checked by ourselves, because Node answers without a body.
-      requireHostHeader: false,
-    },
+    serverFactory: (handler) => openServer(handler, limits, connections),
     clientErrorHandler: (error, socket: Socket) => {
-      const answer = answers.get(socket);
+      const answer = connections.newestAnswer(socket);
       const begun = answer !== undefined && answer.headersSent && !answer.writableFinished;
       refuseMalformed(error, socket, begun, options.newRequestId());
     },
@@ -157,6 +144,24 @@ function buildApp(options: HttpServerOptions, limits: HttpLimits, answers: Answe
       sendProblem(reply, requestFault(error, limits));
     },
   });
+}
+
+function openServer(handler: RequestListener, limits: HttpLimits, connections: Connections): Server {
+  const options = {
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: limits.checkInterval,
+    maxHeaderSize: limits.maxHeaderBytes,
+    insecureHTTPParser: false,
+    // Checked by ourselves, because Node answers without a body.
+    requireHostHeader: false,
+  };
+  const server = createServer(options, connections.gate(handler));
+  server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
+  server.setTimeout(limits.connectionTimeout);
+  connections.watch(server);
+  return server;
 }
 
 /** The path is there but not with this method, or it is not there at all. */
@@ -196,33 +201,12 @@ function reportAnswers(app: FastifyInstance, answered: (request: AnsweredRequest
   });
 }
 
-type UnderWay = {
-  /** Resolves when no request is under way. */
-  idle(): Promise<void>;
-};
-
-function trackRequests(app: FastifyInstance, answers: Answers): UnderWay {
-  let count = 0;
-  const waiting: (() => void)[] = [];
-  app.server.on('request', (request, response) => {
-    answers.set(request.socket, response);
-    count += 1;
-    response.on('close', () => {
-      count -= 1;
-      if (count === 0) for (const resume of waiting.splice(0)) resume();
-    });
-  });
-  return {
-    idle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-  };
-}
-
-async function closeGracefully(app: FastifyInstance, underWay: UnderWay, deadline: Duration): Promise<void> {
+async function closeGracefully(app: FastifyInstance, connections: Connections, deadline: Duration): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, deadline);
   });
-  await Promise.race([underWay.idle(), over]);
+  await Promise.race([connections.quiet(), over]);
   clearTimeout(timer);
   const closed = app.close();
   app.server.closeAllConnections();

@@ -1,0 +1,192 @@
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import { isIPv6, type Socket } from 'node:net';
+import type { HttpLimits } from './http-limits.ts';
+
+/** Why a connection was cut: there were too many of them, or too much came on it before anything was answered. */
+export type CutReason = 'connections' | 'pipelined';
+
+type Connection = {
+  readonly socket: Socket;
+  readonly neighbours: Neighbours;
+  /** Requests that are worked on. */
+  unanswered: number;
+  /** Those that came in one reading with them, in their order. */
+  readonly waiting: (() => void)[];
+  newest: ServerResponse | undefined;
+};
+
+/** The connections of one address. */
+type Neighbours = {
+  count: number;
+  /** Those without a request under way; the one that is idle longest comes first. */
+  readonly idle: Set<Connection>;
+};
+
+export type Connections = {
+  /** The handler of requests, called with a handful of each connection at a time. */
+  gate(handler: RequestListener): RequestListener;
+  /** Counts and bounds the connections of a server. */
+  watch(server: Server): void;
+  /** The newest answer on a connection. */
+  newestAnswer(socket: Socket): ServerResponse | undefined;
+  /** Resolves when no request is under way. */
+  quiet(): Promise<void>;
+};
+
+type Bounds = Pick<
+  HttpLimits,
+  'maxConnections' | 'maxConnectionsPerAddress' | 'maxUnansweredPerConnection' | 'maxWaitingRequests'
+>;
+
+/**
+ * Shares the server among connections. Of one connection a handful of requests is worked on at once, and in one turn of the
+ * event loop; what came with them in one reading waits, and meanwhile nothing more is read. Where an address, or all of them
+ * together, have as many connections as may be, the one that is idle longest makes room for a new one; where none is idle,
+ * the new one is cut.
+ */
+export function createConnections(bounds: Bounds, cut: (reason: CutReason) => void): Connections {
+  const known = new WeakMap<Socket, Connection>();
+  const addresses = new Map<string, Neighbours>();
+  /** Connections with requests that wait. */
+  const pausing = new Set<Connection>();
+  const quietCallers: (() => void)[] = [];
+  let open = 0;
+  let waiting = 0;
+  let underWay = 0;
+
+  function ended(count: number): void {
+    underWay -= count;
+    if (count > 0 && underWay === 0) for (const resume of quietCallers.splice(0)) resume();
+  }
+
+  function answered(connection: Connection): void {
+    // What was under way when a connection closed is counted there.
+    if (!known.has(connection.socket)) return;
+    connection.unanswered -= 1;
+    ended(1);
+    if (connection.waiting.length > 0) setImmediate(goOn, connection);
+    else if (connection.unanswered === 0) connection.neighbours.idle.add(connection);
+  }
+
+  function begin(connection: Connection, response: ServerResponse, handle: () => void): void {
+    connection.unanswered += 1;
+    connection.newest = response;
+    connection.neighbours.idle.delete(connection);
+    response.on('close', () => answered(connection));
+    handle();
+  }
+
+  /** In a turn of its own, so that whoever sends a thousand requests at once takes turns with everybody else. */
+  function goOn(connection: Connection): void {
+    if (connection.waiting.length === 0) return;
+    while (connection.unanswered < bounds.maxUnansweredPerConnection) {
+      const next = connection.waiting.shift();
+      if (!next) break;
+      waiting -= 1;
+      next();
+    }
+    if (connection.waiting.length > 0) return;
+    pausing.delete(connection);
+    connection.socket.resume();
+  }
+
+  function hold(connection: Connection, start: () => void): void {
+    waiting += 1;
+    connection.waiting.push(start);
+    pausing.add(connection);
+    connection.socket.pause();
+    if (waiting <= bounds.maxWaitingRequests) return;
+    cut('pipelined');
+    const most = [...pausing].reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a), connection);
+    most.socket.destroy();
+    forgetWaiting(most);
+  }
+
+  function forgetWaiting(connection: Connection): void {
+    const left = connection.waiting.splice(0).length;
+    pausing.delete(connection);
+    waiting -= left;
+    ended(left);
+  }
+
+  function close(address: string, connection: Connection): void {
+    const { socket, neighbours } = connection;
+    known.delete(socket);
+    open -= 1;
+    neighbours.count -= 1;
+    neighbours.idle.delete(connection);
+    if (neighbours.count === 0) addresses.delete(address);
+    forgetWaiting(connection);
+    ended(connection.unanswered);
+  }
+
+  function makeRoom(neighbours: Neighbours): boolean {
+    const full = open >= bounds.maxConnections;
+    if (neighbours.count < bounds.maxConnectionsPerAddress && !full) return true;
+    const crowd = full ? mostOf(addresses.values(), neighbours) : neighbours;
+    const [longest] = crowd.idle;
+    cut('connections');
+    // It is counted until it has closed, and must not be chosen twice.
+    if (longest) crowd.idle.delete(longest);
+    longest?.socket.destroy();
+    return longest !== undefined;
+  }
+
+  function take(socket: Socket): void {
+    const address = addressOf(socket);
+    const neighbours = addresses.get(address) ?? { count: 0, idle: new Set() };
+    if (!makeRoom(neighbours)) {
+      socket.destroy();
+      return;
+    }
+    const connection: Connection = { socket, neighbours, unanswered: 0, waiting: [], newest: undefined };
+    known.set(socket, connection);
+    addresses.set(address, neighbours);
+    open += 1;
+    neighbours.count += 1;
+    neighbours.idle.add(connection);
+    // Reading the body of a request, and writing an answer, both set the socket going again.
+    socket.on('resume', () => {
+      if (connection.waiting.length > 0) socket.pause();
+    });
+    socket.once('close', () => close(address, connection));
+  }
+
+  return {
+    gate: (handler) => (request, response) => {
+      const connection = known.get(request.socket);
+      if (!connection || request.socket.destroyed) return;
+      underWay += 1;
+      const start = (): void => begin(connection, response, () => handler(request, response));
+      const full = connection.unanswered >= bounds.maxUnansweredPerConnection;
+      if (full || connection.waiting.length > 0) hold(connection, start);
+      else start();
+    },
+    watch(server) {
+      // Above our own bound, which makes room instead of refusing; this one holds where connections close slowly.
+      server.maxConnections = bounds.maxConnections + Math.ceil(bounds.maxConnections / 16);
+      server.on('drop', () => cut('connections'));
+      server.on('connection', take);
+    },
+    newestAnswer: (socket) => known.get(socket)?.newest,
+    quiet: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => quietCallers.push(resolve))),
+  };
+}
+
+/** The address with the most connections; `first` where none has more. */
+function mostOf(all: Iterable<Neighbours>, first: Neighbours): Neighbours {
+  let most = first;
+  for (const one of all) if (one.count > most.count) most = one;
+  return most;
+}
+
+/** One IPv4 address. Of IPv6 a network of 64 bits: everybody has at least that many addresses. */
+function addressOf({ remoteAddress = '' }: Socket): string {
+  const plain = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice(7) : remoteAddress;
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').filter(Boolean).length;
+  const whole = [...groups, ...Array.from({ length: missing }, () => '0'), ...(tail ?? '').split(':')];
+  return whole.slice(0, 4).join(':');
+}
