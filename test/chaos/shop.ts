@@ -15,7 +15,8 @@ export const CALL_LEASE = 16_000;
 const SECRETS = { CRM_KEY: 'the-key-of-the-partner', FEED_KEY: 'the-key-of-the-platform' };
 /** What the product has to find in its environment: the secrets, and that the partner on loopback may be called. */
 export const SHOP_ENVIRONMENT: Readonly<Record<string, string>> = {
-  ...SECRETS,
+  CARILLON_SECRET_SHOP__CRM_KEY: SECRETS.CRM_KEY,
+  CARILLON_SECRET_SHOP__FEED_KEY: SECRETS.FEED_KEY,
   CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
 };
 

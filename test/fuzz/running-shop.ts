@@ -50,8 +50,8 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     files: fuzzedFiles(keySet.url),
     env: {
       CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
-      COHORT_KEY: COHORT_SECRET,
-      CRM_KEY: 'canary-partner-secret-Tz09',
+      CARILLON_SECRET_SHOP__COHORT_KEY: COHORT_SECRET,
+      CARILLON_SECRET_SHOP__CRM_KEY: 'canary-partner-secret-Tz09',
       ...env,
     },
   });

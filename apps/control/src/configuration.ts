@@ -3,6 +3,7 @@ import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contr
 import type { ResourceChange, ResourceRef } from '@carillon/domain';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
+import { hiddenSecretWarnings } from './secret-places.ts';
 
 export type FolderRequest = { readonly files: Readonly<Record<string, string>>; readonly prune: boolean };
 
@@ -16,7 +17,10 @@ export async function planFolder({ files, prune }: FolderRequest, ports: Control
     templates: ports.templates,
     current,
   });
-  const warnings: FaultBody[] = reading.warnings.map((warning) => ({ ...warning, expected: '' }));
+  const warnings: FaultBody[] = [
+    ...reading.warnings.map((warning) => ({ ...warning, expected: '' })),
+    ...(await hiddenSecretWarnings(reading.resources, ports.secrets)),
+  ];
   const shown = { number: current.number, warnings, changes: [], unchanged: 0 };
   if (reading.faults.length > 0) return { body: { ...shown, faults: [...reading.faults] }, changes: [] };
   const plan = planChanges(current, reading.resources, { prune, newId: (kind) => ports.ids.random(kind) });

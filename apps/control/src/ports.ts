@@ -15,6 +15,7 @@ import type {
   PartnerLookup,
   ReadModels,
   RecordCodecs,
+  SecretPlaces,
   Secrets,
   SenderFactory,
   SuppressionList,
@@ -55,7 +56,7 @@ export type ControlPorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly secrets: Secrets;
+  readonly secrets: Secrets & SecretPlaces;
   readonly sealer: SecretSealer;
   readonly apiKeys: ApiKeyMaker;
   readonly keyUses: Pick<KeyUseStore, 'lastUses'>;

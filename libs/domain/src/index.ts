@@ -11,6 +11,7 @@ export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
 export * from './configuration/jwt-settings.ts';
 export * from './configuration/resources.ts';
+export * from './configuration/secrets.ts';
 export * from './configuration/streams.ts';
 export * from './deliveries/attempts.ts';
 export * from './deliveries/custody.ts';

@@ -54,7 +54,7 @@ export const sender = z
 
 export const secret = keys({
   secret: said(z.string().regex(/^[A-Z][A-Z0-9_]{0,127}$/, { error: 'the name of a secret, such as SMTP_PASSWORD' }), {
-    description: 'Name of the secret: an environment variable, else what `carillon secret set` stored.',
+    description: 'Name of the secret: a variable that the workspace reads, else what `carillon secret set` stored.',
     example: 'SMTP_PASSWORD',
   }),
 });

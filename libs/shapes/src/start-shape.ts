@@ -96,6 +96,19 @@ export const startKeys = {
       example: ['10.0.0.0/8', 'fd00::/8'],
     },
   ),
+  workspace_secrets: said(
+    z
+      .array(
+        z.string().regex(/^(?:[a-z0-9-]+\/)?[A-Z][A-Z0-9_]*$/, { error: 'NAME, or workspace/NAME for one workspace' }),
+      )
+      .exactOptional(),
+    {
+      description:
+        'Variables of the environment that workspaces read by `{ secret: NAME }`, for all of them or as `workspace/NAME` for one. Variables such as `CARILLON_SECRET_SHOP__CRM_KEY` need no listing. What this file names as a secret is never theirs.',
+      default: [],
+      example: ['SHARED_SMTP_PASSWORD', 'shop/CRM_KEY'],
+    },
+  ),
   schema_registry: said(
     keys({
       url: said(urlOf(/^https?:\/\/\S+$/, 'http://registry:8081'), {

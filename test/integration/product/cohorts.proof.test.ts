@@ -50,8 +50,8 @@ beforeAll(async () => {
     files: files(),
     env: {
       CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
-      CRM_KEY: 'crm',
-      MIXPANEL_KEY: 'mixpanel-secret',
+      CARILLON_SECRET_SHOP__CRM_KEY: 'crm',
+      CARILLON_SECRET_SHOP__MIXPANEL_KEY: 'mixpanel-secret',
       NODE_OPTIONS: `--max-old-space-size=${HEAP}`,
     },
   });

@@ -61,7 +61,7 @@ let provider: OpenIdProvider;
 let shop: Shop & { close(): Promise<void> };
 beforeAll(async () => {
   provider = await startOpenIdProvider();
-  const env = { CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1', CRM_KEY: 'secret' };
+  const env = { CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1', CARILLON_SECRET_SHOP__CRM_KEY: 'secret' };
   shop = await openShop({ files: files(provider.jwksUrl, provider.issuer), env });
 });
 afterAll(async () => {

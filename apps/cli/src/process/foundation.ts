@@ -24,6 +24,7 @@ import { openKeys } from './deployment-keys.ts';
 import { openBackend } from './open-backend.ts';
 import type { Environment, ProcessSettings } from './settings.ts';
 import { createWatches } from './watches.ts';
+import { deploymentSecrets } from './workspace-secrets.ts';
 
 /** `carillon.config` is read this often, so that the intake can show that it is fresh (2 s). */
 const FOLLOW_EVERY = 500;
@@ -112,7 +113,10 @@ export async function openFoundation(
     tasks: backend.tasks,
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
-    secrets: createSecrets(backend.configurationStore, sealer, env),
+    secrets: createSecrets(backend.configurationStore, sealer, env, {
+      listed: settings.workspaceSecrets,
+      own: deploymentSecrets(settings.ownSecrets, () => configuration.current()),
+    }),
     senders: failpoints ? withSendingFailpoints(senders, failpoints) : senders,
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
   };

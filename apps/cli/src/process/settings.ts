@@ -3,6 +3,7 @@ import { formatFault, readStartSettings } from '@carillon/configuration';
 import { type StartSettings } from '@carillon/configuration';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { clusterSettings, type ClusterSettings } from './cluster-settings.ts';
+import { ownSecrets, workspaceSecrets } from './workspace-secrets.ts';
 
 /** Settings of one process: from flags, then the environment, then carillon.yaml, then defaults; all faults at once. */
 export type ProcessSettings = {
@@ -20,6 +21,10 @@ export type ProcessSettings = {
   readonly traceRatio: number;
   /** Ranges of private addresses that tenants may name: partners and key sets inside our own network. */
   readonly allowedPrivateAddresses: readonly string[];
+  /** Variables that workspaces read under their own names: `NAME`, or `workspace/NAME` for one. */
+  readonly workspaceSecrets: readonly string[];
+  /** Secrets that carillon.yaml names for the start: no workspace reads these. */
+  readonly ownSecrets: readonly string[];
   /** Null: the embedded backend. */
   readonly cluster: ClusterSettings | null;
 };
@@ -64,6 +69,8 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
       env['CARILLON_ALLOWED_PRIVATE_ADDRESSES']?.split(/[\s,]+/).filter(Boolean) ??
       file.allowed_private_addresses ??
       [],
+    workspaceSecrets: workspaceSecrets(env, file, faults),
+    ownSecrets: ownSecrets(file),
     cluster: backend(env, file, faults) === 'cluster' ? clusterSettings(env, file, faults) : null,
   };
   if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('\n'));

@@ -12,6 +12,7 @@ import {
 import { formatDuration, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import type { Check, ControlContext } from '../ports.ts';
+import { missingSecret } from '../secret-places.ts';
 import { notFound, paging, withName, type ApiServer } from './app.ts';
 
 /** How long a check waits for all its answers: less than a request to this API may take. */
@@ -76,10 +77,7 @@ export async function checkPlatform(
   const { key, second_key: second } = authorization;
   for (const { secret } of [key, ...(second ? [second] : [])]) {
     const value = await ports.secrets.resolve(workspace, secret);
-    const detail =
-      value === null
-        ? `${secret} is neither in the environment nor stored: npx carillon secret set ${secret} --workspace ${workspace}`
-        : `${secret} is set`;
+    const detail = value === null ? await missingSecret(workspace, secret, ports.secrets) : `${secret} is set`;
     steps.push({ step: 'secret', ok: value !== null, detail });
     if (kind === 'posthog' && value !== null) steps.push(...(await askForCohorts(integration, value, signal, ports)));
   }

@@ -13,6 +13,7 @@ import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { z } from 'zod';
 import type { Check, ControlContext } from '../ports.ts';
+import { missingSecret } from '../secret-places.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
 import { CHECK_PATIENCE, checkPlatform } from './cohorts.ts';
 
@@ -62,8 +63,7 @@ async function checkPartner(
     const value = await ports.secrets.resolve(workspace, secret);
     if (value !== null) secrets[secret] = value;
     else {
-      const detail = `${secret} is neither in the environment nor stored: npx carillon secret set ${secret} --workspace ${workspace}`;
-      steps.push({ step: 'secret', ok: false, detail });
+      steps.push({ step: 'secret', ok: false, detail: await missingSecret(workspace, secret, ports.secrets) });
     }
   }
   if (steps.some(({ ok }) => !ok)) return steps;

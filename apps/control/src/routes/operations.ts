@@ -14,8 +14,9 @@ import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { showMessage } from '../bodies.ts';
-import { checkStep } from '../checks.ts';
+import { checkStep, checkSteps } from '../checks.ts';
 import type { Check, ControlContext } from '../ports.ts';
+import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
 import { noBody, notFound, paging, withName, type ApiServer } from './app.ts';
 
 const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
@@ -79,7 +80,8 @@ async function configurationChecks({ ports }: ControlContext): Promise<Check[]> 
     }
   }
   const providers = listResources(configuration, 'jwt_provider');
-  return [...steps, ...(await Promise.all(providers.map((one) => keySetCheck(one, ports))))];
+  const hidden = checkSteps('secrets', () => hiddenSecretChecks(configuration, ports.secrets));
+  return [...steps, ...(await hidden), ...(await Promise.all(providers.map((one) => keySetCheck(one, ports))))];
 }
 
 /** Why nobody can send with a key that is named; null where somebody can. */
@@ -123,8 +125,7 @@ async function checkAccount(workspace: string, name: string, { ports }: ControlC
   if (body.kind === 'smtp' && body.password) {
     const value = await ports.secrets.resolve(owner, body.password.secret);
     if (value === null) {
-      const where = owner === '' ? '--deployment' : `--workspace ${owner}`;
-      const detail = `${body.password.secret} is neither in the environment nor stored: npx carillon secret set ${body.password.secret} ${where}`;
+      const detail = await missingSecret(owner, body.password.secret, ports.secrets);
       return [...steps, { step: 'secret', ok: false, detail }];
     }
     secrets[body.password.secret] = value;

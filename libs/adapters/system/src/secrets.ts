@@ -1,21 +1,53 @@
-import type { ConfigurationStore, Secrets } from '@carillon/ports';
+import { variableFor } from '@carillon/domain';
+import type { ConfigurationStore, SecretPlaces, Secrets } from '@carillon/ports';
 import type { Sealer } from './sealer.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Which variables of the environment workspaces read besides those that are named for them. */
+export type SecretRules = {
+  /** `NAME` for every workspace, `workspace/NAME` for one. */
+  readonly listed: readonly string[];
+  /** Names that the deployment itself uses, by its file: no workspace reads these, listed or not. */
+  readonly own: () => ReadonlySet<string>;
+};
+
 /**
- * The environment first, then what was stored sealed. Variables named CARILLON_… are the deployment's own (its master
- * key is one) and are never given out under a tenant's reference; an empty variable counts as not set.
+ * The environment first, then what was stored sealed. A workspace reads a variable that is named for it or listed by the
+ * operator, the deployment's own accounts (workspace '') any. Variables named CARILLON_… are never given out under their
+ * own name: the master key is one. An empty variable counts as not set.
  */
 export function createSecrets(
   store: Pick<ConfigurationStore, 'secret'>,
   sealer: Sealer,
-  env: Readonly<Record<string, string | undefined>>,
-): Secrets {
+  env: Environment,
+  rules: SecretRules,
+): Secrets & SecretPlaces {
+  const listed = new Set(rules.listed);
+  const variable = (name: string): string | undefined =>
+    Object.hasOwn(env, name) ? env[name] || undefined : undefined;
+  const plain = (name: string): string | undefined => (name.startsWith('CARILLON_') ? undefined : variable(name));
+
+  function given(workspace: string, name: string): string | undefined {
+    if (workspace === '') return plain(name);
+    const named = variableFor(workspace, name);
+    const own = named === null ? undefined : variable(named);
+    if (own !== undefined) return own;
+    const allowed = listed.has(name) || listed.has(`${workspace}/${name}`);
+    return allowed && !rules.own().has(name) ? plain(name) : undefined;
+  }
+
   return {
     async resolve(workspace, name) {
-      const given = name.startsWith('CARILLON_') || !Object.hasOwn(env, name) ? undefined : env[name];
-      if (given) return given;
+      const value = given(workspace, name);
+      if (value !== undefined) return value;
       const stored = await store.secret(workspace, name);
       return stored ? sealer.open(workspace, name, stored.sealed) : null;
+    },
+    async locate(workspace, name) {
+      if (given(workspace, name) !== undefined) return 'environment';
+      if (await store.secret(workspace, name)) return 'stored';
+      return plain(name) === undefined ? 'nowhere' : 'hidden';
     },
   };
 }

@@ -2,7 +2,7 @@ import { isCarillonError } from '@carillon/kernel';
 import type { SealedSecret } from '@carillon/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSealer, createSecrets } from '../src/index.ts';
+import { createSealer, createSecrets, type SecretRules } from '../src/index.ts';
 
 const sealer = createSealer(new Uint8Array(32).fill(5));
 const codeOf = (run: () => unknown): string | undefined => {
@@ -62,15 +62,53 @@ describe('secrets', () => {
     stored.set(`shop/${name}`, { workspace: 'shop', name, sealed, fingerprint: '', updatedAt: 1 });
   }
   const store = { secret: async (workspace: string, name: string) => stored.get(`${workspace}/${name}`) ?? null };
+  const secrets = (env: Record<string, string | undefined>, listed: readonly string[] = [], own: string[] = []) => {
+    const rules: SecretRules = { listed, own: () => new Set(own) };
+    return createSecrets(store, sealer, env, rules);
+  };
   const resolve = (env: Record<string, string | undefined>, name: string, workspace = 'shop') =>
-    createSecrets(store, sealer, env).resolve(workspace, name);
+    secrets(env).resolve(workspace, name);
 
-  it('come from the environment first, then from the store, else they are not there', async () => {
-    expect(await resolve({ SMTP: 'given' }, 'SMTP')).toBe('given');
+  it('come from the variable of the workspace first, then from the store, else they are not there', async () => {
+    expect(await resolve({ CARILLON_SECRET_SHOP__SMTP: 'given' }, 'SMTP')).toBe('given');
     expect(await resolve({}, 'SMTP')).toBe('stored');
-    expect(await resolve({ SMTP: '' }, 'SMTP')).toBe('stored');
-    expect(await resolve({}, 'SMTP', 'other')).toBeNull();
+    expect(await resolve({ CARILLON_SECRET_SHOP__SMTP: '' }, 'SMTP')).toBe('stored');
+    expect(await resolve({ CARILLON_SECRET_SHOP__SMTP: 'given' }, 'SMTP', 'other')).toBeNull();
+    expect(await resolve({ CARILLON_SECRET_MY_SHOP__SMTP: 'given' }, 'SMTP', 'my-shop')).toBe('given');
     expect(await resolve({}, 'UNKNOWN')).toBeNull();
+  });
+
+  it("of a workspace are never another variable of the operator's, unless it is listed for the workspace", async () => {
+    const env = { MONGO_WORD: 'm', AWS_SECRET_ACCESS_KEY: 'a', SMTP: 'given', CRM_KEY: 'c' };
+    for (const name of ['MONGO_WORD', 'AWS_SECRET_ACCESS_KEY', 'CRM_KEY']) expect(await resolve(env, name)).toBeNull();
+    expect(await resolve(env, 'SMTP')).toBe('stored');
+    const some = secrets(env, ['SMTP', 'shop/CRM_KEY']);
+    expect(await some.resolve('shop', 'SMTP')).toBe('given');
+    expect(await some.resolve('other', 'SMTP')).toBe('given');
+    expect(await some.resolve('shop', 'CRM_KEY')).toBe('c');
+    expect(await some.resolve('other', 'CRM_KEY')).toBeNull();
+  });
+
+  it("of a workspace are never what the deployment's own file names, listed or not", async () => {
+    const env = { MONGO_WORD: 'm', CARILLON_SECRET_SHOP__MONGO_WORD: 'of the shop' };
+    const all = secrets(env, ['MONGO_WORD', 'other/MONGO_WORD'], ['MONGO_WORD']);
+    expect(await all.resolve('other', 'MONGO_WORD')).toBeNull();
+    expect(await all.resolve('shop', 'MONGO_WORD')).toBe('of the shop');
+    expect(await all.resolve('', 'MONGO_WORD')).toBe('m');
+  });
+
+  it('of two workspaces are two, however their names and those of the secrets are made', async () => {
+    expect(await resolve({ CARILLON_SECRET_A__B__KEY: 'x' }, 'B__KEY', 'a')).toBe('x');
+    expect(await resolve({ CARILLON_SECRET_A__B__KEY: 'x' }, 'KEY', 'a--b')).toBeNull();
+  });
+
+  it('say where they are, so that whoever relied on any variable is told', async () => {
+    const some = secrets({ OLD: 'x', CARILLON_SECRET_SHOP__NEW: 'y', LISTED: 'z', SMTP: 's' }, ['LISTED']);
+    const places = ['OLD', 'NEW', 'LISTED', 'SMTP', 'UNKNOWN', 'CARILLON_MASTER_KEY'].map((name) =>
+      some.locate('shop', name),
+    );
+    expect(await Promise.all(places)).toEqual(['hidden', 'environment', 'environment', 'stored', 'nowhere', 'stored']);
+    expect(await some.locate('', 'OLD')).toBe('environment');
   });
 
   it("never give out the deployment's own variables, nor what every object has", async () => {

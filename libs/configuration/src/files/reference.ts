@@ -26,8 +26,9 @@ Rules for every file:
   as a tag and \`{ when: f(a, b) }\` as two keys; both are refused with that advice, as are unknown keys and empty values.
 - A YAML file has at most 64 KiB.
 - A **duration** is a number and a unit: \`90s 30m 2h 1d 1w\`. A day is 24 hours.
-- A **secret** never stands in a file: write \`{ secret: NAME }\`. The name is looked up in the environment, then among what
-  \`npx carillon secret set NAME\` stored.
+- A **secret** never stands in a file: write \`{ secret: NAME }\`. In a workspace it is the variable
+  \`CARILLON_SECRET_<WORKSPACE>__NAME\` of the operator's environment (\`-\` becomes \`_\`), or \`NAME\` where the operator lists it
+  (\`workspace_secrets\`), else what \`npx carillon secret set NAME\` stored. In \`carillon.yaml\` it is the variable \`NAME\` itself.
 - All mistakes are reported at once, each with file, line, column, what was expected and what to do.
 - For editors, \`schemas/files/*.schema.json\` describe each kind of file. The first line of a file can name its schema:
   \`# yaml-language-server: $schema=…/schemas/files/notification.schema.json\`
