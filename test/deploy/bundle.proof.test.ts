@@ -89,7 +89,8 @@ describe('The bundle that a release carries', () => {
     const check = (url: string): Promise<{ stdout: string }> =>
       run(process.execPath, [join(bundle, 'health-check.js'), url]);
     const ready = await untilFound('it is ready', () => check(`${product.gatewayUrl}/readyz`).catch(() => undefined));
-    expect(ready.stdout).toContain('configuration');
+    expect(ready.stdout).toBe('{"status":"ready"}');
+    expect((await check(`${product.controlUrl}/readyz`)).stdout).toContain('configuration');
     await expect(check(`${product.gatewayUrl}/nowhere`)).rejects.toMatchObject({ code: 1 });
     await expect(check('http://127.0.0.1:1/readyz')).rejects.toMatchObject({ code: 1, stderr: /ECONNREFUSED/ });
     await expect(check('readyz')).rejects.toMatchObject({ code: 1, stderr: /name the address/ });

@@ -61,7 +61,7 @@ async function startRoles(cluster: Cluster, roles: Readonly<Record<string, Compo
     const listens = {
       CARILLON_GATEWAY_PORT: ports.get('gateway'),
       CARILLON_CONTROL_PORT: port,
-      CARILLON_HEALTH_PORT: port,
+      CARILLON_HEALTH_PORT: name === 'gateway' ? '0' : port,
     };
     const child = spawn(process.execPath, [join(bundle, 'carillon.js'), ...command], {
       stdio: ['ignore', 'ignore', 'pipe'],

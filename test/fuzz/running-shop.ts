@@ -112,7 +112,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
       return text;
     },
     async measure() {
-      const text = await (await fetch(`${product.gatewayUrl}/metrics`)).text();
+      const text = await (await fetch(`${product.controlUrl}/metrics`)).text();
       const metric = (name: string): number =>
         Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
       const before = ran;

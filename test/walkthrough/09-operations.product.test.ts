@@ -53,12 +53,15 @@ chapter('9. Operations', (newHome, place) => {
     expect((await carillon.command(['dead-letters'])).out.trim()).toBe('no dead letters');
   });
 
-  it('answers machines: /livez, /readyz, and /metrics for Prometheus, without a token', async () => {
-    for (const role of [carillon.control, carillon.events.replace('/events', '')]) {
+  it('answers machines: /livez and /readyz to anybody; /metrics and what is not ready to this machine, beside the intake', async () => {
+    const gateway = carillon.events.replace('/events', '');
+    for (const role of [carillon.control, gateway]) {
       expect((await fetch(`${role}/livez`)).status).toBe(200);
       await untilFound(`${role} is ready`, async () => (await fetch(`${role}/readyz`)).ok || undefined);
-      expect(await (await fetch(`${role}/metrics`)).text()).toMatch(/^carillon_deliveries\{.*state="SENT"/m);
     }
+    const metrics = await fetch(`${carillon.control}/metrics`);
+    expect(await metrics.text()).toMatch(/^carillon_deliveries\{.*state="SENT"/m);
+    expect((await fetch(`${gateway}/metrics`)).status).toBe(404);
   });
 
   it('refuses a port that somebody uses, and names the flag that changes it', async () => {

@@ -41,7 +41,7 @@ export type GatewayTelemetry = {
   membersSkipped(integration: string, count: number): void;
 };
 
-export type GatewayPorts = HealthSources & {
+export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   readonly log: Pick<EventLog, 'append' | 'partitions'>;
   readonly configuration: Pick<ConfigurationView, 'current' | 'readToEndAt' | 'refresh'>;
   readonly ids: Ids;

@@ -17,7 +17,7 @@ export type RunningGateway = {
 /** Starts the HTTP edge. Rejects with `port_in_use`. What is behind the ports belongs to the caller and outlives it. */
 export async function startGateway(config: GatewayConfig, ports: GatewayPorts): Promise<RunningGateway> {
   const settings = withDefaults(config);
-  const { telemetry, httpLog, metrics } = ports;
+  const { telemetry, httpLog } = ports;
   const freshness = createFreshness(ports.configuration, ports.clock, settings);
   const server = createHttpServer({
     host: settings.host,
@@ -26,7 +26,7 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     newRequestId: () => ports.ids.random('request'),
     limits: { ...settings.http, maxBodyBytes: settings.maxBodyBytes },
     checks: () => [configurationCheck(freshness.isFresh()), ...(ports.checks?.() ?? [])],
-    ...(metrics && { metrics }),
+    bareHealth: true,
     ...(httpLog && { log: httpLog }),
     ...(telemetry && { answered: (request) => telemetry.answered(request) }),
   });

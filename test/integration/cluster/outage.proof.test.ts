@@ -82,8 +82,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     let isOver = false;
     void over.finally(() => (isOver = true));
     while (!isOver) {
-      for (const { role, address } of cluster.members) {
-        const { status, body } = await request<{ checks: ReadinessCheck[] }>(`${address}/readyz`, {});
+      for (const { role, health } of cluster.members) {
+        const { status, body } = await request<{ checks: ReadinessCheck[] }>(`${health}/readyz`, {});
         const failing = body.checks.filter(({ ok }) => !ok);
         expect(status).toBe(failing.every(({ decides }) => decides === false) ? 200 : 503);
         const names = failing.map(({ name, decides }) => (decides === false ? `${name} (does not decide)` : name));
@@ -222,7 +222,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
     const away = await watchReadiness(pause(OUTAGE));
     const during = clients.answers.filter(({ at, took }) => at - took > from);
     const memory = Math.max(...pids().map(memoryOf));
-    const metrics = await Promise.all(cluster.members.map(({ address }) => fetch(`${address}/metrics`)));
+    const metrics = await Promise.all(cluster.members.map(({ health }) => fetch(`${health}/metrics`)));
     await diagnosed(fails, holds);
     await part.restart();
     return { clients, away, during, memory, metrics: metrics.map(({ status }) => status) };

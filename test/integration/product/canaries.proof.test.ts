@@ -132,7 +132,7 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
       const names = new Set(otlp.spans.map((span) => span.name));
       return ['http.request', 'stage.batch', 'delivery.attempt'].every((name) => names.has(name)) ? names : undefined;
     });
-    const metrics = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+    const metrics = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
     expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 
     const places = {

@@ -173,7 +173,7 @@ describe('a cohort whose members lack the mapped field', () => {
     });
     const told = await shop.run(['integration', 'show', 'mapped']);
     expect(told.stdout).toContain('no member with a user id: look at user_id of the integration; nobody leaves');
-    const metrics = async () => (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+    const metrics = async () => (await fetch(`${shop.product.controlUrl}/metrics`)).text();
     await expect.poll(metrics).toContain('carillon_cohort_members_skipped_total{integration="shop/mapped"} 2');
   });
 });

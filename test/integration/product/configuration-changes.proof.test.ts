@@ -47,7 +47,7 @@ describe('apply', () => {
     expect(await number()).toBe(before);
     // Markers are records of the event log that the engine takes note of: one more for each partition.
     const noted = async (): Promise<number> => {
-      const text = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+      const text = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
       const line = /^carillon_records_total\{stage="evaluate",result="done"\} (\d+)$/m.exec(text);
       return Number(line?.[1]);
     };

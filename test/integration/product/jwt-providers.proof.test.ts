@@ -182,7 +182,7 @@ describe('jwt-provider check', () => {
 describe('An operator', () => {
   it('sees in the metrics how many tokens came to what, and how often keys were fetched', async () => {
     await post('shop/app', 'a.b.c', {});
-    const text = await (await fetch(`${shop.product.gatewayUrl}/metrics`)).text();
+    const text = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
     expect(text).toMatch(/carillon_tokens_total\{provider="shop\/auth",result="valid"\} [1-9]/);
     expect(text).toMatch(/carillon_tokens_total\{provider="shop\/auth",result="malformed"\} [1-9]/);
     expect(text).toMatch(/carillon_key_set_fetches_total\{provider="shop\/auth",result="ok"\} [1-9]/);

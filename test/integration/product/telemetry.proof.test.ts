@@ -95,18 +95,17 @@ describe('One trace', () => {
 });
 
 describe('/metrics', () => {
-  it('of gateway and control name every metric of the table', async () => {
-    for (const url of [shop.product.gatewayUrl, shop.product.controlUrl]) {
-      const text = await metrics(url);
-      for (const { name, type } of Object.values(METRICS)) expect(text).toContain(`# TYPE ${name} ${type}\n`);
-    }
+  it('of control name every metric of the table; the port for strangers has none', async () => {
+    const text = await metrics(shop.product.controlUrl);
+    for (const { name, type } of Object.values(METRICS)) expect(text).toContain(`# TYPE ${name} ${type}\n`);
+    expect((await fetch(`${shop.product.gatewayUrl}/metrics`)).status).toBe(404);
   });
 
   it('move with what happens', async () => {
     // What the tests of before sent is counted a moment after it was seen to be sent.
     const before = await untilFound('what was sent is counted', async () => {
       const { deliveries } = (await shop.api<{ deliveries: Record<string, number> }>('GET', '/v1/status')).body;
-      const text = await metrics(shop.product.gatewayUrl);
+      const text = await metrics(shop.product.controlUrl);
       const counts = [
         sum(text, 'carillon_attempt_seconds_count'),
         sum(text, 'carillon_attempts_total'),
@@ -177,14 +176,13 @@ describe('Health', () => {
         const asked = await fetch(`${url}/readyz`);
         return asked.status === 200 ? await asked.json() : undefined;
       });
-      expect(ready).toMatchObject({
-        status: 'ready',
-        checks: expect.arrayContaining([expect.objectContaining({ name: 'configuration', ok: true })]) as unknown,
-      });
+      const isPublic = url === shop.product.gatewayUrl;
+      const checks: unknown = expect.arrayContaining([expect.objectContaining({ name: 'configuration', ok: true })]);
+      expect(ready).toEqual(isPublic ? { status: 'ready' } : { status: 'ready', checks });
     }
   });
 
-  it('/readyz says what is not ready: here that it stops, while it waits for a request under way', async () => {
+  it('/readyz says that it is not ready: here because it stops, while it waits for a request under way', async () => {
     const { gatewayUrl, pid, exited } = shop.product;
     const body = JSON.stringify(order('H-1', { email: 'h1@example.com' }));
     const slow = connect(Number(new URL(gatewayUrl).port), '127.0.0.1');
@@ -206,10 +204,7 @@ describe('Health', () => {
       const asked = await fetch(`${gatewayUrl}/readyz`);
       return asked.status === 503 ? await asked.json() : undefined;
     });
-    expect(stopping).toMatchObject({
-      status: 'not_ready',
-      checks: expect.arrayContaining([{ name: 'lifecycle', ok: false, detail: 'the server is stopping' }]) as unknown,
-    });
+    expect(stopping).toEqual({ status: 'not_ready' });
     expect((await fetch(`${gatewayUrl}/livez`)).status).toBe(200);
     slow.write(body);
     await untilFound('the answer', () => (answer.includes('evt_') ? true : undefined));

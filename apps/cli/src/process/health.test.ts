@@ -24,6 +24,7 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
         readToEndAt: () => (away.includes('configuration') ? 0 : 10_000),
       },
       clock: { now: () => 10_000 },
+      settings: { healthToken: null },
     },
     false,
   );

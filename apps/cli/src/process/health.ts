@@ -5,6 +5,7 @@ import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
 import type { FollowedConfiguration } from '@carillon/stages';
 import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
+import type { ProcessSettings } from './settings.ts';
 import type { Watches } from './watches.ts';
 
 const OPEN_STATES: readonly DeliveryState[] = ['WAITING', 'SENDING', 'IN_DOUBT'];
@@ -14,7 +15,7 @@ const DECIDE_FOR_GATEWAY: ReadonlySet<string> = new Set(['configuration', 'Kafka
 
 /** What `/readyz` and `/metrics` of each role say about this process. Gauges are read when somebody asks. */
 export function createHealth(
-  { watches, backend, configuration, clock }: HealthGround,
+  { watches, backend, configuration, clock, settings }: HealthGround,
   /** One role of many tells the counts of the ledger, or a sum over processes would count each delivery often. */
   tellsDeliveries: boolean,
 ): (role: RoleName) => Required<HealthSources> {
@@ -52,6 +53,7 @@ export function createHealth(
         role !== 'gateway' || DECIDE_FOR_GATEWAY.has(one.name) ? one : { ...one, decides: false },
       ),
     metrics: readMetrics,
+    healthToken: settings.healthToken,
   });
 }
 
@@ -60,6 +62,7 @@ type HealthGround = {
   readonly backend: { readonly ledger: Pick<DeliveryLedger, 'countByState'> } & Pick<Backend, 'readiness'>;
   readonly configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>;
   readonly clock: Clock;
+  readonly settings: Pick<ProcessSettings, 'healthToken'>;
 };
 
 /** Not ready until the process starts again: nobody else reads these partitions, and the log says what to do. */

@@ -106,7 +106,7 @@ function keepRetention({ backend, clock, ids, watches }: Foundation, closing: Cl
   closing.add(() => keeper.stop());
 }
 
-/** `/livez`, `/readyz` and `/metrics` of a role that has no other addresses. */
+/** `/livez`, `/readyz` and `/metrics` of a role that has no other addresses, or only one for strangers. */
 export async function startHealthServer(
   { settings, ids, watches }: Foundation,
   port: number,

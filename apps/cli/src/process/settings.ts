@@ -12,8 +12,10 @@ export type ProcessSettings = {
   readonly host: string;
   readonly gatewayPort: number;
   readonly controlPort: number;
-  /** Null: the role's own (engine 7402, delivery 7403). */
+  /** Null: the role's own (engine 7402, delivery 7403, gateway 7404). */
   readonly healthPort: number | null;
+  /** Whoever shows it reads metrics and what is not ready. Null: whoever asks from this machine does. */
+  readonly healthToken: string | null;
   /** Where clients reach the intake, with `/events`. Null: what the gateway's own settings say. */
   readonly eventsUrl: string | null;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
@@ -61,6 +63,7 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
     gatewayPort: port(flags.gatewayPort, 'CARILLON_GATEWAY_PORT', '--gateway-port', 7400),
     controlPort: port(flags.controlPort, 'CARILLON_CONTROL_PORT', '--control-port', 7401),
     healthPort: port(flags.healthPort, 'CARILLON_HEALTH_PORT', '--health-port', null),
+    healthToken: healthToken(env['CARILLON_HEALTH_TOKEN'] || null, faults),
     eventsUrl: eventsUrl(env, faults),
     logLevel: logLevel(flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn', faults),
     otlpEndpoint: otlpEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null, faults),
@@ -95,6 +98,16 @@ function backend(env: Environment, file: StartSettings, faults: string[]): (type
   const found = BACKENDS.find((one) => one === (named ?? implied));
   if (!found) faults.push(`CARILLON_BACKEND: expected embedded or cluster, found ${JSON.stringify(named)}`);
   return found ?? 'embedded';
+}
+
+/** Its value is never repeated. */
+function healthToken(text: string | null, faults: string[]): string | null {
+  if (text !== null && !/^[\x21-\x7e]{32,}$/.test(text)) {
+    faults.push(
+      'CARILLON_HEALTH_TOKEN: expected 32 characters or more, without spaces; make one with: openssl rand -hex 32',
+    );
+  }
+  return text;
 }
 
 function eventsUrl(env: Environment, faults: string[]): string | null {

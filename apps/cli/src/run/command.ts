@@ -21,7 +21,10 @@ export function runCommand(program: Command): void {
     .option('--host <address>', 'address to listen on (CARILLON_HOST, 127.0.0.1)')
     .option('--gateway-port <port>', 'event intake, for gateway (CARILLON_GATEWAY_PORT, 7400)')
     .option('--control-port <port>', 'management API and portal, for control (CARILLON_CONTROL_PORT, 7401)')
-    .option('--health-port <port>', 'health, for engine (7402) and delivery (7403) (CARILLON_HEALTH_PORT)')
+    .option(
+      '--health-port <port>',
+      'health, for engine (7402), delivery (7403) and gateway (7404) (CARILLON_HEALTH_PORT)',
+    )
     .option('--log-level <level>', 'debug, info, warn or error (CARILLON_LOG_LEVEL, warn)')
     .option('--json', 'print the address as JSON')
     .action(async (role: RoleName, flags: RunFlags) => {
@@ -42,7 +45,7 @@ export function runCommand(program: Command): void {
     });
 }
 
-const facts = ({ role, address, welcome }: RunningRole) => ({ role, address, welcome });
+const facts = ({ role, address, health, welcome }: RunningRole) => ({ role, address, health, welcome });
 
 function screen({ role, place, address, welcome }: RunningRole): string {
   const signIn = welcome === null ? '' : `        sign in once: ${address}/welcome#${welcome}`;

@@ -13,13 +13,15 @@ import type { RoleName } from './role-names.ts';
 import { type Closing, createClosing, openFoundation, type Foundation } from '../process/foundation.ts';
 
 /** Ports of health where no other is named (interfaces section 1). */
-const HEALTH_PORTS = { engine: 7402, delivery: 7403 } as const;
+const HEALTH_PORTS = { engine: 7402, delivery: 7403, gateway: 7404 } as const;
 
 export type RunningRole = {
   readonly role: RoleName;
   readonly place: string;
-  /** Where `/livez`, `/readyz` and `/metrics` are, and what else the role serves. */
+  /** What the role serves; of engine and delivery their health alone. */
   readonly address: string;
+  /** Where `/livez`, `/readyz` and `/metrics` are. */
+  readonly health: string;
   /** One-time word of the welcome link; null but for the first start of control. */
   readonly welcome: string | null;
   close(): Promise<void>;
@@ -35,8 +37,8 @@ export async function startRole(
   const closing = createClosing();
   try {
     const foundation = await openFoundation(settings, env, { name: `carillon ${role}`, closing, fatal });
-    const { address, welcome } = await startOne(role, foundation, env, closing);
-    return { role, place: foundation.backend.place, address, welcome, close: () => closing.close() };
+    const started = await startOne(role, foundation, env, closing);
+    return { role, place: foundation.backend.place, ...started, close: () => closing.close() };
   } catch (error) {
     await closing.close().catch((late: unknown) => process.emitWarning(String(late)));
     throw error;
@@ -48,12 +50,16 @@ async function startOne(
   foundation: Foundation,
   env: Environment,
   closing: Closing,
-): Promise<{ readonly address: string; readonly welcome: string | null }> {
+): Promise<Pick<RunningRole, 'address' | 'health' | 'welcome'>> {
   const { settings } = foundation;
   const health = createHealth(foundation, role === 'delivery')(role);
+  const startHealth = (one: keyof typeof HEALTH_PORTS): Promise<string> =>
+    startHealthServer(foundation, settings.healthPort ?? HEALTH_PORTS[one], health, closing);
   switch (role) {
-    case 'gateway':
-      return { address: await startGatewayRole(foundation, health, closing), welcome: null };
+    case 'gateway': {
+      const address = await startGatewayRole(foundation, health, closing);
+      return { address, health: await startHealth(role), welcome: null };
+    }
     case 'engine':
       await startEngineRole(foundation, closing);
       break;
@@ -68,9 +74,9 @@ async function startOne(
       const facts = { ownerToken: owner.token, welcome, eventsUrl };
       const { address } = await startControlRole(foundation, facts, health, closing);
       leaveEndpoints(settings.dataDir, { control: address, gateway });
-      return { address, welcome };
+      return { address, health: address, welcome };
     }
   }
-  const port = settings.healthPort ?? HEALTH_PORTS[role];
-  return { address: await startHealthServer(foundation, port, health, closing), welcome: null };
+  const address = await startHealth(role);
+  return { address, health: address, welcome: null };
 }

@@ -1,3 +1,6 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { CarillonError, type Duration } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 
 /** Whether something that this process depends on is there now; `detail` says what an operator should look at. */
@@ -12,27 +15,82 @@ export type ReadinessCheck = {
 export type HealthSources = {
   /** Called for each `/readyz`, so it looks at facts at hand and asks nobody. */
   readonly checks?: () => readonly ReadinessCheck[];
-  /** The metrics in Prometheus text format. */
+  /** The metrics in Prometheus text format. Called at most once a second. */
   readonly metrics?: () => string | Promise<string>;
+  /** Whoever shows it as a bearer token reads metrics and details, wherever he is. Null: nobody but this machine does. */
+  readonly healthToken?: string | null;
 };
 
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
-/** `/livez`: the process answers. `/readyz`: it should get work, or which dependency is not ready. `/metrics`. */
-export function serveHealth(app: FastifyInstance, sources: HealthSources, isStopping: () => boolean): void {
+/** Metrics are rendered again after this: it takes a while, and whoever asks more often learns no more. */
+const METRICS_FRESH_FOR: Duration = 1000;
+
+/**
+ * `/livez`: the process answers. `/readyz`: whether it should get work; whoever may read the details is told which dependency is
+ * not ready. `/metrics`, for the same readers: names of streams, partners and workspaces stand in it. Where `bare`, the port is one
+ * for strangers: no metrics, and no details for anybody.
+ */
+export function serveHealth(
+  app: FastifyInstance,
+  { checks, metrics, healthToken = null }: HealthSources,
+  isStopping: () => boolean,
+  bare: boolean,
+): void {
+  const mayRead = (request: IncomingMessage): boolean =>
+    !bare && (healthToken === null ? isFromThisMachine(request) : showsToken(request, healthToken));
+
   app.get('/livez', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', async (request, reply) => {
     const stopping: readonly ReadinessCheck[] = isStopping()
       ? [{ name: 'lifecycle', ok: false, detail: 'the server is stopping' }]
       : [];
-    const checks = [...stopping, ...(sources.checks?.() ?? [])];
-    const ready = checks.every(({ ok, decides = true }) => ok || !decides);
+    const all = [...stopping, ...(checks?.() ?? [])];
+    const ready = all.every(({ ok, decides = true }) => ok || !decides);
+    const status = ready ? 'ready' : 'not_ready';
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status: ready ? 'ready' : 'not_ready', checks });
+      .send(mayRead(request.raw) ? { status, checks: all } : { status });
   });
-  app.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send((await sources.metrics?.()) ?? ''),
-  );
+  if (bare) return;
+  const read = keepFor(METRICS_FRESH_FOR, async () => (await metrics?.()) ?? '');
+  app.get('/metrics', async (request, reply) => {
+    if (!mayRead(request.raw)) throw new CarillonError('unauthorized', NOT_FOR_STRANGERS);
+    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await read());
+  });
+}
+
+const NOT_FOR_STRANGERS =
+  'Metrics are for this machine, and for whoever sends Authorization: Bearer with the value of CARILLON_HEALTH_TOKEN.';
+
+/** Asks again only after `span`; what failed is asked again at once. */
+function keepFor(span: Duration, ask: () => Promise<string>): () => Promise<string> {
+  let kept: { readonly text: Promise<string>; readonly until: number } | null = null;
+  return () => {
+    if (kept && performance.now() < kept.until) return kept.text;
+    const mine = { text: ask(), until: performance.now() + span };
+    kept = mine;
+    mine.text.catch(() => (kept = kept === mine ? null : kept));
+    return mine.text;
+  };
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function showsToken({ headers }: IncomingMessage, token: string): boolean {
+  const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(shown), digest(token));
+}
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
+/** What a proxy adds: behind one on this machine everybody would look as if he were here. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
+
+/** From here, not through a proxy, and not by a page whose own name was made to point here. */
+function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
+  const from = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  if (!LOOPBACK.test(from) || FORWARDED.some((name) => headers[name] !== undefined)) return false;
+  const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return host === 'localhost' || LOOPBACK.test(host);
 }

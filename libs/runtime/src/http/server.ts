@@ -34,6 +34,8 @@ export type HttpServerOptions = HealthSources & {
   readonly portSetting: string;
   readonly newRequestId: () => string;
   readonly limits?: Partial<HttpLimits>;
+  /** The port is one for strangers: of health it tells whether, and nothing more. */
+  readonly bareHealth?: boolean;
   readonly log?: HttpLog;
   readonly answered?: (request: AnsweredRequest) => void;
   /** A connection was cut to keep the server open for others. */
@@ -101,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // As the hooks: a flood is refused through here.
   app.setErrorHandler((error, _request, reply) => refuse(reply, requestFault(error, limits)));
   app.setNotFoundHandler(async (request, reply) => sendProblem(reply, unrouted(request, reply, methodsOf)));
-  serveHealth(app, options, () => closing !== undefined);
+  serveHealth(app, options, () => closing !== undefined, options.bareHealth ?? false);
 
   return {
     app,

@@ -52,10 +52,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const number = (started.get(role) ?? 0) + 1;
     started.set(role, number);
     const port = role === 'gateway' && number === 1 ? gatewayPort : ((await freePorts(1))[0] ?? 0);
+    const healthPort = role === 'gateway' ? ((await freePorts(1))[0] ?? 0) : port;
     const name = `${role} ${number}`;
     // Control says where events go to, and cannot know by itself.
     const own = role === 'control' ? { ...env, CARILLON_GATEWAY_PORT: String(gatewayPort) } : env;
-    const member = createMember({ role, name, port, env: own, log: join(logs, `${role}-${number}.log`) });
+    const member = createMember({ role, name, port, healthPort, env: own, log: join(logs, `${role}-${number}.log`) });
     all.push(member);
     return member;
   }

@@ -8,8 +8,10 @@ export type RoleName = 'gateway' | 'engine' | 'delivery' | 'control';
 /** One process of a cluster: `carillon run ROLE`. Killed, it can be started again on the same port. */
 export type Member = ServicePart & {
   readonly role: RoleName;
-  /** `http://127.0.0.1:…`: what the role serves, and `/readyz` and `/metrics`. */
+  /** `http://127.0.0.1:…`: what the role serves. */
   readonly address: string;
+  /** Where it says what is not ready, and its metrics: a port of its own where the other is for strangers. */
+  readonly health: string;
   /** Starts it and waits until it says that it is ready. One that ends before is started again, for two minutes. */
   start(): Promise<void>;
   /** Ends it in good order. */
@@ -23,6 +25,8 @@ export type MemberOptions = {
   /** Names it in messages: `engine 2`. */
   readonly name: string;
   readonly port: number;
+  /** The same, but for a gateway. */
+  readonly healthPort: number;
   /** All the settings it has. */
   readonly env: Readonly<Record<string, string>>;
   /** What it writes is appended to this file. */
@@ -39,13 +43,18 @@ const PORT_OPTIONS: Readonly<Record<RoleName, string>> = {
 const ATTEMPTS = 100;
 
 /** A member that is not started yet. */
-export function createMember({ role, name, port, env, log }: MemberOptions): Member {
+export function createMember({ role, name, port, healthPort, env, log }: MemberOptions): Member {
   const address = `http://127.0.0.1:${port}`;
+  const ports = [
+    PORT_OPTIONS[role],
+    String(port),
+    ...(healthPort === port ? [] : ['--health-port', String(healthPort)]),
+  ];
   const running = new ServiceProcess({
     name: `carillon ${name}`,
     launch: {
       command: process.execPath,
-      args: [PROGRAM, 'run', role, PORT_OPTIONS[role], String(port), '--json'],
+      args: [PROGRAM, 'run', role, ...ports, '--json'],
       env: environmentWith(env),
       log,
     },
@@ -56,6 +65,7 @@ export function createMember({ role, name, port, env, log }: MemberOptions): Mem
     role,
     name,
     address,
+    health: `http://127.0.0.1:${healthPort}`,
     get pid() {
       return running.pid;
     },
