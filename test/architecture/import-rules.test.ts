@@ -64,6 +64,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/kafka': ['kafkajs'],
   'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],
   'libs/adapters/smtp': ['nodemailer'],
+  'libs/adapters/twilio': ['twilio'],
 };
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];
 /** What every package of the sandbox declares; pino stands for what is allowed and not declared. */

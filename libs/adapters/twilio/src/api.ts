@@ -1,0 +1,240 @@
+import { providerResult, providerWords, type ProviderResult } from '@carillon/domain';
+import { isJsonObject, parseJson, type Duration, type Instant, type JsonObject } from '@carillon/kernel';
+import type { Twilio as TwilioClient } from 'twilio';
+import { createOneRequest, type OneRequestOptions, type RequestEnd } from './one-request.ts';
+import { classify } from './outcome-table.ts';
+
+export const TWILIO_URL = 'https://api.twilio.com';
+
+export type TwilioCredentials = {
+  readonly accountSid: string;
+  /** An API key's `SK…`, or the account's own sid. */
+  readonly user: string;
+  /** The API key's secret, or the auth token. */
+  readonly password: string;
+};
+
+export type SmsRequest = {
+  /** E.164. */
+  readonly to: string;
+  readonly body: string;
+  /** A number or a short code; or the sid of a Messaging Service. */
+  readonly sender: { readonly from: string } | { readonly messagingService: string };
+  /** Where Twilio reports what becomes of it; null: nowhere. */
+  readonly statusCallback: string | null;
+  /** Twilio gives up after this; null leaves it to Twilio. From 1 s to 10 h. */
+  readonly validity: Duration | null;
+};
+
+/** A message that Twilio has, as its list shows it. */
+export type ListedSms = {
+  readonly sid: string;
+  readonly from: string | null;
+  readonly messagingService: string | null;
+  readonly body: string;
+  readonly status: string;
+  readonly createdAt: Instant | null;
+};
+
+const HOUR = 3_600_000;
+const MAX_VALIDITY = 10 * HOUR;
+const LIMITS = { connect: 10_000, answer: 30_000, bytes: 1024 * 1024 } as const;
+/** Imported when first used: it takes most of a second and 30 MB. */
+const loadTwilio = async () => (await import('twilio')).default;
+
+/** How a request of the library ended without an answer that it could read. */
+class RequestEnded extends Error {
+  readonly end: RequestEnd;
+  constructor(end: RequestEnd) {
+    super('the request ended');
+    this.end = end;
+  }
+}
+
+export type TwilioApiOptions = Omit<OneRequestOptions, 'limits'> & {
+  /** Another address stands in for Twilio in tests, or is a proxy. */
+  readonly url?: string;
+  readonly limits?: Partial<OneRequestOptions['limits']>;
+  readonly now: () => Instant;
+};
+
+/**
+ * Twilio's Messages resource over an HTTP client of ours: one call is one request. The library, which takes most of a
+ * second to load, is loaded by the first call.
+ */
+export function createTwilioApi(credentials: TwilioCredentials, options: TwilioApiOptions) {
+  const http = createOneRequest({ ...options, limits: { ...LIMITS, ...options.limits } });
+  let loading: ReturnType<typeof loadTwilio> | undefined;
+
+  /** A client for one call: whatever the library does with a failure, `ends` keeps what really happened. */
+  async function clientFor(signal: AbortSignal, ends: RequestEnd[]): Promise<TwilioClient> {
+    loading ??= loadTwilio();
+    const { Twilio, RequestClient } = await loading;
+    class OneRequestHttp extends RequestClient {
+      // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the library's own signature
+      override async request<Data>(asked: Parameters<InstanceType<typeof RequestClient>['request']>[0]) {
+        const end = await http.send(requestOf(asked), signal);
+        ends.push(end);
+        if (end.kind !== 'answered') throw new RequestEnded(end);
+        return { statusCode: end.status, body: end.body as Data, headers: end.headers, toString: () => end.body };
+      }
+    }
+    const client = new Twilio(credentials.user, credentials.password, {
+      accountSid: credentials.accountSid,
+      httpClient: new OneRequestHttp(),
+      autoRetry: false,
+    });
+    client.api.baseUrl = options.url ?? TWILIO_URL;
+    return client;
+  }
+
+  async function send(sms: SmsRequest, signal: AbortSignal): Promise<ProviderResult> {
+    const ends: RequestEnd[] = [];
+    const client = await clientFor(signal, ends);
+    const created = await client.messages.create(parametersOf(sms)).catch(() => null);
+    const [end] = ends;
+    if (!end) return providerResult('refused_content', '', 'The message could not be written as a request to Twilio.');
+    return resultOf(end, created?.sid ?? null, options.now());
+  }
+
+  return {
+    send,
+
+    /**
+     * The messages to a number that Twilio has of the day of `since` and later, newest first, at most 100. Null: it could
+     * not be found out.
+     */
+    async list(to: string, since: Instant, signal: AbortSignal): Promise<readonly ListedSms[] | null> {
+      const client = await clientFor(signal, []);
+      const day = new Date(since - (since % (24 * HOUR)));
+      const found = await client.messages.list({ to, dateSentAfter: day, limit: 100, pageSize: 100 }).catch(() => null);
+      return (
+        found?.map((each) => ({
+          sid: each.sid,
+          from: each.from,
+          messagingService: each.messagingServiceSid,
+          body: each.body,
+          status: each.status,
+          createdAt: each.dateCreated?.getTime() ?? null,
+        })) ?? null
+      );
+    },
+
+    /** Reads the account and sends to nobody. */
+    async check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }> {
+      const ends: RequestEnd[] = [];
+      const client = await clientFor(signal, ends);
+      const account = await client.api.v2010
+        .accounts(credentials.accountSid)
+        .fetch()
+        .catch(() => null);
+      if (account) return { ok: account.status === 'active', detail: `the account is ${account.status}` };
+      const [end] = ends;
+      if (end?.kind !== 'answered') return { ok: false, detail: end?.words ?? 'Twilio could not be asked.' };
+      return { ok: false, detail: refusalWords(end.status, problemOf(end.body)) };
+    },
+
+    close: () => http.close(),
+  };
+}
+export type TwilioApi = ReturnType<typeof createTwilioApi>;
+
+type Asked = {
+  readonly method: string;
+  readonly uri: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly headers?: object;
+  readonly params?: object;
+  readonly data?: unknown;
+};
+
+function requestOf({ method, uri, username = '', password = '', headers, params, data }: Asked) {
+  const url = new URL(uri);
+  for (const [name, value] of Object.entries(params ?? {})) url.searchParams.append(name, textOf(value));
+  const body = method.toUpperCase() === 'POST' ? formOf(data) : null;
+  const own: Record<string, string> = {
+    accept: 'application/json',
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+  };
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (typeof value === 'string' && !Object.hasOwn(own, name.toLowerCase())) own[name.toLowerCase()] = value;
+  }
+  if (body !== null) {
+    own['content-type'] = 'application/x-www-form-urlencoded';
+    own['content-length'] = String(Buffer.byteLength(body));
+  }
+  return { method: body === null ? ('GET' as const) : ('POST' as const), url, headers: own, body };
+}
+
+function formOf(data: unknown): string {
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries(data ?? {})) {
+    if (value !== undefined && value !== null) fields.append(name, textOf(value));
+  }
+  return fields.toString();
+}
+
+const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString().slice(0, 10) : String(value));
+
+function parametersOf(sms: SmsRequest) {
+  const { sender, statusCallback, validity } = sms;
+  const seconds = validity === null ? null : Math.floor(Math.min(validity, MAX_VALIDITY) / 1000);
+  return {
+    to: sms.to,
+    body: sms.body,
+    ...('from' in sender ? { from: sender.from } : { messagingServiceSid: sender.messagingService }),
+    ...(statusCallback === null ? {} : { statusCallback }),
+    ...(seconds === null ? {} : { validityPeriod: Math.max(1, seconds) }),
+  };
+}
+
+function resultOf(end: RequestEnd, sid: string | null, now: Instant): ProviderResult {
+  if (end.kind === 'unsent') {
+    return providerResult('transient', end.stopped ? 'stopped' : '', end.words, { alert: end.alert });
+  }
+  if (end.kind === 'unknown') return providerResult('ambiguous', '', end.words);
+  const { status, headers, body } = end;
+  if (status >= 200 && status < 300) {
+    if (sid !== null && /^[A-Z]{2}[0-9a-f]{32}$/i.test(sid)) {
+      return providerResult('accepted', String(status), `Twilio took it as ${sid}`, { providerId: sid });
+    }
+    return providerResult('ambiguous', String(status), 'Twilio answered without the id of a message.');
+  }
+  const problem = problemOf(body);
+  const { verdict, suppress, alert } = classify(status, problem.code);
+  const code = problem.code === null ? String(status) : String(problem.code);
+  return providerResult(verdict, code, refusalWords(status, problem), {
+    suppress: suppress !== null,
+    alert,
+    retryAt: verdict === 'throttled' ? retryAt(headers['retry-after'], now) : null,
+  });
+}
+
+type Problem = { readonly code: number | null; readonly message: string };
+
+function problemOf(body: string): Problem {
+  let json: JsonObject | null = null;
+  try {
+    const parsed = parseJson(body);
+    json = isJsonObject(parsed) ? parsed : null;
+  } catch {
+    // What is in front of Twilio may answer in HTML; its status is all that counts then.
+    json = null;
+  }
+  const { code, message } = json ?? {};
+  return {
+    code: typeof code === 'number' ? code : null,
+    message: typeof message === 'string' ? providerWords(message) : '',
+  };
+}
+
+const refusalWords = (status: number, { message }: Problem): string =>
+  message === '' ? `Twilio answered ${status}` : message;
+
+/** Seconds or a date (RFC 9110 10.2.3), at most an hour ahead; null where it says neither. */
+function retryAt(text: string | undefined, now: Instant): Instant | null {
+  if (text === undefined) return null;
+  const at = /^\d{1,6}$/.test(text) ? now + Number(text) * 1000 : Date.parse(text);
+  return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + HOUR);
+}

@@ -1,0 +1,10 @@
+export {
+  createTwilioApi,
+  TWILIO_URL,
+  type ListedSms,
+  type SmsRequest,
+  type TwilioApi,
+  type TwilioApiOptions,
+  type TwilioCredentials,
+} from './api.ts';
+export { classify, CODES, type Outcome } from './outcome-table.ts';
