@@ -26,6 +26,7 @@ const TEST_TOOLS = [
   'postal-mime',
   'protobufjs',
   'smtp-server',
+  'sms-segments-calculator',
   'kafkajs',
   '@platformatic/kafka',
   'fastify',

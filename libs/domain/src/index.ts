@@ -1,4 +1,5 @@
 export * from './channels/channel.ts';
+export * from './channels/sms-segments.ts';
 export * from './channels/email.ts';
 export * from './cohorts/cohort-message.ts';
 export * from './cohorts/cohort-rules.ts';

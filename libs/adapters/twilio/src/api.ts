@@ -101,13 +101,13 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
     send,
 
     /**
-     * The messages to a number that Twilio has of the day of `since` and later, newest first, at most 100. Null: it could
-     * not be found out.
+     * The messages to a number that Twilio sent at `since` or later, newest first, at most 100. Null: it could not be found
+     * out.
      */
     async list(to: string, since: Instant, signal: AbortSignal): Promise<readonly ListedSms[] | null> {
       const client = await clientFor(signal, []);
-      const day = new Date(since - (since % (24 * HOUR)));
-      const found = await client.messages.list({ to, dateSentAfter: day, limit: 100, pageSize: 100 }).catch(() => null);
+      const asked = { to, dateSentAfter: new Date(since), limit: 100, pageSize: 100 };
+      const found = await client.messages.list(asked).catch(() => null);
       return (
         found?.map((each) => ({
           sid: each.sid,
@@ -151,7 +151,7 @@ type Asked = {
 
 function requestOf({ method, uri, username = '', password = '', headers, params, data }: Asked) {
   const url = new URL(uri);
-  for (const [name, value] of Object.entries(params ?? {})) url.searchParams.append(name, textOf(value));
+  for (const [name, value] of Object.entries(params ?? {})) url.searchParams.append(name, String(value));
   const body = method.toUpperCase() === 'POST' ? formOf(data) : null;
   const own: Record<string, string> = {
     accept: 'application/json',
@@ -170,12 +170,10 @@ function requestOf({ method, uri, username = '', password = '', headers, params,
 function formOf(data: unknown): string {
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries(data ?? {})) {
-    if (value !== undefined && value !== null) fields.append(name, textOf(value));
+    if (value !== undefined && value !== null) fields.append(name, String(value));
   }
   return fields.toString();
 }
-
-const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString().slice(0, 10) : String(value));
 
 function parametersOf(sms: SmsRequest) {
   const { sender, statusCallback, validity } = sms;

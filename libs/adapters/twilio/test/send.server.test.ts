@@ -196,7 +196,7 @@ describe('what Twilio has', () => {
       { sid: SID, from: '+4930123', messagingService: null, body: 'Hi', status: 'sent', createdAt: NOW - 2_000 },
     ]);
     const asked = new URL(twilio.received[0]?.path ?? '', twilio.url).searchParams;
-    expect(Object.fromEntries(asked)).toMatchObject({ To: SMS.to, 'DateSent>': '2026-11-22' });
+    expect(Object.fromEntries(asked)).toMatchObject({ To: SMS.to, 'DateSent>': '2026-11-22T12:00:00Z' });
   });
 
   it('is unknown where Twilio does not answer', async () => {
