@@ -153,6 +153,20 @@ const CASES: Readonly<Record<string, Case>> = {
     rule,
     says: 'kernel may not import domain',
   },
+  'an import of values of a room that gives types only': {
+    bad: {
+      'libs/domain/src/shape.ts': "export { name } from '@carillon/shapes';\n",
+      'libs/domain/src/shape2.ts': "import { type name } from '@carillon/shapes';\nexport type Name = typeof name;\n",
+      'libs/domain/src/shape3.ts': "export * from '@carillon/shapes';\n",
+    },
+    good: {
+      'libs/domain/src/shape4.ts': "import type { name } from '@carillon/shapes';\nexport type Name = typeof name;\n",
+      'libs/domain/src/shape5.ts': "export type { name } from '@carillon/shapes';\n",
+      'libs/domain/src/shape6.ts': "export { name } from '@carillon/shapes/values';\n",
+    },
+    rule,
+    says: 'as types only',
+  },
   'a named re-export': {
     bad: { 'libs/ports/src/c.ts': "export { name } from '@carillon/stages';\n" },
     good: { 'libs/stages/src/c.ts': "export { name } from '@carillon/ports';\n" },

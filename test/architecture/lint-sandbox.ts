@@ -32,13 +32,13 @@ export function makeSandbox(declared: readonly string[]): Sandbox {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name !== '@carillon') symlinkSync(join(root, 'node_modules', name), join(home, 'node_modules', name));
   }
-  for (const { name, directory, tag } of projects) {
+  for (const { name, directory, tag, entries } of projects) {
     const names = [...declared, ...projects.map((project) => project.name)];
     const manifest = {
       name,
       version: '0.0.0',
       type: 'module',
-      exports: { '.': './src/index.ts' },
+      exports: Object.fromEntries(['.', ...entries].map((entry) => [entry, './src/index.ts'])),
       nx: { tags: [`tag:${tag}`] },
       dependencies: Object.fromEntries(names.map((each) => [each, '*'])),
     };

@@ -24,7 +24,7 @@ const matches = (list: readonly string[], name: string): boolean =>
   list.some((item) => item === name || (item.endsWith('/*') && name.startsWith(item.slice(0, -1))));
 
 /** Why this import may not stand in this file, or nothing. */
-function verdict(file: string, from: Project, specifier: string): string | undefined {
+function verdict(file: string, from: Project, specifier: string, typesOnly: boolean): string | undefined {
   const path = pathOf(file);
   const allowance = allowanceOf(from);
   if (!allowance) return `${from.directory}/package.json needs exactly one known tag, not: ${from.tag}`;
@@ -49,6 +49,8 @@ function verdict(file: string, from: Project, specifier: string): string | undef
   }
 
   const name = packageOf(specifier);
+  const declared = (): string | undefined =>
+    free || from.dependencies.has(name) ? undefined : `${name} is not in ${from.directory}/package.json`;
   if (name.startsWith(law.scope)) {
     const to = projectNamed(name);
     if (!to) return `${name} is not a package of this workspace`;
@@ -56,12 +58,14 @@ function verdict(file: string, from: Project, specifier: string): string | undef
     if (!to.entries.has(entry)) return `deep import ${specifier}: use what ${name} exports`;
     if (to === from) return inTest ? undefined : `${name} imports itself by name: use a relative path`;
     const rooms = [...(allowance.rooms ?? []), ...(own.rooms ?? []), ...(inTest ? law.tests.rooms : [])];
-    if (!rooms.includes(to.tag)) return `${from.tag} may not import ${to.tag} (${name})`;
+    if (rooms.includes(to.tag) || rooms.includes(`${to.tag}${entry.slice(1)}`)) return declared();
+    if (!allowance.types?.includes(to.tag)) return `${from.tag} may not import ${to.tag} (${name})`;
+    if (!typesOnly) return `${from.tag} may import ${to.tag} (${name}) as types only: import type { … }`;
   } else {
     const npm = [...(allowance.npm ?? []), ...(own.npm ?? []), ...(free ? law.tests.npm : [])];
     if (!matches(npm, name)) return `${from.directory} (${from.tag}) may not import the npm package ${name}`;
   }
-  return free || from.dependencies.has(name) ? undefined : `${name} is not in ${from.directory}/package.json`;
+  return declared();
 }
 
 /** Who may import whom: `boundaries.json` is the law, the tags stand in each `package.json`. */
@@ -75,16 +79,16 @@ export const boundaries: Rule = {
       return { Program: (node) => context.report({ node, message: `${path} belongs to no package` }) };
     }
     type Node = Extract<Parameters<typeof context.report>[0], { node: unknown }>['node'];
-    const check = (node: Node, specifier: string): void => {
-      const message = verdict(context.filename, from, specifier);
+    const check = (node: Node, specifier: string, kind: 'type' | 'value' = 'value'): void => {
+      const message = verdict(context.filename, from, specifier, kind === 'type');
       if (message !== undefined) context.report({ node, message });
     };
     const unreadable = 'import() and require() take a literal, so that borders can be checked';
     return {
-      ImportDeclaration: (node) => check(node.source, node.source.value),
-      ExportAllDeclaration: (node) => check(node.source, node.source.value),
+      ImportDeclaration: (node) => check(node.source, node.source.value, node.importKind ?? 'value'),
+      ExportAllDeclaration: (node) => check(node.source, node.source.value, node.exportKind ?? 'value'),
       ExportNamedDeclaration: (node) => {
-        if (node.source) check(node.source, node.source.value);
+        if (node.source) check(node.source, node.source.value, node.exportKind ?? 'value');
       },
       ImportExpression: ({ source }) => {
         if (source.type === 'Literal' && typeof source.value === 'string') check(source, source.value);

@@ -2,9 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import law from './boundaries.json' with { type: 'json' };
 
-/** What a tag allows. `builtins`: reserved built-in modules of a project. `test`: the whole project counts as tests. */
+/**
+ * What a tag allows. `rooms`: tags of packages, or a tag and one of its entries (`shapes/values`). `types`: tags whose types alone
+ * may be imported. `builtins`: reserved built-in modules of a project. `test`: the whole project counts as tests.
+ */
 export type Allowance = {
   readonly rooms?: readonly string[];
+  readonly types?: readonly string[];
   readonly npm?: readonly string[];
   readonly builtins?: readonly string[];
   readonly node?: boolean;

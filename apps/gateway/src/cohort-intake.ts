@@ -7,7 +7,13 @@ import {
   readCohortWebhook,
   type CohortAnswer,
 } from '@carillon/contracts';
-import { findCohortIntegration, firstSyncOf, type CohortChange, type WebhookIntegration } from '@carillon/domain';
+import {
+  findCohortIntegration,
+  firstSyncOf,
+  userIdField,
+  type CohortChange,
+  type WebhookIntegration,
+} from '@carillon/domain';
 import {
   CarillonError,
   ERRORS,
@@ -106,15 +112,12 @@ export function serveCohortIntake(
   }
 
   /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */
-  function read(
-    request: CohortRequest,
-    { kind, user_id: userId }: WebhookIntegration,
-    bytes: Uint8Array,
-  ): readonly CohortChange[] {
+  function read(request: CohortRequest, integration: WebhookIntegration, bytes: Uint8Array): readonly CohortChange[] {
+    const { kind } = integration;
     const json = readCohortBody(bytes);
     if (!json.ok) throw json.error;
     echoes.set(request, cohortEcho(kind, json.value));
-    const changes = readCohortWebhook(kind, json.value, userId);
+    const changes = readCohortWebhook(kind, json.value, userIdField(integration));
     if (!changes.ok) throw changes.error;
     return changes.value;
   }
@@ -153,7 +156,8 @@ export function serveCohortIntake(
     telemetry?.membersSkipped(nameOf(request), skipped);
     // Segment sends a call for each identifier of a person: most of these have no user id, and nothing is wrong.
     if (integration.kind === 'segment' || changes.some(({ userIds }) => userIds.length > 0)) return;
-    const field = integration.user_id === undefined ? 'the usual field' : JSON.stringify(integration.user_id);
+    const named = userIdField(integration);
+    const field = named === undefined ? 'the usual field' : JSON.stringify(named);
     alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
   }
 

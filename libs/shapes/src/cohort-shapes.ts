@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { between, keys, said, secret, text, url } from './shape-parts.ts';
+import { DEFAULTS } from './values.ts';
 
 /** Names of fields as platforms have them, with dots between: `properties.$email`. */
 const FIELD = /^[^.\s](?:[^.]*[^.\s])?(?:\.[^.\s](?:[^.]*[^.\s])?){0,7}$/;
@@ -25,7 +26,7 @@ const userId = (otherwise: string) =>
 const firstSyncLasts = said(between('1m', '30d').exactOptional(), {
   description:
     'How long after its first message all who enter a cohort count as the first sync, where exports name no pages.',
-  default: '1h',
+  default: DEFAULTS.webhook.first_sync_lasts,
 });
 
 const platform = <Kind extends string>(kind: Kind, description: string) =>
@@ -53,7 +54,7 @@ const generic = keys({
   authorization: authorization(ITS_KEY),
   first_sync_lasts: firstSyncLasts,
 });
-const posthog = keys({
+export const posthog = keys({
   kind: said(z.literal('posthog'), {
     description: 'PostHog, which sends no cohorts: it is asked for them.',
   }),
@@ -80,7 +81,7 @@ const posthog = keys({
   ),
   every: said(between('1m', '30d').exactOptional(), {
     description: 'How often. PostHog itself computes most cohorts once a day.',
-    default: '1h',
+    default: DEFAULTS.posthog.every,
   }),
   user_id: said(text(200).regex(FIELD, { error: 'a field such as properties.email' }).exactOptional(), {
     description: 'Field of a person that holds the user id that the partner knows.',
@@ -89,5 +90,7 @@ const posthog = keys({
   }),
 });
 
+/** Platforms that tell us, by webhook, who is in their cohorts. */
+export const webhookShapes = [mixpanel, amplitude, segment, generic] as const;
 /** One shape for each platform that has cohorts. */
-export const cohortShapes = [mixpanel, amplitude, segment, generic, posthog] as const;
+export const cohortShapes = [...webhookShapes, posthog] as const;

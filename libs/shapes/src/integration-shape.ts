@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cohortShapes } from './cohort-shapes.ts';
 import { between, keys, said, secret, url } from './shape-parts.ts';
+import { DEFAULTS } from './values.ts';
 
 /** Set by us, or about the connection: a header of the file never takes their place. */
 const OWN_HEADERS =
@@ -13,7 +14,7 @@ const headerValue = z.string().regex(/^[\x20-\x7e]{1,1000}$/, { error: 'printabl
 
 const ITEM_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*){0,7}$/;
 
-const lookupShape = keys({
+export const lookupShape = keys({
   kind: said(z.literal('lookup'), {
     description: 'A partner’s endpoint that answers, for user ids, who they are: addresses and variables.',
   }),
@@ -55,8 +56,14 @@ const lookupShape = keys({
   }),
   timeouts: said(
     keys({
-      connect: said(between('1s', '10s').exactOptional(), { description: 'For the connection.', default: '3s' }),
-      total: said(between('1s', '30s').exactOptional(), { description: 'For the whole call.', default: '10s' }),
+      connect: said(between('1s', '10s').exactOptional(), {
+        description: 'For the connection.',
+        default: DEFAULTS.lookup.timeouts.connect,
+      }),
+      total: said(between('1s', '30s').exactOptional(), {
+        description: 'For the whole call.',
+        default: DEFAULTS.lookup.timeouts.total,
+      }),
     }).exactOptional(),
     { description: 'How long a call may take.' },
   ),

@@ -5,7 +5,7 @@ const VARIABLE_NAME = /^(?!__proto__$|constructor$|prototype$)[A-Za-z_][A-Za-z0-
 
 const address = (description: string, example: string) => said(expression().exactOptional(), { description, example });
 
-const eventRecipients = keys({
+export const eventRecipients = keys({
   from: said(z.literal('event'), { description: 'Where recipients come from: the event itself.' }),
   for_each: said(expression().exactOptional(), {
     description: 'A list in the event; each of its values is one recipient, called `item` in the other expressions.',
@@ -52,7 +52,7 @@ const eventRecipients = keys({
   }),
 });
 
-const lookupRecipients = keys({
+export const lookupRecipients = keys({
   from: said(z.literal('lookup'), { description: 'Where recipients come from: a partner is asked about user ids.' }),
   integration: said(slug, {
     description: 'Name of the partner (integrations/<name>.yaml, `kind: lookup`).',

@@ -1,6 +1,7 @@
 import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
 import { duration, expression, keys, said, slug, text } from './shape-parts.ts';
+import { DEFAULTS, JWT_ALGORITHMS } from './values.ts';
 
 /** Who may send: the part of streams and notifications that says so, and the JWT providers that it may name. */
 
@@ -62,23 +63,7 @@ const tolerance = duration.refine(
 const ONE_OR_MORE = { error: 'a text, or a list of 1 to 20' };
 const oneOrMore = z.union([text(500), z.array(text(500)).min(1, ONE_OR_MORE).max(20, ONE_OR_MORE)], ONE_OR_MORE);
 
-/**
- * Signatures that a public key verifies. No HS*: with those whoever knows the public key could sign (RFC 8725, 2.1);
- * and no `none`.
- */
-const algorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-] as const;
+export const jwtAlgorithm = z.enum(JWT_ALGORITHMS);
 
 export const jwtProviderShape = keys({
   jwks_url: said(webAddress, {
@@ -96,9 +81,9 @@ export const jwtProviderShape = keys({
     otherwise: 'any',
     example: 'https://events.example.com',
   }),
-  algorithms: said(z.array(z.enum(algorithms)).min(1, { error: 'at least one algorithm' }).exactOptional(), {
+  algorithms: said(z.array(jwtAlgorithm).min(1, { error: 'at least one algorithm' }).exactOptional(), {
     description: 'Signatures that are taken. Only those that a public key verifies can be named; never HS256 or none.',
-    default: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
+    default: DEFAULTS.jwt_provider.algorithms,
     example: ['RS256'],
   }),
   token_type: said(text(100).exactOptional(), {
@@ -108,7 +93,7 @@ export const jwtProviderShape = keys({
   }),
   clock_tolerance: said(tolerance.exactOptional(), {
     description: 'How far the clocks of the issuer and of Carillon may be apart; at most 10m.',
-    default: '60s',
+    default: DEFAULTS.jwt_provider.clock_tolerance,
   }),
   max_token_age: said(duration.exactOptional(), {
     description: 'How old a token may be, counted from its `iat`, which it then has to have.',

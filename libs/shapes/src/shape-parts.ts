@@ -25,11 +25,12 @@ export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 export const SLUG_WORDS = 'a name of a-z, 0-9 and - (at most 63, no - at the ends)';
 export const slug = z.string().regex(SLUG, { error: SLUG_WORDS }).meta({ kind: 'name' });
 
-/** Leaves that hold CEL. YAML may read `true` or `5` as something else than text; `read-file.ts` makes them text again. */
+/** Leaves that hold CEL. They may be written as `true` or `5`; as the body of a resource they are text. */
 const expressionLeaves = new WeakSet<object>();
 export const expression = () => {
   const leaf = z
     .union([z.string().trim().min(1).max(4096), z.boolean(), z.number()], { error: 'an expression (CEL)' })
+    .transform(String)
     .meta({ kind: 'expression' });
   // By definition, which copies of the schema share: `meta` makes copies.
   expressionLeaves.add(leaf.def);

@@ -23,16 +23,27 @@ export type JsonSchema = {
 /** Words of ours that are for the reference and mean nothing to an editor. */
 const OWN_WORDS = ['kind', 'otherwise'] as const;
 
+/** zod leaves examples and defaults out where a value is made into another, as a number into the text of an expression. */
+const withWords: z.core.ToJSONSchemaParams = {
+  io: 'input',
+  override: ({ zodSchema, jsonSchema }) => {
+    const { examples, default: otherwise } = z.globalRegistry.get(zodSchema) ?? {};
+    if (otherwise !== undefined) jsonSchema.default = otherwise;
+    if (Array.isArray(examples)) jsonSchema.examples = examples;
+  },
+};
+
 /** The shape of a kind of file with all its words. */
 export const describedShape = (kind: FileKind): JsonSchema =>
-  z.toJSONSchema(FILE_SHAPES[kind], { io: 'input' }) as JsonSchema;
+  z.toJSONSchema(FILE_SHAPES[kind], withWords) as JsonSchema;
 
 /** The JSON Schema of a kind of file, for editors. */
 export function fileJsonSchema(kind: FileKind): object {
   return z.toJSONSchema(FILE_SHAPES[kind], {
-    io: 'input',
-    override: ({ jsonSchema }) => {
-      for (const word of OWN_WORDS) delete (jsonSchema as Record<string, unknown>)[word];
+    ...withWords,
+    override: (context) => {
+      withWords.override?.(context);
+      for (const word of OWN_WORDS) delete (context.jsonSchema as Record<string, unknown>)[word];
     },
   });
 }

@@ -1,3 +1,4 @@
+import { DEFAULTS } from '@carillon/shapes/values';
 import type { RuleBody } from '../configuration/resources.ts';
 
 /**
@@ -7,7 +8,8 @@ import type { RuleBody } from '../configuration/resources.ts';
 export function conditionOf({ when, cohort }: RuleBody): string {
   if (!cohort) return when ?? 'true';
   const change = `event.change == "${cohort.on}"`;
-  const first = cohort.on === 'left' || cohort.first_sync === 'notify' ? '' : ' && event.first_sync == false';
+  const firstSync = cohort.first_sync ?? DEFAULTS.cohort.first_sync;
+  const first = cohort.on === 'left' || firstSync === 'notify' ? '' : ' && event.first_sync == false';
   return when === undefined ? `${change}${first}` : `${change}${first} && (${when}\n)`;
 }
 

@@ -1,8 +1,8 @@
-import { durationOr, type Duration } from '@carillon/kernel';
+import type { Duration } from '@carillon/kernel';
+import { DEFAULTS } from '@carillon/shapes/values';
 import { findResource, type Configuration } from '../configuration/configuration.ts';
 import type { CohortIntegration, PostHogIntegration, WebhookIntegration } from '../configuration/resources.ts';
-
-const HOUR: Duration = 3_600_000;
+import { writtenDuration } from '../configuration/written-duration.ts';
 
 /** The integration of this name, if it is one that has cohorts. */
 export function findCohortIntegration(
@@ -14,7 +14,16 @@ export function findCohortIntegration(
   return body === undefined || body.kind === 'lookup' ? undefined : body;
 }
 
-export const firstSyncOf = ({ first_sync_lasts: lasts }: WebhookIntegration): Duration => durationOr(lasts, HOUR);
+/** Field of a member that holds its user id; undefined: the platform's own. */
+export const userIdField = (integration: CohortIntegration): string | undefined =>
+  integration.kind === 'generic' ? undefined : integration.user_id;
+
+/** How long the first messages of a cohort count as its first sync, where its exports name no pages. */
+export const firstSyncOf = (integration: WebhookIntegration): Duration =>
+  writtenDuration(
+    integration.kind === 'mixpanel' ? undefined : integration.first_sync_lasts,
+    DEFAULTS.webhook.first_sync_lasts,
+  );
 
 /** How often PostHog is asked for a cohort. */
-export const pollEvery = ({ every }: PostHogIntegration): Duration => durationOr(every, HOUR);
+export const pollEvery = ({ every }: PostHogIntegration): Duration => writtenDuration(every, DEFAULTS.posthog.every);

@@ -1,27 +1,10 @@
 import { parseDuration, type Duration } from '@carillon/kernel';
+import type { JwtAlgorithm } from '@carillon/shapes';
+import { DEFAULTS, JWT_ALGORITHMS } from '@carillon/shapes/values';
 import type { JwtProviderBody } from './resources.ts';
+import { writtenDuration } from './written-duration.ts';
 
-/**
- * Signatures that a public key verifies. No HS*: with those whoever knows the public key could sign (RFC 8725, 2.1);
- * and no `none`.
- */
-export const JWT_ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-] as const;
-export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
-
-export const DEFAULT_JWT_ALGORITHMS: readonly JwtAlgorithm[] = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
-export const DEFAULT_CLOCK_TOLERANCE = 60_000;
+export { JWT_ALGORITHMS };
 
 /** What a token of a provider has to be, defaults filled in. */
 export type JwtSettings = {
@@ -40,15 +23,14 @@ export type JwtSettings = {
 
 /** `apply` has checked what is written, so only valid values come here. */
 export function jwtSettings(body: JwtProviderBody): JwtSettings {
-  const { audience = [], algorithms } = body;
-  const named = JWT_ALGORITHMS.filter((algorithm) => algorithms?.includes(algorithm));
+  const { audience = [], algorithms = DEFAULTS.jwt_provider.algorithms } = body;
   return {
     jwksUrl: body.jwks_url,
     issuer: body.issuer ?? null,
     audiences: typeof audience === 'string' ? [audience] : audience,
-    algorithms: algorithms === undefined ? DEFAULT_JWT_ALGORITHMS : named,
+    algorithms: JWT_ALGORITHMS.filter((algorithm) => algorithms.includes(algorithm)),
     tokenType: body.token_type ?? null,
-    clockTolerance: spanOf(body.clock_tolerance) ?? DEFAULT_CLOCK_TOLERANCE,
+    clockTolerance: writtenDuration(body.clock_tolerance, DEFAULTS.jwt_provider.clock_tolerance),
     maxTokenAge: spanOf(body.max_token_age),
   };
 }

@@ -1,3 +1,4 @@
+import { DEFAULTS } from '@carillon/shapes/values';
 import { cohortStream } from '../cohorts/cohort-message.ts';
 import type { Configuration, Resource } from './configuration.ts';
 import { listResources } from './configuration.ts';
@@ -85,7 +86,8 @@ function buildTable(configuration: Configuration): StreamTable {
         body,
         version: notification.ruleVersions[name] ?? 1,
         stream: path,
-        enabled: (notification.body.enabled ?? true) && (body.enabled ?? true),
+        enabled:
+          (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),
       };
       rules.set(path, [...(rules.get(path) ?? []), placed]);
     }

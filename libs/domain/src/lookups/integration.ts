@@ -1,15 +1,14 @@
-import { durationOr, type Duration } from '@carillon/kernel';
+import type { Duration } from '@carillon/kernel';
+import { DEFAULTS } from '@carillon/shapes/values';
 import type { Configuration } from '../configuration/configuration.ts';
 import { findResource } from '../configuration/configuration.ts';
 import type { LookupIntegration } from '../configuration/resources.ts';
+import { writtenDuration } from '../configuration/written-duration.ts';
 import type { Attribution } from './answer.ts';
 
-const CONNECT: Duration = 3_000;
-const TOTAL: Duration = 10_000;
-
 export const lookupTimeouts = ({ timeouts }: LookupIntegration): { connect: Duration; total: Duration } => ({
-  connect: durationOr(timeouts?.connect, CONNECT),
-  total: durationOr(timeouts?.total, TOTAL),
+  connect: writtenDuration(timeouts?.connect, DEFAULTS.lookup.timeouts.connect),
+  total: writtenDuration(timeouts?.total, DEFAULTS.lookup.timeouts.total),
 });
 
 export function attributionOf({ match, in_order: inOrder }: LookupIntegration): Attribution {

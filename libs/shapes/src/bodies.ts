@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { sandboxAccount, smtpAccount } from './account-shapes.ts';
+import type { posthog, webhookShapes } from './cohort-shapes.ts';
+import type { lookupShape } from './integration-shape.ts';
+import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
+import type { eventRecipients, lookupRecipients } from './recipients-shape.ts';
+import type { cohortShape, ruleShape } from './rule-shape.ts';
+import type { jwtAlgorithm, security } from './security-shapes.ts';
+import type { secret } from './shape-parts.ts';
+import type { FILE_SHAPES, FileKind, RESOURCE_SHAPES } from './shapes.ts';
+import type { streamSettings } from './stream-shape.ts';
+import type { emailTemplateShape } from './template-shape.ts';
+
+/** A body once it is read: nobody changes it. */
+type Fixed<Value> = Value extends readonly (infer Item)[]
+  ? readonly Fixed<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Fixed<Value[Key]> }
+    : Value;
+/** What a value of this shape is. */
+type Of<Shape extends z.ZodType> = Fixed<z.output<Shape>>;
+
+/** The body of each kind of resource, with the names of the files: what `export` writes is what the log holds. */
+export type ResourceBodies = { [Kind in keyof typeof RESOURCE_SHAPES]: Of<(typeof RESOURCE_SHAPES)[Kind]> };
+export type ResourceKind = keyof ResourceBodies;
+/** What each kind of file holds. */
+export type FileBodies = { [Kind in FileKind]: Of<(typeof FILE_SHAPES)[Kind]> };
+
+export type AccountBody = ResourceBodies['account'];
+export type ApiKeyBody = ResourceBodies['api_key'];
+export type DeploymentBody = ResourceBodies['deployment'];
+export type IntegrationBody = ResourceBodies['integration'];
+export type JwtProviderBody = ResourceBodies['jwt_provider'];
+export type NotificationBody = ResourceBodies['notification'];
+export type StreamBody = ResourceBodies['stream'];
+export type TemplateBody = ResourceBodies['template'];
+export type WorkspaceBody = ResourceBodies['workspace'];
+
+export type ChannelBody = Of<typeof channelShape>;
+export type CohortBody = Of<typeof cohortShape>;
+/** An analytics platform that tells us, by webhook, who is in its cohorts. */
+export type WebhookIntegration = Of<(typeof webhookShapes)[number]>;
+/** PostHog tells nobody: it is asked who is in its cohorts. */
+export type PostHogIntegration = Of<typeof posthog>;
+export type CohortIntegration = WebhookIntegration | PostHogIntegration;
+export type EmailTemplate = Of<typeof emailTemplateShape>;
+export type EventRecipients = Of<typeof eventRecipients>;
+export type InDoubtPolicy = Of<typeof inDoubt>;
+export type JwtAlgorithm = Of<typeof jwtAlgorithm>;
+export type LookupIntegration = Of<typeof lookupShape>;
+export type LookupRecipients = Of<typeof lookupRecipients>;
+export type Recipients = EventRecipients | LookupRecipients;
+export type RetryBody = Of<typeof retryShape>;
+export type RuleBody = Of<typeof ruleShape>;
+export type SandboxAccount = Of<typeof sandboxAccount>;
+export type SecretReference = Of<typeof secret>;
+export type Security = Of<typeof security>;
+export type SmtpAccount = Of<typeof smtpAccount>;
+/** What both kinds of event stream may set. */
+export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

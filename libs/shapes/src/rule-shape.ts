@@ -1,0 +1,60 @@
+import { isId } from '@carillon/kernel';
+import { z } from 'zod';
+import { recipients } from './recipients-shape.ts';
+import { expression, keys, said, slug, text } from './shape-parts.ts';
+import { DEFAULTS } from './values.ts';
+
+const EVENT_PATH = /^[a-z0-9-]+\/[a-z0-9-]+\.[a-z0-9-]+$/;
+
+/** What starts a rule in place of events of a stream. */
+export const cohortShape = keys({
+  integration: said(slug, {
+    description: 'Name of the analytics platform (integrations/<name>.yaml).',
+    example: 'mixpanel',
+  }),
+  id: said(text(255), {
+    description: 'Id of the cohort at the platform; its name may change.',
+    example: '1478097',
+  }),
+  on: said(z.enum(['entered', 'left']), { description: 'Which change fires the rule.' }),
+  first_sync: said(z.enum(['silent', 'notify']).exactOptional(), {
+    description:
+      'Whether those are told who were in the cohort when the platform first told of it. `silent`: only those who enter later.',
+    default: DEFAULTS.cohort.first_sync,
+  }),
+});
+
+export const ruleShape = keys({
+  id: said(
+    z
+      .string()
+      .refine((id) => isId('rule', id), { error: 'an id as export writes it: rul_ and 26 characters' })
+      .exactOptional(),
+    {
+      description: 'Given at creation, written by `export`. What was counted is counted by it, so a rename keeps it.',
+    },
+  ),
+  path: said(z.string().regex(EVENT_PATH, { error: 'workspace/notification.rule' }).exactOptional(), {
+    description: 'Address of the rule’s own stream, given at creation, written by `export`. Never with `stream`.',
+    otherwise: '<workspace>/<notification>.<rule>',
+    example: 'shop/order-paid.paid',
+  }),
+  enabled: said(z.boolean().exactOptional(), {
+    description: 'false: the rule judges nothing.',
+    default: DEFAULTS.rule.enabled,
+  }),
+  stream: said(slug.exactOptional(), {
+    description: 'Name of a shared stream (streams/<name>.yaml). Left out, the rule has a stream of its own.',
+    example: 'orders',
+  }),
+  cohort: said(cohortShape.exactOptional(), {
+    description:
+      'In place of a stream: somebody enters or leaves a cohort. The recipients come from a lookup about the member.',
+  }),
+  when: said(expression().exactOptional(), {
+    description:
+      'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Left out only where a cohort starts the rule.',
+    example: 'event.status == "paid" && event.total > 100',
+  }),
+  recipients: said(recipients, { description: 'Who is told.' }),
+});

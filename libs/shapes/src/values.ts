@@ -1,0 +1,38 @@
+/**
+ * Values that the shapes show and the domain goes by: written once, here. No zod in this file, so that the domain can use
+ * it when it runs.
+ */
+
+/**
+ * Signatures that a public key verifies. No HS*: with those whoever knows the public key could sign (RFC 8725, 2.1);
+ * and no `none`.
+ */
+export const JWT_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
+
+/** What counts where a key is left out. Durations as in files. */
+export const DEFAULTS = {
+  notification: {
+    enabled: true,
+    retry: { attempts: 8, first: '30s', max: '4h' },
+    expires: '24h',
+    in_doubt: 'hold',
+  },
+  rule: { enabled: true },
+  cohort: { first_sync: 'silent' },
+  lookup: { timeouts: { connect: '3s', total: '10s' } },
+  webhook: { first_sync_lasts: '1h' },
+  posthog: { every: '1h' },
+  jwt_provider: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'], clock_tolerance: '60s' },
+} as const;

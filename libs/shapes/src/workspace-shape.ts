@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { keys, said, text } from './shape-parts.ts';
+
+const timeZone = z.string().refine(isTimeZone, { error: 'a time zone such as Europe/Berlin' });
+const locale = z.string().refine(isLocale, { error: 'a language tag such as en or de-AT' });
+
+export const workspaceShape = keys({
+  name: said(text(200).exactOptional(), {
+    description: 'Name for people.',
+    otherwise: 'the folder’s name',
+    example: 'Shop',
+  }),
+  time_zone: said(timeZone.exactOptional(), {
+    description: 'Time zone of people who have none of their own.',
+    default: 'UTC',
+    example: 'Europe/Berlin',
+  }),
+  locale: said(locale.exactOptional(), {
+    description: 'Language of people who have none of their own.',
+    default: 'en',
+    example: 'en',
+  }),
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return new Intl.Locale(tag).language !== '';
+  } catch {
+    return false;
+  }
+}
