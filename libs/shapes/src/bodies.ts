@@ -8,6 +8,7 @@ import type { cohortShape, ruleShape } from './rule-shape.ts';
 import type { jwtAlgorithm, security } from './security-shapes.ts';
 import type { secret } from './shape-parts.ts';
 import type { FILE_SHAPES, FileKind, RESOURCE_SHAPES } from './shapes.ts';
+import type { startKeys } from './start-shape.ts';
 import type { streamSettings } from './stream-shape.ts';
 import type { emailTemplateShape } from './template-shape.ts';
 
@@ -25,6 +26,9 @@ export type ResourceBodies = { [Kind in keyof typeof RESOURCE_SHAPES]: Of<(typeo
 export type ResourceKind = keyof ResourceBodies;
 /** What each kind of file holds. */
 export type FileBodies = { [Kind in FileKind]: Of<(typeof FILE_SHAPES)[Kind]> };
+
+/** What a process reads of carillon.yaml when it starts. */
+export type StartSettings = Of<z.ZodObject<typeof startKeys>>;
 
 export type AccountBody = ResourceBodies['account'];
 export type ApiKeyBody = ResourceBodies['api_key'];

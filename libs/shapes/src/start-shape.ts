@@ -122,6 +122,3 @@ export const startKeys = {
     { description: 'Where the schemas of derived records are.' },
   ),
 };
-
-/** What a process reads of carillon.yaml when it starts. */
-export type StartSettings = z.infer<z.ZodObject<typeof startKeys>>;

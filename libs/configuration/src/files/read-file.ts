@@ -1,46 +1,51 @@
+import type { z } from 'zod';
 import { laterKey, laterValue } from './later.ts';
 import { mistakesOf } from './mistakes.ts';
 import { type FileFault, pathText, type ValuePath } from './place.ts';
-import { salvageRules } from './salvage.ts';
-import { isExpressionLeaf } from '@carillon/shapes';
-import { FILE_SHAPES, type FileKind } from '@carillon/shapes';
+import { FILE_SHAPES, isExpressionLeaf, type FileBodies, type FileKind } from '@carillon/shapes';
 import { walkShape } from './walk-shape.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 /** One YAML file, read. `body` is undefined where a mistake leaves nothing to go on with. */
-export type ShapedFile = {
+export type ShapedFile<Kind extends FileKind> = {
   readonly source: YamlSource;
-  readonly body: unknown;
-  /** Of a notification with mistakes: what is whole enough to have its expressions checked. */
-  readonly salvaged: unknown;
+  readonly body: FileBodies[Kind] | undefined;
+  /** The value that stands in the file, without what a later version will read; of use where there is no body. */
+  readonly value: unknown;
   readonly faults: readonly FileFault[];
 };
 
+const SHAPES: { readonly [Kind in FileKind]: z.ZodType<FileBodies[Kind]> } = FILE_SHAPES;
 const MAY_BE_EMPTY: ReadonlySet<FileKind> = new Set(['deployment', 'workspace']);
 
 /** Reads a file by the shape of its kind: all mistakes at once, each once. */
-export function readFile(kind: FileKind, file: string, text: string): ShapedFile {
+export function readFile<Kind extends FileKind>(kind: Kind, file: string, text: string): ShapedFile<Kind> {
   const source = readYaml(file, text);
   const broken = source.value === undefined && source.faults.length > 0;
-  if (broken) return { source, body: undefined, salvaged: undefined, faults: source.faults };
+  if (broken) return { source, body: undefined, value: undefined, faults: source.faults };
   const empty = source.value === undefined && MAY_BE_EMPTY.has(kind);
   const later: FileFault[] = [];
   const value = empty ? {} : withoutLater(kind, source.value, [], source, later);
-  const parsed = FILE_SHAPES[kind].safeParse(value);
+  const parsed = parseAsWritten(kind, value, source);
   const told = new Set([...source.faults, ...later].map(({ path }) => path));
   const mistakes = parsed.success ? [] : mistakesOf(parsed.error.issues, value, source);
   const faults = [...source.faults, ...later, ...mistakes.filter(({ path }) => !told.has(path) || path === '')];
-  const body = parsed.success && faults.length === 0 ? withExpressionsAsText(kind, parsed.data, source) : undefined;
-  const rest = body === undefined && kind === 'notification' ? salvageRules(value) : undefined;
-  const salvaged = rest === undefined ? undefined : withExpressionsAsText(kind, rest, source);
-  return { source, body, salvaged, faults };
+  return { source, body: parsed.success && faults.length === 0 ? parsed.data : undefined, value, faults };
 }
 
-/** YAML reads `true` or `1.50` as something else than text; an expression is what stands in the file. */
-function withExpressionsAsText(kind: FileKind, body: unknown, source: YamlSource): unknown {
-  return walkShape(FILE_SHAPES[kind], body, (schema, value, path) =>
-    isExpressionLeaf(schema) && typeof value !== 'string' ? (source.plainText(path) ?? String(value)) : value,
+/** Parses a value of the file. YAML reads `true` or `1.50` as something else than text; an expression is what stands in the file. */
+export function parseAsWritten<Kind extends FileKind>(
+  kind: Kind,
+  value: unknown,
+  source: YamlSource,
+): z.ZodSafeParseResult<FileBodies[Kind]> {
+  const shape = SHAPES[kind];
+  const parsed = shape.safeParse(value);
+  if (!parsed.success) return parsed;
+  const written = walkShape(FILE_SHAPES[kind], value, (schema, item, path) =>
+    isExpressionLeaf(schema) && typeof item !== 'string' ? (source.plainText(path) ?? item) : item,
   );
+  return shape.safeParse(written);
 }
 
 /** Takes out, and reports, what a later version will read, so that nothing else is said about it. */

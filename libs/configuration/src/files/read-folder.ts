@@ -7,6 +7,7 @@ import { laterFile } from './later.ts';
 import { fileOf, roleOf } from './layout.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile } from './read-file.ts';
+import { salvageRules } from './salvage.ts';
 import { readTemplate, type TemplateParts } from './read-template.ts';
 import { SLUG_WORDS } from '@carillon/shapes';
 import type { FileKind } from '@carillon/shapes';
@@ -140,8 +141,9 @@ function readResource(
 ): void {
   const kind = KINDS[fileKind];
   remember(work, kind, workspace, name);
-  const { source, body, salvaged, faults } = readFile(fileKind, path, text);
+  const { source, body, value, faults } = readFile(fileKind, path, text);
   work.faults.push(...faults);
+  const salvaged = body === undefined && fileKind === 'notification' ? salvageRules(value, source) : undefined;
   if (salvaged !== undefined) work.salvaged.push(resourceOf(kind, workspace, name, salvaged, source));
   if (body === undefined) return;
   keep(work, kind, workspace, name, kind === 'deployment' ? withoutStart(body) : body, source);

@@ -8,5 +8,5 @@ export function readStartSettings(
   text: string,
 ): { readonly settings: StartSettings; readonly faults: readonly FileFault[] } {
   const { body, faults } = readFile('deployment', file, text);
-  return { settings: (body as StartSettings | undefined) ?? {}, faults };
+  return { settings: body ?? {}, faults };
 }

@@ -50,7 +50,7 @@ export function readTemplate(
   }
   if (faults.length > 0 || read.body === undefined) return { source: read.source, email: null, faults };
   const email: EmailTemplate = {
-    ...(read.body as EmailTemplate),
+    ...read.body,
     ...(parts.html !== undefined && { html: parts.html }),
     ...(parts.text !== undefined && { text: parts.text }),
   };
