@@ -1,16 +1,20 @@
 import type { AccountChoice, Delivery } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
-import { pause, startLoop, type Loop } from '@carillon/runtime';
+import type { DueDelivery } from '@carillon/ports';
+import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { attemptDelivery, publishOutcomes, type AttemptReport } from '@carillon/stages';
 import { capacityOf, createAccounts, NO_ACCOUNT } from './accounts.ts';
-import { createLanes } from './lanes.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /** One bound for everything that waits in memory. */
 const MAX_BYTES = 32 * 1024 * 1024;
+/** What a delivery takes beside the text that it was read from. */
+const OVERHEAD_BYTES = 1000;
 /** Rows read from the ledger for one workspace in one round. */
 const PAGE = 200;
-const NO_ACCOUNT_LANE = 4;
+const NO_ACCOUNT_PLACES = 4;
+/** For each place of an account so many outcomes may be on their way to the log; where that is slow, calls wait for it. */
+const PUBLISHING = 8;
 /** The ledger is asked at least this often, whatever hints came. */
 const POLL = 1000;
 /** What is another process's own has waited so long that it seems to have nobody: longer than a process stays unmissed. */
@@ -18,7 +22,7 @@ const ABANDONED = 10_000;
 
 export type Dispatcher = {
   /** A hint that these are due; the ledger has them anyway. */
-  readonly offer: (deliveries: readonly Delivery[]) => void;
+  readonly offer: (due: readonly DueDelivery[]) => void;
   /**
    * Ends: no new attempt begins, those under way get until `deadline`. Answers the deliveries whose calls did not come
    * back: nobody waits for them any longer.
@@ -33,49 +37,30 @@ export type Dispatcher = {
  */
 export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery) => boolean): Dispatcher {
   const { clock, ledger, watch } = ports;
-  const lanes = createLanes(MAX_BYTES);
-  const accounts = createAccounts({ ...ports, trouble: watch.trouble });
+  const trouble = (where: string, error: unknown): void => watch.trouble(where, error);
+  const accounts = createAccounts({ ...ports, trouble });
   const choices = new Map<string, AccountChoice>();
   const stopping = new AbortController();
-  /** The last reading left rows behind: read again as soon as the lanes are empty. */
-  let moreInLedger = false;
-  const underWay = new Map<DeliveryId, Promise<void>>();
   const attemptPorts = { ...ports, pause: (span: number) => pause(span), stopping: stopping.signal };
 
-  function enqueue(delivery: Delivery): boolean {
+  function laneOf({ delivery }: DueDelivery): string {
     const choice = accounts.route(delivery, clock.now());
     if (choice) choices.set(choice.key, choice);
-    return lanes.add(choice?.key ?? NO_ACCOUNT, delivery);
+    return choice?.key ?? NO_ACCOUNT;
   }
 
-  function pump(): void {
-    if (stopping.signal.aborted) return;
-    for (const key of lanes.accounts()) {
-      const choice = choices.get(key);
-      const capacity = choice ? capacityOf(choice) : NO_ACCOUNT_LANE;
-      for (let next = lanes.take(key, capacity); next; next = lanes.take(key, capacity)) begin(key, next);
-    }
-    watch.queued(lanes.bytes());
+  function placesOf(lane: string): number {
+    const choice = choices.get(lane);
+    return choice ? capacityOf(choice) : NO_ACCOUNT_PLACES;
   }
 
-  function begin(lane: string, delivery: Delivery): void {
-    const running = run(lane, delivery)
-      .catch((error: unknown) => watch.trouble('send', error))
-      .then((again) => {
-        underWay.delete(delivery.id);
-        lanes.done(lane, delivery.id);
-        if (again === 'reroute') enqueue(delivery);
-        if (moreInLedger && lanes.waiting() === 0) loop.nudge();
-        pump();
-      });
-    underWay.set(delivery.id, running);
-  }
-
-  async function run(lane: string, delivery: Delivery): Promise<'reroute' | undefined> {
+  /** Answers the delivery again where it is to be sent over another account than the one it was queued for. */
+  async function send(lane: string, due: DueDelivery, called: () => void): Promise<readonly DueDelivery[]> {
+    const { delivery } = due;
     const now = clock.now();
     // What the configuration says may have changed since it was queued.
     const choice = accounts.route(delivery, now);
-    if (choice && choice.key !== lane) return 'reroute';
+    if (choice && choice.key !== lane) return [due];
     const hold = choice ? await accounts.hold(choice) : null;
     const fallback = {
       retryAt: accounts.retryAt(delivery, now),
@@ -89,12 +74,11 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
       throw error;
     });
     tell(report, lane, (clock.now() - startedAt) / 1000, ended);
-    if (report.kind === 'stale') return undefined;
+    if (report.kind === 'stale') return [];
     // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
-    lanes.called(lane, delivery.id);
-    pump();
+    called();
     await publishOutcomes([report.delivery], ports);
-    return undefined;
+    return [];
   }
 
   function tell(
@@ -110,46 +94,47 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
     return undefined;
   }
 
-  const loop: Loop = startLoop(
-    POLL,
-    async () => {
-      if (stopping.signal.aborted) return POLL;
+  const policy: WorkPolicy<DueDelivery> = {
+    idOf: ({ delivery }) => delivery.id,
+    bytesOf: ({ bytes }) => OVERHEAD_BYTES + bytes,
+    ownerOf: ({ delivery }) => delivery.slot.workspace,
+    laneOf,
+    bounds: { bytes: MAX_BYTES },
+    limits({ name }) {
+      const places = placesOf(name);
+      return { places, ahead: 0, settling: places * PUBLISHING, held: Number.POSITIVE_INFINITY };
+    },
+    async run(lane, [due], called) {
+      return due ? send(lane, due, called) : [];
+    },
+    async read() {
       const now = clock.now();
-      moreInLedger = false;
       for (const workspace of await ledger.dueWorkspaces(now)) {
         const page = await ledger.due(workspace, now, PAGE);
-        const own = page.filter(isOwn);
-        const abandoned = page.filter(({ nextAt }) => (nextAt ?? 0) <= now - ABANDONED);
-        const all = (own.length > 0 ? own : abandoned).map(enqueue);
-        if (page.length === PAGE || (lanes.full() && all.includes(false))) moreInLedger = true;
+        const own = page.filter(({ delivery }) => isOwn(delivery));
+        const abandoned = page.filter(({ delivery }) => (delivery.nextAt ?? 0) <= now - ABANDONED);
+        const added = scheduler.enter(own.length > 0 ? own : abandoned);
+        scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));
       }
-      pump();
       const next = await ledger.nextDueAt();
       if (next === null || next <= now) return POLL;
       return Math.min(POLL, Math.max(10, next - clock.now()));
     },
-    (error) => watch.trouble('read what is due', error),
-  );
+    readOnBelow: 1,
+  };
+  const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble });
 
   return {
-    offer(deliveries) {
-      if (stopping.signal.aborted) return;
+    offer(offered) {
       const now = clock.now();
-      for (const delivery of deliveries) {
-        if (delivery.state === 'WAITING' && (delivery.nextAt ?? 0) <= now) enqueue(delivery);
-      }
-      pump();
+      scheduler.enter(offered.filter(({ delivery: { state, nextAt } }) => state === 'WAITING' && (nextAt ?? 0) <= now));
     },
     async stop(deadline) {
       stopping.abort();
-      const all = Promise.all([loop.stop(), ...underWay.values()]);
-      const ended = new AbortController();
-      await Promise.race([all, pause(Math.max(0, deadline - clock.now()), ended.signal)]);
-      ended.abort();
-      const open = [...underWay.keys()];
+      const open = await scheduler.stop(deadline);
       // A sender waits for its calls when it closes; those that are still open end with the process.
       if (open.length === 0) await accounts.close();
-      return open;
+      return open.map(({ delivery }) => delivery.id);
     },
   };
 }

@@ -29,7 +29,8 @@ import {
   type CompileRule,
   type FollowedConfiguration,
 } from '@carillon/stages';
-import { startCaller, type AskWatch } from './asking/caller.ts';
+import { startCaller } from './asking/caller.ts';
+import type { AskWatch } from './asking/watch.ts';
 import { startPoller, type PollerPorts } from './polling/poller.ts';
 
 export type EnginePorts = {

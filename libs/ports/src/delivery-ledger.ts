@@ -14,6 +14,9 @@ export type DeliveryFilter = {
   readonly since?: Instant;
 };
 
+/** A delivery that waits to be sent, with what it takes of the memory, about: the bytes of the text that it was read from. */
+export type DueDelivery = { readonly delivery: Delivery; readonly bytes: number };
+
 export type DeliveryPage = { readonly items: readonly Delivery[]; readonly next: string | null };
 
 /**
@@ -34,7 +37,7 @@ export type DeliveryLedger = {
   /** Workspaces that have a WAITING delivery due at `now`. */
   dueWorkspaces(now: Instant): Promise<readonly string[]>;
   /** WAITING and due, earliest first. */
-  due(workspace: string, now: Instant, limit: number): Promise<readonly Delivery[]>;
+  due(workspace: string, now: Instant, limit: number): Promise<readonly DueDelivery[]>;
   /** Time of the earliest WAITING delivery, if any. */
   nextDueAt(): Promise<Instant | null>;
   /** SENDING whose lease ended before `now`. */

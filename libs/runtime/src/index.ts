@@ -11,3 +11,4 @@ export * from './http/port-holder.ts';
 export { bodyTooLarge } from './http/request-faults.ts';
 export * from './http/server.ts';
 export * from './telemetry/index.ts';
+export * from './work/index.ts';

@@ -38,8 +38,8 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
           due.length > 0;
           due = await ledger.due(workspace, 100, 20)
         ) {
-          const answers = await Promise.all(due.map((delivery) => ledger.replace(claimOf(delivery, name))));
-          claimed.push(...due.filter((_delivery, at) => answers[at] === 'done').map(({ id }) => id));
+          const answers = await Promise.all(due.map(({ delivery }) => ledger.replace(claimOf(delivery, name))));
+          claimed.push(...due.filter((_one, at) => answers[at] === 'done').map(({ delivery }) => delivery.id));
         }
       };
       await Promise.all([work(one, 'one'), work(other, 'other'), work(one, 'third')]);

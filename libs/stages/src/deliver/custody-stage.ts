@@ -9,7 +9,16 @@ import {
   type Moment,
 } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
-import type { Clock, DeliveryLedger, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
+import type {
+  Clock,
+  DeliveryLedger,
+  DueDelivery,
+  EventLog,
+  Ids,
+  LogRecord,
+  NewRecord,
+  RecordCodecs,
+} from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
 import { decodeRecord } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
@@ -22,7 +31,7 @@ export type CustodyPorts = {
   readonly ids: Ids;
   readonly clock: Clock;
   /** Told of every delivery that is due now, after it stands in the ledger: a hint, never needed for correctness. */
-  readonly due: (deliveries: readonly Delivery[]) => void;
+  readonly due: (deliveries: readonly DueDelivery[]) => void;
   /**
    * By partition of `carillon.events`: what events below these offsets cause is taken into custody as CANCELLED, because
    * a restore called it off. Left out: nothing is.
@@ -38,7 +47,8 @@ function isCalledOff({ eventPosition }: Intent, below: CalledOff | undefined): b
   return event !== undefined && event.offset < (below?.get(event.partition) ?? 0);
 }
 
-type Placed = { readonly intent: Intent; readonly position: string };
+/** An intent with where it stands on the log, and how long its record is. */
+type Placed = { readonly intent: Intent; readonly position: string; readonly bytes: number };
 
 /** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
 const MAX_TRIES = 50;
@@ -53,7 +63,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
 
   async function judgeUntilWritten(
     holder: Delivery,
-    { intent, position }: Placed,
+    { intent, position, bytes }: Placed,
     written: (delivery: Delivery) => void,
   ): Promise<RecordFate> {
     let seen: Delivery | null = holder;
@@ -63,7 +73,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       if ((await ledger.replace(judged.next)) === 'done') {
         written(judged.next);
         if (judged.kind === 'duplicate') return { kind: 'dropped', reason: 'duplicate' };
-        ports.due([judged.next]);
+        ports.due([{ delivery: judged.next, bytes }]);
         return { kind: 'done' };
       }
       seen = await ledger.get(holder.id);
@@ -81,7 +91,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
         const decoded = await decodeRecord(codecs.intent, record.value);
         if (decoded.ok) {
           const position = formatPosition({ ...record, logId: ports.log.logId });
-          intents.push({ intent: decoded.value, position });
+          intents.push({ intent: decoded.value, position, bytes: record.value.length });
         } else {
           outputs.push(parkRecord(record, decoded.error, ports));
           fates.push({ kind: 'parked', reason: decoded.error.reason });
@@ -91,9 +101,11 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
         openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports.calledOffBelow)),
       );
       const inserted = await ledger.insert(fresh);
-      const added = fresh.filter((_, index) => inserted[index]?.inserted === true);
+      const added = fresh.flatMap((delivery, index) =>
+        inserted[index]?.inserted === true ? [{ delivery, bytes: intents[index]?.bytes ?? 0 }] : [],
+      );
       ports.due(added);
-      const newest = new Map(added.map((delivery) => [delivery.id, delivery]));
+      const newest = new Map(added.map(({ delivery }) => [delivery.id, delivery]));
       for (const [index, placed] of intents.entries()) {
         const answer = inserted[index];
         if (!answer || answer.inserted) fates.push({ kind: 'done' });

@@ -27,10 +27,10 @@ const recordOf = (intent: Intent | Uint8Array): LogRecord => ({
   time: topology.clock.now(),
 });
 const take = (...intents: readonly (Intent | Uint8Array)[]) =>
-  createCustodyStage({ ...topology.ports, due: (list) => void hinted.push(...list) }).handle(
-    intents.map(recordOf),
-    STATE,
-  );
+  createCustodyStage({
+    ...topology.ports,
+    due: (list) => void hinted.push(...list.map(({ delivery }) => delivery)),
+  }).handle(intents.map(recordOf), STATE);
 const held = async (intent: Intent): Promise<Delivery> => {
   const found = await topology.data.ledger.get(deliveryIdOf(intent, topology.ids));
   if (!found) throw new Error('nothing holds the slot');

@@ -1,6 +1,6 @@
 import type { Delivery } from '@carillon/domain';
-import type { DeliveryId, EventId } from '@carillon/kernel';
-import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
+import { stringifyJson, type DeliveryId, type EventId } from '@carillon/kernel';
+import type { DeliveryFilter, DeliveryLedger, DueDelivery } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf, outcomeOf, type DeliveryFacts } from './delivery-samples.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -15,6 +15,7 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       return delivery;
     };
     const ids = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(({ id }) => id);
+    const dueIds = (due: readonly DueDelivery[]): readonly string[] => due.map(({ delivery }) => delivery.id);
 
     it('gives back the whole document, integers beyond 2^53 too', async () => {
       const delivery = await put({
@@ -105,8 +106,16 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       const early = await put({ slot: { workspace }, nextAt: 10 });
       await put({ slot: { workspace }, nextAt: 101 });
       await put({ slot: { workspace }, state: 'SENT', nextAt: null });
-      expect(ids(await ledger().due(workspace, 100, 10))).toEqual([early.id, late.id]);
-      expect(ids(await ledger().due(workspace, 100, 1))).toEqual([early.id]);
+      expect(dueIds(await ledger().due(workspace, 100, 10))).toEqual([early.id, late.id]);
+      expect(dueIds(await ledger().due(workspace, 100, 1))).toEqual([early.id]);
+    });
+
+    it('says of what is due how much it takes, so that nobody has to measure it', async () => {
+      const workspace = freshName('sizes');
+      await put({ slot: { workspace }, nextAt: 10 });
+      const [found] = await ledger().due(workspace, 100, 10);
+      expect(found?.bytes).toBeGreaterThanOrEqual(stringifyJson(found?.delivery.intent ?? {}).length);
+      expect(found?.bytes).toBeLessThanOrEqual(2 * stringifyJson(found?.delivery ?? {}).length);
     });
 
     it('names the workspaces that have something due, and the time of the next one', async () => {

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState } from '@carillon/domain';
-import type { Instant } from '@carillon/kernel';
+import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 import { pageOf } from './pages.ts';
 import type { Wire } from './wire.ts';
@@ -74,7 +74,8 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
         wire.ask('ledger.due', () =>
           where((one) => one.slot.workspace === workspace && waitsUntil(one) <= now)
             .toSorted((a, b) => waitsUntil(a) - waitsUntil(b))
-            .slice(0, limit),
+            .slice(0, limit)
+            .map((delivery) => ({ delivery, bytes: stringifyJson(delivery).length })),
         ),
       nextDueAt: () =>
         wire.ask('ledger.nextDueAt', () => {

@@ -147,7 +147,7 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
       now,
       limit,
     ) as DocumentRow[];
-    return rows.map(read);
+    return rows.map((row) => ({ delivery: read(row), bytes: row.document.length }));
   },
   async nextDueAt() {
     const row = reader.get(

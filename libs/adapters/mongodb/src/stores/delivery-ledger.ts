@@ -65,14 +65,11 @@ function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
 }
 
 export function createDeliveryLedger({ deliveries: ledger }: Collections, attempt: Attempt): DeliveryLedger {
-  const bodies = async (
-    filter: Readonly<Record<string, unknown>>,
-    sort: Record<string, 1>,
-    limit: number,
-  ): Promise<Delivery[]> => {
-    const found = await attempt(() =>
-      ledger.find<Body>(filterOf(filter), { ...BODY, ...IN_ONE_ANSWER, sort, limit }).toArray(),
-    );
+  type Asked = readonly [filter: Readonly<Record<string, unknown>>, sort: Record<string, 1>, limit: number];
+  const bodies = (...[filter, sort, limit]: Asked): Promise<Body[]> =>
+    attempt(() => ledger.find<Body>(filterOf(filter), { ...BODY, ...IN_ONE_ANSWER, sort, limit }).toArray());
+  const readAll = async (...asked: Asked): Promise<Delivery[]> => {
+    const found = await bodies(...asked);
     return found.map(read);
   };
 
@@ -152,17 +149,19 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       return found ? read(found) : null;
     },
     dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
-    due: (workspace, now, limit) =>
-      bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit),
+    async due(workspace, now, limit) {
+      const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
+      return found.map((one) => ({ delivery: read(one), bytes: one.body.length }));
+    },
     async nextDueAt() {
       const earliest = await attempt(() =>
         ledger.findOne({ dueAt: queued({ $gte: EVER }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
       );
       return earliest?.dueAt ?? null;
     },
-    leaseExpired: (now, limit) => bodies({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
+    leaseExpired: (now, limit) => readAll({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
     unpublished: (olderThan, limit) =>
-      bodies({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
+      readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
     async list(filter, limit, cursor) {
       const { workspace, state, to: recipient, uniqueId, eventId, notification, since } = filter;
       const wanted = filterOf<DeliveryDocument>(
@@ -181,7 +180,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       );
       return pageOf(found, limit, read, NEWEST_FIRST);
     },
-    byEvent: (eventId) => bodies({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
+    byEvent: (eventId) => readAll({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
     async countByState() {
       const counts = await attempt(() =>
         ledger
