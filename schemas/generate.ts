@@ -81,6 +81,9 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {
     files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);
   }
+  const { apiDocument } = await import('@carillon/control');
+  const { version } = readJson('..', 'package.json') as { readonly version: string };
+  files.set('schemas/openapi/management-api.json', `${JSON.stringify(await apiDocument(version), null, 2)}\n`);
   return files;
 }
 

@@ -2,7 +2,7 @@ import { planChanges, readConfigurationFolder, type PlannedChange } from '@caril
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
 import type { ResourceChange, ResourceRef } from '@carillon/domain';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
-import type { ControlPorts } from './ports.ts';
+import type { PlanningPorts, PublishingPorts } from './ports.ts';
 import { hiddenSecretWarnings } from './secret-places.ts';
 
 export type FolderRequest = { readonly files: Readonly<Record<string, string>>; readonly prune: boolean };
@@ -10,7 +10,7 @@ export type FolderRequest = { readonly files: Readonly<Record<string, string>>; 
 type Planned = { readonly body: PlanBody; readonly changes: readonly ResourceChange[] };
 
 /** What a folder would change: all its mistakes at once, or the changes with what they are based on. */
-export async function planFolder({ files, prune }: FolderRequest, ports: ControlPorts): Promise<Planned> {
+export async function planFolder({ files, prune }: FolderRequest, ports: PlanningPorts): Promise<Planned> {
   const current = await ports.configuration.refresh();
   const reading = readConfigurationFolder(new Map(Object.entries(files)), {
     language: ports.expressions,
@@ -59,7 +59,11 @@ const resourceTitle = ({ kind, workspace, name }: ResourceRef): string =>
  * Applies a folder: nothing where there is any mistake. Resolves when every role judges by the new configuration. One
  * that changes nothing repeats the markers, so that a publisher that died in between is made good.
  */
-export async function applyFolder(request: FolderRequest, author: string, ports: ControlPorts): Promise<AppliedBody> {
+export async function applyFolder(
+  request: FolderRequest,
+  author: string,
+  ports: PlanningPorts & PublishingPorts,
+): Promise<AppliedBody> {
   const { body, changes } = await planFolder(request, ports);
   if (body.faults.length > 0) return { ...body, applied: false, new_number: null };
   if (changes.length === 0) {
@@ -70,7 +74,7 @@ export async function applyFolder(request: FolderRequest, author: string, ports:
   return { ...body, applied: true, new_number: number };
 }
 
-export const publishPorts = (ports: ControlPorts) => ({
+export const publishPorts = (ports: PublishingPorts) => ({
   log: ports.log,
   codec: ports.codecs.configuration,
   view: ports.configuration,

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { z } from 'zod';
-import { CarillonError } from '@carillon/kernel';
 import type { Inbox } from '@carillon/ports';
-import type { Access } from './auth.ts';
-import { notFound, type ApiServer } from './routes/app.ts';
+import type { Access } from './access/access.ts';
+import { notFound } from './routes/app.ts';
 
 /** The portal's files that a browser may ask for: a closed list, so no path of a request ever reaches the disk. */
 const ASSETS: Readonly<Record<string, string>> = {
@@ -37,17 +35,22 @@ async function sendFile(reply: FastifyReply, folder: string, name: string, type:
   return reply.header('content-type', type).header('content-security-policy', POLICY).send(text);
 }
 
+/** Their files hold nothing of a deployment: what the pages show they ask the management API for. */
+const OPEN = { config: { permission: 'anybody' } } as const;
+
 /** Pages and their files; a page without a session becomes the sign-in page. */
 export function servePages(app: FastifyInstance, folder: string, access: Access): void {
   for (const [path, type] of Object.entries(ASSETS)) {
-    app.get(path, async (_request, reply) => sendFile(reply, folder, path.slice('/assets/'.length), type));
+    app.get(path, OPEN, async (_request, reply) => sendFile(reply, folder, path.slice('/assets/'.length), type));
   }
   for (const [path, file] of Object.entries(PAGES)) {
-    app.get(path, async (request, reply) =>
-      sendFile(reply, folder, access.allows(request) ? file : 'welcome.html', 'text/html; charset=utf-8'),
+    app.get(path, OPEN, async (request, reply) =>
+      sendFile(reply, folder, access.who(request) ? file : 'welcome.html', 'text/html; charset=utf-8'),
     );
   }
-  app.get('/welcome', async (_request, reply) => sendFile(reply, folder, 'welcome.html', 'text/html; charset=utf-8'));
+  app.get('/welcome', OPEN, async (_request, reply) =>
+    sendFile(reply, folder, 'welcome.html', 'text/html; charset=utf-8'),
+  );
 }
 
 /** A mail's own page, shown in a frame: no script, no forms, nothing fetched from elsewhere; styles are the mail's. */
@@ -65,9 +68,9 @@ function tame(html: string): string {
 }
 
 /** The HTML body of a kept message as its reader would see it. */
-export function mailRoute(app: FastifyInstance, inbox: Inbox, access: Access): void {
-  app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', async (request, reply) => {
-    if (!access.allows(request)) throw new CarillonError('unauthorized', 'sign in to the portal');
+export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
+  const config = { permission: 'read' } as const;
+  app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', { config }, async (request, reply) => {
     const message = await inbox.get(request.params.id);
     if (!message || message.html === null) throw notFound('message with an HTML body of this id');
     return reply
@@ -75,13 +78,4 @@ export function mailRoute(app: FastifyInstance, inbox: Inbox, access: Access): v
       .header('content-security-policy', MAIL_POLICY)
       .send(tame(message.html));
   });
-}
-
-/** Opens a session for the word behind `/welcome#…`, or for the owner token. */
-export function sessionRoute(app: ApiServer, access: Access): void {
-  const word = z.strictObject({ word: z.string().min(1).max(200) });
-  const opened = z.object({ ok: z.boolean() });
-  app.post('/v1/session', { schema: { body: word, response: { 200: opened } } }, async (request, reply) =>
-    reply.header('set-cookie', access.openSession(request.body.word, request)).send({ ok: true }),
-  );
 }

@@ -89,5 +89,14 @@ export type ControlConfig = {
   readonly portalFolder: string;
 };
 
-/** What the routes share. */
-export type ControlContext = { readonly config: ControlConfig; readonly ports: ControlPorts; readonly book: RuleBook };
+/** What is made of the ports once, for all routes. */
+export type RoutePorts = ControlPorts & { readonly book: RuleBook };
+
+/** What finding out takes what a configuration would change. */
+export type PlanningPorts = Pick<ControlPorts, 'configuration' | 'expressions' | 'templates' | 'ids' | 'secrets'>;
+
+/** What putting a change of the configuration into force takes. */
+export type PublishingPorts = Pick<
+  ControlPorts,
+  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere'
+>;

@@ -9,13 +9,14 @@ import type { ControlPorts } from './ports.ts';
 const REDRIVEN = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
-type Ports = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims' | 'clock'>;
+/** What putting a record on its topic once more takes. */
+export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims' | 'clock'>;
 
 /**
  * The record of a dead letter once more: the same bytes, key and ids, so that what was already made of it stays one.
  * Throws CarillonError `wrong_state` where appending it would change nothing, with the reason.
  */
-export async function redrivenRecord(letter: DeadLetter, ports: Ports): Promise<NewRecord> {
+export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
   if (!isRedriven(topic)) {
     throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
@@ -35,7 +36,7 @@ export async function redrivenRecord(letter: DeadLetter, ports: Ports): Promise<
 }
 
 /** A trigger that was given up is asked again. */
-async function askAgain(value: Uint8Array, ports: Ports): Promise<NewRecord['headers']> {
+async function askAgain(value: Uint8Array, ports: RedrivePorts): Promise<NewRecord['headers']> {
   const { codecs, tasks, ids } = ports;
   const trigger = codecs.trigger.decode(value);
   const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
@@ -52,7 +53,7 @@ async function askAgain(value: Uint8Array, ports: Ports): Promise<NewRecord['hea
 }
 
 /** An answer is never asked for again, and stays the first one of its trigger: it is resolved once more as what it was. */
-async function resolveAgain(letter: DeadLetter, ports: Ports): Promise<NewRecord['headers']> {
+async function resolveAgain(letter: DeadLetter, ports: RedrivePorts): Promise<NewRecord['headers']> {
   const { log, codecs, claims } = ports;
   const { topic, partition, offset, headers, value } = letter;
   const from = headers[REDRIVEN_FROM_HEADER] ?? formatPosition({ logId: log.logId, topic, partition, offset });
@@ -73,7 +74,7 @@ async function resolveAgain(letter: DeadLetter, ports: Ports): Promise<NewRecord
 function mustBeRemembered(
   { causedAt }: Trigger,
   topic: 'carillon.triggers' | 'carillon.lookups',
-  { clock }: Ports,
+  { clock }: RedrivePorts,
 ): void {
   const { retention } = TOPIC_DEFINITIONS[topic];
   if (clock.now() - causedAt < durationOr(retention, Number.POSITIVE_INFINITY)) return;

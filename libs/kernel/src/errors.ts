@@ -19,6 +19,7 @@ export const ERRORS = {
   invalid_configuration: { status: 400, title: 'The configuration is not valid' },
   unauthorized: { status: 401, title: 'No valid credential' },
   forbidden: { status: 403, title: 'This credential may not be used here' },
+  forbidden_role: { status: 403, title: 'The role does not allow this' },
   claim_mismatch: { status: 403, title: 'The token does not speak for this event' },
   not_found: { status: 404, title: 'There is no such thing' },
   method_not_allowed: { status: 405, title: 'This address does not take that method' },

@@ -18,7 +18,7 @@ export async function startDemo(folder: string, ports: ControlPorts): Promise<{ 
     const mistakes = body.faults.map((fault) => showFault(fault, folder, 'red'));
     throw new UsageError(`mend ${folder}, or take it away, then start again\n${mistakes.join('\n')}`);
   }
-  const { key } = await createApiKey('shop', { name: 'backend' }, ports);
+  const { key } = await createApiKey('shop', { name: 'backend' }, 'demo', ports);
   await applyFolder(request, 'demo', ports);
   return { key, folder };
 }

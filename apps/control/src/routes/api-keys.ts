@@ -1,19 +1,31 @@
-import { apiKeyBody, newApiKeyBody } from '@carillon/contracts';
+import { apiKeyList, newApiKeyBody, revokedBody } from '@carillon/contracts';
 import { findResource, listResources, type ResourceChange } from '@carillon/domain';
 import { CarillonError, formatInstant, parseDuration, parseInstant, type Instant } from '@carillon/kernel';
 import { publishConfiguration } from '@carillon/stages';
 import { z } from 'zod';
 import { showApiKey } from '../bodies.ts';
+import { principalOf } from '../access/principal.ts';
 import { publishPorts } from '../configuration.ts';
-import type { ControlContext } from '../ports.ts';
-import { inWorkspace, notFound, OWNER, withName, type ApiServer } from './app.ts';
+import type { ControlPorts, PublishingPorts } from '../ports.ts';
+import { inWorkspace, notFound, withName, type ApiServer } from './app.ts';
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-export function apiKeyRoutes(app: ApiServer, { ports }: ControlContext): void {
+type KeyMakingPorts = PublishingPorts & Pick<ControlPorts, 'apiKeys'>;
+
+export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<ControlPorts, 'keyUses'>): void {
   app.get(
     '/v1/workspaces/:workspace/api-keys',
-    { schema: { params: inWorkspace, response: { 200: z.object({ items: z.array(apiKeyBody) }) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listApiKeys',
+        tags: ['API keys'],
+        summary: 'API keys of a workspace; never the secret part',
+        params: inWorkspace,
+        response: { 200: apiKeyList },
+      },
+    },
     async ({ params }) => {
       const configuration = await ports.configuration.refresh();
       const keys = listResources(configuration, 'api_key', params.workspace);
@@ -26,28 +38,50 @@ export function apiKeyRoutes(app: ApiServer, { ports }: ControlContext): void {
     },
   );
 
-  const request = z.strictObject({
+  const wanted = z.strictObject({
     name: z.string().regex(NAME, 'a-z, 0-9 and -'),
     expires_at: z.string().max(40).optional().describe('RFC 3339 time after which it is refused'),
     expires_in: z.string().max(40).optional().describe('The same as a duration from now, such as 90d'),
   });
   app.post(
     '/v1/workspaces/:workspace/api-keys',
-    { schema: { params: inWorkspace, body: request, response: { 201: newApiKeyBody } } },
-    async ({ params, body }, reply) => {
-      const { key, expires_at } = await createApiKey(params.workspace, body, ports);
+    {
+      config: { permission: 'configure', problems: ['conflict'] },
+      schema: {
+        operationId: 'createApiKey',
+        tags: ['API keys'],
+        summary: 'Makes an API key; the answer is the only one that holds it whole',
+        params: inWorkspace,
+        body: wanted,
+        response: { 201: newApiKeyBody },
+      },
+    },
+    async (request, reply) => {
+      const { params, body } = request;
+      const { key, expires_at } = await createApiKey(params.workspace, body, principalOf(request).name, ports);
       return reply.code(201).header('cache-control', 'no-store').send({ name: body.name, key, expires_at });
     },
   );
 
   app.delete(
     '/v1/workspaces/:workspace/api-keys/:name',
-    { schema: { params: withName, response: { 200: z.object({ revoked: z.boolean() }) } } },
-    async ({ params }) => {
+    {
+      config: { permission: 'configure', problems: ['not_found', 'conflict'] },
+      schema: {
+        operationId: 'revokeApiKey',
+        tags: ['API keys'],
+        summary: 'Revokes an API key at once',
+        params: withName,
+        response: { 200: revokedBody },
+      },
+    },
+    async (request) => {
+      const { params } = request;
       const configuration = await ports.configuration.refresh();
       const key = findResource(configuration, 'api_key', params.workspace, params.name);
       if (!key) throw notFound(`API key ${params.name} in workspace ${params.workspace}`);
-      await publishConfiguration(publishPorts(ports), [{ ref: key.ref, based_on: key.number, body: null }], OWNER);
+      const change: ResourceChange = { ref: key.ref, based_on: key.number, body: null };
+      await publishConfiguration(publishPorts(ports), [change], principalOf(request).name);
       return { revoked: true };
     },
   );
@@ -63,7 +97,8 @@ type WantedKey = {
 export async function createApiKey(
   workspace: string,
   wanted: WantedKey,
-  ports: ControlContext['ports'],
+  author: string,
+  ports: KeyMakingPorts,
 ): Promise<{ readonly key: string; readonly expires_at: string | null }> {
   if (!NAME.test(workspace)) throw new CarillonError('invalid_request', 'workspace: a name of a-z, 0-9 and -');
   const now = ports.clock.now();
@@ -93,7 +128,7 @@ export async function createApiKey(
     const ref = { kind: 'workspace', workspace, name: '' } as const;
     changes.push({ ref, based_on: null, body: {} });
   }
-  await publishConfiguration(publishPorts(ports), changes, OWNER);
+  await publishConfiguration(publishPorts(ports), changes, author);
   return { key: made.key, expires_at: expires === null ? null : formatInstant(expires) };
 }
 

@@ -13,9 +13,6 @@ export type ApiServer = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** Author of what is done with the owner's token. */
-export const OWNER = 'owner';
-
 export const inWorkspace = z.object({ workspace: z.string().max(100) });
 export const withId = z.object({ workspace: z.string().max(100), id: z.string().max(200) });
 export const withName = z.object({ workspace: z.string().max(100), name: z.string().max(200) });

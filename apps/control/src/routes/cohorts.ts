@@ -1,4 +1,4 @@
-import { cohortBody, pageOf, type CohortBodyShown } from '@carillon/contracts';
+import { cohortPage, type CohortBodyShown } from '@carillon/contracts';
 import {
   countPages,
   findCohortIntegration,
@@ -11,7 +11,7 @@ import {
 } from '@carillon/domain';
 import { formatDuration, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
-import type { Check, ControlContext } from '../ports.ts';
+import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { missingSecret } from '../secret-places.ts';
 import { notFound, paging, withName, type ApiServer } from './app.ts';
 
@@ -19,10 +19,20 @@ import { notFound, paging, withName, type ApiServer } from './app.ts';
 export const CHECK_PATIENCE: Duration = 8_000;
 
 /** Who is in the cohorts of a platform: how many, and how far its newest sync has come. */
-export function cohortRoutes(app: ApiServer, { ports }: ControlContext): void {
+export function cohortRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configuration' | 'cohorts' | 'clock'>): void {
   app.get(
     '/v1/workspaces/:workspace/integrations/:name/cohorts',
-    { schema: { params: withName, querystring: z.strictObject(paging), response: { 200: pageOf(cohortBody) } } },
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'listCohorts',
+        tags: ['Integrations'],
+        summary: 'Cohorts of a platform: how many are in, and how far its newest sync has come',
+        params: withName,
+        querystring: z.strictObject(paging),
+        response: { 200: cohortPage },
+      },
+    },
     async ({ params: { workspace, name }, query }) => {
       if (!findCohortIntegration(ports.configuration.current(), workspace, name)) {
         throw notFound(`integration ${name} with cohorts in workspace ${workspace}`);
@@ -62,15 +72,19 @@ function showCohort(cohort: Cohort, members: number, now: Instant): CohortBodySh
   };
 }
 
+/** What checking a platform takes. */
+export type PlatformCheckPorts = Pick<ControlPorts, 'secrets' | 'cohorts' | 'cohortPages'>;
+
 /** What can be known of a platform without its help: where it has to send, whether its secret is set, what it sent. */
 export async function checkPlatform(
   workspace: string,
   name: string,
   integration: CohortIntegration,
-  { ports, config }: ControlContext,
+  { eventsUrl }: Pick<ControlConfig, 'eventsUrl'>,
+  ports: PlatformCheckPorts,
 ): Promise<Check[]> {
   const { kind, authorization } = integration;
-  const address = `${config.eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
+  const address = `${eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
   const where = kind === 'posthog' ? integration.url : `it has to send to ${address}`;
   const signal = AbortSignal.timeout(CHECK_PATIENCE);
   const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${kind}, ${where}` }];
@@ -92,7 +106,7 @@ async function askForCohorts(
   integration: PostHogIntegration,
   key: string,
   signal: AbortSignal,
-  { cohortPages }: ControlContext['ports'],
+  { cohortPages }: PlatformCheckPorts,
 ): Promise<Check[]> {
   const steps: Check[] = [];
   for (const cohort of integration.cohorts) {

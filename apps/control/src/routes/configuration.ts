@@ -1,17 +1,25 @@
 import { writeConfigurationFolder } from '@carillon/configuration';
-import { appliedBody, configurationFiles, planBody } from '@carillon/contracts';
-import { z } from 'zod';
+import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
+import { principalOf } from '../access/principal.ts';
 import { applyFolder, planFolder } from '../configuration.ts';
-import type { ControlContext } from '../ports.ts';
-import { OWNER, type ApiServer } from './app.ts';
+import type { PlanningPorts, PublishingPorts } from '../ports.ts';
+import type { ApiServer } from './app.ts';
 
-const folder = z.strictObject({ files: configurationFiles, prune: z.boolean().default(false) });
-
-export function configurationRoutes(app: ApiServer, { ports }: ControlContext): void {
+export function configurationRoutes(app: ApiServer, ports: PlanningPorts & PublishingPorts): void {
   const bodyLimit = 16 * 1024 * 1024;
   app.post(
     '/v1/configuration/plan',
-    { bodyLimit, schema: { body: folder, response: { 200: planBody } } },
+    {
+      config: { permission: 'configure' },
+      bodyLimit,
+      schema: {
+        operationId: 'planConfiguration',
+        tags: ['Configuration'],
+        summary: 'What applying a folder would change, or all its mistakes',
+        body: folderBody,
+        response: { 200: planBody },
+      },
+    },
     async ({ body }) => {
       const planned = await planFolder(body, ports);
       return planned.body;
@@ -20,13 +28,34 @@ export function configurationRoutes(app: ApiServer, { ports }: ControlContext): 
 
   app.post(
     '/v1/configuration/apply',
-    { bodyLimit, schema: { body: folder, response: { 200: appliedBody } } },
-    async ({ body }) => applyFolder(body, OWNER, ports),
+    {
+      config: { permission: 'configure', problems: ['conflict'] },
+      bodyLimit,
+      schema: {
+        operationId: 'applyConfiguration',
+        tags: ['Configuration'],
+        summary: 'Makes the configuration what the folder says; nothing where there is a mistake',
+        body: folderBody,
+        response: { 200: appliedBody },
+      },
+    },
+    async (request) => applyFolder(request.body, principalOf(request).name, ports),
   );
 
-  const exported = z.object({ number: z.int(), files: configurationFiles });
-  app.get('/v1/configuration/export', { schema: { response: { 200: exported } } }, async () => {
-    const configuration = await ports.configuration.refresh();
-    return { number: configuration.number, files: Object.fromEntries(writeConfigurationFolder(configuration)) };
-  });
+  app.get(
+    '/v1/configuration/export',
+    {
+      config: { permission: 'configure' },
+      schema: {
+        operationId: 'exportConfiguration',
+        tags: ['Configuration'],
+        summary: 'The configuration as files',
+        response: { 200: exportedBody },
+      },
+    },
+    async () => {
+      const configuration = await ports.configuration.refresh();
+      return { number: configuration.number, files: Object.fromEntries(writeConfigurationFolder(configuration)) };
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { deliveryBody, pageOf, traceBody } from '@carillon/contracts';
+import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
 import {
   deliverySettings,
   findNotification,
@@ -11,10 +11,11 @@ import {
 } from '@carillon/domain';
 import { CarillonError, parseInstant, type DeliveryId, type Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
-import { decideOnDelivery, traceDelivery } from '@carillon/stages';
+import { decideOnDelivery, traceDelivery, type TracePorts } from '@carillon/stages';
 import { z } from 'zod';
+import { principalOf } from '../access/principal.ts';
 import { showDelivery, showDuplicate, showTrace } from '../bodies.ts';
-import type { ControlContext } from '../ports.ts';
+import type { ControlPorts, RoutePorts } from '../ports.ts';
 import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
 
 const STATES = [
@@ -41,10 +42,14 @@ const filters = z.strictObject({
   since: z.string().max(40).optional(),
 });
 
-const OPERATOR = 'owner';
+/** What the story of a delivery or an event is told from. */
+export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
 
-export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
-  const { ports } = context;
+export function deliveryRoutes(
+  app: ApiServer,
+  ports: StoryPorts &
+    Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'clock' | 'ids' | 'log' | 'codecs' | 'watch'>,
+): void {
   const { ledger, readModels } = ports;
   const moment = (): Moment => ({ now: ports.clock.now(), derive: ports.ids.derive });
 
@@ -71,7 +76,17 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
 
   app.get(
     '/v1/workspaces/:workspace/deliveries',
-    { schema: { params: inWorkspace, querystring: filters, response: { 200: pageOf(deliveryBody) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listDeliveries',
+        tags: ['Deliveries'],
+        summary: 'Deliveries of a workspace, newest first, duplicates among them',
+        params: inWorkspace,
+        querystring: filters,
+        response: { 200: deliveryPage },
+      },
+    },
     async ({ params, query }) => {
       const filter = readFilter(params.workspace, query);
       const page = await ledger.list(filter, query.limit, query.cursor);
@@ -109,16 +124,34 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
 
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id',
-    { schema: { params: withId, response: { 200: deliveryBody } } },
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'readDelivery',
+        tags: ['Deliveries'],
+        summary: 'One delivery with its attempts and history',
+        params: withId,
+        response: { 200: deliveryBody },
+      },
+    },
     async ({ params }) => showDelivery(await find(params.workspace, params.id)),
   );
 
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id/trace',
-    { schema: { params: withId, response: { 200: traceBody } } },
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'traceDelivery',
+        tags: ['Deliveries'],
+        summary: 'The story of a delivery, step by step',
+        params: withId,
+        response: { 200: traceBody },
+      },
+    },
     async ({ params }) => {
       await find(params.workspace, params.id);
-      const trace = await traceDelivery(params.id, { ...ports, book: context.book });
+      const trace = await traceDelivery(params.id, ports);
       if (!trace) throw notFound(`delivery ${params.id}`);
       return showTrace(trace);
     },
@@ -126,30 +159,64 @@ export function deliveryRoutes(app: ApiServer, context: ControlContext): void {
 
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/resend',
-    { schema: { params: withId, body: noBody, response: { 200: deliveryBody } } },
-    async ({ params }) =>
-      showDelivery(
-        await decide(params.workspace, params.id, (seen) => operatorResend(seen, expiresOf(seen), OPERATOR, moment())),
-      ),
+    {
+      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      schema: {
+        operationId: 'resendDelivery',
+        tags: ['Deliveries'],
+        summary: 'Sends a delivery once more that ended without being sent, or whose fate is in doubt',
+        params: withId,
+        body: noBody,
+        response: { 200: deliveryBody },
+      },
+    },
+    async (request) => {
+      const { workspace, id } = request.params;
+      const { name } = principalOf(request);
+      return showDelivery(await decide(workspace, id, (seen) => operatorResend(seen, expiresOf(seen), name, moment())));
+    },
   );
 
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/cancel',
-    { schema: { params: withId, body: noBody, response: { 200: deliveryBody } } },
-    async ({ params }) =>
-      showDelivery(await decide(params.workspace, params.id, (seen) => operatorCancel(seen, OPERATOR, moment()))),
+    {
+      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      schema: {
+        operationId: 'cancelDelivery',
+        tags: ['Deliveries'],
+        summary: 'Ends a delivery that has not been sent',
+        params: withId,
+        body: noBody,
+        response: { 200: deliveryBody },
+      },
+    },
+    async (request) => {
+      const { workspace, id } = request.params;
+      const { name } = principalOf(request);
+      return showDelivery(await decide(workspace, id, (seen) => operatorCancel(seen, name, moment())));
+    },
   );
 
   const dismissal = z.strictObject({ as: z.enum(['failed', 'sent']), reason: z.string().min(1).max(500) });
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/dismiss',
-    { schema: { params: withId, body: dismissal, response: { 200: deliveryBody } } },
-    async ({ params, body }) =>
-      showDelivery(
-        await decide(params.workspace, params.id, (seen) =>
-          operatorDismiss(seen, body.as, body.reason, OPERATOR, moment()),
-        ),
-      ),
+    {
+      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      schema: {
+        operationId: 'dismissDelivery',
+        tags: ['Deliveries'],
+        summary: 'Says what became of a delivery that is in doubt or failed',
+        params: withId,
+        body: dismissal,
+        response: { 200: deliveryBody },
+      },
+    },
+    async (request) => {
+      const { workspace, id } = request.params;
+      const { as, reason } = request.body;
+      const { name } = principalOf(request);
+      return showDelivery(await decide(workspace, id, (seen) => operatorDismiss(seen, as, reason, name, moment())));
+    },
   );
 }
 

@@ -1,12 +1,20 @@
-import { deadLetterBody, eventBody, pageOf, suppressionBody, traceBody } from '@carillon/contracts';
+import {
+  deadLetterBody,
+  deadLetterPage,
+  eventPage,
+  removedBody,
+  suppressionPage,
+  traceBody,
+} from '@carillon/contracts';
 import { CHANNEL_NAMES } from '@carillon/domain';
 import { CarillonError, parseInstant } from '@carillon/kernel';
 import { traceEvent } from '@carillon/stages';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
-import type { ControlContext } from '../ports.ts';
-import { redrivenRecord } from '../redriving.ts';
+import type { ControlPorts } from '../ports.ts';
+import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
 import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
+import type { StoryPorts } from './deliveries.ts';
 
 const eventFilters = z.strictObject({
   ...paging,
@@ -14,13 +22,22 @@ const eventFilters = z.strictObject({
   since: z.string().max(40).optional(),
 });
 
-export function eventRoutes(app: ApiServer, context: ControlContext): void {
-  const { ports } = context;
+export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPorts, 'readModels'>): void {
   const { readModels } = ports;
 
   app.get(
     '/v1/workspaces/:workspace/events',
-    { schema: { params: inWorkspace, querystring: eventFilters, response: { 200: pageOf(eventBody) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listEvents',
+        tags: ['Events'],
+        summary: 'Events of a workspace, newest first',
+        params: inWorkspace,
+        querystring: eventFilters,
+        response: { 200: eventPage },
+      },
+    },
     async ({ params, query }) => {
       const since = query.since === undefined ? undefined : parseInstant(query.since);
       if (query.since !== undefined && since === undefined) {
@@ -38,12 +55,19 @@ export function eventRoutes(app: ApiServer, context: ControlContext): void {
 
   app.get(
     '/v1/workspaces/:workspace/events/:id/trace',
-    { schema: { params: withId, response: { 200: traceBody } } },
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'traceEvent',
+        tags: ['Events'],
+        summary: 'The story of an event, step by step',
+        params: withId,
+        response: { 200: traceBody },
+      },
+    },
     async ({ params }) => {
       const rows = await readModels.event(params.id);
-      const trace = rows.some((row) => row.workspace === params.workspace)
-        ? await traceEvent(params.id, { ...ports, book: context.book })
-        : null;
+      const trace = rows.some((row) => row.workspace === params.workspace) ? await traceEvent(params.id, ports) : null;
       if (!trace)
         throw notFound(`event ${params.id} in workspace ${params.workspace}`, 'a new one shows within a second');
       return showTrace(trace);
@@ -51,12 +75,22 @@ export function eventRoutes(app: ApiServer, context: ControlContext): void {
   );
 }
 
-export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): void {
+export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {
   const { readModels, log, codecs, clock } = ports;
 
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
-    { schema: { params: inWorkspace, querystring: z.strictObject(paging), response: { 200: pageOf(deadLetterBody) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listDeadLetters',
+        tags: ['Dead letters'],
+        summary: 'Records of a workspace that could not be processed',
+        params: inWorkspace,
+        querystring: z.strictObject(paging),
+        response: { 200: deadLetterPage },
+      },
+    },
     async ({ params, query }) => {
       const page = await readModels.deadLetters({ workspace: params.workspace }, query.limit, query.cursor);
       return { items: page.items.map(showDeadLetter), next: page.next };
@@ -66,7 +100,16 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
   /** The deployment's: records so broken that no workspace can be told. */
   app.get(
     '/v1/dead-letters',
-    { schema: { querystring: z.strictObject(paging), response: { 200: pageOf(deadLetterBody) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listAllDeadLetters',
+        tags: ['Dead letters'],
+        summary: 'Records of the deployment that could not be processed, those without a workspace among them',
+        querystring: z.strictObject(paging),
+        response: { 200: deadLetterPage },
+      },
+    },
     async ({ query }) => {
       const page = await readModels.deadLetters({}, query.limit, query.cursor);
       return { items: page.items.map(showDeadLetter), next: page.next };
@@ -75,7 +118,17 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
 
   app.post(
     '/v1/dead-letters/:id/redrive',
-    { schema: { params: z.object({ id: z.string().max(100) }), body: noBody, response: { 200: deadLetterBody } } },
+    {
+      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      schema: {
+        operationId: 'redriveDeadLetter',
+        tags: ['Dead letters'],
+        summary: 'Puts the record of a dead letter on its topic once more',
+        params: z.object({ id: z.string().max(100) }),
+        body: noBody,
+        response: { 200: deadLetterBody },
+      },
+    },
     async ({ params }) => {
       const row = await readModels.deadLetter(params.id);
       if (!row) throw notFound(`dead letter ${params.id}`);
@@ -89,11 +142,19 @@ export function deadLetterRoutes(app: ApiServer, { ports }: ControlContext): voi
   );
 }
 
-export function suppressionRoutes(app: ApiServer, { ports }: ControlContext): void {
+export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'suppressions'>): void {
   app.get(
     '/v1/workspaces/:workspace/suppressions',
     {
-      schema: { params: inWorkspace, querystring: z.strictObject(paging), response: { 200: pageOf(suppressionBody) } },
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listSuppressions',
+        tags: ['Suppressions'],
+        summary: 'Addresses of a workspace that nothing is sent to',
+        params: inWorkspace,
+        querystring: z.strictObject(paging),
+        response: { 200: suppressionPage },
+      },
     },
     async ({ params, query }) => {
       const page = await ports.suppressions.list(params.workspace, query.limit, query.cursor);
@@ -104,7 +165,17 @@ export function suppressionRoutes(app: ApiServer, { ports }: ControlContext): vo
   const which = z.strictObject({ channel: z.enum(CHANNEL_NAMES), address: z.string().max(320) });
   app.post(
     '/v1/workspaces/:workspace/suppressions/remove',
-    { schema: { params: inWorkspace, body: which, response: { 200: z.object({ removed: z.boolean() }) } } },
+    {
+      config: { permission: 'operate', problems: ['not_found'] },
+      schema: {
+        operationId: 'removeSuppression',
+        tags: ['Suppressions'],
+        summary: 'Takes an address off the list',
+        params: inWorkspace,
+        body: which,
+        response: { 200: removedBody },
+      },
+    },
     async ({ params, body }) => {
       const removed = await ports.suppressions.remove(params.workspace, body.channel, body.address);
       if (!removed) throw notFound('such suppressed address');

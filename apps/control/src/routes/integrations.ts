@@ -12,10 +12,11 @@ import {
 import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { z } from 'zod';
-import type { Check, ControlContext } from '../ports.ts';
+import { CHECKS } from '../access/permission.ts';
+import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { missingSecret } from '../secret-places.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
-import { CHECK_PATIENCE, checkPlatform } from './cohorts.ts';
+import { CHECK_PATIENCE, checkPlatform, type PlatformCheckPorts } from './cohorts.ts';
 
 /** Asked about where nobody names an id: a partner that knows nobody of this name answers an empty array. */
 const MADE_UP = 'carillon-check';
@@ -31,15 +32,31 @@ const checkRequest = z
   })
   .nullish();
 
-export function integrationRoutes(app: ApiServer, context: ControlContext): void {
+type PartnerCheckPorts = Pick<ControlPorts, 'configuration' | 'secrets' | 'partners' | 'ids'>;
+
+export function integrationRoutes(
+  app: ApiServer,
+  config: Pick<ControlConfig, 'eventsUrl'>,
+  ports: PlatformCheckPorts & PartnerCheckPorts,
+): void {
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
-    { schema: { params: withName, body: checkRequest, response: { 200: checkBody } } },
+    {
+      config: { permission: CHECKS, problems: ['not_found'] },
+      schema: {
+        operationId: 'checkIntegration',
+        tags: ['Integrations'],
+        summary: 'Calls a partner or platform as the engine would, and explains the answer',
+        params: withName,
+        body: checkRequest,
+        response: { 200: checkBody },
+      },
+    },
     async ({ params: { workspace, name }, body }) => {
-      const platform = findCohortIntegration(context.ports.configuration.current(), workspace, name);
+      const platform = findCohortIntegration(ports.configuration.current(), workspace, name);
       const steps = platform
-        ? await checkPlatform(workspace, name, platform, context)
-        : await checkPartner(workspace, name, body?.user_ids ?? [MADE_UP], context);
+        ? await checkPlatform(workspace, name, platform, config, ports)
+        : await checkPartner(workspace, name, body?.user_ids ?? [MADE_UP], ports);
       return { steps };
     },
   );
@@ -50,7 +67,7 @@ async function checkPartner(
   workspace: string,
   name: string,
   userIds: readonly string[],
-  { ports }: ControlContext,
+  ports: PartnerCheckPorts,
 ): Promise<Check[]> {
   const integration = findPartner(ports.configuration.current(), workspace, name);
   if (!integration) throw notFound(`integration ${name} in workspace ${workspace}`);

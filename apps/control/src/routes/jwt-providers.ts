@@ -1,4 +1,4 @@
-import { checkBody, jwtProviderBody } from '@carillon/contracts';
+import { checkBody, jwtProviderList } from '@carillon/contracts';
 import {
   findResource,
   jwtSettings,
@@ -10,17 +10,29 @@ import {
 } from '@carillon/domain';
 import { stringifyJson, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
+import { CHECKS } from '../access/permission.ts';
 import { showJwtProvider } from '../bodies.ts';
-import type { Check, ControlContext } from '../ports.ts';
+import type { Check, ControlPorts } from '../ports.ts';
 import { inWorkspace, notFound, withName, type ApiServer } from './app.ts';
 
 /** Far longer than what a request may carry, so that a token that is too long is told so step by step. */
 const LONGEST_TOKEN = 100_000;
 
-export function jwtProviderRoutes(app: ApiServer, { ports }: ControlContext): void {
+type ProviderPorts = Pick<ControlPorts, 'configuration' | 'tokens'>;
+
+export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
   app.get(
     '/v1/workspaces/:workspace/jwt-providers',
-    { schema: { params: inWorkspace, response: { 200: z.object({ items: z.array(jwtProviderBody) }) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listJwtProviders',
+        tags: ['JWT providers'],
+        summary: 'Providers whose tokens a workspace takes',
+        params: inWorkspace,
+        response: { 200: jwtProviderList },
+      },
+    },
     async ({ params }) => {
       const configuration = await ports.configuration.refresh();
       const providers = listResources(configuration, 'jwt_provider', params.workspace);
@@ -33,7 +45,17 @@ export function jwtProviderRoutes(app: ApiServer, { ports }: ControlContext): vo
   });
   app.post(
     '/v1/workspaces/:workspace/jwt-providers/:name/check',
-    { schema: { params: withName, body: tried.nullish(), response: { 200: checkBody } } },
+    {
+      config: { permission: CHECKS, problems: ['not_found'] },
+      schema: {
+        operationId: 'checkJwtProvider',
+        tags: ['JWT providers'],
+        summary: 'Fetches the keys of a provider and tries a token, step by step',
+        params: withName,
+        body: tried.nullish(),
+        response: { 200: checkBody },
+      },
+    },
     async ({ params, body }, reply) => {
       const steps = await checkProvider(params.workspace, params.name, body?.token ?? null, ports);
       return reply.header('cache-control', 'no-store').send({ steps });
@@ -46,7 +68,7 @@ async function checkProvider(
   workspace: string,
   name: string,
   token: string | null,
-  ports: ControlContext['ports'],
+  ports: ProviderPorts,
 ): Promise<Check[]> {
   const configuration = await ports.configuration.refresh();
   const found = findResource(configuration, 'jwt_provider', workspace, name);

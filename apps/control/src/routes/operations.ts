@@ -1,4 +1,13 @@
-import { checkBody, inboxMessageBody, pageOf, secretBody, statusBody } from '@carillon/contracts';
+import {
+  backupBody,
+  checkBody,
+  inboxMessageBody,
+  inboxPage,
+  removedBody,
+  secretBody,
+  secretList,
+  statusBody,
+} from '@carillon/contracts';
 import {
   deploymentRef,
   findResource,
@@ -13,51 +22,105 @@ import {
 import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { CHECKS } from '../access/permission.ts';
 import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
-import type { Check, ControlContext } from '../ports.ts';
+import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
 import { noBody, notFound, paging, withName, type ApiServer } from './app.ts';
 
 const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-export function operationRoutes(app: ApiServer, context: ControlContext): void {
-  const { config, ports } = context;
+type ConfigurationCheckPorts = Pick<ControlPorts, 'configuration' | 'clock' | 'tokens' | 'secrets'>;
+type AccountCheckPorts = Pick<ControlPorts, 'configuration' | 'secrets' | 'senders' | 'watch'>;
 
-  app.get('/v1/status', { schema: { response: { 200: statusBody } } }, async () => {
-    const configuration = ports.configuration.current();
-    return {
-      version: config.version,
-      backend: config.backend,
-      config_number: configuration.number,
-      workspaces: listResources(configuration, 'workspace').map((one) => one.ref.workspace),
-      events_url: config.eventsUrl,
-      deliveries: { ...(await ports.ledger.countByState()) },
-    };
-  });
+export function operationRoutes(
+  app: ApiServer,
+  config: Pick<ControlConfig, 'version' | 'backend' | 'eventsUrl'>,
+  ports: ConfigurationCheckPorts & AccountCheckPorts & Pick<ControlPorts, 'ledger' | 'diagnose' | 'backup'>,
+): void {
+  app.get(
+    '/v1/status',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'readStatus',
+        tags: ['Deployment'],
+        summary: 'Version, workspaces and counts of deliveries by state',
+        response: { 200: statusBody },
+      },
+    },
+    async () => {
+      const configuration = ports.configuration.current();
+      return {
+        version: config.version,
+        backend: config.backend,
+        config_number: configuration.number,
+        workspaces: listResources(configuration, 'workspace').map((one) => one.ref.workspace),
+        events_url: config.eventsUrl,
+        deliveries: { ...(await ports.ledger.countByState()) },
+      };
+    },
+  );
 
   // It is asked when something is away: no step waits for another one that it does not need.
-  app.post('/v1/doctor', { schema: { body: noBody, response: { 200: checkBody } } }, async () => ({
-    steps: (await Promise.all([configurationChecks(context), ports.diagnose()])).flat(),
-  }));
+  app.post(
+    '/v1/doctor',
+    {
+      config: { permission: CHECKS },
+      schema: {
+        operationId: 'runDoctor',
+        tags: ['Deployment'],
+        summary: 'Checks configuration, stores, indexes, providers and clock',
+        body: noBody,
+        response: { 200: checkBody },
+      },
+    },
+    async () => ({
+      steps: (await Promise.all([configurationChecks(ports), ports.diagnose()])).flat(),
+    }),
+  );
 
   const target = z.strictObject({ file: z.string().min(1).max(4096) });
-  const written = z.object({ file: z.string(), bytes: z.int() });
-  app.post('/v1/backup', { schema: { body: target, response: { 200: written } } }, async ({ body }) => {
-    if (!isAbsolute(body.file)) throw new CarillonError('invalid_request', 'file: name an absolute path on the server');
-    const { bytes } = await ports.backup(body.file);
-    return { file: body.file, bytes };
-  });
+  app.post(
+    '/v1/backup',
+    {
+      config: { permission: 'people', problems: ['wrong_state'] },
+      schema: {
+        operationId: 'writeBackup',
+        tags: ['Deployment'],
+        summary: 'Writes a consistent copy of data and keys to a file of the server',
+        body: target,
+        response: { 200: backupBody },
+      },
+    },
+    async ({ body }) => {
+      if (!isAbsolute(body.file))
+        throw new CarillonError('invalid_request', 'file: name an absolute path on the server');
+      const { bytes } = await ports.backup(body.file);
+      return { file: body.file, bytes };
+    },
+  );
 
   app.post(
     '/v1/workspaces/:workspace/accounts/:name/check',
-    { schema: { params: withName, body: noBody, response: { 200: checkBody } } },
-    async ({ params }) => ({ steps: await checkAccount(params.workspace, params.name, context) }),
+    {
+      config: { permission: CHECKS, problems: ['not_found'] },
+      schema: {
+        operationId: 'checkAccount',
+        tags: ['Accounts'],
+        summary: 'Connects and signs in to a provider account, without sending',
+        params: withName,
+        body: noBody,
+        response: { 200: checkBody },
+      },
+    },
+    async ({ params }) => ({ steps: await checkAccount(params.workspace, params.name, ports) }),
   );
 }
 
 /** What the newest configuration asks for and nobody provides. */
-async function configurationChecks({ ports }: ControlContext): Promise<Check[]> {
+async function configurationChecks(ports: ConfigurationCheckPorts): Promise<Check[]> {
   const read = await checkStep('configuration', async () => {
     const { number } = await ports.configuration.refresh().catch((error: unknown) => {
       if (ports.configuration.stoppedBefore() === null) throw error;
@@ -89,7 +152,7 @@ function keyTrouble(
   key: Resource<'api_key'> | undefined,
   name: string,
   { workspace }: ResourceRef,
-  { clock }: ControlContext['ports'],
+  { clock }: ConfigurationCheckPorts,
 ): string | null {
   if (!key) return `there is no API key ${name}: npx carillon api-key create ${name} --workspace ${workspace}`;
   if (!hasExpired(key.body, clock.now())) return null;
@@ -98,7 +161,7 @@ function keyTrouble(
 
 function keySetCheck(
   { ref, body, number }: Resource<'jwt_provider'>,
-  { tokens }: ControlContext['ports'],
+  { tokens }: ConfigurationCheckPorts,
 ): Promise<Check> {
   const { workspace, name } = ref;
   return checkStep(`JWT provider ${name}`, async () => {
@@ -109,7 +172,7 @@ function keySetCheck(
   });
 }
 
-async function checkAccount(workspace: string, name: string, { ports }: ControlContext): Promise<Check[]> {
+async function checkAccount(workspace: string, name: string, ports: AccountCheckPorts): Promise<Check[]> {
   const configuration = ports.configuration.current();
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
   const owner = name === 'default' ? '' : workspace;
@@ -138,50 +201,99 @@ async function checkAccount(workspace: string, name: string, { ports }: ControlC
   }
 }
 
-export function secretRoutes(app: ApiServer, { ports }: ControlContext): void {
+export function secretRoutes(
+  app: ApiServer,
+  ports: Pick<ControlPorts, 'configurationStore' | 'sealer' | 'clock'>,
+): void {
   const { configurationStore, sealer, clock } = ports;
   const named = {
     workspace: z.string().max(100),
     name: z.string().regex(SECRET_NAME, 'A-Z, 0-9 and _, such as SMTP_PASSWORD'),
   };
 
-  app.get('/v1/secrets', { schema: { response: { 200: z.object({ items: z.array(secretBody) }) } } }, async () => ({
-    items: (await configurationStore.secrets()).map((one) => ({
-      workspace: one.workspace,
-      name: one.name,
-      fingerprint: one.fingerprint,
-      updated_at: formatInstant(one.updatedAt),
-    })),
-  }));
+  app.get(
+    '/v1/secrets',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listSecrets',
+        tags: ['Secrets'],
+        summary: 'Names and fingerprints of the stored secrets; never a value',
+        response: { 200: secretList },
+      },
+    },
+    async () => ({
+      items: (await configurationStore.secrets()).map((one) => ({
+        workspace: one.workspace,
+        name: one.name,
+        fingerprint: one.fingerprint,
+        updated_at: formatInstant(one.updatedAt),
+      })),
+    }),
+  );
 
   const setting = z.strictObject({ ...named, value: z.string().min(1).max(16_384) });
-  app.post('/v1/secrets', { schema: { body: setting, response: { 200: secretBody } } }, async ({ body }) => {
-    const { workspace, name, value } = body;
-    const fingerprint = sealer.fingerprint(workspace, name, value);
-    const updatedAt = clock.now();
-    await configurationStore.putSecret({
-      workspace,
-      name,
-      sealed: sealer.seal(workspace, name, value),
-      fingerprint,
-      updatedAt,
-    });
-    return { workspace, name, fingerprint, updated_at: formatInstant(updatedAt) };
-  });
+  app.post(
+    '/v1/secrets',
+    {
+      config: { permission: 'configure' },
+      schema: {
+        operationId: 'setSecret',
+        tags: ['Secrets'],
+        summary: 'Stores a secret, or another value of it',
+        body: setting,
+        response: { 200: secretBody },
+      },
+    },
+    async ({ body }) => {
+      const { workspace, name, value } = body;
+      const fingerprint = sealer.fingerprint(workspace, name, value);
+      const updatedAt = clock.now();
+      await configurationStore.putSecret({
+        workspace,
+        name,
+        sealed: sealer.seal(workspace, name, value),
+        fingerprint,
+        updatedAt,
+      });
+      return { workspace, name, fingerprint, updated_at: formatInstant(updatedAt) };
+    },
+  );
 
   const which = z.strictObject(named);
-  const removed = z.object({ removed: z.boolean() });
-  app.post('/v1/secrets/remove', { schema: { body: which, response: { 200: removed } } }, async ({ body }) => {
-    if (!(await configurationStore.removeSecret(body.workspace, body.name)))
-      throw notFound(`stored secret ${body.name}`);
-    return { removed: true };
-  });
+  app.post(
+    '/v1/secrets/remove',
+    {
+      config: { permission: 'configure', problems: ['not_found'] },
+      schema: {
+        operationId: 'removeSecret',
+        tags: ['Secrets'],
+        summary: 'Removes a stored secret',
+        body: which,
+        response: { 200: removedBody },
+      },
+    },
+    async ({ body }) => {
+      if (!(await configurationStore.removeSecret(body.workspace, body.name)))
+        throw notFound(`stored secret ${body.name}`);
+      return { removed: true };
+    },
+  );
 }
 
-export function inboxRoutes(app: ApiServer, { ports }: ControlContext): void {
+export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>): void {
   app.get(
     '/v1/inbox',
-    { schema: { querystring: z.strictObject(paging), response: { 200: pageOf(inboxMessageBody) } } },
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listInbox',
+        tags: ['Inbox'],
+        summary: 'Messages that the sandbox kept, newest first',
+        querystring: z.strictObject(paging),
+        response: { 200: inboxPage },
+      },
+    },
     async ({ query }) => {
       const page = await ports.inbox.list(query.limit, query.cursor);
       return { items: page.items.map(showMessage), next: page.next };
@@ -189,7 +301,16 @@ export function inboxRoutes(app: ApiServer, { ports }: ControlContext): void {
   );
   app.get(
     '/v1/inbox/:id',
-    { schema: { params: z.object({ id: z.string().max(100) }), response: { 200: inboxMessageBody } } },
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'readInboxMessage',
+        tags: ['Inbox'],
+        summary: 'One message that the sandbox kept',
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: inboxMessageBody },
+      },
+    },
     async ({ params }) => {
       const message = await ports.inbox.get(params.id);
       if (!message) throw notFound(`message ${params.id}`);

@@ -17,20 +17,32 @@ import {
   minimumFields,
   newestFiredEvent,
   sampleRule,
+  type FiredEventPorts,
   type Minimum,
   type RuleSample,
   type TemplateNeeds,
 } from '@carillon/stages';
-import type { ControlContext } from '../ports.ts';
+import type { ControlConfig, ControlPorts } from '../ports.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
 
 /** `rule sample`: the smallest event of a rule, and code that sends it. Read only; nothing is sent. */
-export function ruleSampleRoute(app: ApiServer, context: ControlContext): void {
+type SamplePorts = FiredEventPorts &
+  Pick<ControlPorts, 'configuration' | 'compileRule' | 'readModels' | 'templates' | 'clock' | 'log'>;
+
+export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eventsUrl'>, ports: SamplePorts): void {
   app.get(
     '/v1/workspaces/:workspace/rules/:name/sample',
-    { schema: { params: withName, response: { 200: ruleSampleBody } } },
+    {
+      config: { permission: 'read', problems: ['not_found', 'invalid_configuration'] },
+      schema: {
+        operationId: 'sampleRule',
+        tags: ['Rules'],
+        summary: 'The smallest event of a rule, and code that sends it',
+        params: withName,
+        response: { 200: ruleSampleBody },
+      },
+    },
     async ({ params }) => {
-      const { ports } = context;
       const [notification = '', name = ''] = params.name.split('.');
       const placed = findRule(ports.configuration.current(), params.workspace, notification, name);
       if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
@@ -46,16 +58,16 @@ export function ruleSampleRoute(app: ApiServer, context: ControlContext): void {
       const rule = { ...compiled.value, placed };
       const fields = mergeFields(await ports.readModels.fields(placed.stream));
       const seen = new Map(fields.map(({ path, types }) => [path, types]));
-      const minimum = minimumFields(rule, streamOf(placed, context), templatesOf(placed, context), seen);
-      return showSample(rule, minimum, await takeSample(rule, minimum, context), context);
+      const minimum = minimumFields(rule, streamOf(placed, ports), templatesOf(placed, ports), seen);
+      return showSample(rule, minimum, await takeSample(rule, minimum, ports), config, ports);
     },
   );
 }
 
-const streamOf = ({ stream }: PlacedRule, { ports }: ControlContext) =>
+const streamOf = ({ stream }: PlacedRule, ports: SamplePorts) =>
   streamTable(ports.configuration.current()).streams.get(stream);
 
-function templatesOf({ notification, workspace }: PlacedRule, { ports }: ControlContext): readonly TemplateNeeds[] {
+function templatesOf({ notification, workspace }: PlacedRule, ports: SamplePorts): readonly TemplateNeeds[] {
   return Object.values(notification.body.channels).flatMap((channel) => {
     const found = findResource(ports.configuration.current(), 'template', workspace, channel.template);
     if (!found) return [];
@@ -65,16 +77,22 @@ function templatesOf({ notification, workspace }: PlacedRule, { ports }: Control
 }
 
 /** Events of the past are read only where the condition alone does not say what fires. */
-async function takeSample(rule: CompiledRule, minimum: Minimum, { ports }: ControlContext): Promise<RuleSample> {
+async function takeSample(rule: CompiledRule, minimum: Minimum, ports: SamplePorts): Promise<RuleSample> {
   const now = ports.clock.now();
   const sample = sampleRule(rule, minimum, null, now);
   return sample.fires ? sample : sampleRule(rule, minimum, await newestFiredEvent(rule, ports), now);
 }
 
-function showSample(rule: CompiledRule, minimum: Minimum, sample: RuleSample, context: ControlContext): RuleSampleBody {
+function showSample(
+  rule: CompiledRule,
+  minimum: Minimum,
+  sample: RuleSample,
+  { eventsUrl }: Pick<ControlConfig, 'eventsUrl'>,
+  ports: SamplePorts,
+): RuleSampleBody {
   const { placed } = rule;
-  const url = `${context.config.eventsUrl}/${placed.stream}`;
-  const security = streamOf(placed, context)?.security ?? {};
+  const url = `${eventsUrl}/${placed.stream}`;
+  const security = streamOf(placed, ports)?.security ?? {};
   const credential = credentialOf(security);
   const notes = [...notesOf(placed, sample), ...claimNotes(security)];
   const facts = { url, event: sample.event, credential, notes };

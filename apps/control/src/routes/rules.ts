@@ -21,7 +21,7 @@ import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId }
 import { causeOfEvent, composeEmail, deliveryIdOf, makeIntents, makeTriggers, triedEvent } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
-import type { ControlContext } from '../ports.ts';
+import type { RoutePorts } from '../ports.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
 
 const testRequest = z.strictObject({
@@ -34,12 +34,25 @@ const testRequest = z.strictObject({
 });
 
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
-export function ruleRoutes(app: ApiServer, context: ControlContext): void {
-  const { ports } = context;
+type RuleTestPorts = Pick<
+  RoutePorts,
+  'configuration' | 'compileRule' | 'clock' | 'ids' | 'ledger' | 'templates' | 'book'
+>;
 
+export function ruleRoutes(app: ApiServer, ports: RuleTestPorts): void {
   app.post(
     '/v1/workspaces/:workspace/rules/:name/test',
-    { schema: { params: withName, body: testRequest, response: { 200: ruleTestBody } } },
+    {
+      config: { permission: 'read', problems: ['not_found', 'invalid_configuration'] },
+      schema: {
+        operationId: 'testRule',
+        tags: ['Rules'],
+        summary: 'Evaluates a rule without sending: values, recipients, rendered messages',
+        params: withName,
+        body: testRequest,
+        response: { 200: ruleTestBody },
+      },
+    },
     async ({ params, body }) => {
       const configuration = ports.configuration.current();
       const [notification = '', rule = ''] = params.name.split('.');
@@ -53,7 +66,7 @@ export function ruleRoutes(app: ApiServer, context: ControlContext): void {
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
       const event = triedEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
-      return testRule(entry.value, event, body.answer, context);
+      return testRule(entry.value, event, body.answer, ports);
     },
   );
 }
@@ -62,9 +75,9 @@ async function testRule(
   rule: CompiledRule,
   event: SourceEvent,
   answer: string | undefined,
-  context: ControlContext,
+  ports: RuleTestPorts,
 ): Promise<RuleTestBody> {
-  const { ids } = context.ports;
+  const { ids } = ports;
   const { placed } = rule;
   const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
   // What is switched off can still be tried out.
@@ -87,11 +100,11 @@ async function testRule(
     dropped: [],
   };
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
-  if (outcome.kind === 'asks') return { ...shown, ...(await testLookup(rule, event, outcome, answer, context)) };
+  if (outcome.kind === 'asks') return { ...shown, ...(await testLookup(rule, event, outcome, answer, ports)) };
   if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
   const recipients = [];
   for (const recipient of outcome.recipients)
-    recipients.push(await preview(placed, event, recipient, triggerId, context));
+    recipients.push(await preview(placed, event, recipient, triggerId, ports));
   return {
     ...shown,
     fired: true,
@@ -114,10 +127,10 @@ async function testLookup(
   event: SourceEvent,
   { userIds, dropped }: Extract<RuleOutcome, { kind: 'asks' }>,
   answer: string | undefined,
-  context: ControlContext,
+  ports: RuleTestPorts,
 ): Promise<Partial<RuleTestBody> & Pick<RuleTestBody, 'fired' | 'outcome'>> {
   const { placed, lookup } = rule;
-  const { ports, book } = context;
+  const { book } = ports;
   const configuration = ports.configuration.current();
   const integration = lookup?.integration ?? '';
   const shown = {
@@ -144,7 +157,7 @@ async function testLookup(
   const { items, problems } = own.value[0];
   const found = recipientsOf(rule, { trigger, items });
   const recipients = [];
-  for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, context));
+  for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, ports));
   return {
     ...shown,
     recipients,
@@ -163,7 +176,7 @@ async function preview(
   event: SourceEvent,
   recipient: Recipient,
   triggerId: TriggerId,
-  { ports, book }: ControlContext,
+  ports: RuleTestPorts,
 ): Promise<RuleTestBody['recipients'][number]> {
   const configuration = ports.configuration.current();
   const intents = makeIntents(
@@ -172,7 +185,7 @@ async function preview(
     recipient,
     triggerId,
     configuration,
-    book,
+    ports.book,
     ports.ids.derive,
   );
   const messages = [];

@@ -4,257 +4,323 @@ import { z } from 'zod';
 const time = z.string().describe('RFC 3339, UTC, milliseconds');
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable();
 
-export const pageOf = <T extends z.ZodType>(item: T) =>
+/** A page of a collection, in the shape that all collections have. */
+const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') });
 
-export const attemptBody = z.object({
-  id: z.string(),
-  account: z.string(),
-  started_at: time,
-  ended_at: nullable(time),
-  verdict: z.string().nullable(),
-  code: z.string().nullable(),
-  detail: z.string().nullable(),
-});
+export const attemptBody = z
+  .object({
+    id: z.string(),
+    account: z.string(),
+    started_at: time,
+    ended_at: nullable(time),
+    verdict: z.string().nullable(),
+    code: z.string().nullable(),
+    detail: z.string().nullable(),
+  })
+  .meta({ id: 'Attempt' });
 
-export const moveBody = z.object({ at: time, state: z.string(), reason: z.string(), detail: z.string() });
+export const moveBody = z
+  .object({ at: time, state: z.string(), reason: z.string(), detail: z.string() })
+  .meta({ id: 'Move' });
 
-export const deliveryBody = z.object({
-  id: z.string(),
-  state: z.string(),
-  reason: z.string(),
-  detail: z.string(),
-  channel: z.string(),
-  to: z.string().nullable(),
-  unique_id: z.string(),
-  workspace: z.string(),
-  notification: z.string(),
-  rule: z.string(),
-  rule_version: z.int(),
-  template: z.string(),
-  template_version: z.int(),
-  config_number: z.int(),
-  event_id: z.string(),
-  trigger_id: z.string(),
-  intent_id: z.string(),
-  attempts: z.array(attemptBody),
-  history: z.array(moveBody),
-  duplicates: z.int(),
-  duplicate_of: z.string().nullable().describe('Set on the row of a duplicate: the delivery that holds its slot'),
-  next_at: nullable(time),
-  not_after: time,
-  created_at: time,
-  updated_at: time,
-});
+export const deliveryBody = z
+  .object({
+    id: z.string(),
+    state: z.string(),
+    reason: z.string(),
+    detail: z.string(),
+    channel: z.string(),
+    to: z.string().nullable(),
+    unique_id: z.string(),
+    workspace: z.string(),
+    notification: z.string(),
+    rule: z.string(),
+    rule_version: z.int(),
+    template: z.string(),
+    template_version: z.int(),
+    config_number: z.int(),
+    event_id: z.string(),
+    trigger_id: z.string(),
+    intent_id: z.string(),
+    attempts: z.array(attemptBody),
+    history: z.array(moveBody),
+    duplicates: z.int(),
+    duplicate_of: z.string().nullable().describe('Set on the row of a duplicate: the delivery that holds its slot'),
+    next_at: nullable(time),
+    not_after: time,
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Delivery' });
+export const deliveryPage = pageOf(deliveryBody).meta({ id: 'DeliveryPage' });
 export type DeliveryBody = z.infer<typeof deliveryBody>;
 
-export const eventBody = z.object({
-  id: z.string(),
-  workspace: z.string(),
-  stream: z.string(),
-  at: time,
-  bytes: z.int(),
-  position: z.string(),
-  config_number: z.int(),
-  event_id_reused: z.boolean(),
-});
+export const eventBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string(),
+    stream: z.string(),
+    at: time,
+    bytes: z.int(),
+    position: z.string(),
+    config_number: z.int(),
+    event_id_reused: z.boolean(),
+  })
+  .meta({ id: 'Event' });
+export const eventPage = pageOf(eventBody).meta({ id: 'EventPage' });
 export type EventBody = z.infer<typeof eventBody>;
 
-export const traceBody = z.object({
-  kind: z.enum(['event', 'delivery']),
-  id: z.string(),
-  steps: z.array(
-    z.object({
-      at: nullable(time),
-      step: z.string(),
-      id: z.string().nullable(),
-      position: z.string().nullable(),
-      config_number: z.int().nullable(),
-      rule: z.string().nullable(),
-      rule_version: z.int().nullable(),
-      state: z.string().nullable(),
-      reason: z.string().nullable(),
-      text: z.string(),
-      lines: z.array(z.string()),
-    }),
-  ),
-});
+export const traceBody = z
+  .object({
+    kind: z.enum(['event', 'delivery']),
+    id: z.string(),
+    steps: z.array(
+      z.object({
+        at: nullable(time),
+        step: z.string(),
+        id: z.string().nullable(),
+        position: z.string().nullable(),
+        config_number: z.int().nullable(),
+        rule: z.string().nullable(),
+        rule_version: z.int().nullable(),
+        state: z.string().nullable(),
+        reason: z.string().nullable(),
+        text: z.string(),
+        lines: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: 'Trace' });
 export type TraceBody = z.infer<typeof traceBody>;
 
-export const deadLetterBody = z.object({
-  id: z.string(),
-  workspace: z.string().nullable(),
-  stage: z.string(),
-  position: z.string(),
-  reason: z.string(),
-  at: time,
-  redriven_at: nullable(time),
-});
+export const deadLetterBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string().nullable(),
+    stage: z.string(),
+    position: z.string(),
+    reason: z.string(),
+    at: time,
+    redriven_at: nullable(time),
+  })
+  .meta({ id: 'DeadLetter' });
+export const deadLetterPage = pageOf(deadLetterBody).meta({ id: 'DeadLetterPage' });
 export type DeadLetterBody = z.infer<typeof deadLetterBody>;
 
-export const suppressionBody = z.object({
-  channel: z.string(),
-  address: z.string(),
-  source: z.string(),
-  detail: z.string(),
-  delivery_id: z.string().nullable(),
-  at: time,
-});
+export const suppressionBody = z
+  .object({
+    channel: z.string(),
+    address: z.string(),
+    source: z.string(),
+    detail: z.string(),
+    delivery_id: z.string().nullable(),
+    at: time,
+  })
+  .meta({ id: 'Suppression' });
+export const suppressionPage = pageOf(suppressionBody).meta({ id: 'SuppressionPage' });
 export type SuppressionBody = z.infer<typeof suppressionBody>;
 
-export const apiKeyBody = z.object({
-  name: z.string(),
-  key_id: z.string(),
-  created_at: time,
-  expires_at: nullable(time),
-  expired: z.boolean(),
-  last_used_at: nullable(time).describe('To the minute; null: never, or not since this version was installed'),
-  used_by: z.array(z.string()).describe('Notifications and streams that name it'),
-});
+export const apiKeyBody = z
+  .object({
+    name: z.string(),
+    key_id: z.string(),
+    created_at: time,
+    expires_at: nullable(time),
+    expired: z.boolean(),
+    last_used_at: nullable(time).describe('To the minute; null: never, or not since this version was installed'),
+    used_by: z.array(z.string()).describe('Notifications and streams that name it'),
+  })
+  .meta({ id: 'ApiKey' });
+export const apiKeyList = z.object({ items: z.array(apiKeyBody) }).meta({ id: 'ApiKeyList' });
 export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
 /** The only answer that ever holds a whole key. */
-export const newApiKeyBody = z.object({
-  name: z.string(),
-  key: z.string().describe('Shown this once'),
-  expires_at: nullable(time),
-});
+export const newApiKeyBody = z
+  .object({
+    name: z.string(),
+    key: z.string().describe('Shown this once'),
+    expires_at: nullable(time),
+  })
+  .meta({ id: 'NewApiKey' });
 
-export const jwtProviderBody = z.object({
-  name: z.string(),
-  jwks_url: z.string(),
-  issuer: nullable(z.string()).describe('Null: any'),
-  audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
-  algorithms: z.array(z.string()),
-  used_by: z.array(z.string()).describe('Notifications and streams that name it'),
-});
+export const jwtProviderBody = z
+  .object({
+    name: z.string(),
+    jwks_url: z.string(),
+    issuer: nullable(z.string()).describe('Null: any'),
+    audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
+    algorithms: z.array(z.string()),
+    used_by: z.array(z.string()).describe('Notifications and streams that name it'),
+  })
+  .meta({ id: 'JwtProvider' });
+export const jwtProviderList = z.object({ items: z.array(jwtProviderBody) }).meta({ id: 'JwtProviderList' });
 export type JwtProviderBodyShown = z.infer<typeof jwtProviderBody>;
 
-export const secretBody = z.object({
-  workspace: z.string(),
-  name: z.string(),
-  fingerprint: z.string(),
-  updated_at: time,
-});
+export const secretBody = z
+  .object({
+    workspace: z.string(),
+    name: z.string(),
+    fingerprint: z.string(),
+    updated_at: time,
+  })
+  .meta({ id: 'Secret' });
+export const secretList = z.object({ items: z.array(secretBody) }).meta({ id: 'SecretList' });
 export type SecretBody = z.infer<typeof secretBody>;
 
 export const configurationFiles = z.record(z.string(), z.string()).describe('Path in the folder → text');
 
-export const faultBody = z.object({
-  file: z.string(),
-  line: z.int(),
-  column: z.int(),
-  path: z.string(),
-  message: z.string(),
-  expected: z.string(),
-  fix: z.string(),
-});
+export const faultBody = z
+  .object({
+    file: z.string(),
+    line: z.int(),
+    column: z.int(),
+    path: z.string(),
+    message: z.string(),
+    expected: z.string(),
+    fix: z.string(),
+  })
+  .meta({ id: 'Fault' });
 export type FaultBody = z.infer<typeof faultBody>;
 
-export const changeBody = z.object({
-  action: z.enum(['create', 'update', 'delete', 'missing']),
-  resource: z.string().describe('Kind, workspace and name'),
-  note: z.string().nullable(),
-  fields: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
-});
-export const planBody = z.object({
-  number: z.int().describe('Configuration number that it was compared with'),
-  faults: z.array(faultBody),
-  warnings: z.array(faultBody),
-  changes: z.array(changeBody),
-  unchanged: z.int(),
-});
+export const changeBody = z
+  .object({
+    action: z.enum(['create', 'update', 'delete', 'missing']),
+    resource: z.string().describe('Kind, workspace and name'),
+    note: z.string().nullable(),
+    fields: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
+  })
+  .meta({ id: 'Change' });
+export const planBody = z
+  .object({
+    number: z.int().describe('Configuration number that it was compared with'),
+    faults: z.array(faultBody),
+    warnings: z.array(faultBody),
+    changes: z.array(changeBody),
+    unchanged: z.int(),
+  })
+  .meta({ id: 'Plan' });
 export type PlanBody = z.infer<typeof planBody>;
-export const appliedBody = planBody.extend({ applied: z.boolean(), new_number: z.int().nullable() });
+export const appliedBody = planBody
+  .extend({ applied: z.boolean(), new_number: z.int().nullable() })
+  .meta({ id: 'Applied' });
 export type AppliedBody = z.infer<typeof appliedBody>;
 
-export const ruleTestBody = z.object({
-  rule: z.string(),
-  rule_version: z.int(),
-  stream: z.string(),
-  fired: z.boolean(),
-  outcome: z.string(),
-  error: z.string().nullable(),
-  explained: z.array(z.object({ source: z.string(), depth: z.int(), value: z.string() })),
-  asks: z
-    .object({ integration: z.string(), user_ids: z.array(z.string()) })
-    .nullable()
-    .describe('Whom the rule would ask about whom; null where the event names the recipients'),
-  problems: z.array(z.string()).describe('What was not as it should be in the answer'),
-  recipients: z.array(
-    z.object({
-      to: z.record(z.string(), z.string().nullable()),
-      unique_id: z.string(),
-      person: z.string(),
-      variables: z.string().describe('JSON text'),
-      messages: z.array(
-        z.object({
-          channel: z.string(),
-          ok: z.boolean(),
-          error: z.string().nullable(),
-          from: z.string().nullable(),
-          subject: z.string().nullable(),
-          html: z.string().nullable(),
-          text: z.string().nullable(),
-          missing: z.array(z.string()),
-        }),
-      ),
-      already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
-    }),
-  ),
-  dropped: z.array(z.string()),
-});
+export const ruleTestBody = z
+  .object({
+    rule: z.string(),
+    rule_version: z.int(),
+    stream: z.string(),
+    fired: z.boolean(),
+    outcome: z.string(),
+    error: z.string().nullable(),
+    explained: z.array(z.object({ source: z.string(), depth: z.int(), value: z.string() })),
+    asks: z
+      .object({ integration: z.string(), user_ids: z.array(z.string()) })
+      .nullable()
+      .describe('Whom the rule would ask about whom; null where the event names the recipients'),
+    problems: z.array(z.string()).describe('What was not as it should be in the answer'),
+    recipients: z.array(
+      z.object({
+        to: z.record(z.string(), z.string().nullable()),
+        unique_id: z.string(),
+        person: z.string(),
+        variables: z.string().describe('JSON text'),
+        messages: z.array(
+          z.object({
+            channel: z.string(),
+            ok: z.boolean(),
+            error: z.string().nullable(),
+            from: z.string().nullable(),
+            subject: z.string().nullable(),
+            html: z.string().nullable(),
+            text: z.string().nullable(),
+            missing: z.array(z.string()),
+          }),
+        ),
+        already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
+      }),
+    ),
+    dropped: z.array(z.string()),
+  })
+  .meta({ id: 'RuleTest' });
 export type RuleTestBody = z.infer<typeof ruleTestBody>;
 
-export const checkBody = z.object({
-  steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
-});
+export const checkBody = z
+  .object({
+    steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
+  })
+  .meta({ id: 'Checks' });
 export type CheckBody = z.infer<typeof checkBody>;
 
-export const cohortBody = z.object({
-  id: z.string().describe('At the platform; names change'),
-  name: z.string().nullable(),
-  members: z.int().describe('Who is in now, by what has been applied so far'),
-  first_heard_at: time,
-  newest_at: time.describe('When the newest message came'),
-  synced_at: nullable(time).describe('Begin of the newest whole sync; null: none has been whole yet'),
-  sync: nullable(
-    z.object({
-      session: z.string(),
-      began_at: time,
-      pages_so_far: z.int(),
-      pages: z.int().nullable().describe('Null: the sender has not said yet'),
-      skipped: z.int().describe('Members on these pages that came without a usable user id'),
-      complete: z.boolean(),
-      names_nobody: z
-        .boolean()
-        .describe('All pages have come, and no member had a usable user id: nobody leaves. Look at user_id'),
-      leaving: z.boolean().describe('All pages have come, and those who were on none are leaving'),
-    }),
-  ).describe('The newest sync of the whole cohort, or the first one by additions; null: there were only differences'),
-  first_sync_until: nullable(time).describe('Until then who enters without a named sync belongs to the first sync'),
-  skipped: z.int().describe('Members that came without a usable user id, since the first message'),
-});
+export const cohortBody = z
+  .object({
+    id: z.string().describe('At the platform; names change'),
+    name: z.string().nullable(),
+    members: z.int().describe('Who is in now, by what has been applied so far'),
+    first_heard_at: time,
+    newest_at: time.describe('When the newest message came'),
+    synced_at: nullable(time).describe('Begin of the newest whole sync; null: none has been whole yet'),
+    sync: nullable(
+      z.object({
+        session: z.string(),
+        began_at: time,
+        pages_so_far: z.int(),
+        pages: z.int().nullable().describe('Null: the sender has not said yet'),
+        skipped: z.int().describe('Members on these pages that came without a usable user id'),
+        complete: z.boolean(),
+        names_nobody: z
+          .boolean()
+          .describe('All pages have come, and no member had a usable user id: nobody leaves. Look at user_id'),
+        leaving: z.boolean().describe('All pages have come, and those who were on none are leaving'),
+      }),
+    ).describe('The newest sync of the whole cohort, or the first one by additions; null: there were only differences'),
+    first_sync_until: nullable(time).describe('Until then who enters without a named sync belongs to the first sync'),
+    skipped: z.int().describe('Members that came without a usable user id, since the first message'),
+  })
+  .meta({ id: 'Cohort' });
+export const cohortPage = pageOf(cohortBody).meta({ id: 'CohortPage' });
 export type CohortBodyShown = z.infer<typeof cohortBody>;
 
-export const inboxMessageBody = z.object({
-  id: z.string(),
-  workspace: z.string(),
-  delivery_id: z.string(),
-  from: z.string(),
-  to: z.string(),
-  subject: z.string(),
-  html: z.string().nullable(),
-  text: z.string(),
-  at: time,
-});
+export const inboxMessageBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string(),
+    delivery_id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    subject: z.string(),
+    html: z.string().nullable(),
+    text: z.string(),
+    at: time,
+  })
+  .meta({ id: 'InboxMessage' });
+export const inboxPage = pageOf(inboxMessageBody).meta({ id: 'InboxPage' });
 export type InboxMessageBody = z.infer<typeof inboxMessageBody>;
 
-export const statusBody = z.object({
-  version: z.string(),
-  backend: z.string(),
-  config_number: z.int(),
-  workspaces: z.array(z.string()),
-  events_url: z.string(),
-  deliveries: z.record(z.string(), z.int()),
-});
+export const statusBody = z
+  .object({
+    version: z.string(),
+    backend: z.string(),
+    config_number: z.int(),
+    workspaces: z.array(z.string()),
+    events_url: z.string(),
+    deliveries: z.record(z.string(), z.int()),
+  })
+  .meta({ id: 'Status' });
 export type StatusBody = z.infer<typeof statusBody>;
+
+/** What a folder holds, and whether what it does not hold shall go. */
+export const folderBody = z
+  .strictObject({
+    files: configurationFiles,
+    prune: z.boolean().default(false).describe('Whether what the folder does not hold is taken away'),
+  })
+  .meta({ id: 'Folder' });
+export const exportedBody = z.object({ number: z.int(), files: configurationFiles }).meta({ id: 'Exported' });
+
+export const revokedBody = z.object({ revoked: z.boolean() }).meta({ id: 'Revoked' });
+export const removedBody = z.object({ removed: z.boolean() }).meta({ id: 'Removed' });
+export const backupBody = z
+  .object({ file: z.string().describe('Absolute path on the server'), bytes: z.int() })
+  .meta({ id: 'Backup' });
+export const sessionBody = z.object({ ok: z.boolean() }).meta({ id: 'Session' });

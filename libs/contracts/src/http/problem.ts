@@ -2,21 +2,23 @@ import { type CarillonError, type ErrorCode, ERRORS } from '@carillon/kernel';
 import { z } from 'zod';
 
 /** The body of every answer that is not a success (RFC 9457, `application/problem+json`). */
-export const problemSchema = z.strictObject({
-  type: z
-    .string()
-    .regex(/^urn:carillon:problem:[a-z_]+$/)
-    .describe('Stable name of the kind of problem.'),
-  title: z.string().describe('The kind of problem in words; always the same text for one code.'),
-  status: z.int().min(400).max(599).describe('The HTTP status, repeated for logs that keep only bodies.'),
-  detail: z.string().describe('What happened this time and what to do.'),
-  code: z.string().describe('The last part of `type`, for programs.'),
-  request_id: z.string().describe('Name this when asking for help; logs carry it.'),
-  pointer: z.string().optional().describe('RFC 6901 pointer to the place in the body.'),
-  line: z.int().min(1).optional().describe('Line of the body, from 1.'),
-  column: z.int().min(1).optional().describe('Column of the body, from 1.'),
-  limit: z.string().optional().describe('The limit that was passed, with its unit.'),
-});
+export const problemSchema = z
+  .strictObject({
+    type: z
+      .string()
+      .regex(/^urn:carillon:problem:[a-z_]+$/)
+      .describe('Stable name of the kind of problem.'),
+    title: z.string().describe('The kind of problem in words; always the same text for one code.'),
+    status: z.int().min(400).max(599).describe('The HTTP status, repeated for logs that keep only bodies.'),
+    detail: z.string().describe('What happened this time and what to do.'),
+    code: z.string().describe('The last part of `type`, for programs.'),
+    request_id: z.string().describe('Name this when asking for help; logs carry it.'),
+    pointer: z.string().optional().describe('RFC 6901 pointer to the place in the body.'),
+    line: z.int().min(1).optional().describe('Line of the body, from 1.'),
+    column: z.int().min(1).optional().describe('Column of the body, from 1.'),
+    limit: z.string().optional().describe('The limit that was passed, with its unit.'),
+  })
+  .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof problemSchema>;
 
 export const PROBLEM_TYPE_PREFIX = 'urn:carillon:problem:';

@@ -1,46 +1,53 @@
 import { z } from 'zod';
 
 /** What a client of a rule's stream has to send, and code that sends it. */
-export const ruleSampleBody = z.object({
-  rule: z.string(),
-  rule_version: z.int(),
-  stream: z.string(),
-  url: z.string().describe('Where events of the stream are posted'),
-  credential: z.object({
-    kind: z.enum(['api_key', 'jwt']),
-    variable: z.string().describe('Environment variable that the code reads it from'),
-    advice: z.string(),
-  }),
-  event: z.string().describe('JSON text with the fewest fields that the rule and its templates can use'),
-  fires: z.boolean().describe('Whether the rule, tried with exactly this event, fires'),
-  recipients: z.int().describe('How many people it tells then, or how many user ids it asks a partner about'),
-  asks: z.string().nullable().describe('The integration that says who they are, where the event does not'),
-  answered: z.array(z.string()).describe('Names of templates that the answer of that partner has to give'),
-  fields: z.array(
-    z.object({
-      path: z.string(),
-      type: z.string().nullable().describe('Null where any value does'),
-      used_by: z.array(z.string()),
-      value: z.string().describe('JSON text; in lists that of the first element'),
-      origin: z
-        .enum(['condition', 'fired_event', 'placeholder', 'absent'])
-        .describe('Made from the condition, taken from an event that fired, a placeholder, or not in the event'),
+export const ruleSampleBody = z
+  .object({
+    rule: z.string(),
+    rule_version: z.int(),
+    stream: z.string(),
+    url: z.string().describe('Where events of the stream are posted'),
+    credential: z.object({
+      kind: z.enum(['api_key', 'jwt']),
+      variable: z.string().describe('Environment variable that the code reads it from'),
+      advice: z.string(),
     }),
-  ),
-  whole_event: z
-    .array(z.string())
-    .describe('Places that use the event as a whole, so that no list of fields is enough'),
-  code: z.object({ curl: z.string(), javascript: z.string(), python: z.string(), go: z.string() }),
-});
+    event: z.string().describe('JSON text with the fewest fields that the rule and its templates can use'),
+    fires: z.boolean().describe('Whether the rule, tried with exactly this event, fires'),
+    recipients: z.int().describe('How many people it tells then, or how many user ids it asks a partner about'),
+    asks: z.string().nullable().describe('The integration that says who they are, where the event does not'),
+    answered: z.array(z.string()).describe('Names of templates that the answer of that partner has to give'),
+    fields: z.array(
+      z.object({
+        path: z.string(),
+        type: z.string().nullable().describe('Null where any value does'),
+        used_by: z.array(z.string()),
+        value: z.string().describe('JSON text; in lists that of the first element'),
+        origin: z
+          .enum(['condition', 'fired_event', 'placeholder', 'absent'])
+          .describe('Made from the condition, taken from an event that fired, a placeholder, or not in the event'),
+      }),
+    ),
+    whole_event: z
+      .array(z.string())
+      .describe('Places that use the event as a whole, so that no list of fields is enough'),
+    code: z.object({ curl: z.string(), javascript: z.string(), python: z.string(), go: z.string() }),
+  })
+  .meta({ id: 'RuleSample' });
 export type RuleSampleBody = z.infer<typeof ruleSampleBody>;
 
 /** A field that events of a stream were seen to have. Samples are data of persons. */
-export const streamFieldBody = z.object({
-  path: z.string().describe('`customer.email`; `items[].qty` for the elements of a list'),
-  types: z.array(z.string()),
-  sample: z.string().nullable().describe('Beginning of the newest value as JSON text; null for objects and lists'),
-  first_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
-  last_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
-  count: z.int().describe('Events that had it'),
-});
+export const streamFieldBody = z
+  .object({
+    path: z.string().describe('`customer.email`; `items[].qty` for the elements of a list'),
+    types: z.array(z.string()),
+    sample: z.string().nullable().describe('Beginning of the newest value as JSON text; null for objects and lists'),
+    first_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
+    last_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
+    count: z.int().describe('Events that had it'),
+  })
+  .meta({ id: 'StreamField' });
+export const streamFieldPage = z
+  .object({ items: z.array(streamFieldBody), next: z.null().describe('There is no further page') })
+  .meta({ id: 'StreamFieldPage' });
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;

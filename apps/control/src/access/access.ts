@@ -1,24 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ControlContext } from './ports.ts';
+import type { FastifyRequest } from 'fastify';
+import type { ControlConfig, ControlPorts } from '../ports.ts';
+import { deploymentOwner, type Principal } from './principal.ts';
 
 /** Thirty days; the owner token ends every session when it is changed. */
 const SESSION_SECONDS = 30 * 86_400;
 /** Wrong words that one process hears out in a minute. Bearer tokens need none of it: nobody guesses 256 bits. */
 const GUESSES = { most: 10, span: 60_000 } as const;
-
-/** What every answer says, the refusals included. Pages and mails replace the policy by one of their own. */
-const HEADERS = {
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-  // A browser looks up the hosts of links before anybody clicks one; for a mail that tells its sender who read it.
-  'x-dns-prefetch-control': 'off',
-  'cache-control': 'no-store',
-} as const;
 
 const same = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
@@ -51,8 +40,8 @@ function isForeign({ headers }: FastifyRequest): boolean {
 const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
 export type Access = {
-  /** Whether the request carries the owner token or a session made from it. */
-  allows(request: FastifyRequest): boolean;
+  /** On whose behalf the request is made; null where it carries no credential, or none that is good. */
+  who(request: FastifyRequest): Principal | null;
   /** Answers the cookie for whoever shows the one-time word of the first start, or the owner token. */
   openSession(word: string, request: FastifyRequest): string;
 };
@@ -61,7 +50,10 @@ export type Access = {
  * Who may use the management API: `Authorization: Bearer <owner token>`, or the cookie of a session. The cookie is
  * SameSite=Strict and HttpOnly, so another site can neither use nor read it.
  */
-export function createAccess({ config, ports }: ControlContext): Access {
+export function createAccess(
+  config: Pick<ControlConfig, 'ownerToken' | 'welcome'>,
+  ports: Pick<ControlPorts, 'ids' | 'clock'>,
+): Access {
   const session = ports.ids.keyed('session', config.ownerToken);
   let welcome = config.welcome;
   let wrong: number[] = [];
@@ -79,12 +71,14 @@ export function createAccess({ config, ports }: ControlContext): Access {
   }
 
   return {
-    allows(request) {
+    who(request) {
       const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-      if (token !== undefined && scheme?.toLowerCase() === 'bearer') return same(token, config.ownerToken);
+      if (token !== undefined && scheme?.toLowerCase() === 'bearer') {
+        return same(token, config.ownerToken) ? deploymentOwner('owner_token') : null;
+      }
       const cookie = cookieOf(request);
-      if (cookie === undefined || !same(cookie, session)) return false;
-      return isReading(request) || !isForeign(request);
+      if (cookie === undefined || !same(cookie, session)) return null;
+      return isReading(request) || !isForeign(request) ? deploymentOwner('session') : null;
     },
     openSession(word, request) {
       refuseGuessing();
@@ -102,21 +96,4 @@ export function createAccess({ config, ports }: ControlContext): Access {
       return `${cookieName(request)}=${session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
     },
   };
-}
-
-/**
- * The management API and its description need a token, but for opening a session; and no answer is kept by anybody.
- * What counts is the route that will answer: an address can be spelled in ways (`/%761/status`) that a prefix misses.
- */
-export function guard(app: FastifyInstance, access: Access): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers(HEADERS);
-    const route = request.routeOptions.url ?? '';
-    const open = route === '/v1/session' || !(route.startsWith('/v1') || route.startsWith('/docs'));
-    if (open || access.allows(request)) return;
-    throw new CarillonError(
-      'unauthorized',
-      'send Authorization: Bearer with the token in the file owner-token of the data folder, or sign in to the portal',
-    );
-  });
 }

@@ -1,0 +1,40 @@
+import type { ErrorCode } from '@carillon/kernel';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * What somebody may do. `read`: see it. `configure`: change how the product works, and publish. `operate`: decide about
+ * single messages and records. `people`: decide who may do what, and take copies that hold keys.
+ */
+export const PERMISSIONS = ['read', 'configure', 'operate', 'people'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** Roles that have a permission, for whoever lacks it. */
+export const ROLES_WITH: Readonly<Record<Permission, readonly string[]>> = {
+  read: ['owner', 'editor', 'operator', 'viewer'],
+  configure: ['owner', 'editor'],
+  operate: ['owner', 'operator'],
+  people: ['owner'],
+};
+
+/** Of a list any one permission is enough. `anybody` needs no credential: sign-in, pages and their files. */
+export type RoutePermission = Permission | readonly Permission[] | 'anybody';
+
+/** Checks of credentials: both who configures an account and who operates it may try it. */
+export const CHECKS = ['configure', 'operate'] as const satisfies readonly Permission[];
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route. The control role does not start with a route that does not say so. */
+    readonly permission?: RoutePermission;
+    /** Refusals of its own, besides those that its permission, parameters and body bring with them. */
+    readonly problems?: readonly ErrorCode[];
+  }
+}
+
+/** From here on a route without a permission is refused, and with it the start: forgetting it opens nothing. */
+export function demandPermissions(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.permission !== undefined) return;
+    throw new Error(`the route ${String(method)} ${url} declares no permission: config: { permission: 'read' }`);
+  });
+}

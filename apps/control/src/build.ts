@@ -1,0 +1,96 @@
+import fastifySwaggerUi from '@fastify/swagger-ui';
+import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } from '@carillon/runtime';
+import { createRuleBook } from '@carillon/stages';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import { createAccess, type Access } from './access/access.ts';
+import { guard } from './access/guard.ts';
+import { describeApi } from './openapi/describe-api.ts';
+import type { ApiDocument } from './openapi/complete-document.ts';
+import { mailRoute, servePages } from './pages.ts';
+import type { ControlConfig, ControlPorts, RoutePorts } from './ports.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
+import type { ApiServer } from './routes/app.ts';
+import { cohortRoutes } from './routes/cohorts.ts';
+import { configurationRoutes } from './routes/configuration.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
+import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
+import { integrationRoutes } from './routes/integrations.ts';
+import { jwtProviderRoutes } from './routes/jwt-providers.ts';
+import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
+import { ruleSampleRoute } from './routes/rule-sample.ts';
+import { ruleRoutes } from './routes/rules.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+import { streamRoutes } from './routes/streams.ts';
+import { compileValidator } from './validation.ts';
+
+/** The reference draws with styles of its own; nothing comes from or goes to another server. */
+const REFERENCE_POLICY =
+  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
+export type ControlSurroundings = HealthSources & {
+  readonly log?: HttpLog;
+  /** Who is who. Left out: the owner token and the sessions made from it. */
+  readonly access?: Access;
+};
+
+export type Control = HttpServer & {
+  /** Of the management API, as OpenAPI 3.1. */
+  readonly description: () => ApiDocument;
+};
+
+/**
+ * The server of the control role with everything that it answers; nobody listens yet, and `app.inject` asks it as a client
+ * would. Rejects where a route declares no permission.
+ */
+export async function buildControl(
+  config: ControlConfig,
+  given: ControlPorts,
+  surroundings: ControlSurroundings = {},
+): Promise<Control> {
+  const { access = createAccess(config, given), ...watched } = surroundings;
+  const ports: RoutePorts = { ...given, book: createRuleBook(given.compileRule, given.templates) };
+  const server = createHttpServer({
+    host: config.host,
+    port: config.port,
+    portSetting: '--control-port or CARILLON_CONTROL_PORT',
+    newRequestId: () => ports.ids.random('request'),
+    ...watched,
+  });
+  const { app } = server;
+  app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(serializerCompiler);
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/docs')) route.config = { ...route.config, permission: 'read' };
+  });
+  guard(app, access);
+  const description = await describeApi(app, config.version);
+  // The reference is a page like the others: it needs a session, and fetches nothing from elsewhere.
+  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
+  await app.register(async (scope) => {
+    const api: ApiServer = scope.withTypeProvider();
+    apiRoutes(api, config, ports);
+    sessionRoutes(api, access);
+  });
+  mailRoute(app, ports.inbox);
+  servePages(app, config.portalFolder, access);
+  await app.ready();
+  return { ...server, description };
+}
+
+function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): void {
+  configurationRoutes(api, ports);
+  apiKeyRoutes(api, ports);
+  jwtProviderRoutes(api, ports);
+  secretRoutes(api, ports);
+  eventRoutes(api, ports);
+  deliveryRoutes(api, ports);
+  deadLetterRoutes(api, ports);
+  suppressionRoutes(api, ports);
+  ruleRoutes(api, ports);
+  ruleSampleRoute(api, config, ports);
+  streamRoutes(api, ports);
+  inboxRoutes(api, ports);
+  integrationRoutes(api, config, ports);
+  cohortRoutes(api, ports);
+  operationRoutes(api, config, ports);
+}

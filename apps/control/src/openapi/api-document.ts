@@ -1,0 +1,28 @@
+import type { Access } from '../access/access.ts';
+import { buildControl } from '../build.ts';
+import type { ControlConfig, ControlPorts } from '../ports.ts';
+import type { ApiDocument } from './complete-document.ts';
+
+const NOWHERE: ControlConfig = {
+  version: '',
+  backend: 'embedded',
+  host: '127.0.0.1',
+  port: 0,
+  eventsUrl: 'http://127.0.0.1:7400/events',
+  ownerToken: '',
+  welcome: null,
+  portalFolder: '',
+};
+
+const NOBODY: Access = { who: () => null, openSession: () => '' };
+
+/** The description of the management API, without log and stores: from the routes alone. */
+export async function apiDocument(version: string): Promise<ApiDocument> {
+  // Routes are declared without any port, and nobody asks them anything.
+  const { app, description } = await buildControl({ ...NOWHERE, version }, {} as ControlPorts, { access: NOBODY });
+  try {
+    return description();
+  } finally {
+    await app.close();
+  }
+}

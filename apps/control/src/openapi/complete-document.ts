@@ -1,0 +1,111 @@
+import { ERRORS, type ErrorCode } from '@carillon/kernel';
+import type { RoutePermission } from '../access/permission.ts';
+
+/** An operation as it is described, as far as it matters here. */
+export type Operation = {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, object>>;
+  readonly 'x-carillon-permission'?: RoutePermission;
+  readonly 'x-carillon-problems'?: readonly ErrorCode[];
+};
+
+export type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+export type ApiDocument = {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Paths;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly schemas: Readonly<Record<string, object>>;
+  };
+  readonly security: readonly object[];
+};
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+
+/**
+ * Adds what no single route says: the refusals of each operation, what of it needs no credential, the list of tags. Takes
+ * out the schemas that nothing refers to.
+ */
+export function completeDocument(described: object): ApiDocument {
+  const { paths, components, ...rest } = described as ApiDocument;
+  const completed: Paths = Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, one]) => [method, completeOperation(one)])),
+    ]),
+  );
+  const tags = Object.values(completed).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags ?? []));
+  return {
+    ...rest,
+    tags: [...new Set(tags)].toSorted().map((name) => ({ name })),
+    paths: completed,
+    components: { ...components, schemas: referredTo(completed, withRoom(components.schemas)) },
+  };
+}
+
+function completeOperation(operation: Operation): Operation {
+  const { 'x-carillon-permission': permission } = operation;
+  const codes = problemsOf(operation);
+  const refusals = new Map<string, object>();
+  for (const status of new Set(codes.map((code) => String(ERRORS[code].status)))) {
+    const same = codes.filter((code) => String(ERRORS[code].status) === status);
+    const description = same.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('; ');
+    refusals.set(status, { description, content: { 'application/problem+json': { schema: PROBLEM } } });
+  }
+  return {
+    ...operation,
+    ...(permission === 'anybody' && { security: [] }),
+    responses: { ...successes(operation), ...Object.fromEntries(refusals) },
+    'x-carillon-problems': codes,
+  };
+}
+
+/** What the routes declare are their successes; the framework describes each as `Default Response`. */
+const successes = ({ responses, summary = '' }: Operation): Operation['responses'] =>
+  Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, { ...one, description: summary }]));
+
+/** All codes that an operation may answer: its own, and those of what it takes and of the server. */
+function problemsOf(operation: Operation): readonly ErrorCode[] {
+  const { 'x-carillon-permission': permission, 'x-carillon-problems': own = [] } = operation;
+  const takes = operation.requestBody !== undefined;
+  const codes: ErrorCode[] = [...own];
+  if (takes) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (takes || operation.parameters !== undefined) codes.push('invalid_request');
+  if (permission !== 'anybody') codes.push('unauthorized', 'forbidden_role');
+  codes.push('internal', 'store_unavailable', 'overloaded', 'stopping');
+  return [...new Set(codes)].toSorted((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
+}
+
+/** What is answered may have further fields one day; what is taken may not. Schemas of requests end in `Input`. */
+const withRoom = (schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, name.endsWith('Input') ? schema : opened(schema)]),
+  );
+
+const opened = (schema: object): object =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === 'additionalProperties' && value === false ? undefined : value,
+    ),
+  ) as object;
+
+/** The schemas that the paths refer to, and those that these refer to. */
+function referredTo(paths: Paths, schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
+  const kept = new Set<string>();
+  const follow = (part: object): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (kept.has(name)) continue;
+      kept.add(name);
+      follow(schemas[name] ?? {});
+    }
+  };
+  follow(paths);
+  return Object.fromEntries([...kept].toSorted().map((name) => [name, schemas[name] ?? {}]));
+}

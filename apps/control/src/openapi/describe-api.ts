@@ -1,0 +1,47 @@
+import fastifySwagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { completeDocument, type ApiDocument } from './complete-document.ts';
+
+/** Where the description is answered, for whoever may read. */
+export const DOCUMENT_PATH = '/v1/openapi.json';
+
+/**
+ * Describes every route of the management API that is added after this, from the very schemas that check its requests. What
+ * is answered reads the description, once all routes are there.
+ */
+export async function describeApi(app: FastifyInstance, version: string): Promise<() => ApiDocument> {
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Carillon management API',
+        version,
+        description: 'Everything that the portal and the command line do. Intake of events is another address.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: {
+        securitySchemes: {
+          owner: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The token in the file owner-token of the data folder',
+          },
+        },
+      },
+      security: [{ owner: [] }],
+    },
+    transform: (described) => {
+      const { schema, url, route } = described;
+      // Pages are not part of the API's description.
+      if (!url.startsWith('/v1') || url === DOCUMENT_PATH) return { schema: { hide: true }, url };
+      const { permission, problems = [] } = route.config ?? {};
+      const named = { ...schema, 'x-carillon-permission': permission, 'x-carillon-problems': problems };
+      return jsonSchemaTransform({ ...described, schema: named });
+    },
+    transformObject: jsonSchemaTransformObject,
+  });
+  const read = (): ApiDocument => completeDocument(app.swagger());
+  app.get(DOCUMENT_PATH, { config: { permission: 'read' } }, async () => read());
+  return read;
+}

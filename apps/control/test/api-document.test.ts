@@ -1,0 +1,69 @@
+import { ERRORS } from '@carillon/kernel';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { apiDocument, type ApiDocument, type Operation } from '../src/index.ts';
+
+let document: ApiDocument;
+let operations: readonly { readonly where: string; readonly operation: Operation }[];
+beforeAll(async () => {
+  document = await apiDocument('0.1.0');
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ where: `${method} ${path}`, operation })),
+  );
+});
+
+describe('An operation in the description of the API', () => {
+  it('has a name of its own, a summary and one tag of the list', () => {
+    const names = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    const tags = document.tags.map(({ name }) => name);
+    for (const { where, operation } of operations) {
+      expect(operation.operationId, where).toMatch(/^[a-z]+[A-Za-z]*$/);
+      expect(operation.summary?.length, where).toBeGreaterThan(10);
+      expect(operation.tags, where).toHaveLength(1);
+      expect(tags).toContain(operation.tags?.[0]);
+    }
+  });
+
+  it('answers a schema that has a name, so that programs made from it have types with names', () => {
+    for (const { where, operation } of operations) {
+      const [status = '', success] = Object.entries(operation.responses).find(([one]) => one.startsWith('2')) ?? [];
+      expect(status, where).toMatch(/^20[01]$/);
+      expect(success, where).toMatchObject({
+        description: operation.summary,
+        content: {
+          'application/json': { schema: { $ref: expect.stringMatching(/^#\/components\/schemas\/\w+$/) as unknown } },
+        },
+      });
+    }
+  });
+
+  it('lists its refusals, each with the status and words that it is answered with', () => {
+    for (const { where, operation } of operations) {
+      const codes = operation['x-carillon-problems'] ?? [];
+      expect(codes.length, where).toBeGreaterThan(3);
+      for (const code of codes) {
+        expect(operation.responses[ERRORS[code].status], `${where} ${code}`).toMatchObject({
+          description: expect.stringContaining(`\`${code}\`: ${ERRORS[code].title}`) as unknown,
+          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        });
+      }
+      const closed = operation['x-carillon-permission'] !== 'anybody';
+      expect(codes.includes('forbidden_role'), where).toBe(closed);
+      if (where.includes('{name}') || where.includes('{id}')) expect(codes, where).toContain('not_found');
+    }
+  });
+
+  it('takes no field that it does not know, and may answer one that a client does not know', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      const closed = JSON.stringify(schema).includes('"additionalProperties":false');
+      expect({ name, closed }).toEqual({ name, closed: name.endsWith('Input') });
+    }
+  });
+
+  it('refers only to what is there, and nothing is there that nobody refers to', () => {
+    const referred = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(new Set(referred)).toEqual(new Set(Object.keys(document.components.schemas)));
+  });
+});

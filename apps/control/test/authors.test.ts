@@ -1,0 +1,48 @@
+import { listResources } from '@carillon/domain';
+import { createRecordCodecs } from '@carillon/contracts';
+import { expect, test } from 'vitest';
+import { accessOf, config, openControl, personWith, TOKEN } from './control-ground.ts';
+
+/** Authors of the records of the configuration, oldest first. */
+async function authorsOf({ log }: Awaited<ReturnType<typeof openControl>>): Promise<readonly string[]> {
+  let schemas = 0;
+  const registry = { register: async () => (schemas += 1), schema: async () => null };
+  const { configuration } = await createRecordCodecs(registry, () => 0);
+  const authors: string[] = [];
+  for (const { value } of await log.read('carillon.config', 0, 0, 100)) {
+    const decoded = configuration.decode(value);
+    if (decoded.ok) authors.push(decoded.value.author);
+  }
+  return authors;
+}
+
+test('Whoever changes the configuration is the author of its record, whatever the change is', async () => {
+  const ground = await openControl(accessOf(personWith('ann', ['configure'])));
+  const { control, configuration } = ground;
+  const call = async (method: 'POST' | 'DELETE', url: string, payload?: object) => {
+    const { statusCode } = await control.app.inject({ method, url, ...(payload && { payload }) });
+    return statusCode;
+  };
+  expect(await call('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' })).toBe(201);
+  expect(await call('DELETE', '/v1/workspaces/shop/api-keys/backend')).toBe(200);
+  expect(await authorsOf(ground)).toEqual(['ann', 'ann']);
+  expect(listResources(configuration.current(), 'api_key')).toEqual([]);
+  await control.app.close();
+});
+
+test('The owner is the author of what is done with the token, and in a session that the token opened', async () => {
+  const ground = await openControl();
+  const { app } = ground.control;
+  const opened = await app.inject({ method: 'POST', url: '/v1/session', payload: { word: config.welcome } });
+  const [cookie = ''] = String(opened.headers['set-cookie']).split(';');
+  for (const [name, headers] of [
+    ['by-token', { authorization: `Bearer ${TOKEN}` }],
+    ['by-session', { cookie }],
+  ] as const) {
+    const payload = { name };
+    const made = await app.inject({ method: 'POST', url: '/v1/workspaces/shop/api-keys', headers, payload });
+    expect(made.statusCode).toBe(201);
+  }
+  expect(await authorsOf(ground)).toEqual(['owner', 'owner']);
+  await app.close();
+});

@@ -1,0 +1,64 @@
+import { createRecordCodecs } from '@carillon/contracts';
+import type { LogId } from '@carillon/kernel';
+import type { EventLog } from '@carillon/ports';
+import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
+import { givenIds, settableClock } from '@carillon/testing/given';
+import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
+import type { Access } from '../src/access/access.ts';
+import type { Permission } from '../src/access/permission.ts';
+import type { Principal } from '../src/access/principal.ts';
+import { buildControl, type Control, type ControlConfig, type ControlPorts } from '../src/index.ts';
+
+export const TOKEN = 'own_0123456789abcdefghijklmnopqrstuvwxyz';
+const LOG_ID = 'log_0000000000000000000000000A' as LogId;
+
+export const config: ControlConfig = {
+  version: '0.1.0',
+  backend: 'embedded',
+  host: '127.0.0.1',
+  port: 0,
+  eventsUrl: 'http://127.0.0.1:7400/events',
+  ownerToken: TOKEN,
+  welcome: 'a-word-of-the-first-start',
+  portalFolder: new URL('../../portal/public', import.meta.url).pathname,
+};
+
+export type Ground = {
+  readonly control: Control;
+  readonly log: EventLog;
+  readonly configuration: FollowedConfiguration;
+};
+
+/** The server over a log in memory and no stores: what it refuses is refused before anything of them is looked at. */
+export async function openControl(access?: Access, ports: Partial<ControlPorts> = {}): Promise<Ground> {
+  const clock = settableClock();
+  let schemas = 0;
+  const codecs = await createRecordCodecs(
+    { register: async () => (schemas += 1), schema: async () => null },
+    clock.now,
+  );
+  const log = createMemoryLog({ logId: LOG_ID, partitions: 1, now: clock.now }).connect(createDirectWire());
+  const configuration = createConfigurationView(log, codecs.configuration, clock);
+  const own: Partial<ControlPorts> = {
+    ids: givenIds,
+    clock,
+    log,
+    codecs,
+    configuration,
+    apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
+    readEverywhere: async () => undefined,
+    diagnose: async () => [],
+  };
+  const control = await buildControl(config, { ...own, ...ports } as ControlPorts, access ? { access } : {});
+  return { control, log, configuration };
+}
+
+/** Somebody who has these permissions, in one workspace or everywhere. */
+export const personWith = (name: string, permissions: readonly Permission[], workspace?: string): Principal => ({
+  kind: 'session',
+  name,
+  may: (permission, where) => permissions.includes(permission) && (workspace === undefined || workspace === where),
+});
+
+/** Whoever asks is this one. */
+export const accessOf = (who: Principal): Access => ({ who: () => who, openSession: () => '' });
