@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { CohortMessage } from '@carillon/domain';
 import type { EventLog, LogRecord } from '@carillon/ports';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { amplitudePayload as amplitude, mixpanelPayload as mixpanel, segmentTrack } from '@carillon/testing/given';
 import type { GatewayConfig, GatewayPorts, RunningGateway } from '../src/index.ts';
 import { prepareGround, type Ground } from './gateway-ground.ts';
@@ -19,7 +19,6 @@ beforeEach(async () => {
   before = new Set((await ground.records('carillon.cohorts')).map(placeOf));
 });
 afterEach(() => ground.stopGateways());
-afterAll(() => ground.close());
 
 /** Members as they come from somebody who keeps no addresses. */
 const withoutMail = ({ parameters, ...body }: ReturnType<typeof mixpanel>) => ({

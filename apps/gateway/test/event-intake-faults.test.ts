@@ -1,6 +1,6 @@
 import { CarillonError } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GatewayPorts, GatewayTelemetry } from '../src/index.ts';
 import { post, prepareGround, rawConnection, type Answer, type Ground } from './gateway-ground.ts';
 
@@ -14,7 +14,6 @@ afterEach(async () => {
   ground.configuration.refresh = async () => undefined;
   ground.logged.length = 0;
 });
-afterAll(() => ground.close());
 
 type Append = (records: readonly NewRecord[]) => Promise<readonly number[]>;
 const logThat = (append: Append): Partial<GatewayPorts> => ({ log: { partitions: () => 8, append } });

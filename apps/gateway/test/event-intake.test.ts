@@ -1,7 +1,7 @@
 import { isId } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { readSourceRecord } from '@carillon/stages';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { post, prepareGround, rawConnection, type Answer, type Ground } from './gateway-ground.ts';
 
 let ground: Ground;
@@ -9,7 +9,6 @@ beforeAll(async () => {
   ground = await prepareGround();
 });
 afterEach(() => ground.stopGateways());
-afterAll(() => ground.close());
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['code'])}`;

@@ -10,14 +10,14 @@ import {
 } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import type { HttpLogFacts } from '@carillon/runtime';
-import { openRealBackend, type RealBackend } from '../../../test/support/real-backend.ts';
+import { openGatewayBackend, type GatewayBackend } from '../../../test/support/gateway-backend.ts';
 import { startGateway, type GatewayConfig, type GatewayPorts, type RunningGateway } from '../src/index.ts';
 
 /** Keys of the workspaces, by name: whole, as a client holds them. */
 export type Keys = Readonly<Record<'backend' | 'other' | 'expired' | 'future' | 'blog' | 'revoked', string>>;
 
 export type Ground = {
-  readonly backend: RealBackend;
+  readonly backend: GatewayBackend;
   readonly keys: Keys;
   readonly configuration: { current: Configuration; readToEndAt: () => number; refresh: () => Promise<void> };
   /** What was logged, as text. */
@@ -29,7 +29,6 @@ export type Ground = {
   records(topic?: TopicName): Promise<readonly LogRecord[]>;
   /** Ends the gateways that were started since the last time. */
   stopGateways(): Promise<void>;
-  close(): Promise<void>;
 };
 
 const stream = (name: string, body: StreamBody): ResourceChange => ({
@@ -67,7 +66,7 @@ const STREAMS: readonly ResourceChange[] = [
 
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
-  const backend = await openRealBackend();
+  const backend = await openGatewayBackend();
   const { apiKeys, codecs, tokens, keyUses, log, clock, ids } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
@@ -146,7 +145,6 @@ export async function prepareGround(): Promise<Ground> {
     async stopGateways() {
       await Promise.all(running.splice(0).map((gateway) => gateway.close()));
     },
-    close: () => backend.close(),
   };
 }
 

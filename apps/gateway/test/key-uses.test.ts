@@ -1,5 +1,5 @@
 import type { KeyUse } from '@carillon/ports';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { post, prepareGround, type Ground } from './gateway-ground.ts';
 
 let ground: Ground;
@@ -10,7 +10,6 @@ afterEach(async () => {
   ground.configuration.readToEndAt = () => Date.now();
   await ground.stopGateways();
 });
-afterAll(() => ground.close());
 
 const keyIdOf = (key: string): string => key.slice(4, 12);
 /** A store that says what it was told, and can be away. */

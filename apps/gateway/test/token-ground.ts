@@ -6,6 +6,7 @@ export const ISSUER = 'https://auth.example.com/';
 export const AUDIENCE = 'shop-events';
 
 export type TokenGround = Ground & {
+  close(): Promise<void>;
   /** Keys of the providers `auth` and `partner` of the workspace `shop`, and of `auth` of `blog`. */
   readonly keySets: Readonly<Record<'auth' | 'partner' | 'blog', KeySetServer>>;
   readonly signing: Readonly<Record<'auth' | 'partner' | 'blog', SigningKey>>;
@@ -54,7 +55,6 @@ export async function prepareTokenGround(): Promise<TokenGround> {
     signing,
     async close() {
       await Promise.all(Object.values(keySets).map((server) => server.close()));
-      await ground.close();
     },
   };
 }

@@ -276,7 +276,7 @@ describe('the interpreter of stages', () => {
     await append('a', 'b', 'c');
     await save(1);
     topology.clock.pass(1000);
-    await topology.data.log.trim('carillon.triggers', topology.clock.now());
+    topology.trim('carillon.triggers', topology.clock.now());
     await append('d');
     const seen: string[] = [];
     await start(passingOn(seen));

@@ -6,7 +6,7 @@ import type { OutboundHttp } from '@carillon/ports';
 import { startOpenIdProvider, type OpenIdProvider } from '@carillon/testing/openid';
 import { forgeToken } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openRealBackend, type RealBackend } from '../../support/real-backend.ts';
+import { openGatewayBackend, type GatewayBackend } from '../../support/gateway-backend.ts';
 
 /*
  * A real OpenID provider, the real gateway, and HTTP between them through the guard. Only the clock is the test's, so
@@ -18,7 +18,7 @@ const SECOND = 1000;
 const HOUR = 3_600_000;
 
 let provider: OpenIdProvider;
-let backend: RealBackend;
+let backend: GatewayBackend;
 let http: OutboundHttp;
 let gateway: RunningGateway;
 let fetched: FetchedKeySet[];
@@ -27,7 +27,7 @@ beforeEach(async () => {
   ahead = 0;
   fetched = [];
   provider = await startOpenIdProvider();
-  backend = await openRealBackend();
+  backend = await openGatewayBackend();
   http = createGuardedHttp({ guard: createAddressGuard({ allowed: ['127.0.0.1'] }) });
   // It stands still but for what the test lets pass: how long the test itself takes counts nowhere.
   const began = Date.now();
@@ -48,7 +48,6 @@ afterEach(async () => {
   await gateway.close();
   await http.close();
   await provider.stop();
-  await backend.close();
 });
 
 function configured(body: { jwks_url: string; issuer: string; audience: string }): Configuration {

@@ -20,6 +20,8 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
   const topics = new Map(
     TOPICS.map((topic) => [topic, Array.from({ length: partitions(topic) }, (): LogRecord[] => [])] as const),
   );
+  /** Where a partition begins, once its oldest records are gone. */
+  const starts = new Map<LogRecord[], number>();
   const waiting = new Map<string, (() => void)[]>();
 
   function placeOf(topic: TopicName, partition: number): LogRecord[] {
@@ -52,16 +54,26 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
     maxRecords: number,
     maxBytes = 4 * 1024 * 1024,
   ): readonly LogRecord[] {
-    const found = placeOf(topic, partition).slice(Math.max(0, from), Math.max(0, from) + maxRecords);
+    const place = placeOf(topic, partition);
+    const first = Math.max(starts.get(place) ?? 0, from);
+    const found = place.slice(first, first + maxRecords);
     let bytes = 0;
     const end = found.findIndex((record, at) => (bytes += sizeOf(record)) > maxBytes && at > 0);
     return end < 0 ? found : found.slice(0, end);
   }
 
   const bounds = (topic: TopicName, partition: number): { start: number; end: number } => ({
-    start: 0,
+    start: starts.get(placeOf(topic, partition)) ?? 0,
     end: placeOf(topic, partition).length,
   });
+
+  /** Removes what was appended before, as retention does. */
+  function trim(topic: TopicName, before: Instant): void {
+    for (const place of topics.get(topic) ?? []) {
+      const kept = place.findIndex(({ time }) => time >= before);
+      starts.set(place, kept < 0 ? place.length : kept);
+    }
+  }
 
   const groups = createConsumerGroups({
     partitions,
@@ -83,6 +95,7 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
     partitions,
     bounds,
     groups,
+    trim,
     /** All records of a topic, partition by partition. */
     all: (topic: TopicName): readonly LogRecord[] => topics.get(topic)?.flat() ?? [],
     /** The log as a process sees it. */

@@ -38,13 +38,18 @@ export class WireFault extends CarillonError {
   }
 }
 
-/** A wire that takes no time and loses nothing, but can be cut for writes. */
+/** Lets timers and sockets have their turn: an answer over a wire never comes in the same turn as the request. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A wire that is as fast as the machine and loses nothing, but can be cut for writes. */
 export function createDirectWire(): Wire & { cut: boolean } {
   const wire = {
     cut: false,
     async ask<Answer>(port: string, effect: () => Answer, asked: Asked = {}): Promise<Answer> {
       if (wire.cut && asked.writes) throw new WireFault(port, false);
-      return effect();
+      const answer = effect();
+      await nextTurn();
+      return answer;
     },
     tell: (_what: string, told: () => void) => queueMicrotask(told),
   };

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-posthog';
@@ -29,6 +25,8 @@ import {
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
+import { createMemoryBackend, type MemoryBackend, type MemoryBackendPorts } from '../memory/backend.ts';
+import { createDirectWire } from '../memory/wire.ts';
 import { createLoopbackGuard, createLoopbackHttp, type LoopbackNames } from '../partner/loopback-http.ts';
 
 /** The machine's time, moved on by what the test says has passed. */
@@ -51,6 +49,10 @@ export type TopologyOptions = {
   readonly secrets?: Readonly<Record<string, string>>;
 };
 
+let renderer: TemplateRenderer | null = null;
+/** One for all topologies of a test file: its workers take longer to start than most tests, and keep nothing of one. */
+const sharedRenderer = (): TemplateRenderer => (renderer ??= createTemplateRenderer());
+
 /** What apps are told to watch; failures are kept, so that a test can say that there were none. */
 function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readonly skips: number[] } {
   const failures: unknown[] = [];
@@ -69,15 +71,15 @@ function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readon
 export type ConsumerWitness = ReturnType<typeof createWitness>;
 
 /**
- * The product's log, stores and stages over the embedded backend in a folder of its own, in this process. A restart
- * closes the folder and opens it again, as another process would.
+ * The product's log, stores and stages over a backend in memory, whose ports pass the contract suites of the real ones. A
+ * restart ends what consumes and connects to the same backend again, as another process would.
  */
 export class Topology {
   readonly ids: Ids = givenIds;
   readonly clock: MovedClock;
   readonly witness = createWitness();
-  readonly folder = mkdtempSync(join(tmpdir(), 'carillon-topology-'));
   readonly #options: TopologyOptions;
+  readonly #backend: MemoryBackend;
   #open: Opened | null = null;
   #consumptions: Consumption[] = [];
 
@@ -94,18 +96,15 @@ export class Topology {
         stood ??= Date.now();
       },
     };
+    this.#backend = createMemoryBackend({ clock: this.clock, partitions: options.partitions ?? 2 });
   }
 
   async start(): Promise<this> {
-    const data = await openEmbedded({
-      dataDir: this.folder,
-      clock: this.clock,
-      partitions: this.#options.partitions ?? 2,
-    });
+    const data = this.#backend.connect(createDirectWire());
     const codecs = await createRecordCodecs(data.registry, () => this.clock.now());
     const configuration = createConfigurationView(data.log, codecs.configuration, this.clock);
     await configuration.refresh();
-    const templates = createTemplateRenderer();
+    const templates = sharedRenderer();
     const book = createRuleBook(compileGiven, templates);
     const http = createLoopbackHttp(this.#options.names);
     this.#open = { data, codecs, configuration, templates, book, http };
@@ -117,8 +116,13 @@ export class Topology {
     return this.#open;
   }
 
-  get data(): Embedded {
+  get data(): MemoryBackendPorts {
     return this.#opened.data;
+  }
+
+  /** Removes what was appended to a topic before, as retention does. */
+  trim(topic: TopicName, before: Instant): void {
+    this.#backend.trim(topic, before);
   }
 
   /** Every port that stages and roles ask for. */
@@ -235,12 +239,10 @@ export class Topology {
     return consumption;
   }
 
-  /** Closes the folder; what it holds stays. */
+  /** Ends what consumes; what the backend holds stays. */
   async stop(): Promise<void> {
     for (const consumption of this.#consumptions.splice(0)) await consumption.stop();
-    await this.#open?.templates.close();
     await this.#open?.http.close();
-    await this.#open?.data.close();
     this.#open = null;
   }
 
@@ -249,14 +251,13 @@ export class Topology {
     return this.start();
   }
 
-  async close(): Promise<void> {
-    await this.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+  close(): Promise<void> {
+    return this.stop();
   }
 }
 
 type Opened = {
-  readonly data: Embedded;
+  readonly data: MemoryBackendPorts;
   readonly codecs: AvroRecordCodecs;
   readonly configuration: FollowedConfiguration;
   readonly templates: TemplateRenderer;

@@ -3,12 +3,17 @@ import {
   describeChannelSender,
   describeCheckpoints,
   describeCohortStore,
+  describeConfigurationStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeEventLog,
+  describeInbox,
+  describeKeyUses,
   describeLeases,
   describeLookupClaims,
+  describeReadModels,
   describeRuleStates,
+  describeSchemaRegistry,
   describeSuppressionList,
   type UnderTest,
 } from '../../src/index.ts';
@@ -17,10 +22,15 @@ import {
   createMemoryCheckpoints,
   createMemoryClaims,
   createMemoryCohorts,
+  createMemoryConfigurationStore,
+  createMemoryInbox,
+  createMemoryKeyUses,
   createMemoryLeases,
   createMemoryLedger,
   createMemoryLog,
   createMemoryProvider,
+  createMemoryReadModels,
+  createMemoryRegistry,
   createMemoryRuleStates,
   createMemorySuppressions,
   createMemoryTasks,
@@ -60,6 +70,11 @@ describeDeliveryLedger(
 );
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeLeases(NAME, over(createMemoryLeases));
+describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
+describeReadModels(NAME, over(createMemoryReadModels));
+describeInbox(NAME, over(createMemoryInbox));
+describeKeyUses(NAME, over(createMemoryKeyUses));
+describeSchemaRegistry(NAME, over(createMemoryRegistry));
 describeChannelSender(
   NAME,
   async () => {

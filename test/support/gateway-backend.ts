@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openEmbedded } from '@carillon/adapter-embedded';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import type { Clock, EventLog, Ids, KeyUseStore, Secrets, TokenVerifier } from '@carillon/ports';
+import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
 import { loopbackHttp } from '@carillon/testing/tokens';
 
-/** The embedded backend in a folder of its own, for tests of what stands above the ports. */
-export type RealBackend = {
+/** What a gateway stands on: log and stores in memory, and the real parts beside them. */
+export type GatewayBackend = {
   readonly log: EventLog;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -19,24 +16,18 @@ export type RealBackend = {
   readonly secrets: Secrets;
   readonly tokens: TokenVerifier;
   readonly keyUses: KeyUseStore;
-  close(): Promise<void>;
 };
 
-export async function openRealBackend(): Promise<RealBackend> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'carillon-test-'));
-  const embedded = await openEmbedded({ dataDir, clock: systemClock });
+export async function openGatewayBackend(): Promise<GatewayBackend> {
+  const backend = createMemoryBackend({ clock: systemClock, partitions: 8 }).connect(createDirectWire());
   return {
-    log: embedded.log,
+    log: backend.log,
     ids: createIds(new Uint8Array(32).fill(7)),
     clock: systemClock,
     secrets: { resolve: async () => null },
-    codecs: await createRecordCodecs(embedded.registry, systemClock.now),
+    codecs: await createRecordCodecs(backend.registry, systemClock.now),
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
-    keyUses: embedded.keyUses,
+    keyUses: backend.keyUses,
     tokens: createTokenVerifier({ http: loopbackHttp, clock: systemClock }),
-    async close() {
-      await embedded.close();
-      await rm(dataDir, { recursive: true, force: true });
-    },
   };
 }
