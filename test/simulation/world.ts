@@ -189,6 +189,7 @@ const NAME = /\{\{(\w+)\}\}/g;
 function createTemplates(): TemplateRenderer {
   return {
     check: () => [],
+    warnings: () => [],
     fields: () => [],
     names: ({ subject }) => ({ names: [...subject.matchAll(NAME)].map(([, name]) => name ?? ''), all: false }),
     render: async (_key, { subject, text }, context) => ({

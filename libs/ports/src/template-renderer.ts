@@ -39,6 +39,8 @@ export type Rendered =
 export type TemplateRenderer = {
   /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */
   check(template: EmailTemplate): readonly TemplateFault[];
+  /** What may be meant and is dangerous all the same, of a template without faults; else empty. Never throws. */
+  warnings(template: EmailTemplate): readonly TemplateFault[];
   names(template: EmailTemplate): TemplateNames;
   /** Every path that rendering may look up, those in branches not taken among them; a template with faults has none. */
   fields(template: EmailTemplate): readonly TemplateField[];

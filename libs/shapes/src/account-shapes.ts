@@ -14,7 +14,7 @@ export const smtpAccount = keys({
   }),
   tls: said(z.enum(['implicit', 'starttls', 'opportunistic', 'none']).exactOptional(), {
     description:
-      '`implicit`: TLS from the first byte. `starttls`: upgrade, or no sending. `opportunistic`: upgrade where offered. `none`: clear text.',
+      '`implicit`: TLS from the first byte. `starttls`: upgrade, or no sending. `opportunistic`: upgrade where offered, by any certificate; refused with a `user`. `none`: clear text.',
     otherwise: '`implicit` on port 465, else `starttls` with a `user` and `opportunistic` without',
     example: 'starttls',
   }),

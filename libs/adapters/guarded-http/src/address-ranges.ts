@@ -30,8 +30,15 @@ export const isListed = (address: Address, ranges: readonly AddressRange[]): boo
 const GLOBAL_IPV6: AddressRange = [ipaddr.parse('2000::'), 3];
 
 /**
+ * Public by its number, and yet the machine's own: Azure's agent listens there on every machine (metadata, certificates).
+ */
+const CLOUD_AGENTS: readonly AddressRange[] = [[ipaddr.parse('168.63.129.16'), 32]];
+
+/**
  * Whether anybody on the internet could connect to it just as well. The list is of what is allowed: whatever new form of
  * a private address comes up (IPv4 within IPv6, translation prefixes) is refused without being known.
  */
 export const isPublic = (address: Address): boolean =>
-  address.range() === 'unicast' && (address.kind() === 'ipv4' || isListed(address, [GLOBAL_IPV6]));
+  address.range() === 'unicast' &&
+  !isListed(address, CLOUD_AGENTS) &&
+  (address.kind() === 'ipv4' || isListed(address, [GLOBAL_IPV6]));

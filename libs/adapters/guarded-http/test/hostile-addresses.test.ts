@@ -156,3 +156,13 @@ describe('the addresses that a deployment lists', () => {
     await http.close();
   });
 });
+
+it("the address of a cloud's agent is public by its number, and refused all the same unless the operator lists it", async () => {
+  const agent = '168.63.129.16';
+  const guard = createAddressGuard({ allowed: [], resolveName: async () => [{ address: agent }] });
+  for (const form of [agent, `::ffff:${agent}`, '[::ffff:a83f:8110]', 'agent.example']) {
+    expect((await guard.resolve(form)).ok, form).toBe(false);
+  }
+  expect((await guard.resolve('168.63.129.15')).ok).toBe(true);
+  expect((await createAddressGuard({ allowed: [agent] }).resolve(agent)).ok).toBe(true);
+});

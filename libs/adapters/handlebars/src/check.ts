@@ -1,6 +1,7 @@
 import type { EmailTemplate } from '@carillon/domain';
 import type { TemplateFault } from '@carillon/ports';
 
+import { attributeWarnings } from './attributes.ts';
 import { LIMITS, PARTS, type Part } from './limits.ts';
 import { newBudget, scan, type Budget } from './scan.ts';
 import { LOOP_NAMES, walk, type Reference, type Scope, type Target } from './scope.ts';
@@ -46,6 +47,12 @@ export function inspect(template: EmailTemplate): Inspected {
     });
   }
   return { programs, faults };
+}
+
+/** What may be meant in a template without faults, and is dangerous with data of strangers. */
+export function warningsOf(template: EmailTemplate): readonly TemplateFault[] {
+  const { programs, faults } = inspect(template);
+  return faults.length === 0 && programs.html ? attributeWarnings(programs.html) : [];
 }
 
 function read(part: Part, source: unknown, budget: Budget, faults: TemplateFault[]): Program | undefined {

@@ -2,7 +2,7 @@ import type { EmailTemplate } from '@carillon/domain';
 import type { Rendered, TemplateRenderer } from '@carillon/ports';
 
 import { sameTemplate } from './cache.ts';
-import { inspect } from './check.ts';
+import { inspect, warningsOf } from './check.ts';
 import { createEngine } from './engine.ts';
 import { tooSlow } from './run.ts';
 import { LIMITS } from './limits.ts';
@@ -55,6 +55,7 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
 
   return {
     check: (template) => inspect(template).faults,
+    warnings: warningsOf,
     names: namesOf,
     fields: fieldsOf,
     async render(key, template, context) {

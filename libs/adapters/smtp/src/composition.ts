@@ -2,6 +2,7 @@ import { canonicalEmail } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { RenderedEmail } from '@carillon/ports';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import { mimeText } from './mime-text.ts';
 
 /** A message as it goes over the wire, and the one sender and one recipient of its SMTP transaction. */
@@ -35,5 +36,18 @@ export function compose(message: RenderedEmail, at: Instant): ComposedMail | nul
   const { from } = envelope;
   if (from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
   if (!/^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from)) return null;
+  const { subject } = message;
+  const { name } = message.from;
+  if (mimics(subject)) node.setHeader('Subject', { prepared: true, foldLines: true, value: encoded(subject) });
+  // There is no other way to say how a name is written; a test holds that the library still asks here.
+  if (mimics(name)) Object.assign(node, { _encodeAddressName: encoded });
   return { from, to, bytes: mimeText(node) };
 }
+
+/**
+ * Whether a text could be read as an encoded word (RFC 2047). The library leaves a valid one in a subject as it is and
+ * puts one in a name between quotes, where some readers decode it all the same: a name would be shown that nobody saw.
+ */
+const mimics = (text: string): boolean => text.includes('=?');
+
+const encoded = (text: string): string => encodeWord(text, 'Q', 52);

@@ -35,9 +35,11 @@ export type SessionSettings = {
 
 /**
  * What `tls` means where it is left out: port 465 speaks TLS from the first byte (RFC 8314), a password is never sent in
- * the clear by default, and everything else takes the encryption that it can get.
+ * the clear by default, and everything else takes the encryption that it can get. With a user, `opportunistic` of an older
+ * configuration counts as `starttls`: `apply` refuses it, since it would give the password to whoever stands between.
  */
 export function tlsMode(account: SmtpAccount): SessionSettings['tls'] {
+  if (account.tls === 'opportunistic' && account.user !== undefined) return 'starttls';
   if (account.tls !== undefined) return account.tls;
   if (account.port === 465) return 'implicit';
   return account.user === undefined ? 'opportunistic' : 'starttls';

@@ -75,6 +75,24 @@ describe('The message', () => {
   });
 });
 
+describe('A text that looks like an encoded word', () => {
+  it.each([
+    '=?utf-8?Q?Your_bank?=',
+    'Order =?utf-8?B?QUJD?= is paid',
+    '=?utf-8?B?8J+YgA==?= =?utf-8?B?8J+YgA==?=',
+    'half =? of one',
+    `=?utf-8?Q?${'long'.repeat(40)}?=`,
+  ])('is shown as the text that it is, as subject and as name: %s', async (text) => {
+    await sender.send(message({ from: { name: text, address: 'shop@example.com' }, subject: text }), context());
+    const mail = await received();
+    expect(mail.subject).toBe(text);
+    expect(mail.from).toMatchObject({ name: text, address: 'shop@example.com' });
+    const raw = server.accepted.at(-1)?.raw ?? '';
+    expect(raw.slice(0, raw.indexOf('\r\n\r\n'))).not.toContain(text);
+    expect(raw.split('\r\n').every((line) => line.length <= 998)).toBe(true);
+  });
+});
+
 describe('What a server says is shown', () => {
   const hidden = {
     address: 'ann.reader@example.org',

@@ -145,6 +145,7 @@ describe('Encryption', () => {
     expect(tlsMode({ ...base, port: 465 })).toBe('implicit');
     expect(tlsMode({ ...base, user: 'shop' })).toBe('starttls');
     expect(tlsMode(base)).toBe('opportunistic');
+    expect(tlsMode({ ...base, tls: 'opportunistic', user: 'shop' })).toBe('starttls');
     expect(tlsMode({ ...base, port: 465, tls: 'none' })).toBe('none');
   });
 });

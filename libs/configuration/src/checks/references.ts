@@ -1,4 +1,12 @@
-import type { IntegrationBody, JwtProviderBody, NotificationBody, StreamBody } from '@carillon/domain';
+import type {
+  AccountBody,
+  DeploymentBody,
+  IntegrationBody,
+  JwtProviderBody,
+  NotificationBody,
+  StreamBody,
+} from '@carillon/domain';
+import { checkAccount, checkDeployment } from './accounts.ts';
 import { whereOf } from './expressions.ts';
 import { checkIntegration, checkIntegrationsOf } from './integrations.ts';
 import { checkName, type NamedKind, type Report, type Surroundings } from './names.ts';
@@ -15,6 +23,8 @@ export function checkReferences(
   report: Report,
 ): void {
   const { kind, workspace } = resource.ref;
+  if (kind === 'account') checkAccount(resource.body as AccountBody, [], source, report);
+  if (kind === 'deployment') checkDeployment(resource.body as DeploymentBody, source, report);
   if (kind === 'integration') checkIntegration(resource.body as IntegrationBody, source, report);
   if (kind === 'jwt_provider') checkJwtProvider(resource.body as JwtProviderBody, source, report);
   if (kind === 'stream') checkSecurity((resource.body as StreamBody).security, workspace, source, around, report);

@@ -38,10 +38,10 @@ export type FolderReading = {
 
 /** The part of the template renderer that checking needs. */
 export type TemplateCheck = {
-  check(
-    template: EmailTemplate,
-  ): readonly (Place & { readonly part: string; readonly message: string; readonly fix: string })[];
+  check(template: EmailTemplate): readonly TemplateRemark[];
+  warnings(template: EmailTemplate): readonly TemplateRemark[];
 };
+export type TemplateRemark = Place & { readonly part: string; readonly message: string; readonly fix: string };
 
 /** The part of the expression language that checking needs. */
 export type ExpressionCheck = {

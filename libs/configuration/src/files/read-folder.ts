@@ -43,8 +43,9 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   const work: Work = { read: [], salvaged: [], faults: [], warnings: [], names: new Map(), templates: new Map() };
   for (const path of [...files.keys()].toSorted()) sortIn(path, files.get(path) ?? '', work);
   for (const { workspace, name, parts } of work.templates.values()) {
-    const { source, email, faults } = readTemplate(workspace, name, parts, context.templates);
+    const { source, email, faults, warnings } = readTemplate(workspace, name, parts, context.templates);
     work.faults.push(...faults);
+    work.warnings.push(...warnings);
     if (source && email) keep(work, 'template', workspace, name, { email }, source);
   }
   checkWorkspaces(work, context);

@@ -1,7 +1,7 @@
 import type { EmailTemplate } from '@carillon/domain';
-import type { TemplateCheck } from './desired.ts';
+import type { TemplateCheck, TemplateRemark } from './desired.ts';
 import { fileOf } from './layout.ts';
-import { type FileFault, pathText } from './place.ts';
+import { type FileFault, type FileWarning, pathText } from './place.ts';
 import { readFile } from './read-file.ts';
 import type { YamlSource } from './yaml-source.ts';
 
@@ -12,6 +12,7 @@ export type ReadTemplate = {
   readonly source: YamlSource | null;
   readonly email: EmailTemplate | null;
   readonly faults: readonly FileFault[];
+  readonly warnings: readonly FileWarning[];
 };
 
 /** Puts the files of a template together and checks them as the renderer will read them. */
@@ -34,7 +35,7 @@ export function readTemplate(
   });
   if (parts.yaml === undefined) {
     const fault = whole('email.yaml is missing', 'a file with the subject', `write subject: … into ${file}`);
-    return { source: null, email: null, faults: [fault] };
+    return { source: null, email: null, faults: [fault], warnings: [] };
   }
   const read = readFile('email-template', file, parts.yaml);
   const faults = [...read.faults];
@@ -48,22 +49,24 @@ export function readTemplate(
     if (text?.trim() !== '') continue;
     faults.push({ ...whole(`${part} is empty`, 'a body', 'write it or remove the file'), file: `${folder}${part}` });
   }
-  if (faults.length > 0 || read.body === undefined) return { source: read.source, email: null, faults };
+  if (faults.length > 0 || read.body === undefined) return { source: read.source, email: null, faults, warnings: [] };
   const email: EmailTemplate = {
     ...read.body,
     ...(parts.html !== undefined && { html: parts.html }),
     ...(parts.text !== undefined && { text: parts.text }),
   };
-  for (const { part, line, column, message, fix } of templates.check(email)) {
+  const placed = ({ part, line, column, message, fix }: TemplateRemark): FileWarning => {
     const inYaml = part === 'subject' || part === 'from';
-    faults.push({
+    return {
       file: inYaml ? file : `${folder}${part === 'html' ? 'email.html' : 'email.txt'}`,
       path: inYaml ? pathText([part]) : '',
       ...(inYaml ? read.source.innerPlace([part], { line, column }) : { line, column }),
       message,
-      expected: 'a template that can be rendered',
       fix,
-    });
+    };
+  };
+  for (const fault of templates.check(email)) {
+    faults.push({ ...placed(fault), expected: 'a template that can be rendered' });
   }
-  return { source: read.source, email, faults };
+  return { source: read.source, email, faults, warnings: templates.warnings(email).map(placed) };
 }

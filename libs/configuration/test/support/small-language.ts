@@ -29,6 +29,8 @@ export const smallLanguage: ExpressionCheck = {
 
 /** Templates in which only {{§}} is wrong. */
 export const smallTemplates: TemplateCheck = {
+  warnings: ({ html }) =>
+    html?.includes('¿') ? [{ part: 'html', ...placeIn(html, html.indexOf('¿')), message: 'odd ¿', fix: 'look' }] : [],
   check: (template) =>
     (['subject', 'from', 'html', 'text'] as const).flatMap((part) => {
       const text = template[part] ?? '';

@@ -1,0 +1,95 @@
+import type { TemplateFault } from '@carillon/ports';
+import { placeOf, type Mustache, type Program } from './syntax.ts';
+
+/** Attributes whose value is an address that a reader may follow or load. */
+const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction', 'poster', 'background']);
+
+/** Where a place in HTML is, as far as values need it. `value`: text of the attribute's value stands before it. */
+type State = {
+  readonly in: 'text' | 'tag' | 'equals' | 'quoted' | 'bare';
+  readonly attribute: string;
+  readonly quote: string;
+  readonly value: boolean;
+};
+const OUTSIDE: State = { in: 'text', attribute: '', quote: '', value: false };
+const IN_TAG: State = { ...OUTSIDE, in: 'tag' };
+
+/**
+ * What may be meant in the attributes of a checked HTML part, and is dangerous with data of strangers: a link whose
+ * beginning is data and that does not go through `url`, and a value without quotes. One pass over the text.
+ */
+export function attributeWarnings(program: Program): readonly TemplateFault[] {
+  const warnings: TemplateFault[] = [];
+  const warn = (at: Mustache, message: string, fix: string): void =>
+    void warnings.push({ part: 'html', ...placeOf(at), message, fix });
+
+  function look({ body }: Program, before: State): State {
+    let state = before;
+    for (const statement of body) {
+      if (statement.type === 'ContentStatement') state = after(statement.value, state);
+      else if (statement.type === 'MustacheStatement') {
+        lookAt(statement, state);
+        if (state.in === 'equals') state = { ...state, in: 'bare', value: true };
+        if (state.in === 'quoted') state = { ...state, value: true };
+      } else if (statement.type === 'BlockStatement') {
+        const begun = state;
+        if (statement.program) state = look(statement.program, begun);
+        if (statement.inverse) look(statement.inverse, begun);
+      }
+    }
+    return state;
+  }
+
+  function lookAt(mustache: Mustache, { in: where, attribute, value }: State): void {
+    if (where === 'bare') {
+      warn(
+        mustache,
+        `the value of ${attribute} has no quotes, so a blank in the data starts an attribute of its own`,
+        `write ${attribute}="…" around it`,
+      );
+    }
+    const called = 'original' in mustache.path ? mustache.path.original : '';
+    if (where !== 'quoted' || value || !LINKS.has(attribute) || called === 'url') return;
+    warn(
+      mustache,
+      `where ${attribute} leads is data, so whoever sends the event chooses it, javascript: and data: included`,
+      `write ${attribute}="{{url …}}": it takes https alone; or write the beginning of the address into the template`,
+    );
+  }
+
+  look(program, OUTSIDE);
+  return warnings;
+}
+
+function after(text: string, before: State): State {
+  let state = before;
+  for (let at = 0; at < text.length; at += 1) state = step(text.charAt(at), text.charAt(at + 1), state);
+  return state;
+}
+
+function step(character: string, next: string, state: State): State {
+  const blank = /\s/.test(character);
+  switch (state.in) {
+    case 'text':
+      return character === '<' && /[A-Za-z]/.test(next) ? IN_TAG : state;
+    case 'tag':
+      if (character === '>') return OUTSIDE;
+      if (character === '=') return { ...state, in: 'equals' };
+      // A blank ends a name, unless its `=` is still to come.
+      return blank || character === '/'
+        ? { ...state, value: true }
+        : { ...state, attribute: `${state.value ? '' : state.attribute}${character.toLowerCase()}`, value: false };
+    case 'equals':
+      if (blank) return state;
+      if (character === '>') return OUTSIDE;
+      return character === '"' || character === "'"
+        ? { ...state, in: 'quoted', quote: character, value: false }
+        : { ...state, in: 'bare', value: true };
+    case 'quoted':
+      if (character === state.quote) return { ...IN_TAG, value: true };
+      return blank ? state : { ...state, value: true };
+    case 'bare':
+      if (character === '>') return OUTSIDE;
+      return blank ? IN_TAG : state;
+  }
+}

@@ -1,0 +1,47 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createTemplateRenderer } from '../src/index.ts';
+
+const renderer = createTemplateRenderer();
+afterAll(() => renderer.close());
+const warnings = (html: string): readonly string[] =>
+  renderer.warnings({ subject: 's', html }).map(({ line, column, message }) => `${line}:${column} ${message}`);
+
+describe('a link whose beginning is data', () => {
+  test.each([
+    ['<a href="{{link}}">', '1:10 where href leads is data'],
+    ["<a class=x href='{{link}}'>", '1:18 where href leads is data'],
+    ['<a\n  HREF = "{{link}}">', '2:11 where href leads is data'],
+    ['<a href=" {{link}}">', '1:11 where href leads is data'],
+    ['<img src="{{default image "x"}}">', '1:11 where src leads is data'],
+    ['<form action="{{to}}">', '1:15 where action leads is data'],
+    ['<a href="{{#if a}}{{b}}{{else}}{{url c}}{{/if}}">', '1:19 where href leads is data'],
+    ['<a href="{{#if a}}{{url b}}{{else}}{{c}}{{/if}}">', '1:36 where href leads is data'],
+    ['{{#each items}}<a href="{{link}}">{{/each}}', '1:25 where href leads is data'],
+  ])('is warned of: %s', (html, words) => {
+    expect(warnings(html)).toEqual([expect.stringContaining(words)]);
+  });
+
+  test.each([
+    '<a href="{{url link}}">{{name}}</a>',
+    '<a href="https://shop.example/{{order_id}}?to={{name}}">',
+    '<a href="{{url a}}#{{b}}">',
+    '<p title="{{name}}" data-href="{{x}}">{{link}}</p>',
+    '<p>a < b href="{{x}}"</p>',
+    '<p>href="{{x}}"</p>',
+    '<br/>{{x}}',
+  ])('is not: %s', (html) => {
+    expect(warnings(html)).toEqual([]);
+  });
+});
+
+test('data in a value without quotes is warned of, also where something stands before it', () => {
+  expect(warnings('<a href=https://shop.example/{{id}} title=x>')).toEqual([
+    '1:30 the value of href has no quotes, so a blank in the data starts an attribute of its own',
+  ]);
+  expect(warnings('<p class=a{{#if b}}{{c}}{{/if}}>')).toEqual([expect.stringContaining('the value of class')]);
+});
+
+test('a template with faults has no warnings, and a long one takes one pass', () => {
+  expect(warnings('<a href="{{link}}">{{{x}}}')).toEqual([]);
+  expect(warnings('<a href="'.repeat(5000))).toEqual([]);
+});
