@@ -1,0 +1,262 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFcmApi, type FcmApi, type FcmApiOptions, type PushContent } from '../src/index.ts';
+import { ACCOUNT, answer, startScriptedFcm } from './scripted-fcm.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const content: PushContent = {
+  title: 'Paid',
+  body: 'Order A-1',
+  image: null,
+  link: null,
+  data: {},
+  priority: null,
+  collapse: null,
+  androidChannel: null,
+  apnsSound: null,
+};
+let fcm: Awaited<ReturnType<typeof startScriptedFcm>>;
+const apis: FcmApi[] = [];
+beforeEach(async () => {
+  fcm = await startScriptedFcm();
+});
+afterEach(async () => {
+  await Promise.all(apis.splice(0).map((api) => api.close()));
+  await fcm.stop();
+});
+
+function open(options: Partial<FcmApiOptions> = {}): FcmApi {
+  const { url, trusted } = fcm;
+  const api = createFcmApi(ACCOUNT, {
+    url,
+    trusted,
+    guard: null,
+    now: () => NOW,
+    tokenAgent: fcm.tokens.agent,
+    ...options,
+  });
+  apis.push(api);
+  return api;
+}
+const never = (): AbortSignal => new AbortController().signal;
+const send = (api = open(), more: Partial<PushContent> = {}, signal = never()) =>
+  api.send({ token: 'abc:def', content: { ...content, ...more }, timeToLive: 60_000, now: NOW }, signal);
+
+const error = (status: number, errorCode: string, headers = {}) =>
+  answer(
+    status,
+    {
+      error: {
+        status: 'X',
+        message: 'said FCM',
+        details: [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }],
+      },
+    },
+    headers,
+  );
+
+describe('a push notification', () => {
+  it('is one POST with an access token of the account', async () => {
+    expect(await send()).toMatchObject({ verdict: 'accepted', providerId: 'projects/demo-app/messages/1' });
+    expect(fcm.received).toHaveLength(1);
+    expect(fcm.received[0]).toMatchObject({
+      path: '/v1/projects/demo-app/messages:send',
+      authorization: 'Bearer token-1',
+    });
+    expect(JSON.parse(fcm.received[0]?.body ?? '')).toMatchObject({ message: { token: 'abc:def' } });
+  });
+
+  it('shares connection and token with others', async () => {
+    const api = open();
+    const results = await Promise.all(Array.from({ length: 20 }, () => send(api)));
+    expect(results.every(({ verdict }) => verdict === 'accepted')).toBe(true);
+    expect([fcm.sessions(), fcm.tokens.asked()]).toEqual([1, 1]);
+  });
+
+  it('to a dead token suppresses it', async () => {
+    fcm.answers(error(404, 'UNREGISTERED'));
+    expect(await send()).toMatchObject({
+      verdict: 'refused_recipient',
+      suppress: true,
+      code: 'UNREGISTERED',
+      detail: 'said FCM',
+    });
+  });
+
+  it('over the wrong project suppresses nobody', async () => {
+    fcm.answers(answer(404, { error: { code: 404, status: 'NOT_FOUND', message: 'Requested entity was not found.' } }));
+    expect(await send()).toMatchObject({ verdict: 'refused_account', suppress: false, alert: true });
+  });
+
+  it('of another sender is one device’s affair, until most are', async () => {
+    const api = open();
+    fcm.answers(error(403, 'SENDER_ID_MISMATCH'));
+    const verdicts: string[] = [];
+    for (let each = 0; each < 11; each += 1) verdicts.push((await send(api)).verdict);
+    expect(verdicts.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => 'refused_recipient'));
+    expect(verdicts.at(-1)).toBe('refused_account');
+  });
+
+  it('that is throttled waits as FCM says, else a minute', async () => {
+    fcm.answers(error(429, 'QUOTA_EXCEEDED', { 'retry-after': '7' }));
+    expect(await send()).toMatchObject({ verdict: 'throttled', retryAt: NOW + 7_000 });
+    fcm.answers(error(429, 'QUOTA_EXCEEDED'));
+    expect(await send()).toMatchObject({ verdict: 'throttled', retryAt: NOW + 60_000 });
+  });
+
+  it.each(['UNAVAILABLE', 'INTERNAL'])('that meets %s is in doubt, and is not sent again', async (code) => {
+    fcm.answers(error(code === 'INTERNAL' ? 500 : 503, code));
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+    expect(fcm.received).toHaveLength(1);
+  });
+
+  it('whose token FCM no longer takes is refused, and the next asks for another', async () => {
+    const api = open();
+    fcm.answers(answer(401, { error: { status: 'UNAUTHENTICATED' } }));
+    expect(await send(api)).toMatchObject({ verdict: 'refused_account' });
+    fcm.answers(answer(200, { name: 'projects/demo-app/messages/2' }));
+    expect(await send(api)).toMatchObject({ verdict: 'accepted' });
+    expect(fcm.received.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('that is larger than FCM takes is not sent', async () => {
+    expect(await send(open(), { body: 'ü'.repeat(2_048) })).toMatchObject({ verdict: 'refused_content' });
+    expect(fcm.received).toHaveLength(0);
+  });
+
+  it.each([
+    ['refuses the account', 400, 'refused_account'],
+    ['has trouble of its own', 400 + 100, 'transient'],
+  ])('where Google %s was definitely not sent', async (_, status, verdict) => {
+    fcm.tokens.answers(status);
+    expect(await send()).toMatchObject({ verdict });
+    expect(fcm.received).toHaveLength(0);
+  });
+
+  it('where Google cannot be reached was definitely not sent', async () => {
+    await fcm.tokens.stop();
+    expect(await send()).toMatchObject({ verdict: 'transient' });
+  });
+
+  it('with a key that cannot be read parks the account', async () => {
+    const broken = { ...ACCOUNT, private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n' };
+    const api = createFcmApi(broken, { url: fcm.url, trusted: [], guard: null, now: () => NOW });
+    apis.push(api);
+    expect(await send(api)).toMatchObject({ verdict: 'refused_account', alert: true });
+  });
+
+  it('that was stopped before it was begun was not sent', async () => {
+    expect(await send(open(), {}, AbortSignal.abort())).toMatchObject({ verdict: 'transient', code: 'stopped' });
+    expect(fcm.received).toHaveLength(0);
+  });
+});
+
+describe('a connection to FCM', () => {
+  const resetWith = (code: number) => (stream: ServerHttp2Stream) => stream.close(code);
+  const REFUSED_STREAM = 7;
+  const INTERNAL_ERROR = 2;
+
+  it('that nobody listens at, or that is no HTTP/2, was no attempt', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((done) => closed.close(done));
+    expect(await send(open({ url: `https://localhost:${port}` }))).toMatchObject({ verdict: 'transient' });
+    expect(await send(open({ trusted: [] }))).toMatchObject({ verdict: 'transient', alert: true });
+  });
+
+  it('that refuses the stream was no attempt', async () => {
+    fcm.answers(resetWith(REFUSED_STREAM));
+    expect(await send()).toMatchObject({ verdict: 'transient' });
+  });
+
+  it('that resets the stream otherwise leaves a doubt', async () => {
+    fcm.answers(resetWith(INTERNAL_ERROR));
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('whose socket is destroyed leaves a doubt, though no error says so', async () => {
+    fcm.answers((stream) => stream.session?.socket.destroy());
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('that ends in the midst of an answer leaves a doubt', async () => {
+    fcm.answers((stream) => {
+      stream.respond({ ':status': 200 });
+      stream.write('{"name":', () => stream.session?.socket.destroy());
+    });
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('that goes away below our stream was no attempt; above it, a doubt', async () => {
+    const api = open();
+    // Node's server has no way to name stream 0, so the stream below ours is one that was answered.
+    expect(await send(api)).toMatchObject({ verdict: 'accepted' });
+    fcm.answers((stream) => {
+      stream.session?.goaway(0, stream.id === undefined ? 0 : stream.id - 2);
+      stream.session?.destroy();
+    });
+    expect(await send(api)).toMatchObject({ verdict: 'transient' });
+    fcm.answers((stream) => {
+      stream.session?.goaway(0, stream.id);
+      stream.session?.destroy();
+    });
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('that answers with 200 and no name of a message leaves a doubt', async () => {
+    fcm.answers(answer(200, '<html>Welcome to the network</html>'));
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('that answers too late or too much leaves a doubt', async () => {
+    fcm.answers(() => undefined);
+    expect(await send(open({ timeouts: { answer: 50 } as never }))).toMatchObject({ verdict: 'ambiguous' });
+    fcm.answers(answer(200, 'x'.repeat(300_000)));
+    expect(await send()).toMatchObject({ verdict: 'ambiguous' });
+  });
+
+  it('is opened again for the next message after it has ended', async () => {
+    const api = open();
+    expect(await send(api)).toMatchObject({ verdict: 'accepted' });
+    fcm.answers((stream) => stream.session?.socket.destroy());
+    expect(await send(api)).toMatchObject({ verdict: 'ambiguous' });
+    fcm.answers(answer(200, { name: 'projects/demo-app/messages/2' }));
+    expect(await send(api)).toMatchObject({ verdict: 'accepted' });
+    expect(fcm.sessions()).toBe(2);
+  });
+
+  it('of a workspace’s own account is asked of the guard', async () => {
+    const refused = { reason: 'refused_address' as const, detail: '' };
+    const guard = { resolve: () => Promise.resolve({ ok: false as const, error: refused }) };
+    expect(await send(open({ guard }))).toMatchObject({ verdict: 'transient', alert: true });
+    expect(fcm.sessions()).toBe(0);
+  });
+});
+
+describe('a check of the account', () => {
+  const badToken = answer(400, {
+    error: {
+      status: 'INVALID_ARGUMENT',
+      details: [
+        { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field: 'message.token' }] },
+        { '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: 'INVALID_ARGUMENT' },
+      ],
+    },
+  });
+
+  it('sends to nobody', async () => {
+    fcm.answers(badToken);
+    expect(await open().check(never())).toEqual({ ok: true, detail: 'FCM takes messages of project demo-app' });
+    expect(JSON.parse(fcm.received[0]?.body ?? '')).toMatchObject({ validateOnly: true });
+  });
+
+  it('says why it fails', async () => {
+    fcm.answers(answer(403, { error: { status: 'PERMISSION_DENIED', message: 'Permission denied on project' } }));
+    expect(await open().check(never())).toEqual({ ok: false, detail: 'Permission denied on project' });
+    fcm.tokens.answers(400);
+    expect(await open().check(never())).toEqual({ ok: false, detail: 'Google refuses the service account (400).' });
+  });
+});
