@@ -6,18 +6,33 @@ import { correlationOf, createFrames, limitVersions, readdress, requestHead } fr
 export const KAFKA_API = {
   produce: 0,
   fetch: 1,
+  listOffsets: 2,
   metadata: 3,
+  offsetCommit: 8,
   findCoordinator: 10,
   joinGroup: 11,
   heartbeat: 12,
+  leaveGroup: 13,
+  syncGroup: 14,
   apiVersions: 18,
+  createTopics: 19,
+  initProducerId: 22,
+  describeConfigs: 32,
 } as const;
 
 /**
  * What becomes of a request. `lose-answer`: the broker does it, its answer is swallowed and the connection cut.
  * `cut-before`: the broker never hears of it. `cut-within`: it gets half. `silence`: it does it, and nobody ever answers.
+ * `answered`: the broker does it, and after so much of its answer, from 0 to 1, the connection ends or is reset.
  */
-export type RequestFate = 'pass' | 'lose-answer' | 'cut-before' | 'cut-within' | 'silence' | { readonly delay: number };
+export type RequestFate =
+  | 'pass'
+  | 'lose-answer'
+  | 'cut-before'
+  | 'cut-within'
+  | 'silence'
+  | { readonly delay: number }
+  | { readonly answered: number; readonly by: 'end' | 'reset' };
 
 /** Stands between a client and its brokers and lets the network misbehave, request by request. */
 export type KafkaProxy = {
@@ -33,6 +48,7 @@ export type KafkaProxy = {
   stop(): Promise<void>;
 };
 
+const READ_WITHIN = 5;
 const NAMES_BROKERS = new Set<number>([KAFKA_API.metadata, KAFKA_API.findCoordinator]);
 
 export async function startKafkaProxy(brokers: readonly string[]): Promise<KafkaProxy> {
@@ -83,6 +99,13 @@ export async function startKafkaProxy(brokers: readonly string[]): Promise<Kafka
         let answer = frame;
         if (asked && NAMES_BROKERS.has(asked.apiKey)) answer = readdress(frame, addresses);
         if (asked?.apiKey === KAFKA_API.apiVersions) answer = limitVersions(frame, proxy.age);
+        if (typeof fate === 'object' && 'answered' in fate) {
+          const part = answer.subarray(0, Math.floor(answer.length * fate.answered));
+          if (fate.by === 'end') client.end(part, cut);
+          // A while later: whoever is reset at once may not get to read what came before.
+          else client.write(part, () => setTimeout(() => client.resetAndDestroy(), READ_WITHIN));
+          return;
+        }
         if (typeof fate === 'object') setTimeout(() => client.write(answer), fate.delay);
         else client.write(answer);
       }

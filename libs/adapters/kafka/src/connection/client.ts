@@ -5,6 +5,7 @@ import { readWantedRecords } from '../reading/fetch-response.ts';
 import { fetchFromLeadersOnly } from './leader-only-fetch.ts';
 import { checkBrokers, REQUEST_TIMEOUT, type KafkaConnection, type KafkaLogLine, type KafkaTls } from './options.ts';
 import { quietenPollingTimer } from './polling-timer.ts';
+import { readWholeAnswers } from './whole-answers.ts';
 
 /** Short, because whoever calls has a deadline and begins anew with another client. */
 export const FEW_RETRIES: RetryOptions = {
@@ -43,6 +44,7 @@ export type ClientSettings = {
 export function createClient(connection: KafkaConnection, retry: RetryOptions = FEW_RETRIES): KafkaClient {
   checkBrokers(connection.brokers);
   quietenPollingTimer();
+  readWholeAnswers();
   fetchFromLeadersOnly();
   readWantedRecords();
   const sockets = new Set<Socket>();

@@ -1,11 +1,16 @@
 /**
  * What this adapter uses of kafkajs beyond its public types: the class that finds brokers and speaks the protocol with
- * them, the queue of a connection, and the fetch and produce requests. Their shapes are given where they are used. The version is pinned, and the
+ * them, a connection and its queue, and the fetch and produce requests. Their shapes are given where they are used. The version is pinned, and the
  * contract suite runs on real brokers.
  */
 declare module 'kafkajs/src/cluster/index.js' {
   const Cluster: unknown;
   export = Cluster;
+}
+
+declare module 'kafkajs/src/network/connection.js' {
+  const Connection: unknown;
+  export = Connection;
 }
 
 declare module 'kafkajs/src/network/requestQueue/index.js' {

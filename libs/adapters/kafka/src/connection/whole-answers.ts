@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net';
+import { messageOf } from '@carillon/kernel';
+import connectionClass from 'kafkajs/src/network/connection.js';
+
+/** A connection of kafkajs: it outlives its sockets, and sets one up anew whenever it is asked for and has none. */
+export type ReusedConnection = {
+  socket?: Socket;
+  connect(): Promise<unknown>;
+  processData(bytes: Buffer): void;
+  /** What came and was not read yet. Nothing, as long as it is given whole answers. */
+  chunks: Buffer[];
+  /** Set while it signs in. A broker older than 1.0 then sends bytes without an answer's form. */
+  readonly authHandlers: object | null;
+  readonly authExpectResponse: boolean;
+};
+
+/** Bytes of the length that stands before each answer, and of the number of its request, which the length counts. */
+const LENGTH = 4;
+const NUMBER = 4;
+/** Far more than any answer to our requests. What says it is longer is no answer of a broker. */
+const LONGEST_ANSWER = 256 * 1024 * 1024;
+
+let whole = false;
+
+/**
+ * kafkajs 2.2.4 keeps what came of an answer when its connection ends, and reads the next socket's bytes as the rest of it. Answers
+ * are then read at the wrong place: requests wait for their time-out, an exception is thrown where nobody catches it, or four bytes in
+ * the midst of an answer pass for the number of a request. From now on, in this process:
+ *
+ * - each socket is read from its first byte, answer by answer;
+ * - what an earlier socket still says is dropped;
+ * - bytes that are no answer end their socket, and with it the requests that wait for it, never the process.
+ *
+ * So an answer confirms only the request whose number the broker wrote at its beginning. Numbers are counted on over all
+ * sockets of a connection, so no request of an earlier socket has the number of a later one. Done once per process.
+ */
+export function readWholeAnswers(): void {
+  if (whole) return;
+  whole = true;
+  const { prototype } = connectionClass as { readonly prototype: ReusedConnection };
+  prototype.connect = connectAnew(prototype.connect);
+}
+
+/** `connect` as kafkajs has it sets `socket` and listens to it before it returns. Exported for the test, which needs both. */
+export function connectAnew(connect: (this: ReusedConnection) => Promise<unknown>): ReusedConnection['connect'] {
+  return function connectWithNothingLeft(this: ReusedConnection): Promise<unknown> {
+    const before = this.socket;
+    const connecting = connect.call(this);
+    const { socket } = this;
+    if (socket !== undefined && socket !== before) readFromItsFirstByte(this, socket);
+    return connecting;
+  };
+}
+
+function readFromItsFirstByte(connection: ReusedConnection, socket: Socket): void {
+  const answersIn = createAnswers();
+  const read = (bytes: Buffer): void => {
+    connection.chunks = [];
+    connection.processData(bytes);
+  };
+  socket.removeAllListeners('data');
+  socket.on('data', (bytes: Buffer) => {
+    if (connection.socket !== socket || socket.destroyed) return;
+    try {
+      if (connection.authHandlers !== null && !connection.authExpectResponse) read(bytes);
+      else for (const answer of answersIn(bytes)) read(answer);
+    } catch (cause) {
+      socket.destroy(new Error(`the broker sent what is no answer of Kafka: ${messageOf(cause)}`, { cause }));
+    }
+  });
+}
+
+/** Cuts the bytes of one socket into answers, each with its length before it. Throws where a length cannot be one. */
+function createAnswers(): (bytes: Buffer) => readonly Buffer[] {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let needed = LENGTH;
+  return (bytes) => {
+    pieces.push(bytes);
+    held += bytes.length;
+    if (held < needed) return [];
+    let rest = pieces.length === 1 ? bytes : Buffer.concat(pieces);
+    const answers: Buffer[] = [];
+    for (needed = LENGTH; rest.length >= needed; needed = LENGTH) {
+      const length = rest.readInt32BE(0);
+      if (length < NUMBER || length > LONGEST_ANSWER) throw new RangeError(`a length of ${length} bytes`);
+      needed = LENGTH + length;
+      if (rest.length < needed) break;
+      answers.push(rest.subarray(0, needed));
+      rest = rest.subarray(needed);
+    }
+    pieces = rest.length === 0 ? [] : [rest];
+    held = rest.length;
+    return answers;
+  };
+}
