@@ -14,6 +14,7 @@ const root = resolve(import.meta.dirname, '..');
 export const ENTRIES = {
   carillon: 'apps/cli/bin/carillon.js',
   'health-check': 'apps/cli/src/health-check.ts',
+  'embedded-page-check': 'libs/adapters/embedded/src/damage/check-thread.ts',
   'embedded-writer': 'libs/adapters/embedded/src/writing/thread.ts',
   'template-worker': 'libs/adapters/handlebars/src/worker.ts',
 };

@@ -42,6 +42,7 @@ export const ERRORS = {
   port_in_use: { status: 500, title: 'The port is in use' },
   data_locked: { status: 500, title: 'Another process holds the data folder' },
   data_copied: { status: 500, title: 'The data folder was copied while it was in use' },
+  data_damaged: { status: 500, title: 'The data folder is damaged' },
   data_version: { status: 500, title: 'The data folder was written by another version' },
   store_differs: { status: 500, title: 'The database is not set up as Carillon needs it' },
   wrong_log: { status: 500, title: 'Stored positions belong to another log' },

@@ -67,6 +67,7 @@ describe('Every command', () => {
         'doctor',
         'backup',
         'restore',
+        'mend',
         'move export',
         'move import',
       ]),

@@ -5,6 +5,7 @@ import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint } from '../output.ts';
 import { answer, command } from './answering.ts';
 import { integrationShowCommand } from './cohorts.ts';
+import { mendCommand } from './mend.ts';
 import { restoreCommand } from './restore.ts';
 
 export const showChecks = (body: CheckBody): string =>
@@ -74,4 +75,5 @@ export function operationCommands(program: Command): void {
   );
 
   restoreCommand(program);
+  mendCommand(program);
 }

@@ -45,7 +45,7 @@ describe('The doctor', () => {
   it('finds all well where it is', async () => {
     const steps = await diagnose(backend, keys, systemClock);
     expect(names(steps, false)).toEqual([]);
-    expect(names(steps, true)).toEqual(['data file', 'free disk', 'keys', 'in doubt', ...LAG, 'clock']);
+    expect(names(steps, true)).toEqual(['data file', 'data pages', 'free disk', 'keys', 'in doubt', ...LAG, 'clock']);
   });
 
   it('asks nobody who is known to be away, and all others', async () => {

@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
+import { openEmbedded, type Embedded, type PageState } from '@carillon/adapter-embedded';
 import { checkSteps, type Check } from '@carillon/control';
-import { isCarillonError, messageOf } from '@carillon/kernel';
+import { formatInstant, isCarillonError, messageOf } from '@carillon/kernel';
+import type { ReadinessCheck } from '@carillon/runtime';
 import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 
@@ -14,7 +15,7 @@ export async function openEmbeddedBackend({ settings, clock, holder }: BackendOp
     kind: 'embedded',
     place: `embedded, data in ${dataDir}`,
     alone: true,
-    readiness: () => [],
+    readiness: () => [fileReadiness(data)],
     checks: () => checkSteps('data file', () => diskChecks(dataDir, data)),
     backup: (file) => data.backup(file),
     async applyRetention(now) {
@@ -36,17 +37,51 @@ async function openFolder(dataDir: string, open: () => Promise<Embedded>): Promi
   }
 }
 
+/** The check of `/readyz` that says whether the data file takes what is written. */
+export const DATA_FILE = 'data file';
+
+/**
+ * Not ready while nothing can be written: the disk is full, or the file is damaged. A process that nobody sends events to any more writes little,
+ * so that each look also tries whether writing works again.
+ */
+export function fileReadiness(data: Pick<Embedded, 'health' | 'probe'>): ReadinessCheck {
+  const { damaged, failing, pages } = data.health();
+  if (failing !== null && damaged === null) void data.probe();
+  const looking =
+    pages.kind === 'being looked at' ? `, its pages are being looked at since ${formatInstant(pages.since)}` : '';
+  const why = damaged ?? failing;
+  return { name: DATA_FILE, ok: why === null, detail: why ?? `takes what is written${looking}` };
+}
+
 const MIB = 1024 * 1024;
 const mib = (bytes: number): string => `${Math.ceil(bytes / MIB)} MiB`;
 /** Less free disk than this is worth a word. */
 const LEAST_FREE = 512 * MIB;
 
+/** Less than a step of the doctor may take. A larger file is looked at on; whoever asks again is told. */
+const PAGES_WITHIN = 3_000;
+
+function pageCheck(pages: PageState): Check {
+  const step = 'data pages';
+  if (pages.kind === 'damaged') {
+    return {
+      step,
+      ok: false,
+      detail: `damaged: ${pages.damages.join('; ')}. Restore a backup: npx carillon restore FILE --data-dir NEW`,
+    };
+  }
+  if (pages.kind === 'not seen') return { step, ok: false, detail: `could not be looked at: ${pages.why}` };
+  if (pages.kind === 'whole') return { step, ok: true, detail: 'whole' };
+  return { step, ok: true, detail: 'being looked at, which takes a while for a file of this size: ask again' };
+}
+
 async function diskChecks(dataDir: string, data: Embedded): Promise<Check[]> {
   const { fileBytes, walBytes } = data.stats();
-  const disk = await statfs(dataDir);
+  const [disk, pages] = await Promise.all([statfs(dataDir), data.lookAtPages(PAGES_WITHIN)]);
   const free = disk.bavail * disk.bsize;
   return [
     { step: 'data file', ok: true, detail: `${mib(fileBytes)}, write-ahead log ${mib(walBytes)}, in ${dataDir}` },
+    pageCheck(pages),
     { step: 'free disk', ok: free >= LEAST_FREE, detail: `${mib(free)} free` },
   ];
 }

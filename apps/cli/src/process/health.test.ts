@@ -16,7 +16,8 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
       },
       backend: {
         ledger: { countByState: async () => ({}) },
-        readiness: () => ['Kafka', 'database'].map((name) => ({ name, ok: !away.includes(name), detail: '' })),
+        readiness: () =>
+          ['Kafka', 'data file', 'database'].map((name) => ({ name, ok: !away.includes(name), detail: '' })),
       },
       configuration: {
         current: () => expect.fail('readiness asks for its age only'),
@@ -42,6 +43,7 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
 it('a gateway takes events without the database and whatever stands still, and shows both', async () => {
   expect(await whatDecides('gateway', ['database', 'partitions'])).toEqual([]);
   expect(await whatDecides('gateway', ['Kafka'])).toEqual(['Kafka']);
+  expect(await whatDecides('gateway', ['data file'])).toEqual(['data file']);
   expect(await whatDecides('gateway', ['configuration'])).toEqual(['configuration']);
 });
 

@@ -5,13 +5,17 @@ import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
 import type { FollowedConfiguration } from '@carillon/stages';
 import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
+import { DATA_FILE } from './embedded-backend.ts';
 import type { ProcessSettings } from './settings.ts';
 import type { Watches } from './watches.ts';
 
 const OPEN_STATES: readonly DeliveryState[] = ['WAITING', 'SENDING', 'IN_DOUBT'];
 
-/** Events need the log and a fresh configuration, which comes from the log: without the rest the gateway still takes them. */
-const DECIDE_FOR_GATEWAY: ReadonlySet<string> = new Set(['configuration', 'Kafka']);
+/**
+ * Events need the log (Kafka, or the data file of this machine) and a fresh configuration, which comes from the log: without the
+ * rest the gateway still takes them.
+ */
+const DECIDE_FOR_GATEWAY: ReadonlySet<string> = new Set(['configuration', 'Kafka', DATA_FILE]);
 
 /** What `/readyz` and `/metrics` of each role say about this process. Gauges are read when somebody asks. */
 export function createHealth(

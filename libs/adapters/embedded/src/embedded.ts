@@ -1,11 +1,14 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { ID_PREFIXES, type Duration, type Instant } from '@carillon/kernel';
+import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, SchemaRegistry, Stores } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
+import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
+import { cutShort } from './damage/look-at-file.ts';
+import { refuseDamagedWal } from './damage/look-at-wal.ts';
 import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
-import { lockFolder } from './folder-lock.ts';
+import { lockFolder, type FolderLock } from './folder-lock.ts';
 import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
 import { appendJoint } from './log/packed-records.ts';
 import { openReader, type Reader } from './reader.ts';
@@ -38,6 +41,11 @@ export type EmbeddedOptions = {
   readonly maxQueueBytes?: number;
   /** Size that the data file may have at most; beyond it writes are refused as `log_unavailable` until there is room. */
   readonly maxFileBytes?: number;
+  /**
+   * How long opening waits for the look at all pages that follows anything but a clean stop, 5 s by default. A larger file is looked at on, while
+   * work goes on; damage that is found then ends all reading and writing.
+   */
+  readonly pageCheckPatience?: Duration;
   /** How long a write waits where some other program has locked the data file. */
   readonly busyTimeout?: Duration;
 };
@@ -46,6 +54,14 @@ export type EmbeddedStats = WriterStats & {
   readonly fileBytes: number;
   /** The write-ahead log beside it: grows while a reader holds on to an old state. */
   readonly walBytes: number;
+};
+
+export type EmbeddedHealth = {
+  readonly pages: PageState;
+  /** In words with the way out, where the data file is damaged: then it takes no more, and nothing is read of it. */
+  readonly damaged: string | null;
+  /** Why the last write failed; null while writing works. */
+  readonly failing: string | null;
 };
 
 /** The backend of a single machine: log and stores in one file, for one process at a time. */
@@ -61,31 +77,43 @@ export type Embedded = Stores & {
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
   backup(file: string): Promise<void>;
   readonly stats: () => EmbeddedStats;
+  /** Looks at all pages of the data file; answers what is known after `patience` at the latest, and goes on by itself. */
+  lookAtPages(patience: Duration): Promise<PageState>;
+  /** What is known of the pages, and whether reading and writing work. */
+  health(): EmbeddedHealth;
+  /** Writes a little, to see whether writing works again. Never rejects. */
+  probe(): Promise<void>;
   /** Ends the consumers, finishes what is queued, lets go of the folder. Safe to call twice. */
   close(): Promise<void>;
 };
 
 const BUSY_TIMEOUT = 5000;
+const PAGE_CHECK_PATIENCE = 5000;
+const PROBE = 'data file';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const freshLogId = (): string =>
   ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('');
 
 /** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
-const threadEntry = (): URL =>
-  import.meta.url.endsWith('.ts')
-    ? new URL('./writing/thread.ts', import.meta.url)
-    : new URL('./embedded-writer.js', import.meta.url);
+const threadEntry = (source: string, bundled: string): URL =>
+  new URL(import.meta.url.endsWith('.ts') ? source : bundled, import.meta.url);
 
 /**
  * Opens the data folder, making it if it is not there. Rejects with CarillonError `data_locked` where another process has
- * it and `data_version` where this program cannot read it.
+ * it, `data_version` where another version wrote it, and `data_damaged` where file or write-ahead log are damaged; then
+ * nothing of it was changed.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const files = dataFiles(options.dataDir);
   makeFolder(options.dataDir);
+  const missing = cutShort(files.database, files.keys);
+  if (missing !== null) throw damage(options.dataDir, missing);
+  const hadLog = existsSync(`${files.database}-wal`);
   const lock = lockFolder(options.dataDir, options.holder ?? 'carillon', options.clock.now());
   const busyTimeout = options.busyTimeout ?? BUSY_TIMEOUT;
+  let damaged: string | null = null;
   try {
+    refuseDamagedWal(options.dataDir, files.database);
     makePrivateFile(files.database);
     const workerData: WriterSettings = {
       file: files.database,
@@ -99,35 +127,84 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       clock: options.clock,
       maxQueueBytes: options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES,
       joints: { 'log.append': appendJoint },
-      start: () => new Worker(threadEntry(), { workerData, execArgv: [], name: 'carillon-writer' }),
+      start: () =>
+        new Worker(threadEntry('./writing/thread.ts', './embedded-writer.js'), {
+          workerData,
+          execArgv: [],
+          name: 'carillon-writer',
+        }),
+      damage: { known: () => damaged, found: foundDamage },
     });
-    await writer.open();
+    const pages = createPageCheck(
+      options.clock,
+      () =>
+        new Worker(threadEntry('./damage/check-thread.ts', './embedded-page-check.js'), {
+          workerData: files.database,
+          execArgv: [],
+          name: 'carillon-page-check',
+        }),
+      foundDamage,
+    );
     try {
-      return assemble(options, writer, openReader(files.database, busyTimeout), lock);
+      await writer.open();
+      if (hadLog || !lock.afterCleanStop) await pages.look(options.pageCheckPatience ?? PAGE_CHECK_PATIENCE);
+      if (damaged !== null) throw new CarillonError('data_damaged', damaged);
+      const reader = openReader(files.database, busyTimeout, { known: () => damaged, found: foundDamage });
+      return assemble(options, { writer, reader, lock, pages, damaged: () => damaged });
     } catch (error) {
+      await pages.close();
       await writer.close();
-      throw error;
+      throw isCarillonError(error) && error.code === 'data_damaged' && damaged === null
+        ? damage(options.dataDir, error.detail)
+        : error;
     }
   } catch (error) {
-    lock.release();
+    // The next start is to look at the pages again.
+    if (isCarillonError(error) && error.code === 'data_damaged') lock.abandon();
+    else lock.release();
     throw error;
+  }
+
+  /** The first words stay: what fails later fails because of it. */
+  function foundDamage(what: string): string {
+    damaged ??= damage(options.dataDir, what).detail;
+    return damaged;
   }
 }
 
+const damage = (dataDir: string, what: string): CarillonError =>
+  new CarillonError(
+    'data_damaged',
+    `the data file in ${dataDir} is damaged (${what}). Nothing is taken, sent or changed any more. Look at the disk, keep the folder, and restore a ` +
+      'backup into a new one: npx carillon restore FILE --data-dir NEW',
+  );
+
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock: { release(): void }): Embedded {
+type Opened = {
+  readonly writer: Writer;
+  readonly reader: Reader;
+  readonly lock: FolderLock;
+  readonly pages: PageCheck;
+  readonly damaged: () => string | null;
+};
+
+function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damaged }: Opened): Embedded {
   const { database, keys } = dataFiles(options.dataDir);
   const log = createEventLog(reader, writer.writes());
   let closed: Promise<void> | null = null;
   async function close(): Promise<void> {
     await log.stop();
+    await pages.close();
     await writer.drain();
     // The writer is to be the last one at the file: then it leaves one file, without a write-ahead log beside it.
     reader.close();
     await writer.close();
-    lock.release();
+    // Damage is no clean end: the next start is to look at the pages again.
+    if (damaged() === null) lock.release();
+    else lock.abandon();
   }
+  const leases = createLeaseStore(writer.writes());
   return {
     log,
     checkpoints: createCheckpointStore(reader, writer.writes()),
@@ -138,7 +215,7 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
-    leases: createLeaseStore(writer.writes()),
+    leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
@@ -148,6 +225,13 @@ function assemble(options: EmbeddedOptions, writer: Writer, reader: Reader, lock
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     backup: (file) => writeBackup(database, keys, file),
     stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),
+    lookAtPages: (patience) => pages.look(patience),
+    health: () => ({ pages: pages.state(), damaged: damaged(), failing: writer.stats().failing }),
+    async probe() {
+      const now = options.clock.now();
+      // A lease that is over when it begins: a row is written, and nobody is kept from anything.
+      await leases.acquire(PROBE, PROBE, now, now).catch(() => undefined);
+    },
     close() {
       closed ??= close();
       return closed;

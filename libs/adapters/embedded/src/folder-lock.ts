@@ -31,6 +31,14 @@ export type Holder = {
 /** What a file keeps while it is written and renamed, and a copy does not have. */
 type FileIdentity = { readonly inode: string; readonly bornNs: string };
 
+export type FolderLock = {
+  /** Whoever had the folder before let go of it in order, or nobody had it. */
+  readonly afterCleanStop: boolean;
+  release(): void;
+  /** Lets go of it as a crash would: whoever comes next sees that the stop was not clean. */
+  abandon(): void;
+};
+
 const SQLITE_BUSY = 5;
 
 /**
@@ -39,7 +47,7 @@ const SQLITE_BUSY = 5;
  * that the operating system drops with the process, whatever ends it, so that nobody ever has to remove a stale one.
  * The lock file is opened by SQLite alone: closing it by any other handle in this process would let go of the lock.
  */
-export function lockFolder(dataDir: string, what: string, now: Instant): { release(): void } {
+export function lockFolder(dataDir: string, what: string, now: Instant): FolderLock {
   const { lock, holder, database } = dataFiles(dataDir);
   makePrivateFile(lock);
   const db = new DatabaseSync(lock, { timeout: 0 });
@@ -60,10 +68,14 @@ export function lockFolder(dataDir: string, what: string, now: Instant): { relea
   const dataFile = identityOf(statSync(database, { bigint: true }));
   writeHolder(holder, { pid: process.pid, host: hostname(), startedAt: formatInstant(now), what, dataFile });
   return {
+    afterCleanStop: before === null,
     release() {
       if (!db.isOpen) return;
       rmSync(holder, { force: true });
       db.close();
+    },
+    abandon() {
+      if (db.isOpen) db.close();
     },
   };
 }

@@ -1,4 +1,12 @@
-export { openEmbedded, type Embedded, type EmbeddedOptions, type EmbeddedStats } from './embedded.ts';
+export { mendFolder, type Mended } from './damage/mend.ts';
+export type { PageState } from './damage/page-check.ts';
+export {
+  openEmbedded,
+  type Embedded,
+  type EmbeddedHealth,
+  type EmbeddedOptions,
+  type EmbeddedStats,
+} from './embedded.ts';
 export type { EmbeddedLog } from './log/event-log.ts';
 export type { CarriedOver } from './restore/carry-over.ts';
 export type { Outstanding, Span } from './restore/outstanding.ts';

@@ -85,7 +85,7 @@ describe('the data file', () => {
     folder.remove();
     mkdirSync(folder.path);
     writeFileSync(file(), 'not a database, '.repeat(1000));
-    expect((await refusal()).code).toBe('data_version');
+    expect((await refusal()).code).toBe('data_damaged');
   });
 
   it('without the unique index on slots is refused', async () => {

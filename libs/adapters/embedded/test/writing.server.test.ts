@@ -44,6 +44,7 @@ async function openWriter() {
     clock: wallClock,
     maxQueueBytes: 1_000_000,
     joints: {},
+    damage: { known: () => null, found: (what) => what },
     start() {
       const entry = new URL('../src/writing/thread.ts', import.meta.url);
       const thread = new Worker(entry, { workerData: settings, execArgv: [] });

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { moveTo, type Delivery, type Moment } from '@carillon/domain';
 import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
+import { refuseDamagedWal } from '../damage/look-at-wal.ts';
 import { dataFiles } from '../data-folder.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
@@ -38,6 +39,8 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
   const lock = lockFolder(newer, 'carillon restore', moment.now);
   let db: DatabaseSync | null = null;
   try {
+    // What the damage hides was sent, and would be sent again.
+    refuseDamagedWal(newer, database);
     db = new DatabaseSync(database, { readOnly: true });
     const source = statementsOf(db);
     const lost = compare(sql, source, newer);

@@ -11,6 +11,11 @@ const REQUEST_FAULTS: ReadonlySet<number> = new Set([
 export const resultCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
 
+const DAMAGED: ReadonlySet<number> = new Set([11 /* corrupt */, 26 /* not a database */]);
+
+/** The file itself is damaged: no repetition helps, and writing on could make it worse. */
+export const blamesFile = (error: unknown): boolean => DAMAGED.has(resultCode(error));
+
 const blamesStorage = (error: unknown): boolean => resultCode(error) !== 0 && !REQUEST_FAULTS.has(resultCode(error));
 
 export const failureOf = (error: unknown): Failure =>

@@ -42,6 +42,9 @@ export type WriterSettings = {
   readonly maxFileBytes: number | null;
 };
 
+/** What this process knows of damage of the data file. `found` answers the words for it: those of the first damage. */
+export type DamageKnown = { known(): string | null; found(what: string): string };
+
 export type ToWriter =
   | {
       readonly kind: 'batch';

@@ -3,7 +3,7 @@
  * to wait with it. It answers a batch after its COMMIT returned.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { CarillonError, messageOf } from '@carillon/kernel';
+import { CarillonError, isCarillonError, messageOf } from '@carillon/kernel';
 import { openForWriting, type WritableFile } from './writable-file.ts';
 import { failureOf } from './commit.ts';
 import type { FromWriter, Reply, ToWriter, WriterSettings } from './protocol.ts';
@@ -15,6 +15,13 @@ const answer = (message: FromWriter): void => port.postMessage(message);
 
 let file: WritableFile | null = null;
 
+const isDamage = (error: unknown): boolean => isCarillonError(error) && error.code === 'data_damaged';
+const passing = (cause: unknown): CarillonError =>
+  new CarillonError(
+    'log_unavailable',
+    `writing to the data file failed (${messageOf(cause)}); free disk space or look at the disk, it goes on by itself`,
+  );
+
 /** After a failure of the storage the connection is thrown away: the next batch begins with a fresh look at the file. */
 function commit(batch: Extract<ToWriter, { kind: 'batch' }>): readonly Reply[] {
   try {
@@ -22,13 +29,7 @@ function commit(batch: Extract<ToWriter, { kind: 'batch' }>): readonly Reply[] {
     return file.commit(batch.now, batch.requests);
   } catch (error) {
     discard();
-    const failure = failureOf(
-      new CarillonError(
-        'log_unavailable',
-        `writing to the data file failed (${messageOf(error)}); free disk space or ` +
-          'look at the disk, it goes on by itself',
-      ),
-    );
+    const failure = failureOf(isDamage(error) ? error : passing(error));
     return batch.requests.map(() => ({ ok: false, failure }));
   }
 }

@@ -3,7 +3,7 @@ import { CarillonError, messageOf, type Instant } from '@carillon/kernel';
 import { establishLog } from '../log/establish.ts';
 import { migrate, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
-import { createCommit, resultCode } from './commit.ts';
+import { blamesFile, createCommit } from './commit.ts';
 import { createOperations } from './operations.ts';
 import type { Reply, Request, WriterSettings } from './protocol.ts';
 
@@ -13,14 +13,13 @@ export type WritableFile = {
 };
 
 const PAGE_BYTES = 4096;
-const DAMAGED: ReadonlySet<number> = new Set([11 /* corrupt */, 26 /* not a database */]);
-
 const unreadable = (error: unknown): CarillonError | null =>
-  DAMAGED.has(resultCode(error))
-    ? new CarillonError('data_version', `carillon.db cannot be read (${messageOf(error)}); restore a backup`)
-    : null;
+  blamesFile(error) ? new CarillonError('data_damaged', messageOf(error)) : null;
 
-/** Opens the file for the one writer: write-ahead log, every commit on the disk before it counts, schema up to date. */
+/**
+ * Opens the file for the one writer: write-ahead log, every commit on the disk before it counts, schema up to date. Throws
+ * `data_damaged` with SQLite's words where the file cannot be read.
+ */
 export function openForWriting(settings: WriterSettings): WritableFile {
   const db = new DatabaseSync(settings.file, { timeout: settings.busyTimeout });
   try {
@@ -45,7 +44,11 @@ export function openForWriting(settings: WriterSettings): WritableFile {
     return {
       commit(at, requests) {
         now = at;
-        return commit(requests);
+        try {
+          return commit(requests);
+        } catch (error) {
+          throw unreadable(error) ?? error;
+        }
       },
       close: () => db.close(),
     };

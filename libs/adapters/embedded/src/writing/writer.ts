@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { CarillonError } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import { joinRequests, type Joined } from './joining.ts';
-import type { Failure, FromWriter, Joints, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
+import type { DamageKnown, Failure, FromWriter, Joints, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
 
 /** One transaction takes at most about this much, so that nobody waits long behind a large one. */
 const BATCH_ROWS = 1000;
@@ -31,6 +31,7 @@ export type WriterOptions = {
   readonly clock: Clock;
   readonly maxQueueBytes: number;
   readonly joints: Joints;
+  readonly damage: DamageKnown;
   /** Starts a thread; called again when one died. */
   start(): Worker;
 };
@@ -131,11 +132,17 @@ export function createWriter(options: WriterOptions): Writer {
         finish(pending, () => pending.resolve(reply.value));
         continue;
       }
-      const error = errorOf(reply?.failure ?? { code: 'log_unavailable', message: 'the writer gave no answer' });
+      const error = told(reply?.failure ?? { code: 'log_unavailable', message: 'the writer gave no answer' });
       if (error instanceof CarillonError && error.code === 'log_unavailable') failing = error.detail;
       finish(pending, () => pending.reject(error));
     }
     schedule();
+  }
+
+  /** To those who write, damage is a log that takes nothing: they keep what they have. */
+  function told(failure: Failure): Error {
+    if (failure.code !== 'data_damaged') return errorOf(failure);
+    return new CarillonError('log_unavailable', options.damage.found(failure.message));
   }
 
   function schedule(): void {
@@ -188,6 +195,8 @@ export function createWriter(options: WriterOptions): Writer {
 
   function enqueue(name: string, load: Load, args: readonly unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(new CarillonError('stopping', 'the data file is being closed'));
+    const damaged = options.damage.known();
+    if (damaged !== null) return Promise.reject(new CarillonError('log_unavailable', damaged));
     if (bytes > 0 && bytes + load.bytes > options.maxQueueBytes) {
       const limit = `${options.maxQueueBytes} bytes waiting to be written`;
       return Promise.reject(

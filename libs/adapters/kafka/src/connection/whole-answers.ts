@@ -38,6 +38,7 @@ export function readWholeAnswers(): void {
   if (whole) return;
   whole = true;
   const { prototype } = connectionClass as { readonly prototype: ReusedConnection };
+  // oxlint-disable-next-line typescript/unbound-method -- called with the connection that it is asked of
   prototype.connect = connectAnew(prototype.connect);
 }
 

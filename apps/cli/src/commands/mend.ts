@@ -1,0 +1,47 @@
+import type { Mended } from '@carillon/adapter-embedded';
+import type { Command } from 'commander';
+import { dataFolder, type CommonOptions } from '../client.ts';
+import { CommandError } from '../failure.ts';
+import { clean, say, sayJson } from '../output.ts';
+
+type MendFlags = CommonOptions & { readonly dropDamaged?: boolean };
+
+/** `carillon mend`: looks at a data folder that does not start; cuts a damaged write-ahead log if it is told to. */
+export function mendCommand(program: Command): void {
+  program
+    .command('mend')
+    .description('look for damage in a data folder that no process works on; needs no server')
+    .option('--json', 'print JSON')
+    .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
+    .option(
+      '--drop-damaged',
+      'cut a damaged write-ahead log where the damage begins: what was written behind that place is gone (a copy is kept)',
+    )
+    .action(async (flags: MendFlags) => {
+      const folder = dataFolder(flags);
+      const { mendFolder } = await import('@carillon/adapter-embedded');
+      const { systemClock } = await import('@carillon/adapter-system');
+      const mended = mendFolder(folder, flags.dropDamaged === true, systemClock.now());
+      if (flags.json) {
+        const { damages, logCanBeCut, dropped, kept } = mended;
+        sayJson({ data: folder, damages, log_can_be_cut: logCanBeCut, dropped, kept });
+      } else say(words(mended, clean(folder)).join('\n'));
+      if (mended.damages.length > 0) throw new CommandError('the data folder is damaged');
+    });
+}
+
+function words({ damages, logCanBeCut, dropped, kept }: Mended, folder: string): string[] {
+  const lines: string[] = [];
+  if (dropped !== null) {
+    lines.push(clean(dropped), `Cut there${kept === null ? '' : `; it is kept as it was in ${clean(kept)}`}.`);
+    lines.push('What stood behind is gone: clients that were told 202 for it do not send it again by themselves.');
+  }
+  if (damages.length === 0)
+    return [...lines, `No damage found in ${folder}.`, `Start with: npx carillon up --data-dir ${folder}`];
+  lines.push(`Damaged in ${folder}:`, ...damages.map((damage) => `  ${clean(damage)}`));
+  lines.push('Keep the folder, look at the disk, and restore a backup: npx carillon restore FILE --data-dir NEW');
+  if (logCanBeCut) {
+    lines.push(`To go on without what stands behind the damage: npx carillon mend --drop-damaged --data-dir ${folder}`);
+  }
+  return lines;
+}

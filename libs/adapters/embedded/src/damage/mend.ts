@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
+import { dataFiles } from '../data-folder.ts';
+import { lockFolder } from '../folder-lock.ts';
+import { cutShort } from './look-at-file.ts';
+import { lookAtPages } from './look-at-pages.ts';
+import { dropDamaged, inWords, lookAtWal } from './look-at-wal.ts';
+
+export type Mended = {
+  /** In words, what is damaged still: nothing starts over it. */
+  readonly damages: readonly string[];
+  /** Whether the write-ahead log is one of these, and could be cut: `mend` with `dropDamaged`. */
+  readonly logCanBeCut: boolean;
+  /** The damage of the write-ahead log that was cut off, in words; null: nothing was. */
+  readonly dropped: string | null;
+  /** Where the log is kept as it was before it was cut. */
+  readonly kept: string | null;
+};
+
+/**
+ * Looks at a data folder that no process works on: its write-ahead log, and all pages of its file. With `drop` a damaged log is
+ * cut where the damage begins, for good; a copy of it is kept. Pages are never mended. Throws `data_locked` where a process has it.
+ */
+export function mendFolder(dataDir: string, drop: boolean, now: Instant): Mended {
+  const { database, keys } = dataFiles(dataDir);
+  if (!existsSync(database)) throw new CarillonError('wrong_usage', `there is no carillon.db in ${dataDir}`);
+  const missing = cutShort(database, keys);
+  if (missing !== null) return { damages: [missing], logCanBeCut: false, dropped: null, kept: null };
+  const lock = lockFolder(dataDir, 'carillon mend', now);
+  let whole = false;
+  try {
+    const verdict = lookAtWal(database);
+    const said = verdict.kind === 'damaged' ? inWords(database, verdict) : null;
+    // SQLite would drop the damaged part as soon as it opened the file.
+    if (said !== null && !drop) return { damages: [said], logCanBeCut: true, dropped: null, kept: null };
+    const stamp = formatInstant(now).replaceAll(/[^0-9TZ]/g, '');
+    const kept = verdict.kind === 'damaged' ? dropDamaged(database, verdict, stamp) : null;
+    const pages = lookAtPages(database);
+    const damages = 'unseen' in pages ? [`the pages could not be looked at: ${pages.unseen}`] : pages.damages;
+    whole = damages.length === 0;
+    return { damages, logCanBeCut: false, dropped: said, kept };
+  } finally {
+    // What is damaged is looked at again by the next start.
+    if (whole) lock.release();
+    else lock.abandon();
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Reads a write-ahead log of SQLite as its format says (sqlite.org/fileformat2.html, section 4), without SQLite: that takes
+ * the first frame that does not fit for the end of the log, and drops all behind it without a word.
+ */
+
+export const WAL_HEADER_BYTES = 32;
+export const FRAME_HEADER_BYTES = 24;
+/** Of the index beside the log (`-shm`): two copies of its header, and how much of the log is in the data file already. */
+export const INDEX_BYTES = 100;
+const INDEX_HEADER_BYTES = 48;
+
+const MAGIC = 0x377f0682;
+
+type Checksum = readonly [number, number];
+const NOTHING: Checksum = [0, 0];
+
+/** What the index says of the log: it outlives a process that is killed, and tells how much was committed. */
+export type WalIndex = {
+  readonly salts: Uint8Array;
+  /** Up to the last commit. */
+  readonly frames: number;
+  /** Of these, so many stand in the data file as well. */
+  readonly copied: number;
+};
+
+export type WalVerdict =
+  /** Every frame fits, or what follows the last commit is what a writer leaves that was interrupted. */
+  | { readonly kind: 'whole'; readonly committed: number }
+  /** Commits stand behind a place that does not fit, or are gone from the end. */
+  | {
+      readonly kind: 'damaged';
+      /** Frames up to the last commit before the damage: SQLite would go on with these. */
+      readonly committed: number;
+      /** In bytes from the beginning of the file. */
+      readonly at: number;
+      /** Commits behind the damage that can still be read; null where the end is gone, and nobody can count them. */
+      readonly commitsBehind: number | null;
+    };
+
+const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const equal = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, at) => byte === other[at]);
+const same = (one: Checksum, other: Checksum): boolean => one[0] === other[0] && one[1] === other[1];
+
+/** SQLite's checksum goes on from that of what stood before, over pairs of words. */
+export function checksum(bytes: Uint8Array, littleEndian: boolean, seed: Checksum = NOTHING): Checksum {
+  let [first, second] = seed;
+  const words = view(bytes);
+  for (let at = 0; at + 8 <= bytes.length; at += 8) {
+    first = (first + words.getUint32(at, littleEndian) + second) | 0;
+    second = (second + words.getUint32(at + 4, littleEndian) + first) | 0;
+  }
+  return [first >>> 0, second >>> 0];
+}
+
+const storedAt = (bytes: Uint8Array, at: number): Checksum => [
+  view(bytes).getUint32(at),
+  view(bytes).getUint32(at + 4),
+];
+
+/** Null where the index is of another form, or was not written whole: it is no witness then. */
+export function readIndex(bytes: Uint8Array): WalIndex | null {
+  if (bytes.length < INDEX_BYTES) return null;
+  const header = bytes.subarray(0, INDEX_HEADER_BYTES);
+  if (!equal(header, bytes.subarray(INDEX_HEADER_BYTES, 2 * INDEX_HEADER_BYTES))) return null;
+  const fields = view(header);
+  // In the order of bytes of the machine that wrote it. All that we run on have this one.
+  const stored: Checksum = [fields.getUint32(40, true), fields.getUint32(44, true)];
+  if (!same(checksum(header.subarray(0, 40), true), stored)) return null;
+  const copied = view(bytes).getUint32(2 * INDEX_HEADER_BYTES, true);
+  return { salts: header.slice(32, 40), frames: fields.getUint32(16, true), copied };
+}
+
+/** The size of a page as the log's header has it, or null where that is no size of a page. */
+export function pageBytesOf(header: Uint8Array): number | null {
+  const size = view(header).getUint32(8);
+  return size >= 512 && size <= 65_536 && (size & (size - 1)) === 0 ? size : null;
+}
+
+/** A log that is not there, or holds no frame: nothing is lost unless the index tells of frames that are nowhere else. */
+export const judgeEmptyWal = (index: WalIndex | null): WalVerdict =>
+  index !== null && index.copied < index.frames
+    ? { kind: 'damaged', committed: 0, at: 0, commitsBehind: null }
+    : { kind: 'whole', committed: 0 };
+
+/**
+ * Judges a log. `frames` are those that stand in the file, whole, in their order; half a one at the end counts for none.
+ *
+ * What a writer that was interrupted leaves is no damage: a frame cut short, frames of a transaction without its commit, frames of
+ * an earlier round of the log (other salts), or what a transaction left that was taken back. None of these was ever
+ * followed by a frame that goes on from a commit of theirs.
+ */
+export function judgeWal(
+  header: Uint8Array,
+  frames: Iterable<Uint8Array>,
+  index: WalIndex | null,
+  pageBytes: number,
+): WalVerdict {
+  const magic = view(header).getUint32(0);
+  const littleEndian = magic !== MAGIC + 1;
+  const headerSum = checksum(header.subarray(0, 24), littleEndian);
+  const headerFits = (magic === MAGIC || magic === MAGIC + 1) && same(headerSum, storedAt(header, 24));
+  let salts: Uint8Array | null = headerFits ? header.subarray(16, 24) : null;
+  /** Checksums that the next frame may go on from: where one does not fit, what it says and what it should have said. */
+  let seeds: readonly Checksum[] = headerFits ? [headerSum] : [headerSum, storedAt(header, 24)];
+  let count = 0;
+  let fitting = 0;
+  let committed = 0;
+  let fits = headerFits;
+  let afterCommit = false;
+  /** Behind what does not fit: commits, and whether a frame goes on from one. */
+  let commitsBehind = 0;
+  let lastCommit = 0;
+  let wentOn = false;
+
+  for (const frame of frames) {
+    salts ??= frame.slice(8, 16);
+    const stored = storedAt(frame, 16);
+    const ofThisRound = equal(frame.subarray(8, 16), salts);
+    const isCommit = view(frame).getUint32(4) !== 0;
+    const content = (seed: Checksum): Checksum =>
+      checksum(frame.subarray(FRAME_HEADER_BYTES), littleEndian, checksum(frame.subarray(0, 8), littleEndian, seed));
+    const sums = seeds.map(content);
+    const goesOn = ofThisRound && view(frame).getUint32(0) !== 0 && sums.some((sum) => same(sum, stored));
+    count += 1;
+    if (fits && goesOn) {
+      fitting = count;
+      if (isCommit) committed = lastCommit = count;
+    } else if (goesOn) {
+      if (isCommit) {
+        commitsBehind += 1;
+        lastCommit = count;
+      }
+      if (afterCommit || (count === 1 && !headerFits)) wentOn = true;
+    }
+    if (!goesOn) fits = false;
+    // The flag of a commit may be what is damaged: a frame that goes on from this one shows that its own checksum is right.
+    afterCommit = isCommit;
+    seeds = goesOn || same(sums[0] ?? NOTHING, stored) ? [stored] : [stored, ...sums.slice(0, 1)];
+  }
+
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  const at = headerFits ? WAL_HEADER_BYTES + fitting * frameBytes : 0;
+  const witness = index !== null && salts !== null && equal(index.salts, salts) ? index : null;
+  if (witness !== null) {
+    // What the data file has as well cannot be lost with the log.
+    if (witness.copied >= witness.frames && witness.frames >= lastCommit) return { kind: 'whole', committed };
+    if (witness.frames > committed) {
+      return { kind: 'damaged', committed, at, commitsBehind: commitsBehind > 0 ? commitsBehind : null };
+    }
+  }
+  // An index that ends where the log fits is that of a process that was killed there: nothing behind was acknowledged.
+  const wasKilledThere = witness?.frames === committed;
+  if (wentOn || (commitsBehind > 0 && !wasKilledThere)) return { kind: 'damaged', committed, at, commitsBehind };
+  return { kind: 'whole', committed };
+}
