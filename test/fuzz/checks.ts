@@ -8,6 +8,7 @@ import {
   readEvent,
   readJson,
   type Bindings,
+  StepBudget,
 } from '@carillon/domain';
 import { parseJson, stringifyJson, type JsonObject } from '@carillon/kernel';
 import { judgeReading } from './json-refusals.ts';
@@ -97,7 +98,7 @@ export const checkRule: Check<RuleCase> = ({ source, place, event }) => {
     variables: body,
   };
   const values = [compiled.value, other.value].map((expression) => {
-    const result = expression.evaluate(bindings);
+    const result = expression.evaluate(bindings, new StepBudget());
     return result.ok ? stringifyJson(result.value) : `error: ${result.error}`;
   });
   for (const part of compiled.value.explain(bindings)) if (part.result.ok) stringifyJson(part.result.value);

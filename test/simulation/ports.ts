@@ -1,3 +1,4 @@
+import { oneLongTurn } from '@carillon/testing/given';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
 import type { Ids } from '@carillon/ports';
@@ -38,6 +39,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     log,
     ids,
     clock,
+    turns: oneLongTurn,
     codecs: shared.codecs,
     compileRule: shared.compile,
     templates: shared.templates,

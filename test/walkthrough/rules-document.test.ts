@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { readConfigurationFolder } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION, evaluateRule, readEvent, type NotificationBody } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, evaluateRule, readEvent, StepBudget, type NotificationBody } from '@carillon/domain';
 import { stringifyJson, type JsonObject } from '@carillon/kernel';
 import { givenEvent, givenRule, MORNING } from '@carillon/testing/given';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -27,7 +27,10 @@ const evaluate = (source: string, text: string): string => {
   if (!event.ok) return `refused: ${event.error.detail}`;
   const compiled = language.compile(source, 'recipient');
   if (!compiled.ok) return `refused: ${compiled.error[0]?.message}`;
-  const result = compiled.value.evaluate({ event: event.value.body, event_id: 'evt_1', time: MORNING });
+  const result = compiled.value.evaluate(
+    { event: event.value.body, event_id: 'evt_1', time: MORNING },
+    new StepBudget(),
+  );
   return result.ok ? stringifyJson(result.value) : `error: ${result.error}`;
 };
 

@@ -21,6 +21,7 @@ import type {
   SuppressionList,
   TemplateRenderer,
   TokenVerifier,
+  Turns,
 } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
@@ -56,6 +57,7 @@ export type ControlPorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly secrets: Secrets & SecretPlaces;
   readonly sealer: SecretSealer;
   readonly apiKeys: ApiKeyMaker;

@@ -14,6 +14,7 @@ import type {
   Secrets,
   TemplateRenderer,
   TopicName,
+  Turns,
 } from '@carillon/ports';
 import { startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
@@ -41,6 +42,7 @@ export type EnginePorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
   readonly tasks: DueTasks;

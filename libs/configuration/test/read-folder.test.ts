@@ -358,3 +358,24 @@ test('reading never throws, whatever the files hold', () => {
     { numRuns: 300 },
   );
 });
+
+describe('a rule that could spend all its steps', () => {
+  const warningsOf = (by: string): readonly string[] =>
+    read(notificationWith('      unique_id: event_id', by))
+      .warnings.filter(({ message }) => message.includes('steps'))
+      .map(({ message, line, fix }) => `${line}: ${message}; ${fix}`);
+  const where = '      unique_id: event_id\n      where: matches(event.text)';
+
+  test('is warned of, at its name', () => {
+    const [warning, ...others] = warningsOf(`${where}\n      for_each: event.watchers`);
+    expect(others).toEqual([]);
+    expect(warning).toMatch(
+      /^4: on an event with 500 recipients, .* about 150\d{4} steps of the 1000000 .* too_complex; /,
+    );
+  });
+
+  test('is not where there is one recipient, or little to do for each', () => {
+    expect(warningsOf(where)).toEqual([]);
+    expect(warningsOf('      unique_id: event_id\n      for_each: event.watchers')).toEqual([]);
+  });
+});

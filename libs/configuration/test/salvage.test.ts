@@ -12,6 +12,7 @@ const language = {
           source,
           fields: [],
           usesItem: false,
+          largeSteps: 1,
           evaluate: () => ({ ok: true, value: true }) as const,
           explain: () => [],
           requirement: () => ({ kind: 'unknown' }) as const,

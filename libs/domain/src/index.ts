@@ -35,6 +35,7 @@ export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
 export * from './receipts/receipt-token.ts';
 export * from './receipts/report.ts';
+export * from './rules/budget.ts';
 export * from './rules/compiled-rule.ts';
 export * from './rules/expression.ts';
 export * from './rules/recipient.ts';

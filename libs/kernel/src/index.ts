@@ -1,6 +1,7 @@
 export * from './byte-budget.ts';
 export * from './errors.ts';
 export * from './ids.ts';
+export * from './in-parts.ts';
 export * from './json.ts';
 export * from './result.ts';
 export * from './text.ts';

@@ -23,3 +23,4 @@ export * from './stores.ts';
 export * from './suppression-list.ts';
 export * from './template-renderer.ts';
 export * from './token-verifier.ts';
+export * from './turns.ts';

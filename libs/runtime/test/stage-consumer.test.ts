@@ -106,7 +106,7 @@ describe('the interpreter of stages', () => {
     expect(await outputs()).toEqual(['out a', 'out b']);
     // Who watches is told a moment after the position is saved.
     await consumption?.stop();
-    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, lag: 0 }]);
+    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, dropped: {}, lag: 0 }]);
     expect(left).toEqual([0]);
   });
 
@@ -118,7 +118,35 @@ describe('the interpreter of stages', () => {
     await reached(3);
     await consumption?.stop();
     expect(handed).toEqual([1, 1, 1]);
-    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, lag: 0 }]);
+    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: {}, lag: 0 }]);
+  });
+
+  it('hands on again what a stage left out of a batch, after the first part is saved', async () => {
+    const handed: string[] = [];
+    const saved: (number | undefined)[] = [];
+    await append('a', 'b', 'c');
+    const whole = passingOn([]);
+    const slow: InterpretedStage = {
+      name: 'one at a time',
+      async handle(records, state) {
+        saved.push((await stored())?.next);
+        handed.push(records.map(textOf).join(''));
+        return whole.handle(records.slice(0, 1), state);
+      },
+    };
+    await start(slow);
+    await reached(3);
+    await consumption?.stop();
+    expect(handed).toEqual(['abc', 'bc', 'c']);
+    expect(saved).toEqual([undefined, 1, 2]);
+    expect(await outputs()).toEqual(['out a', 'out b', 'out c']);
+    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: {}, lag: 0 }]);
+  });
+
+  it('refuses a stage that takes nothing: it would hand on the same for ever', async () => {
+    await append('a');
+    await start({ name: 'idle', handle: async (_records, state) => ({ fates: [], outputs: [], state }) });
+    expect(await failed()).toContain('idle took none of its records');
   });
 
   it('that rests after a batch hands on together what comes meanwhile, and does not rest while it is behind', async () => {

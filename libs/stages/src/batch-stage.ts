@@ -19,10 +19,13 @@ export type RecordFate =
 
 /** What a batch came to. Nothing has been appended yet: the interpreter appends `outputs`, then saves the state, then the position. */
 export type BatchResult = {
+  /** Of the records in their order. A stage that has worked for long ends with fewer than it was given: the rest come again. */
   readonly fates: readonly RecordFate[];
   readonly outputs: readonly NewRecord[];
   /** Evaluations of a rule that ended in an error. */
   readonly ruleErrors?: number;
+  /** Recipients and user ids that a rule dropped, by reason. */
+  readonly dropped?: Readonly<Record<string, number>>;
   /** Saves what the stage itself keeps; `refused` where another worker is further on. */
   readonly save?: () => Promise<FencedWrite>;
   readonly state: PartitionState;

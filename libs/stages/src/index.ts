@@ -22,6 +22,7 @@ export * from './evaluate/stage.ts';
 export * from './explain/lookups.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
+export { inTurns } from './in-turns.ts';
 export * from './project/fields.ts';
 export * from './project/stages.ts';
 export * from './resolve/resolve-lookup.ts';

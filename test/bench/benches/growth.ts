@@ -12,6 +12,7 @@ import {
   PAID_MAIL,
   stream,
   template,
+  oneLongTurn,
 } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
 import { createCorpus, EVENT_BYTES } from '../corpus.ts';
@@ -83,6 +84,7 @@ const evaluating = (at: number, shop: Shop): Side => ({
       codecs,
       ids,
       clock: systemClock,
+      turns: oneLongTurn,
       book: givenRuleBook(),
     });
     const { records, intents } = batchOf(shop, configuration);

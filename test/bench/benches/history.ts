@@ -12,6 +12,7 @@ import {
   PAID_MAIL,
   stream,
   template,
+  oneLongTurn,
 } from '@carillon/testing/given';
 import { startKafka, type KafkaService } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
@@ -184,6 +185,7 @@ const evaluating = reading(
       codecs,
       ids: givenIds,
       clock: systemClock,
+      turns: oneLongTurn,
       book: givenRuleBook(),
     });
     return {

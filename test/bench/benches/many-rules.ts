@@ -6,6 +6,7 @@ import {
   type Expression,
   type RuleBody,
   type SourceEvent,
+  StepBudget,
 } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
 import { judgeEvent } from '@carillon/stages';
@@ -143,7 +144,7 @@ const inTurn = judging('all in turn, compiled', () => {
   return (at) => {
     let fired = 0;
     for (const condition of conditions) {
-      const answer = condition.evaluate(bindings[at] as Bindings);
+      const answer = condition.evaluate(bindings[at] as Bindings, new StepBudget());
       if (answer.ok && answer.value === true) fired += 1;
     }
     return fired;

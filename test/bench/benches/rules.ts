@@ -1,6 +1,6 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import type { Bindings, Expression } from '@carillon/domain';
-import { readEvent } from '@carillon/domain';
+import { readEvent, StepBudget } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import { Environment } from '@marcbachmann/cel-js';
 import { createCorpus, type OrderEvent } from '../corpus.ts';
@@ -100,7 +100,7 @@ function shapeCase(shape: Shape, events: readonly JsonObject[]): BenchCase {
         const expression = compiled(shape.source);
         const bindings = events.map((event, at): Bindings => ({ event, event_id: `evt_${at}`, time: 0 }));
         return (at) => {
-          const answer = expression.evaluate(bindings[at] as Bindings);
+          const answer = expression.evaluate(bindings[at] as Bindings, new StepBudget());
           return answer.ok && answer.value === true;
         };
       }),

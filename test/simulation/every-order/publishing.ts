@@ -10,7 +10,7 @@ import {
   type BatchStage,
   type PartitionState,
 } from '@carillon/stages';
-import { changesOf, orderShop, template } from '@carillon/testing/given';
+import { changesOf, oneLongTurn, orderShop, template } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
 import type { Process } from '../scheduler.ts';
 import type { Shared } from '../world.ts';
@@ -95,7 +95,7 @@ export async function runPublishing({ mishaps, secondAfter }: Layout, shared: Sh
 
   const book = createRuleBook(shared.compile, shared.templates);
   const view = createConfigurationView(direct, codec, clock);
-  const stage = createEvaluateStage({ log: direct, configuration: view, codecs, ids, clock, book });
+  const stage = createEvaluateStage({ log: direct, configuration: view, codecs, ids, clock, book, turns: oneLongTurn });
   const broken: string[] = [];
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const records = memory.all('carillon.events').filter((record) => record.partition === partition);

@@ -6,7 +6,14 @@ import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
-import { createApiKeys, createIds, createSealer, createSecrets, systemClock } from '@carillon/adapter-system';
+import {
+  createApiKeys,
+  createIds,
+  createSealer,
+  createSecrets,
+  createTurns,
+  systemClock,
+} from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import {
@@ -105,6 +112,7 @@ export async function openFoundation(
     codecs,
     ids: createIds(keys.ledgerKey),
     clock,
+    turns: createTurns(),
     templates,
     outboundHttp,
     partners: failpoints ? withAskingFailpoints(partners, failpoints) : partners,

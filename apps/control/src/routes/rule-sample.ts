@@ -13,10 +13,11 @@ import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
   codeSample,
   credentialOf,
+  inTurns,
   mergeFields,
   minimumFields,
   newestFiredEvent,
-  sampleRule,
+  sampleRuleInParts,
   type FiredEventPorts,
   type Minimum,
   type RuleSample,
@@ -27,7 +28,7 @@ import { notFound, withName, type ApiServer } from './app.ts';
 
 /** `rule sample`: the smallest event of a rule, and code that sends it. Read only; nothing is sent. */
 type SamplePorts = FiredEventPorts &
-  Pick<ControlPorts, 'configuration' | 'compileRule' | 'readModels' | 'templates' | 'clock' | 'log'>;
+  Pick<ControlPorts, 'configuration' | 'compileRule' | 'readModels' | 'templates' | 'clock' | 'turns' | 'log'>;
 
 export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eventsUrl'>, ports: SamplePorts): void {
   app.get(
@@ -79,8 +80,10 @@ function templatesOf({ notification, workspace }: PlacedRule, ports: SamplePorts
 /** Events of the past are read only where the condition alone does not say what fires. */
 async function takeSample(rule: CompiledRule, minimum: Minimum, ports: SamplePorts): Promise<RuleSample> {
   const now = ports.clock.now();
-  const sample = sampleRule(rule, minimum, null, now);
-  return sample.fires ? sample : sampleRule(rule, minimum, await newestFiredEvent(rule, ports), now);
+  const sample = await inTurns(sampleRuleInParts(rule, minimum, null, now), ports.turns);
+  if (sample.fires) return sample;
+  const fired = await newestFiredEvent(rule, ports);
+  return inTurns(sampleRuleInParts(rule, minimum, fired, now), ports.turns);
 }
 
 function showSample(

@@ -4,21 +4,30 @@ import {
   attribute,
   attributionOf,
   countJsonValues,
-  evaluateRule,
+  evaluateRuleInParts,
+  findRecipientsOf,
   findPartner,
   findResource,
   findRule,
   MAX_ANSWER_VALUES,
   readEvent,
   readJson,
-  recipientsOf,
   ruleIdOf,
   ruleTitle,
   triggerIdOf,
+  whoIsDropped,
 } from '@carillon/domain';
 import type { CompiledRule, Dropped, PlacedRule, Recipient, RuleOutcome, SourceEvent } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
-import { causeOfEvent, composeEmail, deliveryIdOf, makeIntents, makeTriggers, triedEvent } from '@carillon/stages';
+import {
+  causeOfEvent,
+  composeEmail,
+  deliveryIdOf,
+  inTurns,
+  makeIntents,
+  makeTriggers,
+  triedEvent,
+} from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';
@@ -36,7 +45,7 @@ const testRequest = z.strictObject({
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
 type RuleTestPorts = Pick<
   RoutePorts,
-  'configuration' | 'compileRule' | 'clock' | 'ids' | 'ledger' | 'templates' | 'book'
+  'configuration' | 'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'book'
 >;
 
 export function ruleRoutes(app: ApiServer, ports: RuleTestPorts): void {
@@ -77,11 +86,13 @@ async function testRule(
   answer: string | undefined,
   ports: RuleTestPorts,
 ): Promise<RuleTestBody> {
-  const { ids } = ports;
+  const { ids, turns } = ports;
   const { placed } = rule;
   const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
   // What is switched off can still be tried out.
-  const outcome = evaluateRule({ ...rule, placed: { ...placed, enabled: true } }, event, () => triggerId);
+  const enabled = { ...rule, placed: { ...placed, enabled: true } };
+  const work = evaluateRuleInParts(enabled, event, () => triggerId);
+  const outcome = await inTurns(work, turns);
   const bindings = { event: event.body, event_id: event.id, time: event.time };
   const explained = rule.when.explain(bindings).map(({ source, depth, result }) => ({
     source,
@@ -115,8 +126,8 @@ async function testRule(
 }
 
 const firedWords = ({ enabled }: PlacedRule): string => (enabled ? 'fired' : 'would fire, but it is switched off');
-const dropWords = (what: string, { index, reason, detail }: Dropped): string =>
-  `${what} ${index + 1}: ${reason} (${detail})`;
+const dropWords = (what: string, drop: Dropped): string =>
+  `${whoIsDropped(what, drop)}: ${drop.reason} (${drop.detail})`;
 
 /** As deep as the call itself would read. */
 const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
@@ -155,7 +166,7 @@ async function testLookup(
   const own = attribute(read.value as Json[], [trigger.userIds], partner ? attributionOf(partner) : { kind: 'none' });
   if (!own.ok || !own.value[0]) return shown;
   const { items, problems } = own.value[0];
-  const found = recipientsOf(rule, { trigger, items });
+  const found = await inTurns(findRecipientsOf(rule, { trigger, items }), ports.turns);
   const recipients = [];
   for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, ports));
   return {

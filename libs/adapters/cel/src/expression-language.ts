@@ -1,7 +1,8 @@
 import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace, JsonType } from '@carillon/domain';
-
+import { StepBudget } from '@carillon/domain';
 import { err, ok } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
+import { largeSteps, turnCost } from './compiler/cost.ts';
 import type { Part } from './compiler/explanation.ts';
 import { partsToExplain } from './compiler/explanation.ts';
 import { faultAt } from './compiler/faults.ts';
@@ -53,8 +54,6 @@ const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly 
     for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
   };
 
-const EXPLAIN_BUDGETS = 5;
-
 export type LanguageOptions = {
   /** Left out, code is generated where the process allows it. */
   readonly generate?: boolean;
@@ -105,6 +104,7 @@ const WHOLE: Partial<Record<ExpressionPlace, JsonType>> = { when: 'boolean', whe
 
 function makeExpression(source: string, place: ExpressionPlace, plan: Plan, generate: boolean): Expression {
   const run = compilePlan(plan, generate);
+  const steps = turnCost(plan);
   const meter = new Meter();
   const usesTime = mentions(plan, 'time');
   const frameOf = (bindings: Bindings): Frame =>
@@ -114,18 +114,15 @@ function makeExpression(source: string, place: ExpressionPlace, plan: Plan, gene
     source,
     fields: fieldReferences(plan, WHOLE[place] ?? null),
     usesItem: mentions(plan, 'item'),
-    evaluate: (bindings) => {
-      meter.reset();
-      return evaluateRun(run, frameOf(bindings), meter);
-    },
+    largeSteps: largeSteps(plan),
+    evaluate: (bindings, budget) => evaluateRun(run, steps, frameOf(bindings), meter, budget),
     explain: (bindings) => {
       parts ??= partsToExplain(source, plan);
       const frame = frameOf(bindings);
-      return parts.map((part, index) => {
-        /** The whole has the budget that it always has; all its parts share a larger one. */
-        if (index === 0) meter.reset();
-        if (index === 1) meter.reset(EXPLAIN_BUDGETS);
-        return { source: part.source, depth: part.depth, result: evaluateRun(part.run, frame, meter) };
+      const [forWhole, forParts] = [new StepBudget(), new StepBudget()];
+      return parts.map(({ source: text, depth, run: runPart, steps: ofPart }, index) => {
+        const result = evaluateRun(runPart, ofPart, frame, meter, index === 0 ? forWhole : forParts);
+        return { source: text, depth, result };
       });
     },
     requirement: () => requirementOf(plan),
@@ -134,17 +131,26 @@ function makeExpression(source: string, place: ExpressionPlace, plan: Plan, gene
 
 const TRUE: Evaluated = Object.freeze({ ok: true, value: true });
 const FALSE: Evaluated = Object.freeze({ ok: true, value: false });
+const REFUSED: Evaluated = Object.freeze({ ok: false, error: TOO_COMPLEX.text });
 
-/** A budget that is spent refuses the whole, whatever an `||` made of the error. */
-function evaluateRun(run: Run, frame: Frame, meter: Meter): Evaluated {
+/** A refused step refuses the whole, whatever an `||` made of the error. `steps`: what every evaluation takes. */
+function evaluateRun(run: Run, steps: number, frame: Frame, meter: Meter, budget: StepBudget): Evaluated {
+  meter.open(budget);
+  const made = meter.spend(steps) ? runToJson(run, frame, meter) : REFUSED;
+  meter.close(budget);
+  return made;
+}
+
+function runToJson(run: Run, frame: Frame, meter: Meter): Evaluated {
   try {
     const made = run(frame, meter);
     // What conditions come to, most of the time; writing it as JSON is one step.
-    if (meter.left >= 1 && (made === true || made === false)) return made ? TRUE : FALSE;
+    if ((made === true || made === false) && meter.spend(1)) return made ? TRUE : FALSE;
     const value = toJson(meter, made);
-    if (meter.left < 0) return { ok: false, error: TOO_COMPLEX.text };
+    if (meter.left < 0) return REFUSED;
     return value instanceof CelError ? { ok: false, error: value.text } : { ok: true, value };
   } catch {
-    return { ok: false, error: TOO_COMPLEX.text };
+    meter.refuse();
+    return REFUSED;
   }
 }

@@ -1,4 +1,5 @@
 import type { Bindings, Evaluated, Expression, ExpressionPlace } from '@carillon/domain';
+import { StepBudget } from '@carillon/domain';
 import { parseJson } from '@carillon/kernel';
 import type { Json } from '@carillon/kernel';
 import { createExpressionLanguage } from '../src/index.ts';
@@ -36,8 +37,8 @@ export function compiled(source: string, place: ExpressionPlace = 'recipient', g
 /** The answer of generated code; an answer of the closures that differs fails the test. */
 export function evaluate(source: string, event: string | Json = '{}', more: Partial<Bindings> = {}): Evaluated {
   const bindings = bindingsOf(event, more);
-  const answer = compiled(source).evaluate(bindings);
-  const other = compiled(source, 'recipient', false).evaluate(bindings);
+  const answer = compiled(source).evaluate(bindings, new StepBudget());
+  const other = compiled(source, 'recipient', false).evaluate(bindings, new StepBudget());
   if (JSON.stringify(plain(answer)) !== JSON.stringify(plain(other))) {
     throw new Error(`generated ${JSON.stringify(plain(answer))}, closures ${JSON.stringify(plain(other))}`);
   }

@@ -1,4 +1,5 @@
 import { pathText, type Requirement } from '@carillon/domain';
+import { RULE_STEPS } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
 import { bindingsOf, compiled } from './evaluation.ts';
 
@@ -108,5 +109,28 @@ describe('explaining', () => {
       [1, 'event.gone == 1', 'no such field: gone'],
       [2, 'event.gone', 'no such field: gone'],
     ]);
+  });
+});
+
+describe('the steps on a large event', () => {
+  const steps = (source: string): number => compiled(source).largeSteps;
+  it('are few for what rules usually ask', () => {
+    for (const source of [
+      'event.status == "paid" && event.total > 100.0',
+      'item.email.endsWith("@example.com")',
+      'event.items.exists(i, i.qty > 4.0)',
+      'event.text.contains("x") || time.getHours("Europe/Berlin") > 8',
+    ]) {
+      expect(steps(source) * 2, source).toBeLessThan(20_000);
+    }
+  });
+
+  it('tell a rule that would spend its budget over five hundred recipients from one that would not', () => {
+    const dear = 'event.text.matches("(a+)+$")';
+    expect(steps(dear)).toBeLessThan(RULE_STEPS);
+    expect(steps(dear) * 500).toBeGreaterThan(RULE_STEPS);
+    expect(steps('item.text.matches("^[a-z]$")') * 500).toBeGreaterThan(RULE_STEPS);
+    expect(steps('item.name.startsWith("a")') * 500).toBeLessThan(RULE_STEPS);
+    expect(steps('event.items.all(i, event.text.contains(i.word))')).toBeGreaterThan(100 * 600);
   });
 });

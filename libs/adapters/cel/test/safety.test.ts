@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { StepBudget } from '@carillon/domain';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { processorTime } from '@carillon/testing/given';
@@ -60,7 +61,7 @@ describe('hostile names', () => {
         `event.a == ${JSON.stringify(text)}`,
       ]) {
         const result = language.compile(source, 'recipient');
-        if (result.ok) result.value.evaluate(bindingsOf('{"a": 1}'));
+        if (result.ok) result.value.evaluate(bindingsOf('{"a": 1}'), new StepBudget());
       }
     }
     expect(Reflect.get(globalThis, 'reached')).toBeUndefined();
@@ -101,7 +102,7 @@ describe('every evaluation ends', () => {
     const expression = compiled(source);
     const bindings = bindingsOf(many);
     const spent = processorTime(() => {
-      const answer = expression.evaluate(bindings);
+      const answer = expression.evaluate(bindings, new StepBudget());
       expect(answer.ok ? 'a value' : answer.error).toContain('too_complex');
     });
     expect(spent).toBeLessThan(1500);
@@ -114,13 +115,13 @@ describe('every evaluation ends', () => {
       return deep;
     };
     const bindings = bindingsOf({ a: nest(), b: nest() });
-    expect(compiled('event.a == event.b').evaluate(bindings).ok).toBe(false);
+    expect(compiled('event.a == event.b').evaluate(bindings, new StepBudget()).ok).toBe(false);
   });
 
   it('has its budget back for the next event', () => {
     const expression = compiled('event.list.all(x, event.list.all(y, x + y >= 0))');
-    expect(expression.evaluate(bindingsOf(many)).ok).toBe(false);
-    expect(expression.evaluate(bindingsOf('{"list": [1, 2]}'))).toEqual({ ok: true, value: true });
+    expect(expression.evaluate(bindingsOf(many), new StepBudget()).ok).toBe(false);
+    expect(expression.evaluate(bindingsOf('{"list": [1, 2]}'), new StepBudget())).toEqual({ ok: true, value: true });
   });
 });
 
@@ -178,7 +179,7 @@ describe('any text', () => {
           return;
         }
         const first = evaluate(text, event);
-        expect(result.value.evaluate(bindingsOf(event))).toEqual(first);
+        expect(result.value.evaluate(bindingsOf(event), new StepBudget())).toEqual(first);
         expect(result.value.explain(bindingsOf(event))[0]?.result).toEqual(first);
       }),
       { numRuns: 1500 },
@@ -192,7 +193,7 @@ describe('where code may not be generated', () => {
     const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
     const script = `import { createExpressionLanguage } from ${JSON.stringify(index)};
       const made = createExpressionLanguage().compile('event.n + 1 == 3.0 && time.getFullYear() == 1970', 'when');
-      console.log(JSON.stringify(made.value.evaluate({ event: { n: 2 }, event_id: 'e', time: 0 })));`;
+      console.log(JSON.stringify(made.value.evaluate({ event: { n: 2 }, event_id: 'e', time: 0 }, { left: 1000, exhausted: false })));`;
     const flags = ['--disallow-code-generation-from-strings', '--input-type=module-typescript', '-e', script];
     const run = spawnSync(process.execPath, flags, { encoding: 'utf8' });
     expect(run.stdout.trim()).toBe('{"ok":true,"value":true}');

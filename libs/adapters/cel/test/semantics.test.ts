@@ -155,3 +155,47 @@ describe('time and conversions', () => {
     expect(errorOf('int("x")')).toContain('not a value of int');
   });
 });
+
+describe('forms of CEL beyond what the parser of the library knows', () => {
+  const event = '{"n": 1, "a": 1, "at": "2026-01-01T00:00:00Z", "items": [{"x": 1}]}';
+  it.each([
+    ['duration("1h") + timestamp(event.at)', '2026-01-01T01:00:00Z'],
+    ['.5', 0.5],
+    ['-.5', -0.5],
+    ['event.n > .5 && 1.0+.25 == 1.25', true],
+    ['event.n == 1 ? .5e1 : 1.5', 5],
+    ['"a .5 ?b" + r"[?"', 'a .5 ?b[?'],
+    ['int(duration("90.9s"))', 90],
+    ['int(duration("-90.9s"))', -90],
+    ['event.?a == optional.of(1)', true],
+    ['event.?a == event.?gone', false],
+    ['event.?gone == optional.none()', true],
+    ['optional.of(1) != optional.of(2)', true],
+    ['[?event.?a, 1]', [1, 1]],
+    ['[?event.?gone, 1, ?optional.of(3)]', [1, 3]],
+    ['[[?event.?gone], ?event.?a]', [[], 1]],
+    ['1 in [?event.?a] && size([?event.?gone]) == 0', true],
+    ['[?event.?a][0] == 1 && event.items[?0].hasValue()', true],
+    ['{?"a": event.?a, ?"z": event.?gone, "b": 2}', { a: 1, b: 2 }],
+  ])('%s is %j', (source, expected) => {
+    expect(value(source, event)).toEqual(expected);
+  });
+
+  it.each([
+    ['[?1]', 'no such overload: ?'],
+    ['{?"a": 1}', 'no such overload: ?'],
+  ])('%s is an error: only an optional may be left out', (source, error) => {
+    expect(errorOf(source, event)).toContain(error);
+  });
+
+  it.each(['size(?event.?a)', 'event.a ? ?event.?a : 1', '[1, ?]', 'event.5', 'event.n .5', '[event.a, 2].map(x, ?x)'])(
+    '%s is refused',
+    (source) => {
+      expect(() => value(source, event)).toThrow(/unexpected|parse|ends too early|Unexpected/);
+    },
+  );
+
+  it('keeps lines and columns', () => {
+    expect(() => value('[?event.?a, .5,\n  event.(]', event)).toThrow(/"line":2,"column":9/);
+  });
+});

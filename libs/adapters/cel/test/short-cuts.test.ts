@@ -1,9 +1,10 @@
+import { StepBudget } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
 import { runByClosures } from '../src/compiler/closures.ts';
 import { runGenerated } from '../src/compiler/generation.ts';
 import { createParser } from '../src/compiler/parser.ts';
 import { prepare } from '../src/compiler/preparation.ts';
-import { Meter, STEP_BUDGET } from '../src/runtime/meter.ts';
+import { Meter } from '../src/runtime/meter.ts';
 import { bindingsOf, evaluate } from './evaluation.ts';
 
 /** One value of each kind, and those at the borders of what generated code takes a short cut for. */
@@ -97,9 +98,11 @@ describe('where generated code takes a short cut, closures come to the same', ()
     const prepared = prepare(createParser(NAMES), source);
     if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
     const steps = [runGenerated, runByClosures].map((make) => {
+      const budget = new StepBudget();
       const meter = new Meter();
+      meter.open(budget);
       make(prepared.value.plan)({ event: bindingsOf(EVENT).event }, meter);
-      return STEP_BUDGET - meter.left;
+      return budget.left - meter.left;
     });
     expect(steps[0]).toBe(steps[1]);
     expect(steps[0]).toBeGreaterThan(0);

@@ -4,3 +4,4 @@ export * from './ids.ts';
 export * from './keys.ts';
 export * from './sealer.ts';
 export * from './secrets.ts';
+export * from './turns.ts';

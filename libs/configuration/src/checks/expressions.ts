@@ -1,3 +1,4 @@
+import { MAX_RECIPIENTS, RULE_STEPS } from '@carillon/domain';
 import type { Expression, ExpressionPlace, Recipients, RuleBody, StreamBody } from '@carillon/domain';
 import type { DesiredResource, ExpressionCheck } from '../files/desired.ts';
 import { type FileFault, type FileWarning, pathText, type ValuePath } from '../files/place.ts';
@@ -32,9 +33,14 @@ export function checkExpressions(
 function checkRule(name: string, rule: RuleBody, source: YamlSource, language: ExpressionCheck, report: Report): void {
   const { recipients } = rule;
   const at = ['rules', name, 'recipients'] as const;
-  if (rule.when !== undefined) compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
+  const steps = { once: 0, each: 0 };
+  if (rule.when !== undefined) {
+    const when = compile([['rules', name, 'when'], 'when', rule.when], source, language, report);
+    steps.once += when?.largeSteps ?? 0;
+  }
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, source, language, report);
+    steps[ONCE.has(placed[1]) ? 'once' : 'each'] += expression?.largeSteps ?? 0;
     const each = recipients.from === 'event' && recipients.for_each !== undefined;
     if (expression?.usesItem && !each && placed[1] !== 'for_each') {
       report.faults.push({
@@ -47,6 +53,7 @@ function checkRule(name: string, rule: RuleBody, source: YamlSource, language: E
     if (placed[0].at(-1) === 'unique_id' && placed[0].length === 4)
       warnOfRepeats(recipients, expression, source, at, report);
   }
+  warnOfSteps(name, recipients, steps, source, report);
   if (recipients.unique_id === undefined) {
     report.warnings.push({
       ...whereOf(source, at, 'key'),
@@ -54,6 +61,30 @@ function checkRule(name: string, rule: RuleBody, source: YamlSource, language: E
       fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant',
     });
   }
+}
+
+/** Expressions that are evaluated once for an event; the others once for each recipient. */
+const ONCE: ReadonlySet<ExpressionPlace> = new Set(['when', 'for_each', 'user_ids']);
+
+/** A rule that a large event could make spend all its steps, so that recipients would be dropped. */
+function warnOfSteps(
+  name: string,
+  recipients: Recipients,
+  { once, each }: { readonly once: number; readonly each: number },
+  source: YamlSource,
+  report: Report,
+): void {
+  const several = recipients.from === 'lookup' || recipients.for_each !== undefined;
+  const steps = Math.round(once + each * (several ? MAX_RECIPIENTS : 1));
+  if (steps <= RULE_STEPS) return;
+  const event = `${several ? `${MAX_RECIPIENTS} recipients, ` : ''}lists of 100 entries and texts of 10,000 characters`;
+  report.warnings.push({
+    ...whereOf(source, ['rules', name], 'key'),
+    message: `on an event with ${event} this rule would take about ${steps} steps of the ${RULE_STEPS} that it has; what is left then is dropped as too_complex`,
+    fix: several
+      ? 'ask what is the same for all recipients in when, and look at less text for each of them'
+      : 'look at less text, or at fewer entries of lists',
+  });
 }
 
 function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[] {

@@ -1,8 +1,11 @@
+import { inOneGo, type InParts } from '@carillon/kernel';
 import { addressesOf } from '../channels/channel.ts';
+import { StepBudget } from '../rules/budget.ts';
 import type { Bindings } from '../rules/expression.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Dropped, Recipient } from '../rules/recipient.ts';
 import {
+  beyondBudget,
   identifier,
   madeOf,
   personOf,
@@ -13,13 +16,19 @@ import {
 } from '../rules/recipient-parts.ts';
 import type { Lookup, LookupItem } from './lookup.ts';
 
-/** Who is told by an answer: a pure function of the record and the rule that its number pins. */
-export function recipientsOf(
+export type Found = { readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] };
+
+/**
+ * Who is told by an answer: a pure function of the record and the rule that its number pins. One answer has the steps of
+ * one rule on one event; a pause is offered after each item.
+ */
+export function* findRecipientsOf(
   rule: CompiledRule,
   { trigger, items }: Pick<Lookup, 'trigger' | 'items'>,
-): { readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] } {
+): InParts<Found> {
   const recipients: Recipient[] = [];
   const dropped: Dropped[] = [];
+  const budget = new StepBudget();
   for (const [index, item] of items.entries()) {
     const bindings: Bindings = {
       event: trigger.event,
@@ -27,28 +36,39 @@ export function recipientsOf(
       time: trigger.time,
       variables: item.variables,
     };
-    const made = makeRecipient(rule, item, bindings, trigger);
+    const made = makeRecipient(rule, item, bindings, trigger, budget);
+    if (budget.exhausted) {
+      dropped.push(beyondBudget(index, items.length));
+      break;
+    }
     if (made.ok) recipients.push(made.recipient);
-    else dropped.push({ index, reason: made.reason, detail: made.detail });
+    else dropped.push({ index, reason: made.reason, detail: made.detail, count: 1 });
+    yield;
   }
   return { recipients, dropped };
 }
+
+export const recipientsOf = (rule: CompiledRule, lookup: Pick<Lookup, 'trigger' | 'items'>): Found =>
+  inOneGo(findRecipientsOf(rule, lookup));
 
 function makeRecipient(
   rule: CompiledRule,
   { userId, to: written, variables }: LookupItem,
   bindings: Bindings,
   trigger: Lookup['trigger'],
+  budget: StepBudget,
 ): Made {
-  const refused = refusedBy(rule.where, bindings);
+  const refused = refusedBy(rule.where, bindings, budget);
   if (refused) return refused;
   // Records of earlier versions have addresses as the partner wrote them.
   const to = addressesOf(written);
   // What the partner says is taken word for word, also where it looks like one of our own words.
   const said = identifier(variables['unique_id'] ?? null);
   const unique =
-    said === null ? uniqueIdOf(rule, bindings, to, trigger.eventId, trigger.id) : { ok: true as const, value: said };
+    said === null
+      ? uniqueIdOf(rule, bindings, to, trigger.eventId, trigger.id, budget)
+      : { ok: true as const, value: said };
   if (!unique.ok) return unique;
-  const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings)) : null);
+  const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null);
   return madeOf({ to, uniqueId: unique.value, person: personOf(named, to, unique.value), variables });
 }

@@ -1,5 +1,6 @@
 import type { Instant, Json } from '@carillon/kernel';
 import type { FieldStep, JsonType } from '../events/field-path.ts';
+import type { StepBudget } from './budget.ts';
 import type { Requirement } from './requirement.ts';
 
 /** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
@@ -32,13 +33,17 @@ export type FieldReference = {
   readonly dynamic: boolean;
 };
 
-/** A checked expression. Evaluation never throws, has no side effects and always ends (it is bounded by a step budget). */
+/** A checked expression. Evaluation never throws, has no side effects and always ends: it takes no more steps than its budget has. */
 export type Expression = {
   readonly source: string;
   readonly fields: readonly FieldReference[];
   /** Whether it mentions `item`: `for_each` with a unique_id that does not is warned of. */
   readonly usesItem: boolean;
-  evaluate(bindings: Bindings): Evaluated;
+  /** Steps that it takes on a large event: lists of 100 entries, texts of 10,000 characters, of one item 500. */
+  readonly largeSteps: number;
+  /** Its steps are taken off the budget. Asking for more than is left exhausts it, and ends in the error `too_complex`. */
+  evaluate(bindings: Bindings, budget: StepBudget): Evaluated;
+  /** On budgets of its own: as much as a rule has for the whole, and as much again for all its parts. */
   explain(bindings: Bindings): readonly Explained[];
   /** What fields have to hold for it to be true, as far as that can be read off. */
   requirement(): Requirement;

@@ -1,17 +1,26 @@
 import type { Json } from '@carillon/kernel';
 import { firstAddress, type Addresses } from '../channels/channel.ts';
+import { STEPS_SPENT, type StepBudget } from './budget.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Bindings, Expression } from './expression.ts';
-import { MAX_RECIPIENT_CHARACTERS, type DropReason, type Recipient } from './recipient.ts';
+import { MAX_RECIPIENT_CHARACTERS, type Dropped, type DropReason, type Recipient } from './recipient.ts';
 
 /** What recipients named by an event and recipients of a lookup have in common. */
 
 export type Refused = { readonly ok: false; readonly reason: DropReason; readonly detail: string };
 export type Made = { readonly ok: true; readonly recipient: Recipient } | Refused;
 
+/** Everybody from `index` on, of whom nothing can be found out any more. */
+export const beyondBudget = (index: number, all: number): Dropped => ({
+  index,
+  reason: 'too_complex',
+  detail: STEPS_SPENT,
+  count: all - index,
+});
+
 /** What `where` says against a recipient; null: it is kept. */
-export function refusedBy(where: Expression | null, bindings: Bindings): Refused | null {
-  const kept = where?.evaluate(bindings);
+export function refusedBy(where: Expression | null, bindings: Bindings, budget: StepBudget): Refused | null {
+  const kept = where?.evaluate(bindings, budget);
   if (!kept) return null;
   if (!kept.ok) return { ok: false, reason: 'rule_error', detail: `where: ${kept.error}` };
   if (kept.value === false) return { ok: false, reason: 'where_false', detail: where?.source ?? '' };
@@ -43,8 +52,8 @@ function isWithin(values: readonly Json[], most: number): boolean {
 }
 
 /** In `to` and `variables` a missing field is null (rules.md section 1). */
-export function valueOrNull(expression: Expression, bindings: Bindings): Json {
-  const result = expression.evaluate(bindings);
+export function valueOrNull(expression: Expression, bindings: Bindings, budget: StepBudget): Json {
+  const result = expression.evaluate(bindings, budget);
   return result.ok ? result.value : null;
 }
 
@@ -70,6 +79,7 @@ export function uniqueIdOf(
   to: Addresses,
   eventId: string,
   triggerId: string,
+  budget: StepBudget,
 ): Unique {
   const first = firstAddress(to);
   if (rule.uniqueId === 'event_id') return { ok: true, value: `${eventId}:${first ?? ''}` };
@@ -78,7 +88,7 @@ export function uniqueIdOf(
     if (first !== null) return { ok: true, value: first };
     return { ok: false, reason: 'no_unique_id', detail: 'neither an address nor a unique_id' };
   }
-  const result = rule.uniqueId.evaluate(bindings);
+  const result = rule.uniqueId.evaluate(bindings, budget);
   if (!result.ok) return { ok: false, reason: 'rule_error', detail: `unique_id: ${result.error}` };
   const value = identifier(result.value);
   if (value !== null) return { ok: true, value };

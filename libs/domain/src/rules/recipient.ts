@@ -24,6 +24,19 @@ export type DropReason =
   | 'too_large'
   | 'no_user_ids'
   | 'invalid_user_id'
-  | 'too_many_user_ids';
+  | 'too_many_user_ids'
+  | 'too_complex';
 
-export type Dropped = { readonly index: number; readonly reason: DropReason; readonly detail: string };
+export type Dropped = {
+  readonly index: number;
+  readonly reason: DropReason;
+  readonly detail: string;
+  /** How many are dropped, those at `index` and after it. */
+  readonly count: number;
+};
+
+/** `recipient 3`, or `recipients 68 to 500`; people count from 1. */
+export const whoIsDropped = (what: string, { index, count }: Dropped): string =>
+  count === 1 ? `${what} ${index + 1}` : `${what}s ${index + 1} to ${index + count}`;
+
+export const countDropped = (dropped: readonly Dropped[]): number => dropped.reduce((sum, { count }) => sum + count, 0);

@@ -93,7 +93,11 @@ describe('for_each', () => {
 
   it('tells nobody of an empty list, and fails where there is no list', () => {
     expect(fired(rule, { watchers: [] })).toEqual({ kind: 'fired', recipients: [], dropped: [] });
-    expect(evaluate(rule, { watchers: 'all' })).toEqual({ kind: 'failed', error: 'for_each: expected a list' });
+    expect(evaluate(rule, { watchers: 'all' })).toEqual({
+      kind: 'failed',
+      reason: 'rule_error',
+      error: 'for_each: expected a list',
+    });
     expect(evaluate(rule, {}).kind).toBe('failed');
   });
 

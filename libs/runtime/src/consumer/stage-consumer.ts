@@ -19,7 +19,10 @@ export type CarriedState = {
   readonly clocks: Readonly<Record<string, Instant>>;
 };
 
-/** A stage as the interpreter sees it: what it wants done is in its answer; nothing has been done yet. */
+/**
+ * A stage as the interpreter sees it: what it wants done is in its answer; nothing has been done yet. It answers for at
+ * least the first of its records, in `fates`; those that it leaves out are handed to it again once the others are saved.
+ */
 export type InterpretedStage = {
   readonly name: string;
   handle(
@@ -29,6 +32,7 @@ export type InterpretedStage = {
     readonly fates: readonly { readonly kind: string }[];
     readonly outputs: readonly NewRecord[];
     readonly ruleErrors?: number;
+    readonly dropped?: Readonly<Record<string, number>>;
     readonly save?: () => Promise<FencedWrite>;
     readonly state: CarriedState;
   }>;
@@ -44,6 +48,8 @@ export type BatchBegun = {
 export type BatchEnded = {
   readonly fates: Readonly<Record<string, number>>;
   readonly ruleErrors: number;
+  /** Recipients and user ids that rules dropped, by reason. */
+  readonly dropped: Readonly<Record<string, number>>;
   /** Records between the saved position and the end of the partition; null where the partition has gone elsewhere meanwhile. */
   readonly lag: number | null;
 };
@@ -120,16 +126,21 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
 
   /** Outputs, then state, then position: in this order, whatever happens in between. */
-  async function handleBatch(records: readonly LogRecord[], next: number): Promise<Omit<BatchEnded, 'lag'>> {
+  async function handleBatch(records: readonly LogRecord[]): Promise<Done> {
     const result = await options.stage.handle(records, state);
-    if (!assigned) return { fates: {}, ruleErrors: 0 };
+    const last = records[result.fates.length - 1];
+    if (!last) throw new CarillonError('internal', `the stage ${options.stage.name} took none of its records`);
+    const next = last.offset + 1;
+    const took = result.fates.length;
+    if (!assigned) return { ...NOTHING_DONE, took };
     for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);
     if (result.save && (await result.save()) === 'refused') throw furtherOn();
     const { clocks, configNumber } = result.state;
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
     if (saved === 'refused') throw furtherOn();
     state = result.state;
-    return { fates: countFates(result.fates), ruleErrors: result.ruleErrors ?? 0 };
+    const { ruleErrors = 0, dropped = {} } = result;
+    return { fates: countFates(result.fates), ruleErrors, dropped, took };
   }
 
   options.held?.add(partition);
@@ -141,14 +152,19 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
       let lag: number;
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
-        let done: Omit<BatchEnded, 'lag'> = { fates: {}, ruleErrors: 0 };
+        let done = NOTHING_DONE;
         // One large event can ask for many outputs: a few of them at a time keep what is held in memory bounded.
         for (const slice of slicesOf(records, options.handleBytes ?? HANDLE_BYTES)) {
-          done = sumOf(done, await handleBatch(slice, (slice.at(-1)?.offset ?? last.offset) + 1));
+          for (let at = 0; at < slice.length && assigned;) {
+            const some = await handleBatch(slice.slice(at));
+            done = sumOf(done, some);
+            at += some.took;
+          }
         }
         const { end } = await log.bounds(topic, partition);
         lag = end - last.offset - 1;
-        ended({ ...done, lag: assigned ? lag : null });
+        const { fates, ruleErrors, dropped } = done;
+        ended({ fates, ruleErrors, dropped, lag: assigned ? lag : null });
       } catch (error) {
         ended({ error });
         throw error;
@@ -198,10 +214,22 @@ function slicesOf<Item extends { readonly value: Uint8Array }>(items: readonly I
   return slices;
 }
 
-function sumOf(a: Omit<BatchEnded, 'lag'>, b: Omit<BatchEnded, 'lag'>): Omit<BatchEnded, 'lag'> {
-  const fates: Record<string, number> = { ...a.fates };
-  for (const [kind, count] of Object.entries(b.fates)) fates[kind] = (fates[kind] ?? 0) + count;
-  return { fates, ruleErrors: a.ruleErrors + b.ruleErrors };
+type Done = Omit<BatchEnded, 'lag'> & { readonly took: number };
+const NOTHING_DONE: Done = { fates: {}, ruleErrors: 0, dropped: {}, took: 0 };
+
+const sumOf = (a: Done, b: Done): Done => ({
+  fates: sumOfCounts(a.fates, b.fates),
+  ruleErrors: a.ruleErrors + b.ruleErrors,
+  dropped: sumOfCounts(a.dropped, b.dropped),
+  took: a.took + b.took,
+});
+
+type Counts = Readonly<Record<string, number>>;
+
+function sumOfCounts(a: Counts, b: Counts): Counts {
+  const sum: Record<string, number> = { ...a };
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
 }
 
 function countFates(fates: readonly { readonly kind: string }[]): Record<string, number> {

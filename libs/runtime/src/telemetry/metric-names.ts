@@ -83,6 +83,12 @@ export const METRICS = {
     help: 'Evaluations of a rule that ended in an error.',
     labels: [],
   },
+  recipientsDropped: {
+    name: 'carillon_recipients_dropped_total',
+    type: 'counter',
+    help: 'Recipients and user ids that a rule dropped before a message was made, by reason.',
+    labels: ['reason'],
+  },
   membersSkipped: {
     name: 'carillon_cohort_members_skipped_total',
     type: 'counter',

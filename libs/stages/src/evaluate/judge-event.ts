@@ -1,21 +1,25 @@
 import {
   bindingsOf,
   deliverySettings,
-  evaluateRule,
+  EventBudget,
+  fireRule,
   formatPosition,
+  outcomeWithoutFiring,
   partsOf,
   ruleIdOf,
   ruleTitle,
   triggerIdOf,
+  type Bindings,
   type CompiledRule,
   type Configuration,
   type Intent,
   type PlacedRule,
   type RuleOutcome,
   type SourceEvent,
+  type StepBudget,
   type Trigger,
 } from '@carillon/domain';
-import type { DeriveId, JsonObject, TriggerId } from '@carillon/kernel';
+import { inOneGo, type DeriveId, type InParts, type JsonObject, type TriggerId } from '@carillon/kernel';
 import { causeOfEvent, makeIntents, namesAfterLookup, templateContext } from './make-intents.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -37,35 +41,73 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): Judgement => ({
   triggers: NONE,
 });
 
-/**
- * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
- * came to. The trigger of a rule whose event names the recipient is only an id in the intents.
- */
+/** Judges an event without a pause. */
 export function judgeEvent(
   event: SourceEvent,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
 ): readonly Judgement[] {
+  return inOneGo(judgeEventInParts(event, configuration, book, derive));
+}
+
+/**
+ * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
+ * came to. The trigger of a rule whose event names the recipient is only an id in the intents. The event has one budget of
+ * steps for all rules, of which each has a share; a pause is offered between recipients, and between rules that took long.
+ */
+export function* judgeEventInParts(
+  event: SourceEvent,
+  configuration: Configuration,
+  book: RuleBook,
+  derive: DeriveId,
+): InParts<readonly Judgement[]> {
   const bindings = bindingsOf(event);
-  return book.rulesOf(configuration, event.stream).map((entry): Judgement => {
-    const { placed } = entry;
-    if (!entry.ok) return nothingOf(placed, { kind: 'failed', error: entry.error });
-    let made: TriggerId | null = null;
-    const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
-    const outcome = evaluateRule(entry.rule, event, triggerIdNow, bindings);
-    if (outcome.kind === 'fired') {
-      const triggerId = triggerIdNow();
-      const cause = causeOfEvent(event, placed);
-      const intents = outcome.recipients.flatMap((who) =>
-        makeIntents(placed, cause, who, triggerId, configuration, book, derive),
-      );
-      return { placed, triggerId, outcome, intents, triggers: NONE };
+  const budget = new EventBudget();
+  const judgements: Judgement[] = [];
+  for (const entry of book.rulesOf(configuration, event.stream)) {
+    if (!entry.ok) {
+      judgements.push(nothingOf(entry.placed, { kind: 'failed', reason: 'rule_error', error: entry.error }));
+      continue;
     }
-    if (outcome.kind !== 'asks') return nothingOf(placed, outcome);
-    const triggers = makeTriggers(entry.rule, event, outcome.userIds, configuration, book, derive);
+    const share = budget.nextRule();
+    const nothing = outcomeWithoutFiring(entry.rule, bindings, share);
+    judgements.push(
+      nothing
+        ? nothingOf(entry.placed, nothing)
+        : yield* fire(entry.rule, event, bindings, share, configuration, book, derive),
+    );
+    if (budget.pauseIsDue()) yield;
+  }
+  return judgements;
+}
+
+function* fire(
+  rule: CompiledRule,
+  event: SourceEvent,
+  bindings: Bindings,
+  budget: StepBudget,
+  configuration: Configuration,
+  book: RuleBook,
+  derive: DeriveId,
+): InParts<Judgement> {
+  const { placed } = rule;
+  let made: TriggerId | null = null;
+  const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
+  const outcome = yield* fireRule(rule, event, triggerIdNow, bindings, budget);
+  if (outcome.kind === 'asks') {
+    const triggers = makeTriggers(rule, event, outcome.userIds, configuration, book, derive);
     return { placed, triggerId: null, outcome, intents: NONE, triggers };
-  });
+  }
+  if (outcome.kind !== 'fired') return nothingOf(placed, outcome);
+  const cause = causeOfEvent(event, placed);
+  const triggerId = triggerIdNow();
+  const intents: Intent[] = [];
+  for (const who of outcome.recipients) {
+    intents.push(...makeIntents(placed, cause, who, triggerId, configuration, book, derive));
+    if (outcome.recipients.length > 1) yield;
+  }
+  return { placed, triggerId, outcome, intents, triggers: NONE };
 }
 
 /** The triggers of a fired rule: as many as its list of ids takes, each with what is needed once the answer is there. */

@@ -1,17 +1,29 @@
 import {
+  countDropped,
   ruleTitle,
   type Configuration,
   type DeadLetter,
   type Evaluation,
+  type RuleOutcome,
   type RuleTally,
   type SourceEvent,
 } from '@carillon/domain';
-import type { Instant } from '@carillon/kernel';
-import type { Clock, ConfigurationView, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
+import type { InParts, Instant } from '@carillon/kernel';
+import type {
+  Clock,
+  ConfigurationView,
+  EventLog,
+  Ids,
+  LogRecord,
+  NewRecord,
+  RecordCodecs,
+  Turns,
+} from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, PartitionState, RecordFate } from '../batch-stage.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { judgeEvent, type Judgement } from './judge-event.ts';
+import { inTurns } from '../in-turns.ts';
+import { judgeEventInParts, type Judgement } from './judge-event.ts';
 import { intentRecord, triggerRecord } from './outputs.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -21,8 +33,15 @@ export type EvaluatePorts = {
   readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'evaluation' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly book: RuleBook;
 };
+
+/**
+ * Turns of the event loop after which a batch ends with what it has. So the position is saved every tenth of a second,
+ * whatever the events ask for, and a worker that dies repeats no more than that.
+ */
+const MOST_TURNS = 20;
 
 /**
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
@@ -33,11 +52,21 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
   return {
     name: 'evaluate',
     async handle(records, state) {
-      const batch = startBatch(ports, state);
+      let ended = 0;
+      const turns: Turns = {
+        isOver: () => ports.turns.isOver(),
+        next: () => {
+          ended += 1;
+          return ports.turns.next();
+        },
+      };
+      const batch = startBatch({ ...ports, turns }, state);
       for (const record of records) {
         // A promise for each event would take as long as a rule.
         const waits = batch.take(record);
         if (waits) await waits;
+        if (ended >= MOST_TURNS) break;
+        if (turns.isOver()) await turns.next();
       }
       return batch.end();
     },
@@ -54,6 +83,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
   const outputs: NewRecord[] = [];
   const fates: RecordFate[] = [];
   const runs: Run[] = [];
+  const dropped: Record<string, number> = {};
   let configNumber = before.configNumber;
   let current: { readonly number: number; readonly configuration: Configuration } | undefined;
   const clocks: Record<string, Instant> = { ...before.clocks };
@@ -76,15 +106,22 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
     fates.push({ kind: 'parked', reason });
   }
 
-  function judge(event: SourceEvent, configuration: Configuration): void {
+  function* judge(event: SourceEvent, configuration: Configuration): InParts<void> {
     const run = runAt(event.position.offset);
     clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
-    const judgements = judgeEvent(event, configuration, ports.book, ids.derive);
+    const judgements = yield* judgeEventInParts(event, configuration, ports.book, ids.derive);
     run.tally.events += 1;
     for (const judgement of judgements) {
       count(run.tally, event, judgement);
-      for (const intent of judgement.intents) outputs.push(intentRecord(intent, ports));
-      for (const trigger of judgement.triggers) outputs.push(triggerRecord(trigger, ports));
+      countDrops(judgement.outcome, dropped);
+      for (const intent of judgement.intents) {
+        outputs.push(intentRecord(intent, ports));
+        if (judgement.intents.length > 1) yield;
+      }
+      for (const trigger of judgement.triggers) {
+        outputs.push(triggerRecord(trigger, ports));
+        if (judgement.triggers.length > 1) yield;
+      }
     }
     const fired = judgements.some(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks');
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
@@ -93,12 +130,12 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
   async function judgeByNext(event: SourceEvent, number: number): Promise<void> {
     const configuration = await ports.configuration.at(number);
     current = { number, configuration };
-    judge(event, configuration);
+    await inTurns(judge(event, configuration), ports.turns);
   }
 
   return {
     /** Done when it returns, unless it gives a promise. */
-    take(record: LogRecord): Promise<void> | undefined {
+    take(record: LogRecord): Promise<void> | void {
       const read = readSourceRecord(record, log.logId);
       if (!read.ok) {
         park(record, read.error.reason, read.error.detail);
@@ -117,8 +154,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
           return undefined;
         case 'event':
           if (current?.number !== configNumber) return judgeByNext(read.value.event, configNumber);
-          judge(read.value.event, current.configuration);
-          return undefined;
+          return inTurns(judge(read.value.event, current.configuration), ports.turns);
       }
     },
     end(): BatchResult {
@@ -127,9 +163,14 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
       const ruleErrors = runs
         .flatMap((run) => [...run.tally.rules.values()])
         .reduce((sum, rule) => sum + rule.failed, 0);
-      return { fates, outputs, ruleErrors, state: { partition: before.partition, configNumber, clocks } };
+      return { fates, outputs, ruleErrors, dropped, state: { partition: before.partition, configNumber, clocks } };
     },
   };
+}
+
+function countDrops(outcome: RuleOutcome, into: Record<string, number>): void {
+  if (outcome.kind !== 'fired' && outcome.kind !== 'asks') return;
+  for (const { reason, count: many } of outcome.dropped) into[reason] = (into[reason] ?? 0) + many;
 }
 
 function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, triggers }: Judgement): void {
@@ -138,8 +179,7 @@ function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, tri
   const before = tally.rules.get(key);
   const failed = outcome.kind === 'failed';
   const drops = failed ? [] : outcome.dropped;
-  const dropped = drops.length;
-  const dropError = drops.find((drop) => drop.reason === 'rule_error');
+  const dropError = drops.find(({ reason }) => reason === 'rule_error' || reason === 'too_complex');
   const error = failed ? outcome.error : (dropError?.detail ?? null);
   tally.intents += intents.length;
   tally.triggers += triggers.length;
@@ -149,7 +189,7 @@ function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, tri
     ruleVersion: placed.version,
     fired: (before?.fired ?? 0) + (failed ? 0 : 1),
     failed: (before?.failed ?? 0) + (failed ? 1 : 0),
-    dropped: (before?.dropped ?? 0) + dropped,
+    dropped: (before?.dropped ?? 0) + countDropped(drops),
     sampleEventId: before?.sampleEventId ?? (error === null ? null : event.id),
     sampleError: before?.sampleError ?? error,
   });

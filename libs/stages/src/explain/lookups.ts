@@ -1,16 +1,19 @@
 import {
   readPosition,
+  whoIsDropped,
   type CallEvidence,
   type Configuration,
+  type Dropped,
   type Intent,
   type Lookup,
   type Trigger,
 } from '@carillon/domain';
 import { formatInstant, type TriggerId } from '@carillon/kernel';
-import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs } from '@carillon/ports';
+import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, Turns } from '@carillon/ports';
 import { readAsking } from '../ask/tasks.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
-import { resolveLookup } from '../resolve/resolve-lookup.ts';
+import { inTurns } from '../in-turns.ts';
+import { resolveLookupInParts } from '../resolve/resolve-lookup.ts';
 import { step, type TraceStep } from './steps.ts';
 
 export type LookupTracePorts = {
@@ -20,6 +23,7 @@ export type LookupTracePorts = {
   readonly codecs: Pick<RecordCodecs, 'lookup'>;
   readonly ids: Pick<Ids, 'derive'>;
   readonly book: RuleBook;
+  readonly turns: Turns;
 };
 
 /** What became of a trigger: every call with its evidence, the answer that counts, and what it came to. */
@@ -35,7 +39,8 @@ export async function traceTrigger(
   steps.push(...(await callSteps(id, ports)));
   const answer = await readAnswer(id, ports);
   if (!answer) return { steps, intents: [] };
-  const resolved = resolveLookup(answer.lookup, configuration, ports.book, ports.ids.derive);
+  const work = resolveLookupInParts(answer.lookup, configuration, ports.book, ports.ids.derive);
+  const resolved = await inTurns(work, ports.turns);
   steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
   steps.push(...answer.superseded.map(supersededStep));
   if (!resolved.ok) steps.push(step('dead_letter', null, resolved.error, { id, reason: 'rule_gone' }));
@@ -82,7 +87,7 @@ function waitingStep({ id, nextAt, deadline }: DueTask): TraceStep {
 function answerStep(
   { callId, answeredAt, items, problems, problemCounts }: Lookup,
   position: string,
-  dropped: readonly { readonly index: number; readonly reason: string; readonly detail: string }[],
+  dropped: readonly Dropped[],
 ): TraceStep {
   const counted = Object.entries(problemCounts).map(([kind, count]) => `${count} ${kind.replaceAll('_', ' ')}`);
   const text = `answer recorded: ${items.length} ${items.length === 1 ? 'person' : 'people'}${counted.map((one) => `, ${one}`).join('')}`;
@@ -91,7 +96,7 @@ function answerStep(
       const which = [...(index === null ? [] : [`item ${index}`]), ...(userId === null ? [] : [`user id ${userId}`])];
       return `${kind}: ${which.join(', ')}${which.length > 0 ? ': ' : ''}${detail}`;
     }),
-    ...dropped.map(({ index, reason, detail }) => `person ${index + 1} dropped: ${reason} (${detail})`),
+    ...dropped.map((drop) => `${whoIsDropped('person', drop)} dropped: ${drop.reason} (${drop.detail})`),
   ];
   return step('lookup', answeredAt, text, { id: callId, position, state: 'recorded', lines });
 }

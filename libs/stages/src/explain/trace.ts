@@ -1,9 +1,10 @@
-import { formatPosition, ruleTitle, type Delivery, type Intent } from '@carillon/domain';
+import { formatPosition, ruleTitle, whoIsDropped, type Delivery, type Intent } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { CheckpointStore, ConfigurationView, DeliveryLedger, EventRow, Ids, ReadModels } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deliveryIdOf } from '../deliver/custody-stage.ts';
-import { judgeEvent, type Judgement } from '../evaluate/judge-event.ts';
+import { inTurns } from '../in-turns.ts';
+import { judgeEventInParts, type Judgement } from '../evaluate/judge-event.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import { byTime, deliverySteps, step, type TraceStep } from './steps.ts';
 
@@ -90,7 +91,8 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
-  const judgements = judgeEvent(event, configuration, ports.book, ports.ids.derive);
+  const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive);
+  const judgements = await inTurns(work, ports.turns);
   const { configNumber } = row;
   steps.push(
     step('evaluation', row.at, `judged by configuration ${configNumber}: ${countWords(judgements)}`, { configNumber }),
@@ -100,6 +102,7 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
       .rulesOf(configuration, event.stream)
       .find((one) => one.ok && one.placed === judgement.placed);
     const bindings = { event: event.body, event_id: event.id, time: event.time };
+    if (ports.turns.isOver()) await ports.turns.next();
     const explained = entry?.ok ? entry.rule.when.explain(bindings) : [];
     const lines = explained.map(({ source, depth, result }) => {
       const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
@@ -136,17 +139,19 @@ function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, line
     case 'not_fired':
       return step('rule', row.at, 'did not fire: `when` is false', { ...more, reason: 'when_false' });
     case 'failed':
-      return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: 'rule_error' });
+      return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: outcome.reason });
     case 'asks': {
       const { userIds, dropped } = outcome;
-      const drops = dropped.map((drop) => `user id ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);
+      const drops = dropped.map((drop) => `${whoIsDropped('user id', drop)} dropped: ${drop.reason} (${drop.detail})`);
       const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
       const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
       return step('rule', row.at, text, { ...more, lines: drops });
     }
     case 'fired': {
       const { recipients, dropped } = outcome;
-      const drops = dropped.map((drop) => `recipient ${drop.index + 1} dropped: ${drop.reason} (${drop.detail})`);
+      const drops = dropped.map(
+        (drop) => `${whoIsDropped('recipient', drop)} dropped: ${drop.reason} (${drop.detail})`,
+      );
       const text = `fired: ${recipients.length} ${recipients.length === 1 ? 'recipient' : 'recipients'}`;
       return step('trigger', row.at, text, { ...more, id: triggerId, lines: drops });
     }

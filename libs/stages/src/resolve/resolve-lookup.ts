@@ -1,13 +1,13 @@
 import {
   deliverySettings,
-  recipientsOf,
+  findRecipientsOf,
   type Configuration,
   type Dropped,
   type Intent,
   type Lookup,
   type Recipient,
 } from '@carillon/domain';
-import { err, ok, type DeriveId, type Instant, type Result } from '@carillon/kernel';
+import { err, inOneGo, ok, type DeriveId, type InParts, type Instant, type Result } from '@carillon/kernel';
 import { causeOfTrigger, makeIntents } from '../evaluate/make-intents.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 
@@ -18,28 +18,40 @@ export type Resolution = {
   readonly intents: readonly Intent[];
 };
 
-/**
- * Who is told by a recorded answer, under the configuration that fired its trigger: pure, and the same for ever. The
- * error says why that configuration's rule cannot be applied any more. An operator's redrive gives its messages as much
- * time as they had at first (delivery.md section 1).
- */
+/** Who is told by a recorded answer, without a pause. */
 export function resolveLookup(
   lookup: Lookup,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
-  redrivenAt: Instant | null = null,
 ): Result<Resolution, string> {
+  return inOneGo(resolveLookupInParts(lookup, configuration, book, derive));
+}
+
+/**
+ * Who is told by a recorded answer, under the configuration that fired its trigger: pure, and the same for ever. The
+ * error says why that configuration's rule cannot be applied any more. An operator's redrive gives its messages as much
+ * time as they had at first (delivery.md section 1). A pause is offered between recipients.
+ */
+export function* resolveLookupInParts(
+  lookup: Lookup,
+  configuration: Configuration,
+  book: RuleBook,
+  derive: DeriveId,
+  redrivenAt: Instant | null = null,
+): InParts<Result<Resolution, string>> {
   const { trigger } = lookup;
   const name = trigger.rule.slice(trigger.notification.length + 1);
   const entry = book.ruleNamed(configuration, trigger.workspace, trigger.notification, name);
   if (!entry) return err(`configuration ${configuration.number} has no rule ${trigger.rule}`);
   if (!entry.ok) return err(entry.error);
-  const { recipients, dropped } = recipientsOf(entry.rule, lookup);
+  const { recipients, dropped } = yield* findRecipientsOf(entry.rule, lookup);
   const { expires } = deliverySettings(entry.placed.notification.body);
   const cause = { ...causeOfTrigger(trigger), ...(redrivenAt !== null && { notAfter: redrivenAt + expires }) };
-  const intents = recipients.flatMap((who) =>
-    makeIntents(entry.placed, cause, who, trigger.id, configuration, book, derive),
-  );
+  const intents: Intent[] = [];
+  for (const who of recipients) {
+    intents.push(...makeIntents(entry.placed, cause, who, trigger.id, configuration, book, derive));
+    yield;
+  }
   return ok({ recipients, dropped, intents });
 }

@@ -8,13 +8,15 @@ import type {
   LookupClaims,
   NewRecord,
   RecordCodecs,
+  Turns,
 } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '../batch-stage.ts';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { intentRecord } from '../evaluate/outputs.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
-import { resolveLookup } from './resolve-lookup.ts';
+import { inTurns } from '../in-turns.ts';
+import { resolveLookupInParts } from './resolve-lookup.ts';
 
 export type ResolvePorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions'>;
@@ -23,6 +25,7 @@ export type ResolvePorts = {
   readonly codecs: Pick<RecordCodecs, 'lookup' | 'intent' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly book: RuleBook;
 };
 
@@ -35,13 +38,14 @@ export const REDRIVEN_FROM_HEADER = 'redriven_from';
  * after a crash or by two workers, has one set of recipients.
  */
 export function createResolveStage(ports: ResolvePorts): BatchStage {
-  const { claims, codecs, clock, ids, log } = ports;
+  const { claims, codecs, clock, ids, log, turns } = ports;
 
   return {
     name: 'resolve',
     async handle(records, state) {
       const outputs: NewRecord[] = [];
       let ruleErrors = 0;
+      const dropped: Record<string, number> = {};
       const read = await decodeRecords(codecs.lookup, records);
       const redrivenFrom = ({ headers, topic }: LogRecord): string | null => {
         const from = headers[REDRIVEN_FROM_HEADER];
@@ -70,10 +74,15 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
         if (!counts.has(record)) return { kind: 'dropped', reason: 'superseded' };
         const configuration = await ports.configuration.at(lookup.trigger.configNumber);
         const redrivenAt = redrivenFrom(record) === null ? null : record.time;
-        const resolved = resolveLookup(lookup, configuration, ports.book, ids.derive, redrivenAt);
+        const work = resolveLookupInParts(lookup, configuration, ports.book, ids.derive, redrivenAt);
+        const resolved = await inTurns(work, turns);
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
-        for (const intent of resolved.value.intents) outputs.push(intentRecord(intent, ports));
+        for (const intent of resolved.value.intents) {
+          outputs.push(intentRecord(intent, ports));
+          if (turns.isOver()) await turns.next();
+        }
         ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;
+        for (const { reason, count } of resolved.value.dropped) dropped[reason] = (dropped[reason] ?? 0) + count;
         return resolved.value.intents.length > 0 ? { kind: 'done' } : { kind: 'dropped', reason: 'no_recipient' };
       }
 
@@ -83,7 +92,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
           decoded.ok ? await resolve(record, decoded.value) : park(record, decoded.error.reason, decoded.error.detail),
         );
       }
-      return { fates, outputs, ruleErrors, state };
+      return { fates, outputs, ruleErrors, dropped, state };
     },
   };
 }

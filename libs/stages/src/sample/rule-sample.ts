@@ -7,7 +7,15 @@ import {
   type Requirement,
   type RuleOutcome,
 } from '@carillon/domain';
-import { stringifyJson, type EventId, type Instant, type Json, type JsonObject } from '@carillon/kernel';
+import {
+  inOneGo,
+  stringifyJson,
+  type EventId,
+  type InParts,
+  type Instant,
+  type Json,
+  type JsonObject,
+} from '@carillon/kernel';
 import { buildEvent, nameOf, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
 import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
 import { triedEvent } from './tried-event.ts';
@@ -34,22 +42,32 @@ export type RuleSample = {
 /** Proposals that are judged before the search is given up. */
 const MOST_PROPOSALS = 200;
 
-/**
- * The smallest event for a rule (rules.md section 6). Its values make the rule fire where the condition can be read as
- * comparisons with literals; else they are those of an event that fired, save addresses, so that trying the sample writes
- * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it.
- */
-export function sampleRule(
+/** The smallest event for a rule, without a pause. */
+export const sampleRule = (
   rule: CompiledRule,
   minimum: Minimum,
   firedEvent: JsonObject | null,
   now: Instant,
-): RuleSample {
+): RuleSample => inOneGo(sampleRuleInParts(rule, minimum, firedEvent, now));
+
+/**
+ * The smallest event for a rule (rules.md section 6). Its values make the rule fire where the condition can be read as
+ * comparisons with literals; else they are those of an event that fired, save addresses, so that trying the sample writes
+ * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it. A pause is offered between
+ * proposals.
+ */
+export function* sampleRuleInParts(
+  rule: CompiledRule,
+  minimum: Minimum,
+  firedEvent: JsonObject | null,
+  now: Instant,
+): InParts<RuleSample> {
   let best: RuleSample | null = null;
   for (const assignments of proposalsFor(rule, minimum, now).take(MOST_PROPOSALS)) {
     const sample = judged(rule, minimum, proposed(minimum, assignments, now), now);
     if (better(sample, best)) best = sample;
     if (best !== null && best.recipients > 0) break;
+    yield;
   }
   if (best) return best;
   const recorded = firedEvent && judged(rule, minimum, taken(minimum, firedEvent, now), now);

@@ -7,3 +7,4 @@ export * from './rule-book.ts';
 export * from './hostile-json.ts';
 export * from './cohorts.ts';
 export * from './cohort-payloads.ts';
+export * from './turns.ts';

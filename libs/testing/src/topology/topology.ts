@@ -3,6 +3,7 @@ import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-posthog';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createTurns } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Instant, Json } from '@carillon/kernel';
@@ -150,6 +151,7 @@ export class Topology {
       templates,
       book,
       clock,
+      turns: createTurns(),
       ids,
       compileRule: compileGiven,
       secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },

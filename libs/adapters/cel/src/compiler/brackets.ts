@@ -8,7 +8,7 @@ export function matchBrackets(source: string): ReadonlyMap<number, number> {
   const token = /\/\/[^\n]*|[rRbB]?("""|'''|"|')|[()]/g;
   for (let found = token.exec(source); found; found = token.exec(source)) {
     const quote = found[1];
-    if (quote !== undefined) token.lastIndex = skipText(source, token.lastIndex, quote);
+    if (quote !== undefined) token.lastIndex = endOfText(source, token.lastIndex, quote);
     else if (found[0] === '(') open.push(found.index);
     else if (found[0] === ')') {
       const start = open.pop();
@@ -20,7 +20,8 @@ export function matchBrackets(source: string): ReadonlyMap<number, number> {
   return partners;
 }
 
-function skipText(source: string, from: number, quote: string): number {
+/** Where a text that began before `from` ends, its closing quote included. */
+export function endOfText(source: string, from: number, quote: string): number {
   for (let at = from; at < source.length; at++) {
     if (source[at] === '\\') at++;
     else if (source.startsWith(quote, at)) return at + quote.length;

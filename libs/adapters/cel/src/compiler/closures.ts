@@ -56,9 +56,14 @@ function close(plan: Plan): Step {
     }
     case 'list':
     case 'map': {
+      const { optional } = plan;
       const make = plan.op === 'list' ? makeList : makeMap;
       const items = plan.items.map(close);
-      return (state) => make(items.map((item) => item(state)));
+      return (state) =>
+        make(
+          items.map((item) => item(state)),
+          optional,
+        );
     }
     case 'fallback': {
       const choose = plan.kind === 'or' ? or : orValue;

@@ -1,9 +1,16 @@
 import { runByClosures } from './closures.ts';
+import { turnCost } from './cost.ts';
 import type { Plan } from './plan.ts';
 import { partsOf } from './plan.ts';
 import type { Run } from './program.ts';
 
-export type Part = { readonly source: string; readonly depth: number; readonly run: Run };
+export type Part = {
+  readonly source: string;
+  readonly depth: number;
+  readonly run: Run;
+  /** Steps that every evaluation of it takes. */
+  readonly steps: number;
+};
 
 const isAccess = ({ op }: Plan): boolean =>
   op === 'field' || op === 'optional_field' || op === 'index' || op === 'optional_index';
@@ -16,7 +23,8 @@ export function partsToExplain(source: string, plan: Plan): readonly Part[] {
   const parts: Part[] = [];
   const walk = (each: Plan, depth: number): void => {
     if (each.op === 'literal' && depth > 0) return;
-    parts.push({ source: source.slice(each.start, each.end).trim(), depth, run: runByClosures(each) });
+    const text = source.slice(each.start, each.end).trim();
+    parts.push({ source: text, depth, run: runByClosures(each), steps: turnCost(each) });
     if (each.op === 'bind') return;
     const inner =
       each.op === 'loop' ? [each.over] : partsOf(isAccess(each) || each.op === 'has' ? endOfPath(each) : each);

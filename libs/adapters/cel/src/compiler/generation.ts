@@ -4,6 +4,7 @@ import { makeList, makeMap } from '../runtime/construction.ts';
 import { andRest, notTest, orRest } from '../runtime/logic.ts';
 import { itemsOf, LOOPS } from '../runtime/loops.ts';
 import { TOO_COMPLEX } from '../runtime/meter.ts';
+import { CALL, TEXT_READ } from '../runtime/prices.ts';
 import { BINARY_OPERATIONS, unsetName } from '../runtime/operations.ts';
 import { contains } from '../runtime/text.ts';
 import { BUILTIN_NAMES, CelError, noOverload } from '../runtime/values.ts';
@@ -146,8 +147,11 @@ class Generator {
       case 'fallback':
         return `${plan.kind === 'or' ? 'or' : 'orValue'}(${this.part(plan.of)}, ${this.#lazily('', plan.other)})`;
       case 'list':
-      case 'map':
-        return `${plan.op === 'list' ? 'makeList' : 'makeMap'}([${plan.items.map((item) => this.part(item)).join(', ')}])`;
+      case 'map': {
+        const items = plan.items.map((item) => this.part(item)).join(', ');
+        const optional = plan.optional === null ? 'null' : this.#constant(plan.optional);
+        return `${plan.op === 'list' ? 'makeList' : 'makeMap'}([${items}], ${optional})`;
+      }
       case 'bind': {
         const value = this.#temporary();
         const body = this.#lazily(`v${plan.slot}`, plan.body);
@@ -212,7 +216,7 @@ class Generator {
     const both =
       isPart === '' ? isText : `(${isText}, ${part} = ${this.part(sought)}, typeof ${text} === "string")${isPart}`;
     const ask = name === 'contains' ? `contains(m, ${text}, ${of})` : `${text}.${name}(${of})`;
-    return `(${both} ? m.spend((${text}.length + ${of}.length) / 64) ? ${ask} : TOO_COMPLEX : ${general([text, of])})`;
+    return `(${both} ? m.spend(${CALL} + (${text}.length + ${of}.length) * ${TEXT_READ}) ? ${ask} : TOO_COMPLEX : ${general([text, of])})`;
   }
 
   /** Beside a literal the type to expect is known: text and numbers are then compared without a call. */
@@ -220,7 +224,7 @@ class Generator {
     const { name, left, right } = plan;
     const literal = right.op === 'literal' ? right.value : undefined;
     const sign = NUMBER_SIGNS[name];
-    if (name === 'in' && right.op === 'list') return this.#oneOf(plan, right.items);
+    if (name === 'in' && right.op === 'list' && right.optional === null) return this.#oneOf(plan, right.items);
     if (CALCULATED.has(name)) {
       const { isNumber, plain, otherwise } = this.#calculation(plan);
       return `(${isNumber} ? ${plain} : ${otherwise})`;
@@ -249,7 +253,7 @@ class Generator {
     const value = this.#temporary();
     const [list] = plan.op === 'call' && plan.name === 'size' ? plan.args : [];
     if (plan.op === 'call' && list) {
-      const isNumber = `Array.isArray(${value} = ${this.part(list)})`;
+      const isNumber = `(Array.isArray(${value} = ${this.part(list)}) && m.spend(${CALL}))`;
       return { isNumber, plain: `${value}.length`, otherwise: `${this.#constant(plan.run)}(m, ${value})` };
     }
     return { isNumber: `typeof (${value} = ${this.part(plan)}) === "number"`, plain: value, otherwise: value };

@@ -10,7 +10,7 @@ import { balance, matchBrackets } from './brackets.ts';
 import { lowerFunction, lowerMethod } from './calls.ts';
 import { COST_LIMIT, staticCost } from './cost.ts';
 import { faultAt, listed, nearest } from './faults.ts';
-import type { Names } from './parser.ts';
+import type { Names, Parsed } from './parser.ts';
 import type { BinaryName, Plan } from './plan.ts';
 
 /** Slots of the names that loops and bindings made. */
@@ -26,9 +26,14 @@ export class Lowering {
   readonly #source: string;
   readonly #names: Names;
   readonly #partners: ReadonlyMap<number, number>;
+  readonly #optionalAt: ReadonlySet<number>;
+  readonly #untyped: ASTNode;
+  readonly #taken = new Set<number>();
   #slots = 0;
 
-  constructor(source: string, names: Names) {
+  constructor(source: string, names: Names, { optionalAt, untyped }: Omit<Parsed, 'ast' | 'check'>) {
+    this.#optionalAt = optionalAt;
+    this.#untyped = untyped;
     this.#source = source;
     this.#names = names;
     this.#partners = matchBrackets(source);
@@ -73,9 +78,23 @@ export class Lowering {
       case 'rcall':
         return lowerMethod(this, node, node.args[0], node.args[1], node.args[2], scope);
       case 'list':
-        return { op: 'list', items: node.args.map((item) => this.lower(item, scope)), ...range };
+        return {
+          op: 'list',
+          items: node.args.map((item) => this.lower(item, scope)),
+          optional: this.#optionalOf(node, node.args, (at) => void (node.args[at] = this.#untyped)),
+          ...range,
+        };
       case 'map':
-        return { op: 'map', items: node.args.flatMap((pair) => pair.map((part) => this.lower(part, scope))), ...range };
+        return {
+          op: 'map',
+          items: node.args.flatMap((pair) => pair.map((part) => this.lower(part, scope))),
+          optional: this.#optionalOf(
+            node,
+            node.args.map(([key]) => key),
+            (at) => void (node.args[at] = [this.#untyped, this.#untyped]),
+          ),
+          ...range,
+        };
       case '!_':
         return { op: 'not', of: this.lower(node.args, scope), ...range };
       case '-_':
@@ -107,6 +126,28 @@ export class Lowering {
         return this.#operation(node, scope, range);
       default:
         return this.refuse(range, 'this form is not supported', 'leave it out');
+    }
+  }
+
+  /** Which elements, or entries by their keys, have a `?` before them; null: none. */
+  #optionalOf(node: Range, items: readonly Range[], untype: (index: number) => void): ReadonlySet<number> | null {
+    const marked = new Set<number>();
+    for (const at of this.#optionalAt) {
+      const index = items.findIndex(({ start }) => start > at);
+      const from = index > 0 ? (items[index - 1]?.start ?? 0) : node.start;
+      if (index < 0 || at < from || this.#taken.has(at)) continue;
+      marked.add(index);
+      this.#taken.add(at);
+    }
+    // The checker would take them for elements that are optionals.
+    for (const index of marked) untype(index);
+    return marked.size === 0 ? null : marked;
+  }
+
+  /** A `?` where no optional element can stand. */
+  refuseStray(): void {
+    for (const at of this.#optionalAt) {
+      if (!this.#taken.has(at)) this.refuse({ start: at, end: at + 1 }, 'unexpected `?`', 'leave it out');
     }
   }
 
@@ -194,9 +235,14 @@ function literalOf(value: unknown): Value | undefined {
 }
 
 /** The plan of a parsed expression, or everything that is wrong with it. */
-export function lowerExpression(source: string, names: Names, ast: ASTNode): Result<Plan, readonly ExpressionFault[]> {
-  const lowering = new Lowering(source, names);
-  const plan = lowering.lower(ast, { slots: new Map(), loops: 0, depth: 0 });
+export function lowerExpression(
+  source: string,
+  names: Names,
+  parsed: Omit<Parsed, 'check'>,
+): Result<Plan, readonly ExpressionFault[]> {
+  const lowering = new Lowering(source, names, parsed);
+  const plan = lowering.lower(parsed.ast, { slots: new Map(), loops: 0, depth: 0 });
+  lowering.refuseStray();
   if (lowering.faults.length > 0) return err(lowering.faults);
   const cost = staticCost(plan);
   if (cost <= COST_LIMIT) return ok(plan);

@@ -3,6 +3,7 @@ import type { Result } from '@carillon/kernel';
 import { err, ok } from '@carillon/kernel';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { Environment, ParseError } from '@marcbachmann/cel-js';
+import { makeReadable, restoreDoubles } from './beyond-syntax.ts';
 import { explainSyntax, faultAt, listed } from './faults.ts';
 
 /** Names that an expression sees, with the types of the checker. */
@@ -10,6 +11,10 @@ export type Names = ReadonlyMap<string, string>;
 
 export type Parsed = {
   readonly ast: ASTNode;
+  /** An expression of no known type, for the checker. */
+  readonly untyped: ASTNode;
+  /** Where `?` stands before an element of a list or a key of a map. */
+  readonly optionalAt: ReadonlySet<number>;
   /** The type of the whole, or what the checker has against it. Asked after names and functions are known. */
   check(): Result<string, ExpressionFault>;
 };
@@ -41,6 +46,7 @@ const BEYOND = [
   `string(${TIMESTAMP}): string`,
   'string(google.protobuf.Duration): string',
   `int(${TIMESTAMP}): int`,
+  'int(google.protobuf.Duration): int',
   'int(uint): int',
   'uint(uint): uint',
   `timestamp(${TIMESTAMP}): ${TIMESTAMP}`,
@@ -86,6 +92,7 @@ function makeEnvironment(names: Names): Environment {
     attempt(() => environment.registerOperator(`bytes ${sign} bytes: bool`, UNUSED));
   }
   attempt(() => environment.registerOperator('double % double: double', UNUSED));
+  attempt(() => environment.registerOperator('optional<A> == optional<B>: bool', UNUSED));
   attempt(() => environment.registerOperator(`google.protobuf.Duration + ${TIMESTAMP}: ${TIMESTAMP}`, UNUSED));
   return environment;
 }
@@ -95,13 +102,18 @@ type Located = { readonly code?: string; readonly summary?: string; readonly ran
 /** The library's parser and checker with the names of one place. Neither runs anything. */
 export function createParser(names: Names): Parser {
   const environment = makeEnvironment(names);
+  const untyped = environment.parse('dyn(0)').ast;
   return {
     names,
     parse: (source) => {
       try {
-        const parsed = environment.parse(source);
+        const { text, optionalAt } = makeReadable(source);
+        const parsed = environment.parse(text);
+        restoreDoubles(parsed.ast, source);
         return ok({
           ast: parsed.ast,
+          untyped,
+          optionalAt,
           check: () => {
             const checked = parsed.check();
             if (checked.valid) return ok(checked.type ?? 'dyn');

@@ -3,13 +3,21 @@ import { err, ok } from '@carillon/kernel';
 import { RE2JS } from 're2js';
 import type { Meter } from '../runtime/meter.ts';
 import { TOO_COMPLEX } from '../runtime/meter.ts';
+import { matchPrice, searchPrice } from '../runtime/prices.ts';
 import type { Value } from '../runtime/values.ts';
 import { noOverload } from '../runtime/values.ts';
 
 /** A compiled pattern of `matches`: part of the text is enough. Linear in the text, whatever the pattern. */
-export type Pattern = { readonly source: string; matches(meter: Meter, value: Value): Value };
+export type Pattern = {
+  readonly source: string;
+  /** Steps of a match on a text of so many characters. */
+  price(text: number): number;
+  matches(meter: Meter, value: Value): Value;
+};
 
 export const MAX_PATTERN = 256;
+/** A pattern without a sign of the pattern language is a text that is sought. */
+const PLAIN = /^[\w \-@,:;/="'<>!#%&~]+$/;
 /** Instructions; the time of a match is at most about this many by the length of the text. */
 const MAX_PROGRAM = 4000;
 
@@ -47,13 +55,16 @@ export function compilePattern(source: string): Result<Pattern, string> {
   try {
     const compiled = RE2JS.compile(source);
     const size = compiled.programSize();
+    const isPlain = PLAIN.test(source);
     if (size > MAX_PROGRAM) return err('the pattern repeats too much');
+    const price = (text: number): number => (isPlain ? searchPrice(text, source.length) : matchPrice(text, size));
     return ok({
       source,
+      price,
       matches: (meter, value) => {
         if (typeof value !== 'string') return noOverload('matches', value);
-        if (!meter.spend(4 + (value.length * size) / 16)) return TOO_COMPLEX;
-        return compiled.matcher(value).find();
+        if (!meter.spend(price(value.length))) return TOO_COMPLEX;
+        return isPlain ? value.includes(source) : compiled.matcher(value).find();
       },
     });
   } catch (error) {

@@ -27,7 +27,12 @@ export type Plan = Placed &
     | { readonly op: 'call'; readonly name: string; readonly run: Callable; readonly args: readonly Plan[] }
     | { readonly op: 'matches'; readonly of: Plan; readonly pattern: Pattern }
     | { readonly op: 'fallback'; readonly kind: 'orValue' | 'or'; readonly of: Plan; readonly other: Plan }
-    | { readonly op: 'list' | 'map'; readonly items: readonly Plan[] }
+    | {
+        readonly op: 'list' | 'map';
+        readonly items: readonly Plan[];
+        /** Elements, or entries, that are left out where their optional is empty; null: none. */
+        readonly optional: ReadonlySet<number> | null;
+      }
     | { readonly op: 'bind'; readonly slot: number; readonly value: Plan; readonly body: Plan }
     | LoopPlan
   );

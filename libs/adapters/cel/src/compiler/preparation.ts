@@ -23,7 +23,7 @@ export function prepare(parser: Parser, source: string): Result<Prepared, readon
   }
   const parsed = parser.parse(source);
   if (!parsed.ok) return err([parsed.error]);
-  const lowered = lowerExpression(source, parser.names, parsed.value.ast);
+  const lowered = lowerExpression(source, parser.names, parsed.value);
   if (!lowered.ok) return lowered;
   const type = parsed.value.check();
   return type.ok ? ok({ plan: lowered.value, type: type.value }) : err([type.error]);

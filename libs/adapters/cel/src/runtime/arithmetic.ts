@@ -59,7 +59,7 @@ export function add(meter: Meter, left: Value, right: Value): Value {
     return meter.text(left.length + right.length) ? left + right : TOO_COMPLEX;
   }
   if (isList(left) && isList(right)) {
-    return meter.list(left.length + right.length) ? [...left, ...right] : TOO_COMPLEX;
+    return meter.list(left.length + right.length) ? left.concat(right) : TOO_COMPLEX;
   }
   if (left instanceof Uint8Array && right instanceof Uint8Array) {
     return meter.text(left.length + right.length) ? Buffer.concat([left, right]) : TOO_COMPLEX;

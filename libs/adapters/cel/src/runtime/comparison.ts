@@ -1,5 +1,6 @@
 import type { Meter } from './meter.ts';
 import { TOO_COMPLEX } from './meter.ts';
+import { OBJECT_KEY, TEXT_ORDERED, TEXT_READ, VALUES_COMPARED } from './prices.ts';
 import type { JsonObject } from '@carillon/kernel';
 import type { MapKey, Value } from './values.ts';
 import { CelError, CelMap, isList, isMap, noOverload, Optional, Span, Timestamp, TypeValue, Uint } from './values.ts';
@@ -24,8 +25,8 @@ export function equal(meter: Meter, left: Value, right: Value): boolean | CelErr
 }
 
 function equalAt(meter: Meter, left: Value, right: Value, depth: number): boolean {
-  if (depth > MAX_DEPTH) meter.left = -1;
-  if (!meter.spend(1)) return false;
+  if (depth > MAX_DEPTH) return meter.refuse();
+  if (!meter.spend(VALUES_COMPARED)) return false;
   if (typeof left === 'string') return typeof right === 'string' && equalText(meter, left, right);
   if (left === right) return true;
   const number = numberOf(left);
@@ -45,13 +46,16 @@ function equalAt(meter: Meter, left: Value, right: Value, depth: number): boolea
 
 /** Texts of one length may have to be read to their ends. */
 const equalText = (meter: Meter, left: string, right: string): boolean =>
-  left.length === right.length && meter.spend(left.length / 64) && left === right;
+  left.length === right.length && meter.spend(left.length * TEXT_READ) && left === right;
 
 function equalScalars(meter: Meter, left: Value & object, right: Value & object, depth: number): boolean {
   if (left instanceof Timestamp) return right instanceof Timestamp && left.nanos === right.nanos;
   if (left instanceof Span) return right instanceof Span && left.nanos === right.nanos;
   if (left instanceof TypeValue) return right instanceof TypeValue && left.typeName === right.typeName;
-  if (left instanceof Uint8Array) return right instanceof Uint8Array && Buffer.compare(left, right) === 0;
+  if (left instanceof Uint8Array) {
+    if (!(right instanceof Uint8Array) || left.length !== right.length) return false;
+    return meter.spend(left.length * TEXT_READ) && Buffer.compare(left, right) === 0;
+  }
   if (left instanceof Optional && right instanceof Optional) {
     if (left.held === undefined || right.held === undefined) return left.held === right.held;
     return equalAt(meter, left.held, right.held, depth + 1);
@@ -63,7 +67,8 @@ type AnyMap = CelMap | JsonObject;
 
 function equalMaps(meter: Meter, left: AnyMap, right: AnyMap, depth: number): boolean {
   const keys = keysOf(left);
-  if (keys.length !== mapSize(right)) return false;
+  // Both are listed; each entry is paid for again when it is compared.
+  if (!meter.spend(2 * keys.length * OBJECT_KEY) || keys.length !== mapSize(right)) return false;
   return keys.every((key) => {
     const other = lookup(right, key);
     return other !== undefined && equalAt(meter, lookup(left, key) ?? null, other, depth);
@@ -110,12 +115,14 @@ function compare(meter: Meter, left: Value, right: Value): number | CelError | u
   const b = numberOf(right);
   if (a !== undefined && b !== undefined) return a < b ? -1 : a > b ? 1 : Number.isNaN(a) || Number.isNaN(b) ? NaN : 0;
   if (typeof left === 'string' && typeof right === 'string') {
-    return meter.spend(Math.min(left.length, right.length) / 32) ? compareText(left, right) : TOO_COMPLEX;
+    return meter.spend(Math.min(left.length, right.length) * TEXT_ORDERED) ? compareText(left, right) : TOO_COMPLEX;
   }
   if (typeof left === 'boolean' && typeof right === 'boolean') return Number(left) - Number(right);
   if (left instanceof Timestamp && right instanceof Timestamp) return compareWhole(left.nanos, right.nanos);
   if (left instanceof Span && right instanceof Span) return compareWhole(left.nanos, right.nanos);
-  if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right);
+  if (left instanceof Uint8Array && right instanceof Uint8Array) {
+    return meter.spend(Math.min(left.length, right.length) * TEXT_READ) ? Buffer.compare(left, right) : TOO_COMPLEX;
+  }
   return undefined;
 }
 

@@ -3,6 +3,7 @@ import { mapSize } from './comparison.ts';
 import * as conversions from './conversions.ts';
 import type { Meter } from './meter.ts';
 import { TOO_COMPLEX } from './meter.ts';
+import { CALL, CLOCK_IN_ZONE, CLOCK_UTC, NO_SUCH_ZONE, OBJECT_KEY, TEXT_READ } from './prices.ts';
 import * as text from './text.ts';
 import { CLOCK_READERS, SPAN_READERS, wallClock } from './time.ts';
 import type { Value } from './values.ts';
@@ -43,10 +44,12 @@ const declare = (name: string, method: boolean, kinds: readonly Kind[], run: Cal
   method,
   args: kinds.length,
   run: (meter, ...args) => {
+    let steps = CALL;
     for (const arg of args) {
       if (arg instanceof CelError) return arg;
-      if (typeof arg === 'string' && !meter.spend(arg.length / 64)) return TOO_COMPLEX;
+      if (typeof arg === 'string') steps += arg.length * TEXT_READ;
     }
+    if (!meter.spend(steps)) return TOO_COMPLEX;
     for (const [at, kind] of kinds.entries()) if (!ACCEPTS[kind](args[at] ?? null)) return noOverload(name, ...args);
     return run(meter, ...args);
   },
@@ -68,7 +71,7 @@ const size: Callable = (meter, of = null) => {
   if (isList(of) || of instanceof Uint8Array) return BigInt(of.length);
   if (!isMap(of)) return noOverload('size', of);
   const entries = mapSize(of);
-  return meter.spend(entries / 8) ? BigInt(entries) : TOO_COMPLEX;
+  return meter.spend(entries * OBJECT_KEY) ? BigInt(entries) : TOO_COMPLEX;
 };
 
 const text1: readonly Kind[] = ['text', 'text'];
@@ -90,9 +93,10 @@ const clock = (name: string): readonly Declared[] => {
   const read: Callable = (meter, on = null, zone) => {
     const reader = CLOCK_READERS[name];
     if (on instanceof Timestamp && reader) {
-      if (!meter.spend(zone === undefined ? 1 : 80)) return TOO_COMPLEX;
+      if (!meter.spend(zone === undefined ? CLOCK_UTC : CLOCK_IN_ZONE)) return TOO_COMPLEX;
       const shown = wallClock(on, zone as string | undefined);
-      return shown instanceof CelError ? shown : BigInt(reader(shown));
+      if (!(shown instanceof CelError)) return BigInt(reader(shown));
+      return meter.spend(NO_SUCH_ZONE) ? shown : TOO_COMPLEX;
     }
     const part = zone === undefined ? SPAN_READERS[name] : undefined;
     return on instanceof Span && part ? part(on.nanos) : noOverload(name, on);

@@ -1,6 +1,7 @@
 import { keysOf } from './comparison.ts';
 import type { Meter } from './meter.ts';
 import { TOO_COMPLEX } from './meter.ts';
+import { OBJECT_KEY } from './prices.ts';
 import type { Value } from './values.ts';
 import { CelError, isList, isMap, noOverload } from './values.ts';
 
@@ -17,7 +18,7 @@ export function itemsOf(meter: Meter, name: LoopKind, over: Value): readonly Val
   if (isList(over)) return over;
   if (!isMap(over)) return noOverload(name, over);
   const items = keysOf(over);
-  return meter.spend(items.length) ? items : TOO_COMPLEX;
+  return meter.spend(items.length * OBJECT_KEY) ? items : TOO_COMPLEX;
 }
 
 /** `all` and `exists` go on past errors and not past the value that decides; the error counts only if none does. */

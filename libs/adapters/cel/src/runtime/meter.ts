@@ -1,7 +1,7 @@
+import { RULE_STEPS, type StepBudget } from '@carillon/domain';
+import { LIST_ELEMENT, TEXT_READ } from './prices.ts';
 import { CelError } from './values.ts';
 
-/** A step is about one node evaluated, or 32 characters or 8 elements handled. */
-export const STEP_BUDGET = 500_000;
 /** Longest text and longest list that an expression may make. */
 export const MAX_TEXT = 262_144;
 export const MAX_LIST = 50_000;
@@ -9,33 +9,52 @@ export const MAX_LIST = 50_000;
 export const TOO_COMPLEX = new CelError('too_complex: the expression took too many steps on this event');
 
 /**
- * Counts the work of one evaluation, so that every one ends soon whatever the event holds. Once spent it stays spent:
- * an `||` may absorb the error value but the evaluation as a whole is then still refused.
+ * Counts the work of one evaluation on the budget of its rule and event. Once a step is refused all others are too: an `||`
+ * may absorb the error value but the evaluation as a whole is then still refused.
  */
 export class Meter {
-  left: number = STEP_BUDGET;
+  left = RULE_STEPS;
+  /** What was left when a step was refused. */
+  #aside = 0;
+  #exhausted = false;
 
-  reset(times = 1): void {
-    this.left = STEP_BUDGET * times;
+  /** Begins an evaluation. */
+  open(budget: StepBudget): void {
+    this.left = budget.exhausted ? -1 : budget.left;
+    this.#aside = budget.left;
+    this.#exhausted = budget.exhausted;
   }
 
-  /** Takes steps; false when there are none left. */
+  /** Ends it: the steps are taken off the budget. */
+  close(budget: StepBudget): void {
+    budget.left = this.left < 0 ? this.#aside : this.left;
+    budget.exhausted = this.#exhausted;
+  }
+
+  /** Takes steps; false when there are fewer left. */
   spend(steps: number): boolean {
-    this.left -= steps;
-    return this.left >= 0;
+    if (steps <= this.left) {
+      this.left -= steps;
+      return true;
+    }
+    if (this.left >= 0) this.#exhausted = true;
+    return this.refuse();
   }
 
-  /** Whether text or a list of this length may be made or walked. */
-  admits(length: number, perStep: number, limit: number): boolean {
-    if (length > limit) this.left = -1;
-    return this.spend(1 + length / perStep);
+  /** Refuses this evaluation whatever is left; the rule's others may go on. */
+  refuse(): false {
+    if (this.left >= 0) this.#aside = this.left;
+    this.left = -1;
+    return false;
   }
 
+  /** Whether a text of this length may be made or read. */
   text(length: number): boolean {
-    return this.admits(length, 32, MAX_TEXT);
+    return length > MAX_TEXT ? this.refuse() : this.spend(1 + length * TEXT_READ);
   }
 
+  /** Whether a list of this length may be made or walked. */
   list(length: number): boolean {
-    return this.admits(length, 8, MAX_LIST);
+    return length > MAX_LIST ? this.refuse() : this.spend(1 + length * LIST_ELEMENT);
   }
 }

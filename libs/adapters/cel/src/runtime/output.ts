@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@carillon/kernel';
 import { mapKeyOf } from './comparison.ts';
 import type { Meter } from './meter.ts';
 import { TOO_COMPLEX } from './meter.ts';
+import { LIST_ELEMENT, OBJECT_KEY, TIME_TO_TEXT } from './prices.ts';
 import { writeSpan, writeTimestamp } from './time.ts';
 import type { Value } from './values.ts';
 import { CelError, CelMap, CelValue, isList, Optional, Span, Timestamp, TypeValue, Uint } from './values.ts';
@@ -32,7 +33,7 @@ export function toJson(meter: Meter, value: Value): Json | CelError {
 function listToJson(meter: Meter, list: readonly Value[]): Json | CelError {
   const items: Json[] = [];
   for (const item of list) {
-    const json = toJson(meter, item);
+    const json = meter.spend(LIST_ELEMENT) ? toJson(meter, item) : TOO_COMPLEX;
     if (json instanceof CelError) return json;
     items.push(json);
   }
@@ -44,8 +45,8 @@ function specialToJson(meter: Meter, value: CelValue | Uint8Array): Json | CelEr
   if (value instanceof Uint8Array)
     return meter.text(value.length) ? Buffer.from(value).toString('base64') : TOO_COMPLEX;
   if (value instanceof Uint) return integer(value.whole);
-  if (value instanceof Timestamp) return writeTimestamp(value);
-  if (value instanceof Span) return writeSpan(value);
+  if (value instanceof Timestamp) return meter.spend(TIME_TO_TEXT) ? writeTimestamp(value) : TOO_COMPLEX;
+  if (value instanceof Span) return meter.spend(TIME_TO_TEXT) ? writeSpan(value) : TOO_COMPLEX;
   if (value instanceof Optional) return value.held === undefined ? null : toJson(meter, value.held);
   if (value instanceof TypeValue) return value.typeName;
   return value instanceof CelMap ? mapToJson(meter, value) : new CelError('the result has no JSON form');
@@ -54,7 +55,7 @@ function specialToJson(meter: Meter, value: CelValue | Uint8Array): Json | CelEr
 function mapToJson(meter: Meter, map: CelMap): Json | CelError {
   const object = emptyObject();
   for (const { key, value } of map.pairs.values()) {
-    const json = toJson(meter, value);
+    const json = meter.spend(OBJECT_KEY) ? toJson(meter, value) : TOO_COMPLEX;
     if (json instanceof CelError) return json;
     object[String(mapKeyOf(key))] = json;
   }

@@ -25,6 +25,9 @@ const floorDivide = (a: bigint, b: bigint): bigint => (a >= 0n || a % b === 0n ?
 
 export const unixSeconds = (at: Timestamp): bigint => floorDivide(at.nanos, SECOND);
 
+/** Whole seconds of a duration; a part of a second is cut off. */
+export const wholeSeconds = (span: Span): bigint => span.nanos / SECOND;
+
 export function addTime(left: Value, right: Value): Value | undefined {
   if (left instanceof Timestamp && right instanceof Span) return timestampOf(left.nanos + right.nanos);
   if (left instanceof Span && right instanceof Timestamp) return timestampOf(left.nanos + right.nanos);
@@ -103,14 +106,17 @@ function readOffset(zone: string): number | undefined {
   return parts[1] === '-' ? -size : size;
 }
 
-/** Calendars of zones are costly to make and there are some 600; names of tenants that are no zone are not kept. */
+/**
+ * Calendars of zones are costly to make and there are some 600. They are kept by their names in lower case, as which all
+ * spellings of a name are one; names that are no zone are not kept.
+ */
 const calendars = new Map<string, Intl.DateTimeFormat>();
-const MAX_CALENDARS = 600;
 
-function calendarOf(zone: string): Intl.DateTimeFormat | undefined {
+function calendarOf(written: string): Intl.DateTimeFormat | undefined {
+  if (written.length > 64) return undefined;
+  const zone = written.toLowerCase();
   const known = calendars.get(zone);
   if (known) return known;
-  if (zone.length > 64) return undefined;
   try {
     const made = new Intl.DateTimeFormat('en-US-u-ca-iso8601-nu-latn', {
       timeZone: zone,
@@ -122,7 +128,6 @@ function calendarOf(zone: string): Intl.DateTimeFormat | undefined {
       minute: 'numeric',
       second: 'numeric',
     });
-    if (calendars.size >= MAX_CALENDARS) calendars.clear();
     calendars.set(zone, made);
     return made;
   } catch {

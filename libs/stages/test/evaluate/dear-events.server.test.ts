@@ -1,0 +1,130 @@
+import type { NotificationBody, RuleBody } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import type { LogRecord, Turns } from '@carillon/ports';
+import { notification, ORDER_PAID, orderShop, shortestTurns } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEvaluateStage, traceEvent, type BatchResult, type PartitionState } from '../../src/index.ts';
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+});
+afterEach(() => topology.close());
+
+const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const DEAR: RuleBody['recipients'] = {
+  from: 'event',
+  for_each: 'event.watchers',
+  to: { email: 'item.email' },
+  unique_id: 'item.email',
+  where: 'event.text.matches("(a+)+$")',
+};
+const dearShop = (...names: readonly string[]): NotificationBody => ({
+  ...ORDER_PAID,
+  rules: Object.fromEntries(names.map((name) => [name, { stream: 'orders', when: 'event.dear', recipients: DEAR }])),
+});
+const dearEvent = (characters: number): { readonly [name: string]: Json } => ({
+  dear: true,
+  text: 'a'.repeat(characters),
+  watchers: Array.from({ length: 500 }, (_, at) => ({ email: `p${at}@example.com` })),
+});
+const judge = (records: readonly LogRecord[], turns: Turns): Promise<BatchResult> =>
+  createEvaluateStage({ ...topology.ports, turns }).handle(records, START);
+const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
+
+describe('an event that asks for much', () => {
+  it('has its rest dropped as too_complex, counted for the metric, and shown in its story', async () => {
+    await topology.publish(...orderShop(dearShop('dear')));
+    const id = await topology.event(dearEvent(2_000));
+    const { dropped = {}, outputs } = await judge(await events(), shortestTurns());
+    const told = outputs.filter(({ topic }) => topic === 'carillon.intents').length;
+    expect(told).toBeGreaterThan(5);
+    expect(dropped).toEqual({ too_complex: 500 - told });
+    const evaluations = outputs.flatMap(({ topic, value }) => {
+      const read = topic === 'carillon.evaluations' ? topology.ports.codecs.evaluation.decode(value) : undefined;
+      return read?.ok ? [read.value] : [];
+    });
+    expect(evaluations[0]?.rules).toMatchObject([{ dropped: 500 - told, sampleEventId: id }]);
+    await topology.evaluates();
+    await topology.projects();
+    const told500 = `recipients ${told + 1} to 500 dropped: too_complex`;
+    await untilFound(`the story says: ${told500}`, async () => {
+      const trace = await traceEvent(id, topology.tracePorts);
+      return trace?.steps.flatMap(({ lines }) => lines).find((line) => line.startsWith(told500));
+    });
+  });
+
+  it('has one budget over all its rules: the last ones get none', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await topology.publish(...orderShop(dearShop(...names)));
+    await topology.event(dearEvent(2_000));
+    const { outputs } = await judge(await events(), shortestTurns());
+    const [evaluation] = outputs.flatMap(({ topic, value }) => {
+      const read = topic === 'carillon.evaluations' ? topology.ports.codecs.evaluation.decode(value) : undefined;
+      return read?.ok ? [read.value] : [];
+    });
+    const dropped = evaluation?.rules.map((rule) => rule.dropped) ?? [];
+    const [first = 0] = dropped;
+    expect(first).toBeLessThan(500);
+    expect(dropped.slice(0, 4)).toEqual([first, first, first, first]);
+    expect(dropped[4]).toBeGreaterThan(first);
+    expect(dropped[5]).toBe(500);
+  });
+
+  it('does not hold an event that is judged beside it', async () => {
+    await topology.publish(...orderShop(dearShop('dear', 'paid')));
+    await topology.event(dearEvent(2_000));
+    const dear = await events();
+    const number = await topology.publish(notification('order-paid', ORDER_PAID));
+    await topology.event({ status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com' } });
+    const cheap = (await events()).slice(dear.length);
+    const turns = shortestTurns();
+    const order: string[] = [];
+    await Promise.all([
+      judge(dear, turns).then(() => order.push('dear')),
+      judge(cheap, turns).then(({ state }) => order.push(`other, by configuration ${state.configNumber}`)),
+    ]);
+    expect(order).toEqual([`other, by configuration ${number}`, 'dear']);
+    expect(turns.ended).toBeGreaterThan(50);
+  });
+
+  it('lets the event loop turn between recipients', async () => {
+    await topology.publish(...orderShop(dearShop('dear')));
+    await topology.event(dearEvent(240_000));
+    await topology.event(dearEvent(2_000));
+    let turned = 0;
+    const turn = (): void => {
+      turned += 1;
+      beat = setImmediate(turn);
+    };
+    let beat = setImmediate(turn);
+    await judge(await events(), {
+      isOver: () => true,
+      next: () => new Promise((resolve) => void setImmediate(resolve)),
+    });
+    clearImmediate(beat);
+    expect(turned).toBeGreaterThan(20);
+  });
+
+  it('does not make a batch long: it ends after some turns, and the rest come again', async () => {
+    await topology.publish(...orderShop(dearShop('dear')));
+    for (let at = 0; at < 5; at += 1) await topology.event({ ...dearEvent(2_000), at });
+    const records = await events();
+    const { fates } = await judge(records, shortestTurns());
+    expect(fates.length).toBeGreaterThan(0);
+    expect(fates.length).toBeLessThan(records.length);
+    expect((await judge(records, { isOver: () => false, next: () => Promise.resolve() })).fates).toHaveLength(6);
+  });
+
+  it('comes to the same whatever the turns are', async () => {
+    await topology.publish(...orderShop(dearShop('a', 'b', 'c', 'd', 'e')));
+    await topology.event(dearEvent(2_000));
+    const intentsOf = async (turns: Turns): Promise<unknown> => {
+      const { outputs } = await judge(await events(), turns);
+      return outputs.filter(({ topic }) => topic === 'carillon.intents').map(({ key, value }) => [key, [...value]]);
+    };
+    const counted = shortestTurns();
+    expect(await intentsOf(counted)).toEqual(await intentsOf(topology.ports.turns));
+  });
+});
