@@ -12,6 +12,7 @@ const debianLibrary = (name: string): string =>
 export const PROGRAMS = {
   chromium: { path: '/usr/bin/chromium', debianPackage: 'chromium' },
   opensmtpd: { path: '/usr/sbin/smtpd', debianPackage: 'opensmtpd' },
+  nginx: { path: '/usr/sbin/nginx', debianPackage: 'nginx' },
   curl: { path: commandPath('curl'), debianPackage: 'curl' },
   python: { path: commandPath('python3'), debianPackage: 'python3' },
   strace: { path: commandPath('strace'), debianPackage: 'strace' },

@@ -1,6 +1,7 @@
 import { streamTable, type Configuration, type EventStream } from '@carillon/domain';
 import { CarillonError, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
+import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
 import { unauthorized } from './unauthorized.ts';
 import { findToken, isToken } from './tokens.ts';
@@ -17,7 +18,13 @@ export type Admission = {
 };
 
 /** What was asked for, and with what. */
-export type Asked = { readonly path: string; readonly authorization: string | undefined; readonly now: Instant };
+export type Asked = {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly now: Instant;
+  /** Called before a token is verified, which takes time that strangers share; throws `overloaded`. */
+  readonly hold: () => Pick<Place, 'release'>;
+};
 
 type AdmissionPorts = Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>;
 
@@ -29,14 +36,14 @@ type AdmissionPorts = Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>;
  */
 export function admit(
   configuration: Configuration,
-  { path, authorization, now }: Asked,
+  { path, authorization, now, hold }: Asked,
   ports: AdmissionPorts,
 ): Admission | Promise<Admission> {
   const presented = /^bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   const stream = streamTable(configuration).streams.get(path);
   const workspace = stream?.workspace ?? path.split('/')[0] ?? '';
   if (presented !== undefined && isToken(presented)) {
-    return admitToken(configuration, workspace, stream, presented, ports);
+    return admitToken(configuration, workspace, stream, { presented, hold }, ports);
   }
   const key = findApiKey(configuration, presented, ports.apiKeys, now);
   if (key?.ref.workspace !== workspace) throw unauthorized();
@@ -50,10 +57,12 @@ async function admitToken(
   configuration: Configuration,
   workspace: string,
   stream: EventStream | undefined,
-  presented: string,
+  { presented, hold }: Pick<Asked, 'hold'> & { readonly presented: string },
   { tokens, ids }: AdmissionPorts,
 ): Promise<Admission> {
-  const token = await findToken(configuration, workspace, stream, presented, tokens);
+  const place = hold();
+  const finding = findToken(configuration, workspace, stream, presented, tokens);
+  const token = await finding.finally(() => place.release());
   if (!stream) throw notFound();
   if (stream.security.jwt_provider !== token.provider) throw wrongKind(stream, 'a token of another provider');
   const { sub } = token.claims;

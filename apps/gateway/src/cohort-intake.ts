@@ -26,11 +26,12 @@ import {
 } from '@carillon/kernel';
 import { cohortMessages, cohortRecord, readTraceparent } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createBodyBudget, type BodyShare } from './body-budget.ts';
 import { createCohortAlerts } from './cohort-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Freshness } from './freshness.ts';
+import { strangerOf, type IntakePlaces } from './intake-places.ts';
+import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
@@ -51,11 +52,11 @@ export function serveCohortIntake(
   ports: GatewayPorts,
   settings: GatewaySettings,
   freshness: Freshness,
+  { places, unproved }: IntakePlaces,
 ): void {
   const { clock, codecs, configuration, ids, log, telemetry } = ports;
   const secrets = createCohortSecrets(ports.secrets, clock);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
-  const budget = createBodyBudget(settings);
   /** Whoever sent these has shown the secret. */
   const proven = new WeakSet<FastifyRequest>();
   /** What an answer repeats of the body, where that could be read. */
@@ -72,9 +73,9 @@ export function serveCohortIntake(
     const given = readTraceparent(oneHeader(request, 'traceparent') ?? null);
     const span = telemetry?.startRequest(given, COHORTS);
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
-    const share = budget.share();
-    const answer = await receive(request, reply, share, span ? span.traceparent : given).catch((error: unknown) => {
-      share.release();
+    const held = { place: unproved.enter(strangerOf(request, request.params.workspace)) };
+    const answer = await receive(request, reply, held, span ? span.traceparent : given).catch((error: unknown) => {
+      held.place.release();
       throw error;
     });
     return reply.code(answer.status).header('cache-control', 'no-store').send(answer.body);
@@ -83,7 +84,7 @@ export function serveCohortIntake(
   async function receive(
     request: CohortRequest,
     reply: FastifyReply,
-    share: BodyShare,
+    held: { place: Place },
     traceparent: string | null,
   ): Promise<CohortAnswer> {
     // What headers say is checked first, so that it is answered alike whether there is such an integration or not.
@@ -94,10 +95,10 @@ export function serveCohortIntake(
     const { kind } = integration;
     // Only a signature needs the body; until it has been checked, whoever sends may be a stranger.
     const signs = kind === 'segment' && oneHeader(request, 'x-signature') !== undefined;
-    if (!signs) await authenticate(request, integration, new Uint8Array());
-    const reading = readBody(request.raw, settings.maxCohortBytes, share, reply.raw);
+    if (!signs) await prove(request, integration, held, new Uint8Array());
+    const reading = readBody(request.raw, settings.maxCohortBytes, held.place, reply.raw);
     const bytes = await (signs ? reading.catch(tooLargeIsUnauthorized) : reading);
-    if (signs) await authenticate(request, integration, bytes);
+    if (signs) await prove(request, integration, held, bytes);
     const changes = read(request, integration, bytes);
     tellSkipped(request, integration, changes);
     const id = ids.random('event') as EventId;
@@ -105,10 +106,26 @@ export function serveCohortIntake(
     const messages = cohortMessages(changes, source, ids);
     const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
     const startedAt = clock.now();
-    if (records.length > 0) await appendInTime(log, records, settings.appendDeadline, () => share.release(), UNKNOWN);
-    else share.release();
+    if (records.length > 0)
+      await appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);
+    else held.place.release();
     telemetry?.appended(clock.now() - startedAt);
     return cohortAccepted(kind, echoes.get(request) ?? null, id);
+  }
+
+  /** Whoever has shown the secret leaves the places of strangers, with the bytes that were read so far. */
+  async function prove(
+    request: CohortRequest,
+    integration: WebhookIntegration,
+    held: { place: Place },
+    body: Uint8Array,
+  ): Promise<void> {
+    await authenticate(request, integration, body);
+    const { workspace, integration: name } = request.params;
+    const place = places.enter({ workspace, credential: `integration:${name}` });
+    held.place.release();
+    held.place = place;
+    place.take(body.length);
   }
 
   /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */

@@ -3,12 +3,13 @@ import { CarillonError } from '@carillon/kernel';
 import { prepareAppend, readTraceparent, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type Admission } from './admission.ts';
-import { createBodyBudget, type BodyShare } from './body-budget.ts';
 import type { GatewaySettings } from './config.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import type { Freshness } from './freshness.ts';
 import type { KeyUses } from './key-uses.ts';
+import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
+import { strangerOf, type IntakePlaces } from './intake-places.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
 import { createStreamRates } from './stream-rates.ts';
 import { appendInTime } from './timed-append.ts';
@@ -28,11 +29,11 @@ export function serveEventIntake(
   settings: GatewaySettings,
   freshness: Freshness,
   keyUses: Pick<KeyUses, 'note'>,
+  { places, unproved }: IntakePlaces,
 ): void {
   const { configuration, clock, telemetry } = ports;
   const admissions = new WeakMap<FastifyRequest, Admission>();
   const rates = createStreamRates();
-  const budget = createBodyBudget(settings);
   const streamAt = (path: string) => streamTable(configuration.current()).streams.get(path);
 
   /** Waits only where there is something to wait for: each promise costs every event further turns of the queue of microtasks. */
@@ -41,7 +42,8 @@ export function serveEventIntake(
     allowOrigin(request, reply, streamAt(path));
     const check = (): Admission | Promise<Admission> => {
       const { authorization } = request.headers;
-      return admit(configuration.current(), { path, authorization, now: clock.now() }, ports);
+      const hold = (): Place => unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
+      return admit(configuration.current(), { path, authorization, now: clock.now(), hold }, ports);
     };
     const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);
     if (admission instanceof Promise) {
@@ -82,7 +84,8 @@ export function serveEventIntake(
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
-    return appendBody(request, reply, admission, span ? span.traceparent : given, budget.share());
+    const place = places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
+    return appendBody(request, reply, admission, span ? span.traceparent : given, place);
   }
 
   async function appendBody(
@@ -90,26 +93,26 @@ export function serveEventIntake(
     reply: FastifyReply,
     admission: Admission,
     traceparent: string | null,
-    share: BodyShare,
+    place: Place,
   ): Promise<FastifyReply> {
-    const { id, record } = await prepare(request, reply, admission, traceparent, share);
+    const { id, record } = await prepare(request, reply, admission, traceparent, place);
     const startedAt = clock.now();
-    await appendInTime(ports.log, [record], settings.appendDeadline, () => share.release());
+    await appendInTime(ports.log, [record], settings.appendDeadline, () => place.release());
     telemetry?.appended(clock.now() - startedAt);
     telemetry?.accepted(admission.stream.path);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
 
-  /** Reads the body and checks it. Where it fails, nobody holds the bytes any more, and their share is given back. */
+  /** Reads the body and checks it. Where it fails, nobody holds the bytes any more, and the place is given back. */
   async function prepare(
     request: EventRequest,
     reply: FastifyReply,
     { stream, principal, claims }: Admission,
     traceparent: string | null,
-    share: BodyShare,
+    place: Place,
   ): Promise<PreparedAppend> {
     try {
-      const bytes = await readBody(request.raw, settings.maxBodyBytes, share, reply.raw);
+      const bytes = await readBody(request.raw, settings.maxBodyBytes, place, reply.raw);
       const read = readEvent(bytes);
       if (!read.ok) {
         const { code, detail, ...facts } = read.error;
@@ -124,7 +127,7 @@ export function serveEventIntake(
       if (!prepared.ok) throw prepared.error;
       return prepared.value;
     } catch (error) {
-      share.release();
+      place.release();
       throw error;
     }
   }

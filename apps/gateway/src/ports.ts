@@ -9,7 +9,8 @@ import type {
   Secrets,
   TokenVerifier,
 } from '@carillon/ports';
-import type { AnsweredRequest, HealthSources, HttpLog } from '@carillon/runtime';
+import type { AnsweredRequest, CutReason, HealthSources, HttpLog } from '@carillon/runtime';
+import type { PlaceRefusal } from './places.ts';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
 export type PresentedKeys = {
@@ -18,6 +19,18 @@ export type PresentedKeys = {
   /** Whether the key is the one of this digest; takes the same time whatever is wrong with it. */
   verify(presented: string, digest: string): boolean;
 };
+
+/** Why a request or connection was refused or cut off for the sake of others. */
+export type CutOffReason = CutReason | PlaceRefusal | 'unproved';
+export const CUT_OFF_REASONS: readonly CutOffReason[] = [
+  'connections',
+  'pipelined',
+  'full',
+  'others_need',
+  'slow',
+  'too_many_slow',
+  'unproved',
+];
 
 export type RequestSpan = {
   /** Goes into the record, so that what follows continues the trace. */
@@ -33,6 +46,8 @@ export type GatewayTelemetry = {
   /** The log acknowledged an append. */
   appended(span: Duration): void;
   answered(request: AnsweredRequest): void;
+  /** A request or connection was refused or cut off, so that others get their share. */
+  cutOff(why: CutOffReason): void;
   /** Work beside the requests failed and will be tried again. */
   trouble(where: string, error: unknown): void;
   /** An operator should look: a platform is not set up as it should be, here or there. */

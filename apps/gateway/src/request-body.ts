@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { CarillonError } from '@carillon/kernel';
 import { bodyTooLarge } from '@carillon/runtime';
-import type { BodyShare } from './body-budget.ts';
+import type { Place } from './places.ts';
 
 /** The body is JSON as UTF-8, not compressed: what is said in headers is checked before the first byte is read. */
 export function checkMediaType(headers: IncomingHttpHeaders): void {
@@ -21,14 +21,14 @@ export function checkDeclaredSize(headers: IncomingHttpHeaders, maxBytes: number
 }
 
 /**
- * Reads the whole body, at most `maxBytes`, counting each chunk against the budget. What is left after a refusal stays
+ * Reads the whole body, at most `maxBytes`, counting each chunk at its place, which may be taken away meanwhile. What is left after a refusal stays
  * in the request: destroying it would cut the connection before the client sees the answer. Rejects when `response` was
  * given meanwhile.
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  share: BodyShare,
+  place: Place,
   response: ServerResponse,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export function readBody(
       try {
         size += chunk.length;
         if (size > maxBytes) throw bodyTooLarge(maxBytes);
-        share.take(chunk.length);
+        place.take(chunk.length);
         chunks.push(chunk);
       } catch (error) {
         finish();
@@ -54,6 +54,7 @@ export function readBody(
     function end(): void {
       if (response.writableEnded) return cut();
       finish();
+      place.whole();
       const [only] = chunks;
       resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
     }
@@ -67,6 +68,10 @@ export function readBody(
       cut();
       return;
     }
+    place.arriving((refusal) => {
+      finish();
+      reject(refusal);
+    });
     response.once('close', cut);
     request.on('data', take).on('end', end).on('error', cut).on('close', cut);
   });

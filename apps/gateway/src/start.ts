@@ -4,6 +4,7 @@ import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
 import { createFreshness } from './freshness.ts';
 import { startKeyUses } from './key-uses.ts';
+import { createIntakePlaces } from './intake-places.ts';
 import type { GatewayPorts } from './ports.ts';
 
 export type RunningGateway = {
@@ -28,12 +29,13 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     checks: () => [configurationCheck(freshness.isFresh()), ...(ports.checks?.() ?? [])],
     bareHealth: true,
     ...(httpLog && { log: httpLog }),
-    ...(telemetry && { answered: (request) => telemetry.answered(request) }),
+    ...(telemetry && { answered: (request) => telemetry.answered(request), cut: (why) => telemetry.cutOff(why) }),
   });
   const failed = (error: unknown): void => telemetry?.trouble('keep when API keys were used', error);
   const keyUses = startKeyUses(ports.keyUses, settings.tellUsesEvery, failed);
-  serveEventIntake(server.app, ports, settings, freshness, keyUses);
-  serveCohortIntake(server.app, ports, settings, freshness);
+  const places = createIntakePlaces(settings, (why) => telemetry?.cutOff(why));
+  serveEventIntake(server.app, ports, settings, freshness, keyUses, places);
+  serveCohortIntake(server.app, ports, settings, freshness, places);
   try {
     const { address, port } = await server.listen();
     return {

@@ -25,6 +25,7 @@ const SILENT_TELEMETRY: GatewayTelemetry = {
   appended: () => undefined,
   trouble: () => undefined,
   answered: () => undefined,
+  cutOff: () => undefined,
 };
 const never = <T>(): Promise<T> => new Promise(() => undefined);
 const pause = (span: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, span));
@@ -96,7 +97,7 @@ describe('requests under way and their bytes are bounded', () => {
       new Promise((resolve) => {
         if (release.push(() => resolve([0])) > 1) resolve([0]);
       });
-    const gateway = await ground.start({ maxInFlightBytes: 1000, appendDeadline: 60 }, logThat(append));
+    const gateway = await ground.start({ maxInFlightBytes: 2400, appendDeadline: 60 }, logThat(append));
     const unknown = await post(gateway, 'shop/orders', ground.keys.backend, body);
     expect(codeOf(unknown)).toBe('503 log_unavailable');
     const refused = await post(gateway, 'shop/orders', ground.keys.backend, body);
@@ -122,7 +123,7 @@ describe('requests under way and their bytes are bounded', () => {
   });
 
   test('refused and broken-off requests give their share back', async () => {
-    const gateway = await ground.start({ maxInFlightBytes: 1000, maxInFlightRequests: 2 });
+    const gateway = await ground.start({ maxInFlightBytes: 2400, maxInFlightRequests: 2 });
     for (let round = 0; round < 5; round += 1) {
       expect((await post(gateway, 'shop/orders', ground.keys.backend, `${body}x`)).status).toBe(400);
     }
@@ -327,6 +328,7 @@ test('telemetry continues the trace and counts; what it started ends', async () 
         accepted: (stream) => void seen.push(`accepted ${stream}`),
         appended: () => void seen.push('appended'),
         trouble: (where) => void seen.push(`trouble ${where}`),
+        cutOff: (why) => void seen.push(`cut off ${why}`),
         answered: ({ route, status, problem }) => void seen.push(`answered ${route} ${status} ${problem}`),
       },
     },

@@ -118,6 +118,7 @@ export async function prepareGround(): Promise<Ground> {
             accepted: () => undefined,
             appended: () => undefined,
             answered: () => undefined,
+            cutOff: () => undefined,
             trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
             partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
             membersSkipped: (name, count) => void alerts.push(`${name} skipped ${count}`),

@@ -81,6 +81,7 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
     accepted: () => undefined,
     appended: () => undefined,
     answered: () => undefined,
+    cutOff: () => undefined,
     trouble: (where: string) => void troubles.push(where),
   };
   const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store, telemetry });

@@ -4,7 +4,7 @@ import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EngineWatch } from '@carillon/engine';
 import type { ChannelName, ProviderVerdict } from '@carillon/domain';
-import type { GatewayTelemetry } from '@carillon/gateway';
+import { CUT_OFF_REASONS, type GatewayTelemetry } from '@carillon/gateway';
 import { ERRORS, formatInstant, isCarillonError } from '@carillon/kernel';
 import {
   createLogger,
@@ -219,6 +219,7 @@ type RequestWatch = Omit<GatewayTelemetry, 'trouble' | 'partnerAlert' | 'members
 function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
   for (const [code, { status }] of Object.entries(ERRORS))
     if (status >= 500) metrics.eventsRefused.with({ code }).inc(0);
+  for (const reason of CUT_OFF_REASONS) metrics.intakeCutOff.with({ reason }).inc(0);
   return {
     startRequest(traceparent, route) {
       const span = spans.start('http.request', {
@@ -234,6 +235,7 @@ function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
         },
       };
     },
+    cutOff: (reason) => metrics.intakeCutOff.with({ reason }).inc(),
     accepted: (stream) => metrics.eventsAccepted.with({ stream }).inc(),
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
     answered({ route, problem }) {

@@ -15,6 +15,12 @@ export const METRICS = {
     help: 'Events answered with a problem, by its code.',
     labels: ['code'],
   },
+  intakeCutOff: {
+    name: 'carillon_intake_cut_off_total',
+    type: 'counter',
+    help: 'Requests and connections refused or cut off so that others get their share, by reason.',
+    labels: ['reason'],
+  },
   tokens: {
     name: 'carillon_tokens_total',
     type: 'counter',

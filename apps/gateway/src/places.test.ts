@@ -1,0 +1,185 @@
+import type { CarillonError } from '@carillon/kernel';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createPlaces, type Holder, type Place } from './places.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const holder = (workspace: string, credential = 'key'): Holder => ({ workspace, credential });
+const A = holder('a');
+const B = holder('b');
+
+function make(maxInFlightRequests: number, maxInFlightBytes = 1_000_000) {
+  const refused: string[] = [];
+  const places = createPlaces({ maxInFlightRequests, maxInFlightBytes }, (why) => void refused.push(why));
+  /** What bodies that were cut off are answered. */
+  const cut: string[] = [];
+  /** So many requests whose body has not come, but for some bytes. */
+  const slow = (count: number, of: Holder, bytes = 1): readonly Place[] =>
+    Array.from({ length: count }, () => {
+      const place = places.enter(of);
+      place.arriving((refusal: CarillonError) => void cut.push(`${of.workspace}/${of.credential} ${refusal.code}`));
+      place.take(bytes);
+      return place;
+    });
+  /** So many requests that wait for the log. */
+  const whole = (count: number, of: Holder, bytes = 1): readonly Place[] =>
+    slow(count, of, bytes).map((place) => {
+      place.whole();
+      return place;
+    });
+  return { places, slow, whole, cut, refused, held: () => places.held() };
+}
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+    return 'entered';
+  } catch (error) {
+    return (error as CarillonError).code;
+  }
+};
+
+describe('places', () => {
+  test('are all for one, while nobody else asks; it gets no more than these', () => {
+    const { whole, held } = make(16);
+    whole(16, A);
+    expect(codeOf(() => whole(1, A))).toBe('overloaded');
+    expect(held().places).toBe(16);
+  });
+
+  test('are given back once, and nothing is kept of whoever holds none', () => {
+    const { whole, held } = make(2);
+    for (let round = 0; round < 5; round += 1) {
+      const both = [...whole(1, A), ...whole(1, B)];
+      for (const place of [...both, ...both]) place.release();
+    }
+    expect(held()).toEqual({ places: 0, bytes: 0 });
+    whole(2, A);
+  });
+
+  test('are there for somebody else at once: a body of whoever holds the most is cut off', () => {
+    const { slow, whole, cut, refused, held } = make(16);
+    slow(16, A);
+    whole(3, B);
+    expect(cut).toEqual(['a/key overloaded', 'a/key overloaded', 'a/key overloaded']);
+    expect(refused).toEqual(['others_need', 'others_need', 'others_need']);
+    expect(held().places).toBe(16);
+  });
+
+  test('are there for somebody else also when all bodies are whole: there are a few to spare', () => {
+    const { whole, held } = make(16);
+    whole(16, A);
+    whole(2, B);
+    expect(held().places).toBe(18);
+    expect(codeOf(() => whole(1, B))).toBe('overloaded');
+  });
+
+  test('go to others first, as long as somebody with less than its share found none: then they are for anybody again', () => {
+    const { whole } = make(16);
+    const held = whole(16, A);
+    whole(1, B);
+    for (const place of held.slice(0, 8)) place.release();
+    // Nine are under way, and A holds its half.
+    expect(codeOf(() => whole(1, A))).toBe('overloaded');
+    whole(6, B);
+    vi.advanceTimersByTime(1000);
+    whole(1, A);
+  });
+
+  test('are as fair among the credentials of one workspace', () => {
+    const { slow, whole, cut } = make(16);
+    slow(16, holder('a', 'greedy'));
+    whole(2, holder('a', 'quiet'));
+    expect(cut).toEqual(['a/greedy overloaded', 'a/greedy overloaded']);
+    // Another workspace takes from the one that holds the most, there from the credential that does.
+    whole(1, B);
+    expect(cut.at(-1)).toBe('a/greedy overloaded');
+  });
+
+  test('are not won by many names: a workspace of many credentials has the share of one', () => {
+    const { whole } = make(16);
+    for (let at = 0; at < 16; at += 1) whole(1, holder('a', `key ${at}`));
+    expect(codeOf(() => whole(1, holder('a', 'one more')))).toBe('overloaded');
+    whole(2, B);
+  });
+
+  test('of the same holder are taken from bodies without hope, when all are taken', () => {
+    const { slow, whole, cut } = make(4);
+    slow(4, A);
+    expect(codeOf(() => whole(1, A))).toBe('overloaded');
+    vi.advanceTimersByTime(300);
+    whole(1, A);
+    expect(cut).toEqual(['a/key overloaded']);
+  });
+});
+
+describe('a slow body', () => {
+  test('has to keep up 1 KB/s after 2 s', () => {
+    const { slow, cut, refused, held } = make(100);
+    slow(1, A, 1);
+    const [steady] = slow(1, A, 2500);
+    vi.advanceTimersByTime(2000);
+    expect(cut).toEqual(['a/key request_timeout']);
+    expect(refused).toEqual(['slow']);
+    for (let second = 3; second < 10; second += 1) {
+      steady?.take(1000);
+      vi.advanceTimersByTime(1000);
+    }
+    expect(cut).toHaveLength(1);
+    vi.advanceTimersByTime(2000);
+    expect(cut).toHaveLength(2);
+    expect(held()).toEqual({ places: 0, bytes: 0 });
+  });
+
+  test('that is whole in time waits as long as the log takes', () => {
+    const { slow, cut, held } = make(100);
+    const [body] = slow(1, A);
+    vi.advanceTimersByTime(1900);
+    body?.whole();
+    vi.advanceTimersByTime(60_000);
+    expect([cut, held().places]).toEqual([[], 1]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is one of at most a tenth of the places for a credential, and of a fifth for a workspace', () => {
+    const { slow, held, refused } = make(100, 10_000_000);
+    for (let at = 0; at < 5; at += 1) slow(20, holder('a', `key ${at}`), 9_000);
+    vi.advanceTimersByTime(2500);
+    expect(held().places).toBe(20);
+    expect(new Set(refused)).toEqual(new Set(['too_many_slow']));
+    slow(20, B, 9_000);
+    vi.advanceTimersByTime(2500);
+    expect(held().places).toBe(30);
+  });
+
+  test('counts no more when it is whole', () => {
+    const { slow, held } = make(100);
+    const bodies = slow(10, A, 9_000);
+    vi.advanceTimersByTime(2500);
+    for (const body of bodies) body.whole();
+    slow(10, A, 9_000);
+    vi.advanceTimersByTime(2500);
+    expect(held().places).toBe(20);
+  });
+});
+
+describe('bytes', () => {
+  test('are bounded; the last eighth is for those who hold little', () => {
+    const { whole, held } = make(100, 8_000);
+    whole(1, A, 7_000);
+    expect(codeOf(() => whole(1, A, 1))).toBe('overloaded');
+    whole(1, B, 500);
+    expect(codeOf(() => whole(1, B, 1))).toBe('overloaded');
+    expect(held().bytes).toBe(7_500);
+  });
+
+  test('are taken from a body that is not whole, of whoever holds the most', () => {
+    const { slow, whole, cut, held } = make(100, 8_000);
+    slow(7, A, 1_000);
+    whole(1, B, 3_000);
+    expect(cut).toHaveLength(3);
+    expect(held().bytes).toBe(7_000);
+    // It is no reason to cut off somebody who holds less.
+    expect(codeOf(() => whole(1, A, 3_000))).toBe('overloaded');
+  });
+});
