@@ -18,6 +18,7 @@ const RECORDS = {
   lookup: { file: 'lookup.avsc', topic: 'carillon.lookups' },
   intent: { file: 'intent.avsc', topic: 'carillon.intents' },
   outcome: { file: 'outcome.avsc', topic: 'carillon.outcomes' },
+  receipt: { file: 'receipt.avsc', topic: 'carillon.receipts' },
   evaluation: { file: 'evaluation.avsc', topic: 'carillon.evaluations' },
   deadLetter: { file: 'dead-letter.avsc', topic: 'carillon.dead-letters' },
   configuration: { file: 'configuration-record.avsc', topic: 'carillon.config' },

@@ -138,7 +138,9 @@ describe('The verdict', () => {
     const inDoubt = (id: string, startedAt: number, endedAt: number) => ({
       ...delivery,
       id: id as DeliveryId,
-      attempts: [{ id: 'att_1' as AttemptId, token: 't', account: 'email', startedAt, endedAt, result: null }],
+      attempts: [
+        { id: 'att_1' as AttemptId, token: 't', account: 'email', to: null, startedAt, endedAt, result: null },
+      ],
     });
     const found = (doubts: readonly ReturnType<typeof inDoubt>[], ...answersLost: readonly LostAnswers[]) =>
       findDoubts({ ...course, answersLost }, { ...evidence, deliveries: doubts }, () => 0).map(({ what }) =>
@@ -159,7 +161,15 @@ describe('The verdict', () => {
 
   it('wants for each doubt whose lease ran out a kill while its call was under way, as the mail server has it', () => {
     const startedAt = 50_000;
-    const attempt = { id: 'att_1' as AttemptId, token: 't', account: 'email', startedAt, endedAt: null, result: null };
+    const attempt = {
+      id: 'att_1' as AttemptId,
+      token: 't',
+      account: 'email',
+      to: null,
+      startedAt,
+      endedAt: null,
+      result: null,
+    };
     const { course, evidence, delivery } = orderIs({ state: 'IN_DOUBT', reason: 'lease_ran_out', attempts: [attempt] });
     const send = {
       from: startedAt + 10,
@@ -279,7 +289,7 @@ describe('The verdict', () => {
     expect(at(slowAt - 20)).toBeLessThan(250);
     // Mails have signs of life of their own, and the machine in common.
     expect(ofMails({ from: 10_000_000, until: 10_000_000 })).toBe(2_000);
-    const begun = { id: 'att_1' as AttemptId, token: 't', account: 'email', endedAt: null, result: null };
+    const begun = { id: 'att_1' as AttemptId, token: 't', account: 'email', to: null, endedAt: null, result: null };
     const deliveries = evidence.deliveries.map((one) => ({ ...one, attempts: [{ ...begun, startedAt: slowAt }] }));
     const both = slacksOf({ partner: { calls: slow, cuts: [] }, atKills }, { ...evidence, lookups, deliveries });
     expect(both.ofMails({ from: slowAt, until: slowAt })).toBe(1_820);

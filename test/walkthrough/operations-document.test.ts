@@ -68,6 +68,10 @@ const REASONS = {
   in_doubt_drop: true,
   taken_over: true,
   duplicate: true,
+  delivered: true,
+  bounced: true,
+  complained: true,
+  evidence: true,
 } satisfies Record<DeliveryReason, true>;
 
 it('explains every state of a delivery and every reason for it', () => {

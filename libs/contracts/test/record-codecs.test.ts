@@ -14,6 +14,7 @@ import {
   intents,
   lookups,
   outcomes,
+  receipts,
   triggers,
 } from './support/records.ts';
 
@@ -24,13 +25,14 @@ const kinds = [
   ['lookup', 'lookup', lookups],
   ['intent', 'intent', intents],
   ['outcome', 'outcome', outcomes],
+  ['receipt', 'receipt', receipts],
   ['evaluation', 'evaluation', evaluations],
   ['deadLetter', 'dead-letter', deadLetters],
   ['configuration', 'configuration-record', configurationRecords],
 ] as const satisfies readonly (readonly [keyof AvroRecordCodecs, string, Arbitrary<unknown>])[];
 
 /** Not in any released version yet. */
-const NEW: readonly string[] = ['cohort', 'trigger', 'lookup'];
+const NEW: readonly string[] = ['cohort', 'trigger', 'lookup', 'receipt'];
 const REASONS = /^(not_framed|unknown_schema|not_avro|invalid_record)$/;
 const asText = (value: unknown): string => stringifyJson(value as Json);
 const avroOf = (schema: string): avro.Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });

@@ -33,6 +33,8 @@ export * from './lookups/integration.ts';
 export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
+export * from './receipts/apply-receipt.ts';
+export * from './receipts/receipt.ts';
 export * from './receipts/receipt-token.ts';
 export * from './receipts/report.ts';
 export * from './rules/budget.ts';

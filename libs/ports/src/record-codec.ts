@@ -6,6 +6,7 @@ import type {
   Intent,
   Lookup,
   Outcome,
+  Receipt,
   Trigger,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
@@ -31,6 +32,7 @@ export type RecordCodecs = {
   readonly lookup: RecordCodec<Lookup>;
   readonly intent: RecordCodec<Intent>;
   readonly outcome: RecordCodec<Outcome>;
+  readonly receipt: RecordCodec<Receipt>;
   readonly evaluation: RecordCodec<Evaluation>;
   readonly deadLetter: RecordCodec<DeadLetter>;
   readonly configuration: RecordCodec<ConfigurationRecord>;

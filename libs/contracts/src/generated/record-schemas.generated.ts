@@ -32,6 +32,12 @@ export const RECORD_SCHEMAS = {
       { version: '0.1', schema: '{"type":"record","name":"Outcome","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"delivery_id","type":"string"},{"name":"intent_id","type":"string"},{"name":"event_id","type":"string"},{"name":"workspace","type":"string"},{"name":"notification","type":"string"},{"name":"state","type":"string"},{"name":"reason","type":"string"},{"name":"attempt","type":"long"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"traceparent","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}' },
     ],
   },
+  receipt: {
+    subject: 'carillon.receipts-value',
+    current: '{"type":"record","name":"Receipt","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"source","type":"string"},{"name":"account","type":["null","string"],"default":null},{"name":"delivery_id","type":["null","string"],"default":null},{"name":"attempt","type":"int","default":0},{"name":"verdict","type":"string"},{"name":"suppress","type":["null","string"],"default":null},{"name":"alert","type":"boolean","default":false},{"name":"code","type":"string"},{"name":"at","type":["null",{"type":"long","logicalType":"timestamp-millis"}],"default":null},{"name":"received_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}',
+    released: [
+    ],
+  },
   evaluation: {
     subject: 'carillon.evaluations-value',
     current: '{"type":"record","name":"Evaluation","namespace":"carillon","fields":[{"name":"partition","type":"int"},{"name":"from","type":"long"},{"name":"to","type":"long"},{"name":"config_number","type":"long"},{"name":"events","type":"long"},{"name":"intents","type":"long"},{"name":"triggers","type":"long"},{"name":"late","type":"long"},{"name":"duplicates","type":"long"},{"name":"dead_letters","type":"long"},{"name":"rules","type":{"type":"array","items":{"type":"record","name":"RuleTally","fields":[{"name":"workspace","type":"string"},{"name":"rule","type":"string"},{"name":"rule_version","type":"long"},{"name":"fired","type":"long"},{"name":"failed","type":"long"},{"name":"dropped","type":"long"},{"name":"sample_event_id","type":["null","string"],"default":null}]}}},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}',

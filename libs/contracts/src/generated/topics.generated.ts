@@ -85,7 +85,7 @@ export const TOPIC_DEFINITIONS = {
     owner: 'gateway',
     description: 'What providers report after they have accepted a message.',
     key: 'delivery id',
-    value: null,
+    value: 'records/receipt.avsc',
     partitions: 8,
     retention: '30d',
     dead_letter: 'carillon.dead-letters',

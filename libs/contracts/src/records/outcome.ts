@@ -45,6 +45,10 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   in_doubt_drop: true,
   taken_over: true,
   duplicate: true,
+  delivered: true,
+  bounced: true,
+  complained: true,
+  evidence: true,
 };
 
 type WireOutcome = {

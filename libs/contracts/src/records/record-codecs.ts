@@ -6,6 +6,7 @@ import type {
   Intent,
   Lookup,
   Outcome,
+  Receipt,
   Trigger,
 } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
@@ -18,6 +19,7 @@ import { evaluationShape } from './evaluation.ts';
 import { intentShape } from './intent.ts';
 import { lookupShape } from './lookup.ts';
 import { outcomeShape } from './outcome.ts';
+import { receiptShape } from './receipt.ts';
 import { triggerShape } from './trigger.ts';
 
 /** The port's RecordCodecs, each with `learn` for records that a newer program wrote. */
@@ -27,6 +29,7 @@ export type AvroRecordCodecs = {
   readonly lookup: Codec<Lookup>;
   readonly intent: Codec<Intent>;
   readonly outcome: Codec<Outcome>;
+  readonly receipt: Codec<Receipt>;
   readonly evaluation: Codec<Evaluation>;
   readonly deadLetter: Codec<DeadLetter>;
   readonly configuration: Codec<ConfigurationRecord>;
@@ -40,6 +43,7 @@ export async function createRecordCodecs(registry: SchemaIds, now: () => Instant
     lookup: await createCodec(registry, RECORD_SCHEMAS.lookup, lookupShape, now),
     intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape, now),
     outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape, now),
+    receipt: await createCodec(registry, RECORD_SCHEMAS.receipt, receiptShape, now),
     evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape, now),
     deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape, now),
     configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape, now),

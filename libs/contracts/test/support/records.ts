@@ -6,6 +6,7 @@ import type {
   Intent,
   Lookup,
   Outcome,
+  Receipt,
   Trigger,
 } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
@@ -130,6 +131,25 @@ export const outcomes: Arbitrary<Outcome> = fc.record({
   attempt: count,
   at: instant,
   traceparent: nullable(text),
+});
+
+export const receipts: Arbitrary<Receipt> = fc.record({
+  id: text,
+  source: fc.constantFrom('twilio', 'ses', 'sendgrid', 'mailgun', 'postmark', 'dsn', 'arf'),
+  account: nullable(text),
+  attempt: nullable(
+    fc.record({
+      deliveryId: id<NonNullable<Receipt['attempt']>['deliveryId']>(),
+      attempt: fc.integer({ min: 1, max: 999 }),
+    }),
+  ),
+  verdict: fc.constantFrom('delivered', 'bounced', 'complained', 'note'),
+  suppress: nullable(fc.constantFrom('hard_bounce', 'complaint', 'stop')),
+  alert: fc.boolean(),
+  code: text,
+  detail: text,
+  at: nullable(instant),
+  receivedAt: instant,
 });
 
 export const evaluations: Arbitrary<Evaluation> = fc.record({

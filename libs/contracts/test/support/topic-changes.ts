@@ -25,7 +25,9 @@ export function topicChanges(released: readonly TopicFile[], current: readonly T
     const now = current.find(({ topic }) => topic === before.topic);
     if (!now) return [`${before.topic} is gone`];
     const fixed = (['key', 'value', 'partitions', 'dead_letter'] as const).flatMap((name) =>
-      now[name] === before[name] ? [] : [`${before.topic}: ${name} was ${before[name]} and is ${now[name]}`],
+      now[name] === before[name] || before[name] === null
+        ? []
+        : [`${before.topic}: ${name} was ${before[name]} and is ${now[name]}`],
     );
     const shorter = keptFor(now.retention) < keptFor(before.retention);
     return [

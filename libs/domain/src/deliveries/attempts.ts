@@ -1,7 +1,8 @@
 import type { AttemptId, Instant } from '@carillon/kernel';
 import type { Attempt, Delivery, DeliveryState } from './delivery.ts';
 import type { DeliverySettings, RetryPolicy } from './intent.ts';
-import { moveTo, type Moment } from './moves.ts';
+import { reportedMove } from '../receipts/apply-receipt.ts';
+import { moveTo, type Moment, type Move } from './moves.ts';
 import type { ProviderResult } from './provider-result.ts';
 
 /** A refused or unreachable account is probed once a minute (limits-and-errors.md 1.1). */
@@ -26,6 +27,7 @@ export function beginAttempt(before: Delivery, start: Start, moment: Moment): De
     id: start.attemptId,
     token: start.token,
     account: start.account,
+    to: before.intent.to,
     startedAt: moment.now,
     endedAt: null,
     result: null,
@@ -92,26 +94,27 @@ function settleLate(recorded: Delivery, result: ProviderResult, moment: Moment):
 }
 
 const isProven = (delivery: Delivery): boolean =>
-  delivery.attempts.some((attempt) => attempt.result?.verdict === 'accepted');
+  delivery.attempts.some((attempt) => attempt.result?.verdict === 'accepted') || reportedMove(delivery) !== null;
 
 function proven(before: Delivery, moment: Moment): Delivery {
   const detail = 'a late answer proves that an earlier attempt was accepted';
-  const ended = { token: null, leaseUntil: null, nextAt: null };
-  return moveTo(before, { state: 'SENT', reason: 'accepted', detail }, ended, moment);
+  const move = reportedMove(before) ?? ({ state: 'SENT', reason: 'accepted', detail } as const);
+  return moveTo(before, move, ENDED, moment);
 }
+
+const ENDED = { token: null, leaseUntil: null, nextAt: null } as const;
 
 function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Delivery {
   const { result } = settling;
   const detail = result.code === '' ? result.detail : `${result.code} ${result.detail}`.trim();
-  const ended = { token: null, leaseUntil: null, nextAt: null };
   // The proof of an earlier attempt came while this one was under way: nothing is sent again, whatever this one came to.
   if (result.verdict !== 'accepted' && isProven(recorded)) return proven(recorded, moment);
   switch (result.verdict) {
     case 'accepted':
-      return moveTo(recorded, { state: 'SENT', reason: 'accepted', detail }, ended, moment);
+      return moveTo(recorded, acceptedMove(recorded, detail), ENDED, moment);
     case 'refused_recipient':
     case 'refused_content':
-      return moveTo(recorded, { state: 'FAILED', reason: result.verdict, detail }, ended, moment);
+      return moveTo(recorded, { state: 'FAILED', reason: result.verdict, detail }, ENDED, moment);
     case 'ambiguous':
       if (recorded.state === 'IN_DOUBT') return { ...recorded, version: recorded.version + 1, updatedAt: moment.now };
       return doubt(recorded, 'answer_unknown', detail, settling.settings, moment);
@@ -120,6 +123,12 @@ function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Del
     case 'transient':
       return settleAgain(recorded, settling, detail, moment);
   }
+}
+
+/** A report that overtook the answer of its own call says more than the answer does. */
+function acceptedMove(recorded: Delivery, detail: string): Move {
+  const reported = reportedMove(recorded);
+  return reported === null || reported.state === 'SENT' ? { state: 'SENT', reason: 'accepted', detail } : reported;
 }
 
 function settleAgain(recorded: Delivery, settling: Settling, detail: string, moment: Moment): Delivery {

@@ -40,6 +40,7 @@ export function openDelivery(
     tried: [],
     judged: [intent.id],
     duplicates: 0,
+    receipts: [],
     history: [],
     unpublished: [],
     createdAt: moment.now,

@@ -1,4 +1,5 @@
 import type { AttemptId, DeliveryId, EventId, Instant, IntentId } from '@carillon/kernel';
+import type { AppliedReceipt } from '../receipts/receipt.ts';
 import type { ProviderResult } from './provider-result.ts';
 import type { Intent, Slot } from './intent.ts';
 
@@ -55,7 +56,11 @@ export type DeliveryReason =
   | 'in_doubt_resend'
   | 'in_doubt_drop'
   | 'taken_over'
-  | 'duplicate';
+  | 'duplicate'
+  | 'delivered'
+  | 'bounced'
+  | 'complained'
+  | 'evidence';
 
 /** One call to a provider. It is written with the step into SENDING, so a call that nobody finished is seen too. */
 export type Attempt = {
@@ -63,6 +68,8 @@ export type Attempt = {
   /** Fences the holder: only it may settle this attempt. */
   readonly token: string;
   readonly account: string;
+  /** The address that it went to: a slot that was taken over has had several. */
+  readonly to: string | null;
   readonly startedAt: Instant;
   readonly endedAt: Instant | null;
   readonly result: ProviderResult | null;
@@ -122,6 +129,8 @@ export type Delivery = {
   /** The last 32 intents that this document judged, the holder among them. */
   readonly judged: readonly IntentId[];
   readonly duplicates: number;
+  /** What providers reported, the newest 32. Those about a call that is under way take effect when it has ended. */
+  readonly receipts: readonly AppliedReceipt[];
   readonly history: readonly HistoryEntry[];
   readonly unpublished: readonly Outcome[];
   readonly createdAt: Instant;

@@ -10,7 +10,7 @@ export const HISTORY_KEPT = 100;
 /** delivery.md section 1: the last intent ids that a document judged. */
 export const JUDGED_KEPT = 32;
 
-type Move = { readonly state: DeliveryState; readonly reason: DeliveryReason; readonly detail: string };
+export type Move = { readonly state: DeliveryState; readonly reason: DeliveryReason; readonly detail: string };
 
 export function outcomeOf(
   delivery: Pick<Delivery, 'id' | 'slot'>,

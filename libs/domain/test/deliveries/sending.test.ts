@@ -13,7 +13,15 @@ describe('a step into SENDING', () => {
     expect(delivery).toMatchObject({ state: 'SENDING', token: 't1', leaseUntil: MORNING + LEASE_SPAN, nextAt: null });
     expect(delivery).toMatchObject({ attemptsUsed: 1, tried: ['main'], unpublished: [], version: 2 });
     expect(delivery.attempts).toEqual([
-      { id: 'att_t1', token: 't1', account: 'main', startedAt: MORNING, endedAt: null, result: null },
+      {
+        id: 'att_t1',
+        token: 't1',
+        account: 'main',
+        to: 'ada@example.com',
+        startedAt: MORNING,
+        endedAt: null,
+        result: null,
+      },
     ]);
   });
 

@@ -76,6 +76,10 @@ export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
   in_doubt_drop: 'in doubt, and the notification says to drop',
   taken_over: 'another intent took the slot over',
   duplicate: 'the slot is taken: this notification was told already',
+  delivered: 'the provider reported that it arrived',
+  bounced: 'the provider reported that it could not be delivered',
+  complained: 'the reader reported it as spam',
+  evidence: 'a report of the provider proves that it was accepted',
 };
 
 /** The story of a delivery: custody, each attempt, each move, of every intent that held the slot or of one. */

@@ -59,6 +59,7 @@ export function deliveryOf(facts: DeliveryFacts = {}): Delivery {
     intentPosition: 'carillon.intents/0@1',
     tried: [],
     duplicates: 0,
+    receipts: [],
     history: [],
     unpublished: [],
     createdAt: 50,

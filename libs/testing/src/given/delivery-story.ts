@@ -1,4 +1,5 @@
 import {
+  applyReceipt,
   beginAttempt,
   endUnsent,
   judgeIntent,
@@ -19,6 +20,8 @@ import {
   type Judgement,
   type ProviderResult,
   type ProviderVerdict,
+  type Receipt,
+  type ReceiptJudgement,
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId, Duration, EventId, Instant, IntentId, Result, TriggerId } from '@carillon/kernel';
 import { at, HOUR, MORNING } from './moments.ts';
@@ -59,6 +62,26 @@ export function givenIntent(name: string, facts: IntentFacts = {}): Intent {
     ...rest,
   };
 }
+
+/** A receipt about an attempt; its id comes from what it says, as a provider's own would. */
+export const givenReceipt = (
+  deliveryId: DeliveryId,
+  attempt: number,
+  facts: Partial<Omit<Receipt, 'attempt'>> = {},
+): Receipt => ({
+  id: `rct_${attempt}_${facts.verdict ?? 'delivered'}`,
+  source: 'twilio',
+  account: null,
+  attempt: { deliveryId, attempt },
+  verdict: 'delivered',
+  suppress: null,
+  alert: false,
+  code: '',
+  detail: 'said so',
+  at: null,
+  receivedAt: MORNING,
+  ...facts,
+});
 
 const valueOf = <T>(result: Result<T, string>): T => {
   if (!result.ok) throw new Error(`refused: ${result.error}`);
@@ -149,6 +172,14 @@ export class DeliveryStory {
   isDismissedByOperator(as: 'failed' | 'sent'): this {
     this.delivery = valueOf(operatorDismiss(this.delivery, as, 'the recipient says so', 'ann', at(this.now)));
     return this;
+  }
+
+  /** A provider reports about an attempt, 1 for the first. */
+  isReported(attempt: number, facts: Partial<Omit<Receipt, 'attempt'>> = {}): ReceiptJudgement {
+    const receipt = givenReceipt(this.delivery.id, attempt, facts);
+    const judged = applyReceipt(this.delivery, receipt, at(this.now));
+    if (judged.kind === 'applied') this.delivery = judged.next;
+    return judged;
   }
 
   isPublished(): this {

@@ -1,0 +1,23 @@
+import type { Instant } from '@carillon/kernel';
+import type { ReportedAttempt } from './receipt-token.ts';
+import type { Report } from './report.ts';
+
+/**
+ * A report on the log: proved, and with the attempt that its token names. Appended to `carillon.receipts` before the
+ * provider gets its answer, so it may be there twice under one id.
+ */
+export type Receipt = Omit<Report, 'eventId' | 'token'> & {
+  /** Derived from source, account and the provider's own name of the report. */
+  readonly id: string;
+  /** The key of the account that the proof belongs to; null for mail that came back, which no account proves. */
+  readonly account: string | null;
+  /** Null where no valid token came with it: it is parked, for an operator to look at. */
+  readonly attempt: ReportedAttempt | null;
+  readonly receivedAt: Instant;
+};
+
+/** A receipt as its delivery keeps it. */
+export type AppliedReceipt = Pick<Receipt, 'id' | 'source' | 'verdict' | 'code' | 'detail' | 'at' | 'receivedAt'> & {
+  /** Counts from 1 over the attempts of the delivery. */
+  readonly attempt: number;
+};
