@@ -17,16 +17,17 @@ export async function planFolder({ files, prune }: FolderRequest, ports: Plannin
     templates: ports.templates,
     current,
   });
-  const warnings: FaultBody[] = [
-    ...reading.warnings.map((warning) => ({ ...warning, expected: '' })),
-    ...(await hiddenSecretWarnings(reading.resources, ports.secrets)),
-  ];
+  const hidden = await hiddenSecretWarnings(reading.resources, ports.secrets);
+  const warnings: FaultBody[] = [...reading.warnings, ...hidden.map(reading.warningAt)].map((warning) => ({
+    ...warning,
+    expected: '',
+  }));
   const shown = { number: current.number, warnings, changes: [], unchanged: 0 };
   if (reading.faults.length > 0) return { body: { ...shown, faults: [...reading.faults] }, changes: [] };
   const plan = planChanges(current, reading.resources, { prune, newId: (kind) => ports.ids.random(kind) });
   const body: PlanBody = {
     ...shown,
-    faults: [...plan.faults],
+    faults: plan.faults.map(reading.faultAt),
     changes: plan.changes.flatMap((change) =>
       change.action === 'unchanged' ? [] : [showChange(change, change.action)],
     ),

@@ -1,7 +1,7 @@
 import type { SecretPlaces } from '@carillon/ports';
 import { account, configurationOf, integration } from '@carillon/testing/given';
 import { expect, it } from 'vitest';
-import type { DesiredResource } from '@carillon/configuration';
+import type { WantedResource } from '@carillon/configuration';
 import { hiddenSecretChecks, hiddenSecretWarnings, missingSecret } from './secret-places.ts';
 
 const secrets: SecretPlaces = {
@@ -16,20 +16,16 @@ const WAYS =
   'call the variable CARILLON_SECRET_MY_SHOP__CRM_KEY, list CRM_KEY in CARILLON_WORKSPACE_SECRETS, or run: npx carillon secret set CRM_KEY --workspace my-shop';
 
 it('apply warns where a file names a variable that the workspace does not read any more, with the place and the ways out', async () => {
-  const wanted: DesiredResource = {
+  const wanted: WantedResource = {
     ref: { kind: 'integration', workspace: 'my-shop', name: 'crm' },
     body: crm,
-    file: 'workspaces/my-shop/integrations/crm.yaml',
-    place: () => ({ line: 3, column: 9 }),
   };
   expect(await hiddenSecretWarnings([wanted], secrets)).toEqual([
     {
-      file: 'workspaces/my-shop/integrations/crm.yaml',
-      path: 'authorization.key',
-      line: 3,
-      column: 9,
+      ref: wanted.ref,
+      path: ['authorization', 'key'],
+      spot: 'value',
       message: 'CRM_KEY is in the environment, but not for this workspace, so this cannot be used',
-      expected: '',
       fix: WAYS,
     },
   ]);

@@ -1,7 +1,6 @@
-import type { DesiredResource } from '@carillon/configuration';
+import type { WantedResource, Warning } from '@carillon/configuration';
 import { listResources, secretsIn, variableFor, type Configuration } from '@carillon/domain';
 import type { SecretPlaces } from '@carillon/ports';
-import type { FaultBody } from '@carillon/contracts';
 import type { Check } from './ports.ts';
 
 const setIt = (workspace: string, name: string): string =>
@@ -24,20 +23,18 @@ export async function missingSecret(workspace: string, name: string, secrets: Se
 
 /** What of a folder names a variable that its workspace does not read: it worked when every workspace read all of them. */
 export async function hiddenSecretWarnings(
-  resources: readonly DesiredResource[],
+  resources: readonly WantedResource[],
   secrets: SecretPlaces,
-): Promise<readonly FaultBody[]> {
-  const warnings: FaultBody[] = [];
-  for (const wanted of resources) {
-    const { ref, body, file } = wanted;
+): Promise<readonly Warning[]> {
+  const warnings: Warning[] = [];
+  for (const { ref, body } of resources) {
     for (const { name, path } of secretsIn(body)) {
       if ((await secrets.locate(ref.workspace, name)) !== 'hidden') continue;
       warnings.push({
-        file,
-        path: path.join('.'),
-        ...wanted.place(path),
+        ref,
+        path,
+        spot: 'value',
         message: `${name} ${HIDDEN}, so this cannot be used`,
-        expected: '',
         fix: wayOut(ref.workspace, name),
       });
     }

@@ -7,13 +7,15 @@ import type {
   RuleBody,
 } from '@carillon/domain';
 import { EMPTY_CONFIGURATION, foldConfiguration, resourceKey } from '@carillon/domain';
-import { type Plan, planChanges, type WantedResource } from '@carillon/configuration';
+import { type Plan, isWritten, planChanges, type WantedResource, type WrittenKind } from '@carillon/configuration';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurations } from './support/bodies.ts';
 
-const resource = (kind: ResourceKind, name: string, body: ResourceBodies[ResourceKind]): WantedResource =>
-  ({ ref: { kind, workspace: 'shop', name }, body, file: `${name}.yaml` }) as WantedResource;
+const resource = <Kind extends WrittenKind>(kind: Kind, name: string, body: ResourceBodies[Kind]): WantedResource => ({
+  ref: { kind, workspace: 'shop', name },
+  body,
+});
 const rule = (more: Partial<RuleBody> = {}): RuleBody => ({
   when: 'event.a == 1',
   recipients: { from: 'event', to: { email: 'event.email' } },
@@ -119,7 +121,10 @@ describe('a plan', () => {
     const desired = [template, resource('notification', 'paid', notification({ r: asking }))];
     const current = applied(EMPTY_CONFIGURATION, [partner, ...desired]);
     expect(plan(current, desired, true).faults).toMatchObject([
-      { path: 'rules.r.recipients.integration', message: 'integration crm is not in the folder and would go' },
+      {
+        path: ['rules', 'r', 'recipients', 'integration'],
+        message: 'integration crm is not in the folder and would go',
+      },
     ]);
   });
 
@@ -127,7 +132,7 @@ describe('a plan', () => {
     const desired = [resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);
     expect(plan(current, desired, true).faults).toMatchObject([
-      { path: 'channels.email.template', message: 'template mail is not in the folder and would go' },
+      { path: ['channels', 'email', 'template'], message: 'template mail is not in the folder and would go' },
     ]);
   });
 
@@ -142,8 +147,8 @@ describe('a plan', () => {
     const current = applied(EMPTY_CONFIGURATION, [...desired, provider]);
     const message = 'JWT provider auth is not in the folder and would go';
     expect(plan(current, desired, true).faults).toMatchObject([
-      { file: 'paid.yaml', path: 'security.jwt_provider', message },
-      { file: 'orders.yaml', path: 'security.jwt_provider', message },
+      { ref: { name: 'paid' }, path: ['security', 'jwt_provider'], message },
+      { ref: { name: 'orders' }, path: ['security', 'jwt_provider'], message },
     ]);
   });
 
@@ -208,7 +213,7 @@ test('the key path of a stream cannot change after its creation', () => {
   const body = { key: 'event.id', security: { api_keys: ['backend'] } };
   const current = applied(EMPTY_CONFIGURATION, [resource('stream', 'orders', body)]);
   const { faults, record } = plan(current, [resource('stream', 'orders', { ...body, key: 'event.other' })]);
-  expect(faults).toMatchObject([{ path: 'key', expected: 'event.id' }]);
+  expect(faults).toMatchObject([{ path: ['key'], expected: 'event.id' }]);
   expect(record).toEqual([]);
 });
 
@@ -218,12 +223,12 @@ test('the address of a rule cannot change after its creation', () => {
     resource('notification', 'paid', notification({ r: rule() })),
   ]);
   const desired = [template, resource('notification', 'paid', notification({ r: rule({ path: 'shop/paid.x' }) }))];
-  expect(plan(current, desired).faults).toMatchObject([{ path: 'rules.r.path', expected: 'shop/paid.r' }]);
+  expect(plan(current, desired).faults).toMatchObject([{ path: ['rules', 'r', 'path'], expected: 'shop/paid.r' }]);
 });
 
 test('applying a configuration over any other one with prune leaves what was wanted, and once more changes nothing', () => {
   const asWanted = (configuration: Configuration): readonly WantedResource[] =>
-    [...configuration.resources.values()].map(({ ref, body }) => ({ ref, body }) as WantedResource);
+    [...configuration.resources.values()].filter(isWritten);
   fc.assert(
     fc.property(configurations, configurations, (first, second) => {
       const streams = new Set([...first.resources.keys()].filter((key) => key.startsWith('stream:')));

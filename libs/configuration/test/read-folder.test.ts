@@ -16,9 +16,8 @@ const onlyFault = (changes: Readonly<Record<string, string | null>>) => {
 
 describe('a folder without mistakes', () => {
   test('becomes resources with the bodies of the files', () => {
-    const { resources, faults, start } = read({});
+    const { resources, faults } = read({});
     expect(faults).toEqual([]);
-    expect(start).toEqual({ backend: 'embedded' });
     expect(resources.map(({ ref, body }) => [ref.kind, ref.workspace, ref.name, body])).toEqual([
       ['deployment', '', '', {}],
       [

@@ -1,23 +1,24 @@
-import type { AccountBody, DeploymentBody } from '@carillon/domain';
-import { whereOf } from './expressions.ts';
-import type { Report } from './names.ts';
-import type { ValuePath } from '../files/place.ts';
-import type { YamlSource } from '../files/yaml-source.ts';
+import type { AccountBody } from '@carillon/domain';
+import { isKind } from '../resource.ts';
+import type { ValuePath } from '../value-path.ts';
+import type { Report } from './finding.ts';
+import type { Check } from './surroundings.ts';
 
-/** What the shape of a provider account cannot say. `at`: where in the file it stands. */
-export function checkAccount(body: AccountBody, at: ValuePath, source: YamlSource, report: Report): void {
+/** Provider accounts: those of workspaces, and those that the deployment has for all. */
+export const checkAccounts: Check = (resource, _around, report) => {
+  if (isKind(resource, 'account')) checkAccount(resource.body, [], report);
+  if (!isKind(resource, 'deployment')) return;
+  for (const [channel, account] of Object.entries(resource.body.accounts ?? {})) {
+    checkAccount(account, ['accounts', channel], report);
+  }
+};
+
+/** What the shape of a provider account cannot say. `at`: where in the body it stands. */
+function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   if (body.kind !== 'smtp' || body.tls !== 'opportunistic' || body.user === undefined) return;
-  report.faults.push({
-    ...whereOf(source, [...at, 'tls']),
+  report.fault([...at, 'tls'], {
     message: 'opportunistic takes any certificate or none, so whoever stands between gets the password',
     expected: 'starttls or implicit with a user',
     fix: 'write tls: starttls (implicit on port 465), or remove user and password',
   });
-}
-
-/** The accounts of carillon.yaml. */
-export function checkDeployment({ accounts = {} }: DeploymentBody, source: YamlSource, report: Report): void {
-  for (const [channel, account] of Object.entries(accounts)) {
-    checkAccount(account, ['accounts', channel], source, report);
-  }
 }

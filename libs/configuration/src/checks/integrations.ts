@@ -1,37 +1,32 @@
 import type { IntegrationBody, LookupIntegration, RuleBody } from '@carillon/domain';
-import { whereOf } from './expressions.ts';
-import type { Report } from './names.ts';
-import type { YamlSource } from '../files/yaml-source.ts';
+import { isKind } from '../resource.ts';
+import type { Report } from './finding.ts';
+import type { Check } from './surroundings.ts';
 
 /** What the shape of an integration cannot say. */
-export function checkIntegration(body: IntegrationBody, source: YamlSource, report: Report): void {
-  if (body.kind === 'lookup') checkPartner(body, source, report);
+export const checkIntegration: Check = (resource, _around, report) => {
+  if (!isKind(resource, 'integration')) return;
+  const { body } = resource;
+  if (body.kind === 'lookup') checkPartner(body, report);
   if ('url' in body && /^http:/i.test(body.url)) {
-    report.warnings.push({
-      ...whereOf(source, ['url']),
+    report.warn(['url'], {
       message: 'the key goes over http in the clear, and only to addresses that the deployment lists',
       fix: 'write https: unless the partner stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)',
     });
   }
-}
+};
 
 /** Two ways to say which item is about whom would be one too many. */
-function checkPartner(body: LookupIntegration, source: YamlSource, report: Report): void {
+function checkPartner(body: LookupIntegration, report: Report): void {
   if (body.match !== undefined && body.in_order === true) {
-    report.faults.push({
-      ...whereOf(source, ['in_order'], 'key'),
-      message: 'match and in_order are two ways to say which item is about whom',
-      expected: 'match or in_order',
-      fix: 'remove in_order if the items of the answer carry the user id, else match',
-    });
+    const fix = 'remove in_order if the items of the answer carry the user id, else match';
+    const message = 'match and in_order are two ways to say which item is about whom';
+    report.fault(['in_order'], { message, expected: 'match or in_order', fix }, 'key');
   }
   if (body.authorization.base64 === true && body.authorization.scheme !== 'Basic') {
-    report.faults.push({
-      ...whereOf(source, ['authorization', 'base64'], 'key'),
-      message: 'base64 is for scheme Basic',
-      expected: 'scheme: Basic',
-      fix: 'write scheme: Basic, or remove base64',
-    });
+    const fix = 'write scheme: Basic, or remove base64';
+    const message = 'base64 is for scheme Basic';
+    report.fault(['authorization', 'base64'], { message, expected: 'scheme: Basic', fix }, 'key');
   }
 }
 
@@ -39,15 +34,9 @@ type FindIntegration = (name: string) => IntegrationBody | undefined;
 type Key = readonly (string | number)[];
 
 /** That a rule names integrations of the right kind, and that one of a cohort says nothing that the cohort says. */
-export function checkIntegrationsOf(
-  name: string,
-  rule: RuleBody,
-  source: YamlSource,
-  find: FindIntegration,
-  report: Report,
-): void {
+export function checkIntegrationsOf(name: string, rule: RuleBody, find: FindIntegration, report: Report): void {
   const refuse = (path: Key, at: 'key' | 'value', message: string, expected: string, fix: string): void => {
-    report.faults.push({ ...whereOf(source, ['rules', name, ...path], at), message, expected, fix });
+    report.fault(['rules', name, ...path], { message, expected, fix }, at);
   };
   const { recipients, cohort } = rule;
   if (recipients.from === 'lookup') {

@@ -1,19 +1,9 @@
-import { findResource, type Configuration, type IntegrationBody, type ResourceKind } from '@carillon/domain';
-import { whereOf } from './expressions.ts';
+import { findResource } from '@carillon/domain';
 import { fileOf } from '../files/layout.ts';
-import type { FileFault, FileWarning, ValuePath } from '../files/place.ts';
-import { similarTo } from '../files/similar.ts';
-import type { YamlSource } from '../files/yaml-source.ts';
-
-/** What a resource may refer to: the folder, files with mistakes in them included, and what was there before. */
-export type Surroundings = {
-  readonly current: Configuration;
-  /** Names in the folder by kind and workspace. */
-  names(kind: ResourceKind, workspace: string): readonly string[];
-  /** What an integration is, as the folder or else the configuration has it. */
-  integration(workspace: string, name: string): IntegrationBody | undefined;
-};
-export type Report = { readonly faults: FileFault[]; readonly warnings: FileWarning[] };
+import { similarTo } from '../similar.ts';
+import type { ValuePath } from '../value-path.ts';
+import type { Report } from './finding.ts';
+import type { Surroundings } from './surroundings.ts';
 
 const NAMED = {
   template: { file: 'email-template', words: 'template' },
@@ -24,13 +14,12 @@ const NAMED = {
 } as const;
 export type NamedKind = keyof typeof NAMED;
 
-/** Reports a name of which there is no resource, neither in the folder nor in the configuration. */
+/** Reports a name of which there is no resource, neither among those wanted nor in the configuration. */
 export function checkName(
   path: ValuePath,
   kind: NamedKind,
   workspace: string,
   name: string,
-  source: YamlSource,
   around: Surroundings,
   report: Report,
 ): void {
@@ -38,8 +27,7 @@ export function checkName(
   if (known.includes(name) || findResource(around.current, kind, workspace, name)) return;
   const meant = similarTo(name, known);
   const { file, words } = NAMED[kind];
-  report.faults.push({
-    ...whereOf(source, path),
+  report.fault(path, {
     message: `there is no ${words} ${name}`,
     expected: known.length === 0 ? `the name of a ${words}` : known.join(' or '),
     fix: meant === null ? `write ${fileOf(file, workspace, name)}` : `did you mean ${meant}?`,

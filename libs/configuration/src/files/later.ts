@@ -1,5 +1,5 @@
 import type { FileKind } from '@carillon/shapes';
-import type { ValuePath } from './place.ts';
+import type { ValuePath } from '../value-path.ts';
 
 /** Keys that the design names and this version does not carry out. `*` stands for any name. A value may be given too. */
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [

@@ -1,5 +1,5 @@
-import { SLUG } from '@carillon/shapes';
-import type { FileKind } from '@carillon/shapes';
+import { type FileKind, SLUG } from '@carillon/shapes';
+import type { WrittenKind } from '../resource.ts';
 
 /** What a path of the folder says about its file. */
 export type FileRole =
@@ -56,6 +56,18 @@ function templateRole(workspace: string, name: string, file: string): FileRole {
   }
 }
 
+/** The file that a resource is written in, of a template the one with its subject. */
+export const FILE_KINDS: Readonly<Record<WrittenKind, FileKind>> = {
+  deployment: 'deployment',
+  workspace: 'workspace',
+  stream: 'stream',
+  notification: 'notification',
+  template: 'email-template',
+  account: 'account',
+  integration: 'integration',
+  jwt_provider: 'jwt-provider',
+};
+
 /** Where the folder keeps a resource: the inverse of `roleOf` for the main file of each kind. */
 export function fileOf(kind: FileKind, workspace: string, name: string): string {
   const root = `workspaces/${workspace}`;
@@ -78,3 +90,7 @@ export function fileOf(kind: FileKind, workspace: string, name: string): string 
       return `${root}/templates/${name}/email.yaml`;
   }
 }
+
+/** Where the folder keeps a body of a template. */
+export const templateFile = (workspace: string, name: string, part: 'html' | 'text'): string =>
+  `workspaces/${workspace}/templates/${name}/email.${part === 'html' ? 'html' : 'txt'}`;

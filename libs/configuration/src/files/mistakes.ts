@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { type FileFault, pathText, type ValuePath } from './place.ts';
-import { similarTo } from './similar.ts';
+import { pathText, type ValuePath } from '../value-path.ts';
+import type { FileFault } from './place.ts';
+import { similarTo } from '../similar.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;

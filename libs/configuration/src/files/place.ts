@@ -1,6 +1,3 @@
-/** Names of keys and numbers of list items from the top of a file down to a value. */
-export type ValuePath = readonly (string | number)[];
-
 /** Lines and columns begin at 1. */
 export type Place = { readonly line: number; readonly column: number };
 
@@ -24,9 +21,6 @@ export type FileWarning = Place & {
   readonly message: string;
   readonly fix: string;
 };
-
-export const pathText = (path: ValuePath): string =>
-  path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 
 /** Order for people: file, then line, then column. */
 export const inReadingOrder = <T extends Place & { readonly file: string }>(items: readonly T[]): readonly T[] =>

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { laterKey, laterValue } from './later.ts';
 import { mistakesOf } from './mistakes.ts';
-import { type FileFault, pathText, type ValuePath } from './place.ts';
+import { pathText, type ValuePath } from '../value-path.ts';
+import type { FileFault } from './place.ts';
 import { FILE_SHAPES, isExpressionLeaf, type FileBodies, type FileKind } from '@carillon/shapes';
 import { walkShape } from './walk-shape.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';

@@ -1,81 +1,83 @@
-import { findResource, type IntegrationBody, type ResourceKind } from '@carillon/domain';
+import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
+import type { FileBodies, FileKind } from '@carillon/shapes';
+import { SLUG_WORDS } from '@carillon/shapes';
 import { checkExpressions } from '../checks/expressions.ts';
-import { checkReferences } from '../checks/references.ts';
-import { checkIdentities } from '../checks/identities.ts';
-import type { DesiredResource, FileResourceKind, FolderReading, ReadingContext } from './desired.ts';
+import { checkResources } from '../checks/check-resources.ts';
+import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
+import type { CheckContext } from '../checks/surroundings.ts';
+import type { WantedResource, WrittenKind } from '../resource.ts';
 import { laterFile } from './later.ts';
 import { fileOf, roleOf } from './layout.ts';
+import { faultAt, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile } from './read-file.ts';
-import { salvageRules } from './salvage.ts';
 import { readTemplate, type TemplateParts } from './read-template.ts';
-import { SLUG_WORDS } from '@carillon/shapes';
-import type { FileKind } from '@carillon/shapes';
+import { salvageRules } from './salvage.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-type ReadResource = { readonly resource: DesiredResource; readonly source: YamlSource };
+export type FolderReading = {
+  readonly resources: readonly WantedResource[];
+  /** All mistakes, in reading order. With any of them nothing may be applied. */
+  readonly faults: readonly FileFault[];
+  readonly warnings: readonly FileWarning[];
+  /** The same mistake with the place where it stands in the folder. */
+  readonly faultAt: (fault: Fault) => FileFault;
+  readonly warningAt: (warning: Warning) => FileWarning;
+};
+
 type Work = {
-  readonly read: ReadResource[];
+  readonly read: WantedResource[];
   /** Parts of files with mistakes: only their expressions are checked. */
-  readonly salvaged: ReadResource[];
+  readonly salvaged: WantedResource[];
+  /** By `resourceKey`. */
+  readonly sources: Map<string, YamlSource>;
   readonly faults: FileFault[];
-  readonly warnings: FileWarning[];
   /** Names by kind and workspace, of files with mistakes too: those are not missing. */
   readonly names: Map<string, string[]>;
   readonly templates: Map<string, { workspace: string; name: string; parts: TemplateParts }>;
 };
 
-const KINDS = {
-  deployment: 'deployment',
-  workspace: 'workspace',
-  stream: 'stream',
-  notification: 'notification',
-  account: 'account',
-  'jwt-provider': 'jwt_provider',
-  integration: 'integration',
-} as const satisfies Partial<Record<FileKind, FileResourceKind>>;
-
 /**
  * Reads a configuration folder: paths with `/`, relative to the folder, and the texts of the files. Pure. Every mistake
  * of every file comes at once; with any of them `resources` is incomplete and nothing may be applied.
  */
-export function readConfigurationFolder(files: ReadonlyMap<string, string>, context: ReadingContext): FolderReading {
-  const work: Work = { read: [], salvaged: [], faults: [], warnings: [], names: new Map(), templates: new Map() };
+export function readConfigurationFolder(files: ReadonlyMap<string, string>, context: CheckContext): FolderReading {
+  const work: Work = {
+    read: [],
+    salvaged: [],
+    sources: new Map(),
+    faults: [],
+    names: new Map(),
+    templates: new Map(),
+  };
   for (const path of [...files.keys()].toSorted()) sortIn(path, files.get(path) ?? '', work);
   for (const { workspace, name, parts } of work.templates.values()) {
-    const { source, email, faults, warnings } = readTemplate(workspace, name, parts, context.templates);
+    const { source, body, faults } = readTemplate(workspace, name, parts);
     work.faults.push(...faults);
-    work.warnings.push(...warnings);
-    if (source && email) keep(work, 'template', workspace, name, { email }, source);
+    if (source && body) keep(work.read, 'template', workspace, name, body, source, work);
   }
   checkWorkspaces(work, context);
-  const around = {
-    current: context.current,
-    names: (kind: ResourceKind, workspace: string) => work.names.get(`${kind}:${workspace}`) ?? [],
-    integration: (workspace: string, name: string) => integrationIn(work, context, workspace, name),
-  };
-  for (const { resource, source } of work.read) {
-    checkExpressions(resource, source, context.language, work);
-    checkReferences(resource, source, around, work);
-  }
-  for (const { resource, source } of work.salvaged) {
-    checkExpressions(resource, source, context.language, { faults: work.faults, warnings: [] });
-  }
-  checkIdentities(work.read, work.faults);
+  const { faults, warnings } = checkResources(
+    work.read,
+    context,
+    (kind, workspace) => work.names.get(`${kind}:${workspace}`) ?? [],
+  );
+  const salvaged = work.salvaged.flatMap((resource) => faultsOfExpressions(resource, context));
+  const placed = (fault: Fault): FileFault => faultAt(work.sources, fault);
   return {
-    resources: work.read.map(({ resource }) => resource),
-    start: { backend: 'embedded' },
-    faults: inReadingOrder(work.faults),
-    warnings: inReadingOrder(work.warnings),
+    resources: work.read,
+    faults: inReadingOrder([...work.faults, ...[...faults, ...salvaged].map(placed)]),
+    warnings: inReadingOrder(warnings.map((warning) => warningAt(work.sources, warning))),
+    faultAt: placed,
+    warningAt: (warning) => warningAt(work.sources, warning),
   };
 }
 
-function integrationIn(work: Work, { current }: ReadingContext, workspace: string, name: string) {
-  const read = work.read.find(
-    ({ resource: { ref } }) => ref.kind === 'integration' && ref.workspace === workspace && ref.name === name,
-  );
-  if (read) return read.resource.body as IntegrationBody;
-  return findResource(current, 'integration', workspace, name)?.body;
+function faultsOfExpressions(resource: WantedResource, context: CheckContext): readonly Fault[] {
+  const faults: Fault[] = [];
+  const around = { ...context, names: () => [], integration: () => undefined };
+  checkExpressions(resource, around, reportOn(resource.ref, faults, []));
+  return faults;
 }
 
 function sortIn(path: string, text: string, work: Work): void {
@@ -111,7 +113,7 @@ function sortIn(path: string, text: string, work: Work): void {
       return;
     case 'yaml':
       if (role.kind === 'email-template') templateAt(work, role.workspace, role.name).yaml = text;
-      else readResource(role.kind, path, text, role.workspace, role.name, work);
+      else readYamlFile(role.kind, path, text, role.workspace, role.name, work);
   }
 }
 
@@ -127,60 +129,72 @@ function templateAt(work: Work, workspace: string, name: string): TemplateParts 
   return found.parts;
 }
 
-function remember(work: Work, kind: ResourceKind, workspace: string, name: string): void {
+function remember(work: Work, kind: WrittenKind, workspace: string, name: string): void {
   const key = `${kind}:${workspace}`;
   work.names.set(key, [...(work.names.get(key) ?? []), name]);
 }
 
-function readResource(
-  fileKind: keyof typeof KINDS,
+function readYamlFile(
+  kind: Exclude<FileKind, 'email-template'>,
   path: string,
   text: string,
   workspace: string,
   name: string,
   work: Work,
 ): void {
-  const kind = KINDS[fileKind];
-  remember(work, kind, workspace, name);
-  const { source, body, value, faults } = readFile(fileKind, path, text);
-  work.faults.push(...faults);
-  const salvaged = body === undefined && fileKind === 'notification' ? salvageRules(value, source) : undefined;
-  if (salvaged !== undefined) work.salvaged.push(resourceOf(kind, workspace, name, salvaged, source));
-  if (body === undefined) return;
-  keep(work, kind, workspace, name, kind === 'deployment' ? withoutStart(body) : body, source);
+  const read = <Kind extends FileKind, To extends WrittenKind>(
+    from: Kind,
+    to: To,
+    bodyOf: (body: FileBodies[Kind]) => ResourceBodies[To],
+  ): void => {
+    remember(work, to, workspace, name);
+    const { source, body, value, faults } = readFile(from, path, text);
+    work.faults.push(...faults);
+    if (body !== undefined) keep(work.read, to, workspace, name, bodyOf(body), source, work);
+    else if (from === 'notification') {
+      const salvaged = salvageRules(value, source);
+      if (salvaged) keep(work.salvaged, 'notification', workspace, name, salvaged, source, work);
+    }
+  };
+  switch (kind) {
+    case 'deployment':
+      return read(kind, 'deployment', withoutStart);
+    case 'workspace':
+      return read(kind, 'workspace', (body) => body);
+    case 'stream':
+      return read(kind, 'stream', (body) => body);
+    case 'notification':
+      return read(kind, 'notification', (body) => body);
+    case 'account':
+      return read(kind, 'account', (body) => body);
+    case 'jwt-provider':
+      return read(kind, 'jwt_provider', (body) => body);
+    case 'integration':
+      return read(kind, 'integration', (body) => body);
+  }
 }
 
 /** Where log and stores are is for the start of a process (start-shape.ts); the rest of carillon.yaml is configuration like any other. */
-function withoutStart(body: unknown): object {
-  const { accounts } = body as { readonly accounts?: object };
-  return accounts === undefined ? {} : { accounts };
-}
+const withoutStart = ({ accounts }: FileBodies['deployment']): ResourceBodies['deployment'] =>
+  accounts === undefined ? {} : { accounts };
 
-function keep(
-  work: Work,
-  kind: FileResourceKind,
+function keep<Kind extends WrittenKind>(
+  list: WantedResource[],
+  kind: Kind,
   workspace: string,
   name: string,
-  body: unknown,
+  body: ResourceBodies[Kind],
   source: YamlSource,
+  { sources }: Work,
 ): void {
-  work.read.push(resourceOf(kind, workspace, name, body, source));
-}
-
-function resourceOf(
-  kind: FileResourceKind,
-  workspace: string,
-  name: string,
-  body: unknown,
-  source: YamlSource,
-): ReadResource {
-  const ref = { kind, workspace, name };
-  const place: DesiredResource['place'] = (path) => source.valuePlace(path);
-  return { resource: { ref, body, file: source.file, place } as DesiredResource, source };
+  const ref: ResourceRef<Kind> = { kind, workspace, name };
+  const resource: WantedResource<Kind> = { ref, body };
+  sources.set(resourceKey(ref), source);
+  list.push(resource);
 }
 
 /** Each folder under workspaces/ is a workspace; its file says so, lest a typing error makes a new one. */
-function checkWorkspaces(work: Work, { current }: ReadingContext): void {
+function checkWorkspaces(work: Work, { current }: CheckContext): void {
   const used = new Set(
     [...work.names.keys()].map((key) => key.slice(key.indexOf(':') + 1)).filter((name) => name !== ''),
   );

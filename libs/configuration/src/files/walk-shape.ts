@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ValuePath } from './place.ts';
+import type { ValuePath } from '../value-path.ts';
 
 type Leaf = (schema: z.core.$ZodType, value: unknown, path: ValuePath) => unknown;
 

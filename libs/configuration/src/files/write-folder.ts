@@ -1,9 +1,8 @@
-import type { Configuration, TemplateBody } from '@carillon/domain';
-import { resourceKey } from '@carillon/domain';
+import { type Configuration, resourceKey, type TemplateBody } from '@carillon/domain';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
-import { fileOf } from './layout.ts';
-import { isExpressionLeaf } from '@carillon/shapes';
-import { FILE_SHAPES, type FileKind } from '@carillon/shapes';
+import { FILE_SHAPES, type FileKind, isExpressionLeaf } from '@carillon/shapes';
+import { isKind, isWritten } from '../resource.ts';
+import { FILE_KINDS, fileOf, templateFile } from './layout.ts';
 import { walkShape } from './walk-shape.ts';
 
 /**
@@ -15,36 +14,19 @@ export function writeConfigurationFolder(configuration: Configuration): Map<stri
   const resources = [...configuration.resources.values()].toSorted((a, b) =>
     resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1,
   );
-  for (const { ref, body } of resources) {
-    const { kind, workspace, name } = ref;
-    switch (kind) {
-      case 'api_key':
-        break;
-      case 'template':
-        writeTemplate(files, workspace, name, body as TemplateBody);
-        break;
-      case 'jwt_provider':
-        files.set(fileOf('jwt-provider', workspace, name), yamlOf('jwt-provider', body));
-        break;
-      case 'deployment':
-      case 'workspace':
-      case 'stream':
-      case 'notification':
-      case 'account':
-      case 'integration':
-        files.set(fileOf(kind, workspace, name), yamlOf(kind, body));
-    }
+  for (const resource of resources.filter(isWritten)) {
+    const { kind, workspace, name } = resource.ref;
+    if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
+    else files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
   }
   return files;
 }
 
 function writeTemplate(files: Map<string, string>, workspace: string, name: string, { email }: TemplateBody): void {
   const { html, text, ...rest } = email;
-  const file = fileOf('email-template', workspace, name);
-  const folder = file.slice(0, -'email.yaml'.length);
-  files.set(file, yamlOf('email-template', rest));
-  if (html !== undefined) files.set(`${folder}email.html`, html);
-  if (text !== undefined) files.set(`${folder}email.txt`, text);
+  files.set(fileOf('email-template', workspace, name), yamlOf('email-template', rest));
+  if (html !== undefined) files.set(templateFile(workspace, name, 'html'), html);
+  if (text !== undefined) files.set(templateFile(workspace, name, 'text'), text);
 }
 
 /** The document of a body: an expression that YAML would quote goes after `|`, where it stands as it is. */

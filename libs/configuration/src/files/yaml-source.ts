@@ -11,7 +11,8 @@ import {
   type Scalar,
 } from 'yaml';
 import { sourceOffset } from './scalar-offsets.ts';
-import { type FileFault, pathText, type Place, type ValuePath } from './place.ts';
+import { pathText, type ValuePath } from '../value-path.ts';
+import type { FileFault, Place } from './place.ts';
 
 /** A YAML file as a plain value that still knows where each part of it stands. */
 export type YamlSource = {

@@ -1,58 +1,35 @@
-import {
-  type NotificationBody,
-  resourceKey,
-  type ResourceKind,
-  type Security,
-  type StreamBody,
-} from '@carillon/domain';
-import type { FileFault, ValuePath } from '../files/place.ts';
-import type { PlannedChange, WantedResource } from './plan.ts';
+import { type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain';
+import { type Fault, type Report, reportOn } from '../checks/finding.ts';
+import { isKind, type WantedResource } from '../resource.ts';
+import type { ValuePath } from '../value-path.ts';
 
 /** What is wrong only with the whole in view: addresses taken twice, and what still needs a resource that goes. */
-export function checkPlan(
-  changes: readonly PlannedChange[],
-  wanted: ReadonlyMap<string, WantedResource>,
-): readonly FileFault[] {
-  const staying = changes.filter(({ action }) => action !== 'delete');
-  const going = new Set(changes.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref)));
+export function checkPlan(staying: readonly WantedResource[], going: ReadonlySet<string>): readonly Fault[] {
+  const faults: Fault[] = [];
   const paths = new Map<string, string>();
-  return staying
-    .filter(({ ref }) => ref.kind === 'notification' || ref.kind === 'stream')
-    .flatMap((change) => {
-      const item = wanted.get(resourceKey(change.ref));
-      const fault = (path: ValuePath, message: string, expected: string, fix: string): FileFault => ({
-        file: change.file ?? '',
-        path: path.join('.'),
-        ...(item?.place?.(path) ?? { line: 1, column: 1 }),
-        message,
-        expected,
-        fix,
-      });
-      if (change.ref.kind === 'stream') {
-        return goneFaults(change, securityNeeds((change.body as StreamBody).security), going, fault);
-      }
-      const body = change.body as NotificationBody;
-      return [...pathFaults(change, body, paths, fault), ...goneFaults(change, needsOf(body), going, fault)];
-    });
+  for (const item of staying) {
+    const report = reportOn(item.ref, faults, []);
+    if (isKind(item, 'stream')) checkGone(item, securityNeeds(item.body.security), going, report);
+    if (!isKind(item, 'notification')) continue;
+    checkPaths(item, paths, report);
+    checkGone(item, needsOf(item.body), going, report);
+  }
+  return faults;
 }
 
-type MakeFault = (path: ValuePath, message: string, expected: string, fix: string) => FileFault;
-
 /** After a rename the old address stays with the renamed rule, so a new rule of the old name needs another. */
-function pathFaults(
-  { ref }: PlannedChange,
-  body: NotificationBody,
-  paths: Map<string, string>,
-  fault: MakeFault,
-): readonly FileFault[] {
-  return Object.entries(body.rules).flatMap(([name, { path }]) => {
-    if (path === undefined) return [];
+function checkPaths({ ref, body }: WantedResource<'notification'>, paths: Map<string, string>, report: Report): void {
+  for (const [name, { path }] of Object.entries(body.rules)) {
+    if (path === undefined) continue;
     const holder = paths.get(path);
     paths.set(path, `${ref.workspace}/${ref.name}.${name}`);
-    if (holder === undefined) return [];
-    const fix = `write path: ${ref.workspace}/${ref.name}.<another name> for one of them`;
-    return [fault(['rules', name], `the address ${path} belongs to ${holder}`, 'an address of its own', fix)];
-  });
+    if (holder === undefined) continue;
+    report.fault(['rules', name], {
+      message: `the address ${path} belongs to ${holder}`,
+      expected: 'an address of its own',
+      fix: `write path: ${ref.workspace}/${ref.name}.<another name> for one of them`,
+    });
+  }
 }
 
 type Need = readonly [at: ValuePath, kind: ResourceKind, name: string];
@@ -76,17 +53,14 @@ function needsOf(body: NotificationBody): readonly Need[] {
   return needs;
 }
 
-function goneFaults(
-  { ref }: PlannedChange,
-  needs: readonly Need[],
-  going: ReadonlySet<string>,
-  fault: MakeFault,
-): readonly FileFault[] {
-  return needs
-    .filter(([, kind, name]) => going.has(resourceKey({ kind, workspace: ref.workspace, name })))
-    .map(([path, kind, name]) => {
-      const words = kind === 'jwt_provider' ? 'JWT provider' : kind;
-      const message = `${words} ${name} is not in the folder and would go`;
-      return fault(path, message, `a ${words} that stays`, `put ${name} back, or name another`);
+function checkGone({ ref }: WantedResource, needs: readonly Need[], going: ReadonlySet<string>, report: Report): void {
+  for (const [path, kind, name] of needs) {
+    if (!going.has(resourceKey({ kind, workspace: ref.workspace, name }))) continue;
+    const words = kind === 'jwt_provider' ? 'JWT provider' : kind;
+    report.fault(path, {
+      message: `${words} ${name} is not in the folder and would go`,
+      expected: `a ${words} that stays`,
+      fix: `put ${name} back, or name another`,
     });
+  }
 }

@@ -1,5 +1,5 @@
 import { canonical } from '@carillon/domain';
-import { pathText, type ValuePath } from '../files/place.ts';
+import { pathText, type ValuePath } from '../value-path.ts';
 
 /** One value that changes. Undefined: the key is not there. Lists are compared whole. */
 export type Difference = { readonly path: string; readonly before: unknown; readonly after: unknown };

@@ -8,7 +8,8 @@ import {
   resourceKey,
   type RuleBody,
 } from '@carillon/domain';
-import type { WantedResource, PlanOptions } from './plan.ts';
+import type { WantedResource } from '../resource.ts';
+import type { PlanOptions, Wanted } from './planned.ts';
 
 type Identified = { readonly body: NotificationBody; readonly notes: readonly string[] };
 
@@ -18,12 +19,11 @@ type Identified = { readonly body: NotificationBody; readonly notes: readonly st
  */
 export function identified(
   current: Configuration,
-  item: WantedResource,
-  wanted: ReadonlyMap<string, WantedResource>,
+  { ref, body }: WantedResource<'notification'>,
+  wanted: Wanted,
   { newId }: PlanOptions,
 ): Identified {
-  const { workspace, name } = item.ref;
-  const body = item.body as NotificationBody;
+  const { workspace, name } = ref;
   const sameName = findResource(current, 'notification', workspace, name);
   const before = body.id === undefined ? sameName : (withId(current, workspace, body.id) ?? sameName);
   const sameIdentity = before !== undefined && (body.id === undefined || before.body.id === body.id);
@@ -39,7 +39,7 @@ export function identified(
   );
   return {
     body: { ...body, ...(id !== undefined && { id }), rules },
-    notes: notesOf(current, item, sameName, sameIdentity, wanted),
+    notes: notesOf(current, workspace, sameName, sameIdentity, wanted),
   };
 }
 
@@ -57,12 +57,11 @@ function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: Pla
 
 function notesOf(
   current: Configuration,
-  item: WantedResource,
+  workspace: string,
   sameName: Resource<'notification'> | undefined,
   sameIdentity: boolean,
-  wanted: ReadonlyMap<string, WantedResource>,
+  wanted: Wanted,
 ): readonly string[] {
-  const { workspace } = item.ref;
   if (sameIdentity) return [];
   const leaves = listResources(current, 'notification', workspace).filter(({ ref }) => !wanted.has(resourceKey(ref)));
   const replaced = sameName ? [sameName] : leaves;

@@ -1,6 +1,6 @@
 import { EMPTY_CONFIGURATION, type Expression, type ExpressionFault } from '@carillon/domain';
 import { err, ok } from '@carillon/kernel';
-import type { ExpressionCheck, ReadingContext, TemplateCheck } from '@carillon/configuration';
+import type { ExpressionCheck, CheckContext, TemplateCheck } from '@carillon/configuration';
 
 const placeIn = (text: string, at: number): { line: number; column: number } => {
   const before = text.slice(0, at).split('\n');
@@ -40,7 +40,7 @@ export const smallTemplates: TemplateCheck = {
     }),
 };
 
-export const reading: ReadingContext = {
+export const reading: CheckContext = {
   language: smallLanguage,
   templates: smallTemplates,
   current: EMPTY_CONFIGURATION,

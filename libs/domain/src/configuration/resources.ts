@@ -45,14 +45,12 @@ export type ResourceRef<Kind extends ResourceKind = ResourceKind> = {
 export const resourceKey = (ref: ResourceRef): string => `${ref.kind}:${ref.workspace}/${ref.name}`;
 
 /** One resource in a configuration record: its new body, or null where it is taken away. */
-export type ResourceChange = {
-  [Kind in ResourceKind]: {
-    readonly ref: ResourceRef<Kind>;
-    /** Configuration number that the author had seen of this resource; null: it did not exist. */
-    readonly based_on: number | null;
-    readonly body: ResourceBodies[Kind] | null;
-  };
-}[ResourceKind];
+export type ResourceChange<Kind extends ResourceKind = ResourceKind> = {
+  readonly ref: ResourceRef<Kind>;
+  /** Configuration number that the author had seen of this resource; null: it did not exist. */
+  readonly based_on: number | null;
+  readonly body: ResourceBodies[Kind] | null;
+};
 
 /** One record of `carillon.config`: applied whole or, when any change is based on an older number, void as a whole. */
 export type ConfigurationRecord = {

@@ -1,0 +1,52 @@
+import { findResource } from '@carillon/domain';
+import { isKind, type WantedResource } from '../resource.ts';
+import { checkAccounts } from './accounts.ts';
+import { checkExpressions } from './expressions.ts';
+import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
+import { checkIdentities } from './identities.ts';
+import { checkIntegration } from './integrations.ts';
+import { checkReferences } from './references.ts';
+import { checkJwtProvider } from './security.ts';
+import type { Check, CheckContext, Surroundings } from './surroundings.ts';
+import { checkTemplate } from './templates.ts';
+
+/** Everything that a shape cannot say of a resource. Files, API and portal go through this list. */
+const CHECKS: readonly Check[] = [
+  checkExpressions,
+  checkTemplate,
+  checkAccounts,
+  checkReferences,
+  checkIntegration,
+  checkJwtProvider,
+];
+
+type Names = Surroundings['names'];
+
+/**
+ * All mistakes and warnings of these resources. `names` says which names are wanted, where that is more than the resources:
+ * of a file that cannot be read only the name is known.
+ */
+export function checkResources(
+  resources: readonly WantedResource[],
+  context: CheckContext,
+  names: Names = (kind, workspace) =>
+    resources.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : [])),
+): Findings {
+  const faults: Fault[] = [];
+  const warnings: Warning[] = [];
+  const around: Surroundings = {
+    ...context,
+    names,
+    integration: (workspace, name) =>
+      resources
+        .filter((item) => isKind(item, 'integration'))
+        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
+      findResource(context.current, 'integration', workspace, name)?.body,
+  };
+  for (const resource of resources) {
+    const report = reportOn(resource.ref, faults, warnings);
+    for (const check of CHECKS) check(resource, around, report);
+  }
+  checkIdentities(resources, faults);
+  return { faults, warnings };
+}

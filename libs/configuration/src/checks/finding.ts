@@ -1,0 +1,41 @@
+import type { ResourceRef } from '@carillon/domain';
+import type { ValuePath } from '../value-path.ts';
+
+/** Line and column, from 1, within the text of a value: of an expression or a part of a template. */
+export type TextPlace = { readonly line: number; readonly column: number };
+
+/** What of a path is meant: its key, its value, or a character within the text of its value. */
+export type Spot = 'key' | 'value' | TextPlace;
+
+/** Something that may be meant, and surprises people often enough to be said. */
+export type Warning = {
+  readonly ref: ResourceRef;
+  /** Where in the body. Empty: all of it. */
+  readonly path: ValuePath;
+  readonly spot: Spot;
+  /** What is odd. */
+  readonly message: string;
+  /** What to do now. */
+  readonly fix: string;
+};
+
+/** A mistake that keeps a configuration from being applied. */
+export type Fault = Warning & {
+  /** What would be right, in general. */
+  readonly expected: string;
+};
+
+export type Findings = { readonly faults: readonly Fault[]; readonly warnings: readonly Warning[] };
+
+type Words<Item> = Omit<Item, 'ref' | 'path' | 'spot'>;
+
+/** Takes what checks find in one resource. Without a spot the value is meant. */
+export type Report = {
+  fault(path: ValuePath, words: Words<Fault>, spot?: Spot): void;
+  warn(path: ValuePath, words: Words<Warning>, spot?: Spot): void;
+};
+
+export const reportOn = (ref: ResourceRef, faults: Fault[], warnings: Warning[]): Report => ({
+  fault: (path, words, spot = 'value') => void faults.push({ ref, path, spot, ...words }),
+  warn: (path, words, spot = 'value') => void warnings.push({ ref, path, spot, ...words }),
+});

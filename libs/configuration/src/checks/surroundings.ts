@@ -1,0 +1,43 @@
+import type {
+  Configuration,
+  EmailTemplate,
+  Expression,
+  ExpressionFault,
+  ExpressionPlace,
+  IntegrationBody,
+  ResourceKind,
+} from '@carillon/domain';
+import type { Result } from '@carillon/kernel';
+import type { WantedResource } from '../resource.ts';
+import type { Report, TextPlace } from './finding.ts';
+
+/** The part of the template renderer that checking needs. */
+export type TemplateCheck = {
+  check(template: EmailTemplate): readonly TemplateRemark[];
+  warnings(template: EmailTemplate): readonly TemplateRemark[];
+};
+export type TemplateRemark = TextPlace & { readonly part: string; readonly message: string; readonly fix: string };
+
+/** The part of the expression language that checking needs. */
+export type ExpressionCheck = {
+  compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
+};
+
+/** What checking needs besides the resources. */
+export type CheckContext = {
+  readonly language: ExpressionCheck;
+  readonly templates: TemplateCheck;
+  /** What is there already: API keys, and resources that a part of a configuration may refer to. */
+  readonly current: Configuration;
+};
+
+/** What a resource may refer to: those checked with it, and what was there before. */
+export type Surroundings = CheckContext & {
+  /** Names that are wanted by kind and workspace, of resources with mistakes too: those are not missing. */
+  names(kind: ResourceKind, workspace: string): readonly string[];
+  /** What an integration will be, else is. */
+  integration(workspace: string, name: string): IntegrationBody | undefined;
+};
+
+/** Looks at one resource and reports what is wrong with it, by path. */
+export type Check = (resource: WantedResource, around: Surroundings, report: Report) => void;

@@ -1,0 +1,40 @@
+import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain';
+import type { Fault } from '../checks/finding.ts';
+import type { WantedResource, WrittenKind } from '../resource.ts';
+import type { Difference } from './differences.ts';
+
+export type PlannedAction =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'unchanged'
+  /** In the configuration and not wanted: listed, kept, and taken away only with `prune`. */
+  | 'missing';
+
+export type PlannedChange = {
+  readonly action: PlannedAction;
+  readonly ref: ResourceRef<WrittenKind>;
+  readonly based_on: number | null;
+  /** What it will be, ids and paths filled in; null where it goes. */
+  readonly body: ResourceBodies[WrittenKind] | null;
+  readonly differences: readonly Difference[];
+  /** What a person should know before saying yes. */
+  readonly notes: readonly string[];
+};
+
+export type Plan = {
+  readonly changes: readonly PlannedChange[];
+  readonly faults: readonly Fault[];
+  /** The changes of the record to publish; empty where nothing changes or something is wrong. */
+  readonly record: readonly ResourceChange[];
+};
+
+export type PlanOptions = {
+  /** Takes away what is not wanted. */
+  readonly prune: boolean;
+  /** Makes ids for new notifications and rules: chance is an argument. */
+  readonly newId: (kind: 'notification' | 'rule') => string;
+};
+
+/** What is wanted, by `resourceKey`. */
+export type Wanted = ReadonlyMap<string, WantedResource>;
