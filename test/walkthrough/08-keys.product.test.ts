@@ -75,6 +75,19 @@ chapter('8. Keys and secrets', (newHome) => {
     expect(out).toMatch(/^evt_\w{26}\nnpx carillon trace evt_/);
   });
 
+  it('makes a link that signs in to the portal, once', async () => {
+    const { url } = await carillon.ask<{ url: string }>(['owner-link']);
+    const [control, word] = url.split('/welcome#');
+    const open = () =>
+      fetch(`${control}/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ word }),
+      });
+    expect((await open()).status).toBe(200);
+    expect((await open()).status).toBe(401);
+  });
+
   it('takes a secret from standard input, seals it, and never shows it again', async () => {
     const word = 'correct horse battery staple';
     const { out } = await carillon.command(['secret', 'set', 'SMTP_PASSWORD', '--deployment'], word);

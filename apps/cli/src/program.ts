@@ -5,6 +5,7 @@ import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands, secretCommands } from './commands/keys.ts';
 import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
+import { ownerLinkCommand } from './commands/owner-link.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { runCommand } from './run/command.ts';
 import { upCommand } from './up/command.ts';
@@ -31,6 +32,7 @@ export function buildProgram(): Command {
   suppressionCommands(program);
   ruleCommands(program);
   operationCommands(program);
+  ownerLinkCommand(program);
   moveCommands(program);
   for (const one of everyCommand(program)) one.exitOverride();
   return program;

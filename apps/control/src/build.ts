@@ -3,7 +3,7 @@ import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } f
 import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
-import { guard } from './access/guard.ts';
+import { guard, SECURITY_HEADERS } from './access/guard.ts';
 import { describeApi } from './openapi/describe-api.ts';
 import type { ApiDocument } from './openapi/complete-document.ts';
 import { mailRoute, servePages } from './pages.ts';
@@ -36,6 +36,8 @@ export type ControlSurroundings = HealthSources & {
 export type Control = HttpServer & {
   /** Of the management API, as OpenAPI 3.1. */
   readonly description: () => ApiDocument;
+  /** Who is who, and links that sign in. */
+  readonly access: Access;
 };
 
 /**
@@ -54,6 +56,7 @@ export async function buildControl(
     port: config.port,
     portSetting: '--control-port or CARILLON_CONTROL_PORT',
     newRequestId: () => ports.ids.random('request'),
+    headers: SECURITY_HEADERS,
     ...watched,
   });
   const { app } = server;
@@ -74,7 +77,7 @@ export async function buildControl(
   mailRoute(app, ports.inbox);
   servePages(app, config.portalFolder, access);
   await app.ready();
-  return { ...server, description };
+  return { ...server, description, access };
 }
 
 function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): void {

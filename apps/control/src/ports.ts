@@ -85,8 +85,6 @@ export type ControlConfig = {
   readonly eventsUrl: string;
   /** Bearer of the management API, and what sessions are derived from. */
   readonly ownerToken: string;
-  /** Value behind `/welcome#…`; works once. Null where nobody is to be invited. */
-  readonly welcome: string | null;
   /** Folder of the portal's files. */
   readonly portalFolder: string;
 };

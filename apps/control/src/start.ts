@@ -9,6 +9,8 @@ import type { ControlConfig, ControlPorts } from './ports.ts';
 export type ControlRole = {
   readonly address: string;
   readonly port: number;
+  /** The word of a new sign-in link, for `/welcome#…`. */
+  newLinkWord(): string;
   close(): Promise<void>;
 };
 
@@ -25,6 +27,7 @@ export async function startControl(
   const consumptions = await startProjections(ports);
   return {
     ...listening,
+    newLinkWord: () => server.access.makeLink().word,
     async close() {
       await server.close(CLOSE_DEADLINE);
       await Promise.all(consumptions.map((one) => one.stop()));

@@ -1,7 +1,7 @@
 import { listResources } from '@carillon/domain';
 import { createRecordCodecs } from '@carillon/contracts';
 import { expect, test } from 'vitest';
-import { accessOf, config, openControl, personWith, TOKEN } from './control-ground.ts';
+import { accessOf, openControl, personWith, TOKEN } from './control-ground.ts';
 
 /** Authors of the records of the configuration, oldest first. */
 async function authorsOf({ log }: Awaited<ReturnType<typeof openControl>>): Promise<readonly string[]> {
@@ -33,7 +33,7 @@ test('Whoever changes the configuration is the author of its record, whatever th
 test('The owner is the author of what is done with the token, and in a session that the token opened', async () => {
   const ground = await openControl();
   const { app } = ground.control;
-  const opened = await app.inject({ method: 'POST', url: '/v1/session', payload: { word: config.welcome } });
+  const opened = await app.inject({ method: 'POST', url: '/v1/session', payload: { word: TOKEN } });
   const [cookie = ''] = String(opened.headers['set-cookie']).split(';');
   for (const [name, headers] of [
     ['by-token', { authorization: `Bearer ${TOKEN}` }],

@@ -2,9 +2,9 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { LogId } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
-import { givenIds, settableClock } from '@carillon/testing/given';
+import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
-import type { Access } from '../src/access/access.ts';
+import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
 import type { Principal } from '../src/access/principal.ts';
 import { buildControl, type Control, type ControlConfig, type ControlPorts } from '../src/index.ts';
@@ -19,7 +19,6 @@ export const config: ControlConfig = {
   port: 0,
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: TOKEN,
-  welcome: 'a-word-of-the-first-start',
   portalFolder: new URL('../../portal/public', import.meta.url).pathname,
 };
 
@@ -27,6 +26,7 @@ export type Ground = {
   readonly control: Control;
   readonly log: EventLog;
   readonly configuration: FollowedConfiguration;
+  readonly clock: SettableClock;
 };
 
 /** The server over a log in memory and no stores: what it refuses is refused before anything of them is looked at. */
@@ -50,7 +50,7 @@ export async function openControl(access?: Access, ports: Partial<ControlPorts> 
     diagnose: async () => [],
   };
   const control = await buildControl(config, { ...own, ...ports } as ControlPorts, access ? { access } : {});
-  return { control, log, configuration };
+  return { control, log, configuration, clock };
 }
 
 /** Somebody who has these permissions, in one workspace or everywhere. */
@@ -61,4 +61,7 @@ export const personWith = (name: string, permissions: readonly Permission[], wor
 });
 
 /** Whoever asks is this one. */
-export const accessOf = (who: Principal): Access => ({ who: () => who, openSession: () => '' });
+export const accessOf = (who: Principal): Access => ({
+  ...createAccess({ ownerToken: TOKEN }, { ids: givenIds, clock: settableClock() }),
+  who: () => who,
+});

@@ -46,7 +46,7 @@ afterAll(() => control.app.close());
 const closedRoutes = (): readonly Route[] => routes.filter(({ enough }) => enough.length > 0);
 
 describe('A route of the management API', () => {
-  it('is described with the permission that it needs; only the sign-in needs none', () => {
+  it('is described with the permission that it needs; only signing in needs none', () => {
     const known = new Set<string>(PERMISSIONS);
     for (const { url, enough } of routes)
       expect(

@@ -37,9 +37,6 @@ export function ownerToken(
   }
 }
 
-/** A word that opens one session, for the link that the first start prints. */
-export const welcomeWord = (): string => randomBytes(18).toString('base64url');
-
 /** Tells the CLI on the same machine where this process listens. */
 export function leaveEndpoints(
   dataDir: string,

@@ -50,7 +50,6 @@ export async function startGatewayRole(
 
 export type ControlFacts = {
   readonly ownerToken: string;
-  readonly welcome: string | null;
   /** `<gateway>/events`, as clients reach it. */
   readonly eventsUrl: string;
 };
@@ -60,7 +59,7 @@ export async function startControlRole(
   facts: ControlFacts,
   health: HealthSources,
   closing: Closing,
-): Promise<{ readonly address: string; readonly ports: ControlPorts }> {
+): Promise<{ readonly address: string; readonly ports: ControlPorts; readonly newLinkWord: () => string }> {
   const { settings, backend, keys, watches, clock } = foundation;
   const ports: ControlPorts = {
     ...foundation,
@@ -88,7 +87,7 @@ export async function startControlRole(
   );
   closing.add(() => control.close());
   keepRetention(foundation, closing);
-  return { address: control.address, ports };
+  return { address: control.address, ports, newLinkWord: () => control.newLinkWord() };
 }
 
 /** Of several control processes the holder of the lease does it; nothing breaks where two do. */

@@ -1,6 +1,6 @@
 import type { CarillonError } from '@carillon/kernel';
 import { createHealth } from '../process/health.ts';
-import { leaveEndpoints, ownerToken, welcomeWord } from '../process/owner.ts';
+import { leaveEndpoints, ownerToken } from '../process/owner.ts';
 import {
   startControlRole,
   startDeliveryRole,
@@ -68,13 +68,12 @@ async function startOne(
       break;
     case 'control': {
       const owner = ownerToken(settings.dataDir, env['CARILLON_OWNER_TOKEN']);
-      const welcome = owner.fresh ? welcomeWord() : null;
       const gateway = `http://${settings.host}:${settings.gatewayPort}`;
       const eventsUrl = settings.eventsUrl ?? `${gateway}/events`;
-      const facts = { ownerToken: owner.token, welcome, eventsUrl };
-      const { address } = await startControlRole(foundation, facts, health, closing);
+      const facts = { ownerToken: owner.token, eventsUrl };
+      const { address, newLinkWord } = await startControlRole(foundation, facts, health, closing);
       leaveEndpoints(settings.dataDir, { control: address, gateway });
-      return { address, health: address, welcome };
+      return { address, health: address, welcome: owner.fresh ? newLinkWord() : null };
     }
   }
   const address = await startHealth(role);

@@ -1,6 +1,6 @@
 import type { CarillonError } from '@carillon/kernel';
 import { createHealth } from '../process/health.ts';
-import { leaveEndpoints, ownerToken, welcomeWord } from '../process/owner.ts';
+import { leaveEndpoints, ownerToken } from '../process/owner.ts';
 import { startControlRole, startDeliveryRole, startEngineRole, startGatewayRole } from '../process/roles.ts';
 import type { Environment, ProcessSettings } from '../process/settings.ts';
 import { createClosing, openFoundation } from '../process/foundation.ts';
@@ -29,11 +29,10 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
     await startEngineRole(foundation, closing);
     const gateway = await startGatewayRole(foundation, health('gateway'), closing);
     const owner = ownerToken(settings.dataDir, env['CARILLON_OWNER_TOKEN']);
-    const welcome = owner.fresh ? welcomeWord() : null;
     const eventsUrl = settings.eventsUrl ?? `${gateway}/events`;
     const control = await startControlRole(
       foundation,
-      { ownerToken: owner.token, welcome, eventsUrl },
+      { ownerToken: owner.token, eventsUrl },
       health('control'),
       closing,
     );
@@ -45,7 +44,7 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
       dataDir: settings.dataDir,
       control: control.address,
       gateway,
-      welcome,
+      welcome: owner.fresh ? control.newLinkWord() : null,
       demo,
       recovered,
     };

@@ -4,7 +4,7 @@ import type { Access } from './access.ts';
 import { demandPermissions, ROLES_WITH, type Permission } from './permission.ts';
 import { preparePrincipals, rememberPrincipal, type Principal } from './principal.ts';
 
-/** What every answer says, the refusals included. Pages and mails replace the policy by one of their own. */
+/** What every answer of the port says, refusals and malformed requests included. Pages and mails have a policy of their own. */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
@@ -24,8 +24,7 @@ export const SECURITY_HEADERS = {
 export function guard(app: FastifyInstance, access: Access): void {
   demandPermissions(app);
   preparePrincipals(app);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers(SECURITY_HEADERS);
+  app.addHook('onRequest', async (request) => {
     const { permission } = request.routeOptions.config;
     // None have only the routes of the server itself, which were there before the demand: its health.
     if (permission === undefined || permission === 'anybody') return;

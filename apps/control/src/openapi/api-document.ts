@@ -10,11 +10,15 @@ const NOWHERE: ControlConfig = {
   port: 0,
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: '',
-  welcome: null,
   portalFolder: '',
 };
 
-const NOBODY: Access = { who: () => null, openSession: () => '' };
+const NOBODY: Access = {
+  who: () => null,
+  openSession: () => '',
+  closeSession: () => '',
+  makeLink: () => ({ word: '', endsAt: 0 }),
+};
 
 /** The description of the management API, without log and stores: from the routes alone. */
 export async function apiDocument(version: string): Promise<ApiDocument> {

@@ -324,3 +324,7 @@ export const backupBody = z
   .object({ file: z.string().describe('Absolute path on the server'), bytes: z.int() })
   .meta({ id: 'Backup' });
 export const sessionBody = z.object({ ok: z.boolean() }).meta({ id: 'Session' });
+export const ownerLinkBody = z
+  .object({ word: z.string().describe('To be opened as <portal>/welcome#<word>; shown this once'), ends_at: time })
+  .meta({ id: 'OwnerLink' });
+export type OwnerLinkBody = z.infer<typeof ownerLinkBody>;

@@ -11,18 +11,17 @@ export function refuseMalformed(
   error: Error & { readonly code?: string },
   socket: Socket,
   begun: boolean,
-  requestId: string,
+  headers: Readonly<Record<string, string>> & { readonly 'x-request-id': string },
 ): void {
   if (!socket.writable || begun || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const answer = problemOf(malformedRequest(error.code), requestId);
+  const answer = problemOf(malformedRequest(error.code), headers['x-request-id']);
   const body = JSON.stringify(answer.body);
   const head = [
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
-    ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
-    `x-request-id: ${requestId}`,
+    ...Object.entries({ ...headers, ...answer.headers }).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];

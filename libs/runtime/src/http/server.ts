@@ -34,6 +34,8 @@ export type HttpServerOptions = HealthSources & {
   readonly portSetting: string;
   readonly newRequestId: () => string;
   readonly limits?: Partial<HttpLimits>;
+  /** Set on every answer, to what is no HTTP request as well. Routes may give them other values. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The port is one for strangers: of health it tells whether, and nothing more. */
   readonly bareHealth?: boolean;
   readonly log?: HttpLog;
@@ -80,6 +82,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   refuseLateRequests(app, limits.handlerTimeout, refuse);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    if (options.headers) reply.headers(options.headers);
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
     if (stopping) {
       reply.header('connection', 'close');
@@ -140,10 +143,10 @@ function buildApp(options: HttpServerOptions, limits: HttpLimits, connections: C
     clientErrorHandler: (error, socket: Socket) => {
       const answer = connections.newestAnswer(socket);
       const begun = answer !== undefined && answer.headersSent && !answer.writableFinished;
-      refuseMalformed(error, socket, begun, options.newRequestId());
+      refuseMalformed(error, socket, begun, { 'x-request-id': options.newRequestId(), ...options.headers });
     },
     frameworkErrors: (error, _request, reply) => {
-      sendProblem(reply, requestFault(error, limits));
+      sendProblem(reply.headers({ 'x-request-id': reply.request.id, ...options.headers }), requestFault(error, limits));
     },
   });
 }

@@ -1,0 +1,22 @@
+import type { OwnerLinkBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import type { CommonOptions } from '../client.ts';
+import { shortTime } from '../output.ts';
+import { answer, command } from './answering.ts';
+
+/** `carillon owner-link`: for whoever has the data folder, or the owner token. */
+export function ownerLinkCommand(program: Command): void {
+  command(program, 'owner-link', 'make a link that signs in to the portal as owner, once and within 15 minutes').action(
+    async (options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) => {
+          const { word, ends_at } = await client.post<OwnerLinkBody>('/v1/owner-links');
+          return { url: `${client.url}/welcome#${word}`, ends_at };
+        },
+        ({ url, ends_at }) =>
+          `${url}\nsigns in once, until ${shortTime(ends_at)} UTC; a link that was made before has ended`,
+      );
+    },
+  );
+}
