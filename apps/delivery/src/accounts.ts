@@ -2,12 +2,14 @@ import {
   accountsOf,
   callBegun,
   callEnded,
+  callNotMade,
   CLOSED,
   findNotification,
   mayCallAt,
   providerResult,
   type AccountChoice,
   type Breaker,
+  type CallEnd,
   type Delivery,
   type ProviderResult,
 } from '@carillon/domain';
@@ -94,12 +96,12 @@ export function createAccounts(ports: Ports) {
         release(result: ProviderResult | null) {
           const before = breakerOf(choice.key);
           if (result === null || result.code === 'stopped') {
-            breakers.set(choice.key, { ...before, probingSince: null });
+            breakers.set(choice.key, callNotMade(before));
             return;
           }
           breakers.set(
             choice.key,
-            callEnded(before, result.verdict, `${result.code} ${result.detail}`, ports.clock.now()),
+            callEnded(before, endOf(result), `${result.code} ${result.detail}`, ports.clock.now()),
           );
         },
       };
@@ -111,6 +113,12 @@ export function createAccounts(ports: Ports) {
   };
 }
 export type Accounts = ReturnType<typeof createAccounts>;
+
+/** What an attempt says about the account: what is wrong with one message says nothing. */
+function endOf({ verdict }: ProviderResult): CallEnd {
+  if (verdict === 'refused_account') return 'shut';
+  return verdict === 'throttled' || verdict === 'transient' || verdict === 'ambiguous' ? 'bad' : 'good';
+}
 
 /**
  * Stands in for an account that cannot be opened, such as one whose secret cannot be read: what is to go over it waits

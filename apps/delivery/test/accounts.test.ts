@@ -123,6 +123,16 @@ describe('the breaker of an account', () => {
     expect(route()).toBe('shop/main');
   });
 
+  it.each(['throttled', 'transient', 'ambiguous'] as const)('counts what was %s as bad', async (verdict) => {
+    for (let index = 0; index < 10; index += 1) await call(verdict);
+    expect(route()).toBeNull();
+  });
+
+  it('does not count what is wrong with a message', async () => {
+    for (let index = 0; index < 20; index += 1) await call('refused_content');
+    expect(route()).toBe('shop/main');
+  });
+
   it('gives the probe back where no call was made', async () => {
     await fail();
     clock.pass(30_000);

@@ -1,6 +1,7 @@
 export * from './channels/channel.ts';
 export * from './channels/sms-segments.ts';
 export * from './channels/email.ts';
+export * from './breaker/breaker.ts';
 export * from './cohorts/cohort-message.ts';
 export * from './cohorts/cohort-rules.ts';
 export * from './cohorts/integration.ts';
@@ -43,7 +44,6 @@ export * from './rules/expression.ts';
 export * from './rules/recipient.ts';
 export * from './rules/recipients.ts';
 export * from './deliveries/accounts.ts';
-export * from './deliveries/breaker.ts';
 export * from './events/json-reader.ts';
 export * from './events/json-reader-fault.ts';
 export * from './events/json-reader-path.ts';

@@ -1,6 +1,7 @@
 import {
   callBegun,
   callEnded,
+  callNotMade,
   canonical,
   CLOSED,
   findPartner,
@@ -207,14 +208,14 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
       const now = clock.now();
       const name = kind.replace('ask ', '');
       if (answer.kind === 'not_made' || answer.kind === 'no_room') {
-        state.place.breaker = { ...state.place.breaker, probingSince: null };
-        state.suspension = { ...state.suspension, probingSince: null };
+        state.place.breaker = callNotMade(state.place.breaker);
+        state.suspension = callNotMade(state.suspension);
         return;
       }
       if (answer.kind === 'unauthorized') {
         if (mayCallAt(state.suspension, now) <= now) alert(name, `suspended: ${answer.detail}`);
-        state.suspension = callEnded(state.suspension, 'refused_account', answer.detail, now);
-        state.place.breaker = callEnded(state.place.breaker, 'accepted', '', now);
+        state.suspension = callEnded(state.suspension, 'shut', answer.detail, now);
+        state.place.breaker = callEnded(state.place.breaker, 'good', '', now);
         return;
       }
       if (answer.kind === 'answered') state.refusedAlone = null;
@@ -222,9 +223,9 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
         if (sharedBy > 1) state.refusedAlone = Math.min(state.refusedAlone ?? 0, SAMPLE - 1);
         else if (state.refusedAlone !== null) state.refusedAlone = Math.min(state.refusedAlone + 1, SAMPLE);
       }
-      const bad = answer.kind === 'throttled' ? 'throttled' : answer.kind === 'unavailable' ? 'transient' : 'accepted';
+      const end = answer.kind === 'throttled' || answer.kind === 'unavailable' ? 'bad' : 'good';
       const before = state.place.breaker;
-      state.place.breaker = callEnded(before, bad, 'detail' in answer ? answer.detail : '', now);
+      state.place.breaker = callEnded(before, end, 'detail' in answer ? answer.detail : '', now);
       if (state.place.breaker.openUntil > before.openUntil && before.openUntil === 0) {
         alert(name, `most calls fail, so it is called less: ${state.place.breaker.why}`);
       }
@@ -233,7 +234,7 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
         state.place.pausedUntil = Math.max(state.place.pausedUntil, now + pause);
       }
       // Whatever else it says: it was not our key that it refused.
-      if (answer.kind !== 'unavailable') state.suspension = callEnded(state.suspension, 'accepted', '', now);
+      if (answer.kind !== 'unavailable') state.suspension = callEnded(state.suspension, 'good', '', now);
       const [refused, taken] = tried;
       // Calls that were under way at once find out the same.
       if (taken === undefined || answer.kind === 'unavailable' || taken === state.preferred) return;

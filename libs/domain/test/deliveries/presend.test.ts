@@ -9,17 +9,12 @@ import {
 } from '@carillon/testing/given';
 import {
   accountsOf,
-  CLOSED,
-  callBegun,
-  callEnded,
   deliverySettings,
   findNotification,
-  mayCallAt,
   presend,
   SANDBOX,
   type Configuration,
   type NotificationBody,
-  type ProviderVerdict,
 } from '@carillon/domain';
 import { account, deployment } from '@carillon/testing/given';
 
@@ -119,50 +114,5 @@ describe('settings of a notification', () => {
       in_doubt: 'drop',
     });
     expect(set).toEqual({ retry: { attempts: 2, first: 5000, max: 60_000 }, inDoubt: 'drop', expires: 7_200_000 });
-  });
-});
-
-describe('the breaker of an account', () => {
-  const after = (verdicts: readonly ProviderVerdict[], every = 1000) =>
-    verdicts.reduce((breaker, verdict, index) => callEnded(breaker, verdict, 'why', index * every), CLOSED);
-  const bad = (count: number): ProviderVerdict[] => Array.from({ length: count }, () => 'transient');
-  const good = (count: number): ProviderVerdict[] => Array.from({ length: count }, () => 'accepted');
-
-  it('opens for half a minute when six of ten calls of the last five minutes were bad, not before', () => {
-    expect(mayCallAt(after([...good(4), ...bad(6)]), 9000)).toBe(39_000);
-    expect(mayCallAt(after([...good(5), ...bad(5)]), 9000)).toBe(9000);
-    expect(mayCallAt(after(bad(9)), 8000)).toBe(8000);
-    expect(mayCallAt(after(bad(10), 40_000), 360_000)).toBe(360_000);
-  });
-  it('opens for a server that lets every call over five connections hang for a minute', () => {
-    const hung = Array.from({ length: 15 }, (_, index) => 60_000 * (1 + Math.floor(index / 5)));
-    const breaker = hung.reduce((now, at) => callEnded(now, 'transient', 'silent', at), CLOSED);
-    expect(mayCallAt(breaker, 180_000)).toBeGreaterThan(120_000 + 1);
-    expect(breaker.halfOpen).toBe(true);
-  });
-  it('does not count what is wrong with a message', () => {
-    expect(mayCallAt(after(Array.from({ length: 20 }, () => 'refused_content')), 19_000)).toBe(19_000);
-  });
-  it('then lets one call through, whose answer decides', () => {
-    const open = after(bad(10));
-    expect(mayCallAt(open, 38_999)).toBe(39_000);
-    expect(mayCallAt(open, 39_000)).toBe(39_000);
-    const probing = callBegun(open, 39_000);
-    expect(mayCallAt(probing, 39_001)).toBeGreaterThan(39_001);
-    expect(callEnded(probing, 'accepted', '', 40_000)).toEqual(CLOSED);
-    expect(mayCallAt(callEnded(probing, 'transient', '', 40_000), 40_001)).toBe(70_000);
-  });
-  it('does not wait for ever for a probe that never came back', () => {
-    const probing = callBegun(after(bad(10)), 39_000);
-    expect(mayCallAt(probing, 39_000 + 120_000)).toBe(159_000);
-  });
-  it('is not shut for longer, nor probed for ever, when the clock is set back by an hour', () => {
-    const hour = 3_600_000;
-    const refused = callEnded(CLOSED, 'refused_account', '', hour + 5);
-    expect(mayCallAt(refused, 5)).toBe(5);
-    expect(mayCallAt(callBegun(refused, hour + 60_005), 5)).toBe(5);
-  });
-  it('is shut for a minute by a refused account', () => {
-    expect(mayCallAt(callEnded(CLOSED, 'refused_account', '', 5), 6)).toBe(60_005);
   });
 });

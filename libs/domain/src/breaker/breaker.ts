@@ -1,9 +1,15 @@
 import type { Instant } from '@carillon/kernel';
-import type { ProviderVerdict } from './provider-result.ts';
 
 /**
- * Breaker of one provider account (limits-and-errors.md 1.6): opens for 30 s when at least 60 % of at least 10 calls of
- * the last five minutes were throttled, transient or ambiguous; then one probe decides. A refused account is shut for a minute.
+ * What a call says about the other side. `bad`: it is overloaded, away, or nobody can tell. `shut`: it refuses us, so no
+ * call would do better. `good` is all else, also where the call itself was refused.
+ */
+export type CallEnd = 'good' | 'bad' | 'shut';
+
+/**
+ * Keeps calls from another side that fails (limits-and-errors.md 1.6), such as a provider account or a partner's host.
+ * Opens for 30 s when at least 60 % of at least 10 calls of the last five minutes were bad; then one probe decides. A call
+ * that ends in `shut` opens it for a minute.
  */
 export type Breaker = {
   readonly calls: readonly { readonly at: Instant; readonly bad: boolean }[];
@@ -20,7 +26,7 @@ const WINDOW = 300_000;
 const LEAST_CALLS = 10;
 const BAD_SHARE = 0.6;
 const OPEN_FOR = 30_000;
-const REFUSED_FOR = 60_000;
+const SHUT_FOR = 60_000;
 /** A probe that never reported back stops counting after this. */
 const PROBE_LIMIT = 120_000;
 const KEPT = 200;
@@ -30,7 +36,7 @@ export const CLOSED: Breaker = { calls: [], openUntil: 0, probingSince: null, ha
 /** When a call may begin: `now` or earlier means at once. */
 export function mayCallAt(breaker: Breaker, now: Instant): Instant {
   // No pause is longer than this; one that seems so was begun before the clock was set back.
-  if (now < breaker.openUntil && breaker.openUntil - now <= REFUSED_FOR) return breaker.openUntil;
+  if (now < breaker.openUntil && breaker.openUntil - now <= SHUT_FOR) return breaker.openUntil;
   const probing = breaker.probingSince !== null && Math.abs(now - breaker.probingSince) < PROBE_LIMIT;
   return breaker.halfOpen && probing ? now + 1000 : now;
 }
@@ -39,15 +45,15 @@ export function mayCallAt(breaker: Breaker, now: Instant): Instant {
 export const callBegun = (breaker: Breaker, now: Instant): Breaker =>
   breaker.halfOpen ? { ...breaker, probingSince: now } : breaker;
 
-const isBad = (verdict: ProviderVerdict): boolean =>
-  verdict === 'throttled' || verdict === 'transient' || verdict === 'ambiguous';
+/** A probe that was not made after all: the next call is one. */
+export const callNotMade = (breaker: Breaker): Breaker => ({ ...breaker, probingSince: null });
 
 /** To be told after each call. */
-export function callEnded(breaker: Breaker, verdict: ProviderVerdict, why: string, now: Instant): Breaker {
-  if (verdict === 'refused_account') {
-    return { calls: [], openUntil: now + REFUSED_FOR, probingSince: null, halfOpen: true, why };
+export function callEnded(breaker: Breaker, end: CallEnd, why: string, now: Instant): Breaker {
+  if (end === 'shut') {
+    return { calls: [], openUntil: now + SHUT_FOR, probingSince: null, halfOpen: true, why };
   }
-  const bad = isBad(verdict);
+  const bad = end === 'bad';
   if (breaker.halfOpen) {
     return bad ? { ...breaker, openUntil: now + OPEN_FOR, probingSince: null, why } : CLOSED;
   }
