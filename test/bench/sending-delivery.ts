@@ -83,7 +83,7 @@ export async function startSendingDelivery(
 
   function recordOf(name: string, n: number): NewRecord {
     const configuration = ports.configuration.current();
-    const placed = findRule(configuration, 'shop', name, 'paid');
+    const placed = findRule(configuration, 'shop', { notification: name, rule: 'paid' });
     if (!placed) throw new Error(`there is no notification ${name}`);
     const now = clock.now();
     const intent: Intent = {

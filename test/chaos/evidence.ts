@@ -53,7 +53,7 @@ export type Stores = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly checkpoints: CheckpointStore;
-  readonly tasks: Pick<DueTasks, 'dueKinds'>;
+  readonly tasks: Pick<DueTasks, 'dueQueues'>;
   readonly registry: SchemaRegistry;
 };
 
@@ -157,10 +157,13 @@ async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | '
   const places = await Promise.all(
     READERS.map(async ([group, topic]) => ({ topic, read: await readPlaces(stores, group, topic) })),
   );
-  const open = await stores.tasks.dueKinds(Number.MAX_SAFE_INTEGER);
+  const open = await stores.tasks.dueQueues(Number.MAX_SAFE_INTEGER);
   return {
     judged: places.find(({ topic }) => topic === 'carillon.events')?.read ?? [],
-    unread: [...places.flatMap(({ topic, read }) => unreadOf(read, topic)), ...open.map((kind) => `${kind}: open`)],
+    unread: [
+      ...places.flatMap(({ topic, read }) => unreadOf(read, topic)),
+      ...open.map(({ workspace, name }) => `ask ${workspace}/${name}: open`),
+    ],
   };
 }
 

@@ -26,7 +26,7 @@ function given(...tasks: readonly AskTask[]) {
   const lanes = createLanes<AskTask>({
     idOf: ({ task }) => task.id,
     bytesOf: ({ task }) => task.data.length,
-    ownerOf: ({ task }) => task.kind,
+    ownerOf: ({ task }) => task.queue.name,
     bounds: { bytes: MANY },
     pick: (some, { underWay }) =>
       pickCall(some, { underWay }, { integration: CRM, now: NOW, most: mostAlone, chance: 0 }),

@@ -1,11 +1,25 @@
-import type { Instant } from '@carillon/kernel';
+import { parseJson, stringifyJson, type Instant } from '@carillon/kernel';
+
+/** What is to be done, and with whom: tasks of one queue never hold up those of another. */
+export type TaskQueue = {
+  readonly job: 'ask';
+  readonly workspace: string;
+  /** With whom: of asking, the name of the integration. */
+  readonly name: string;
+};
+
+/** A queue as one text, for stores that look it up by that. Read with `readTaskQueue`, and in no other way. */
+export const taskQueueKey = ({ job, workspace, name }: TaskQueue): string => stringifyJson([job, workspace, name]);
+
+export function readTaskQueue(key: string): TaskQueue {
+  const [job, workspace, name] = parseJson(key) as readonly ['ask', string, string];
+  return { job, workspace, name };
+}
 
 /** Work in custody that is due at a time: what may wait longer than a few seconds (architecture section 2). */
 export type DueTask = {
   readonly id: string;
-  /** What is to be done, and with whom, such as `ask shop/crm`: tasks of one kind never hold up those of another. */
-  readonly kind: string;
-  readonly workspace: string;
+  readonly queue: TaskQueue;
   /** Not before this. Of a task that is done: when it ended. */
   readonly nextAt: Instant;
   /** After this it is too late; null where it never is. */
@@ -20,12 +34,12 @@ export type DueTask = {
 export type DueTasks = {
   /** Custody: inserts those whose id is new, leaves the others as they are. Durable when it resolves. True: was new. */
   insert(tasks: readonly DueTask[]): Promise<readonly boolean[]>;
-  /** Kinds of which a task is not done and due at `now`, leased or not. */
-  dueKinds(now: Instant): Promise<readonly string[]>;
+  /** Queues of which a task is not done and due at `now`, leased or not. */
+  dueQueues(now: Instant): Promise<readonly TaskQueue[]>;
   /** Tasks not done, due and not leased at `now`, earliest first. */
-  due(kind: string, now: Instant, limit: number): Promise<readonly DueTask[]>;
+  due(queue: TaskQueue, now: Instant, limit: number): Promise<readonly DueTask[]>;
   /** Tasks not done and not leased whose deadline is `now` or before, earliest first, whenever they would be due. */
-  overdue(kind: string, now: Instant, limit: number): Promise<readonly DueTask[]>;
+  overdue(queue: TaskQueue, now: Instant, limit: number): Promise<readonly DueTask[]>;
   /** Compare-and-set on `version`; `next.version` must be one more. A repeat of a write that was done is `stale`: read it. */
   replace(expectedVersion: number, next: DueTask): Promise<'done' | 'stale'>;
   get(id: string): Promise<DueTask | null>;

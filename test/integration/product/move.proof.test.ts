@@ -93,10 +93,10 @@ describe('move export', () => {
       'carillon.intents',
     ] as const;
     await data.log.append(topics.map((topic) => ({ topic, ...record })));
-    const idle = { workspace: 'shop', nextAt: 1, deadline: null, version: 1, leaseUntil: null, data: '' };
+    const idle = { nextAt: 1, deadline: null, version: 1, leaseUntil: null, data: '' };
     await data.tasks.insert([
-      { ...idle, id: 'trg_open', kind: 'ask shop/crm', done: false },
-      { ...idle, id: 'trg_done', kind: 'ask shop/erp', done: true },
+      { ...idle, id: 'trg_open', queue: { job: 'ask', workspace: 'shop', name: 'crm' }, done: false },
+      { ...idle, id: 'trg_done', queue: { job: 'ask', workspace: 'shop', name: 'erp' }, done: true },
     ]);
     await data.ledger.insert([deliveryOf({ state: 'SENDING', nextAt: null, token: 't', leaseUntil: 30 })]);
     await data.close();
@@ -109,7 +109,7 @@ describe('move export', () => {
       '1 answers of partners are not read yet',
       '1 messages are not in the ledger yet',
       '1 deliveries were under way when it was killed',
-      'questions to partners are open (ask shop/crm)',
+      'questions to partners are open (shop/crm)',
       'carillon up --gateway-port 0',
     ]) {
       expect(stderr).toContain(words);

@@ -64,7 +64,9 @@ async function refuseUnfinished(backend: Backend): Promise<void> {
   }
   const { SENDING: sending = 0 } = await backend.ledger.countByState();
   if (sending > 0) open.push(`${sending} deliveries were under way when it was killed`);
-  const asked = await backend.tasks.dueKinds(Number.MAX_SAFE_INTEGER);
+  const asked = (await backend.tasks.dueQueues(Number.MAX_SAFE_INTEGER)).map(
+    ({ workspace, name }) => `${workspace}/${name}`,
+  );
   if (asked.length > 0) open.push(`questions to partners are open (${asked.join(', ')})`);
   if (open.length === 0) return;
   throw new CommandError(

@@ -69,7 +69,7 @@ async function checkPartner(
   userIds: readonly string[],
   ports: PartnerCheckPorts,
 ): Promise<Check[]> {
-  const integration = findPartner(ports.configuration.current(), workspace, name);
+  const integration = findPartner(ports.configuration.current(), { workspace, integration: name });
   if (!integration) throw notFound(`integration ${name} in workspace ${workspace}`);
   const { authorization } = integration;
   const { scheme = 'Bearer' } = authorization;

@@ -3,6 +3,7 @@ import {
   findResource,
   findRule,
   jsonTypeOf,
+  readRuleTitle,
   ruleTitle,
   streamTable,
   type CompiledRule,
@@ -44,8 +45,8 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
       },
     },
     async ({ params }) => {
-      const [notification = '', name = ''] = params.name.split('.');
-      const placed = findRule(ports.configuration.current(), params.workspace, notification, name);
+      const name = readRuleTitle(params.name);
+      const placed = name && findRule(ports.configuration.current(), params.workspace, name);
       if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
       if (placed.body.cohort) {
         const { integration } = placed.body.cohort;

@@ -12,6 +12,7 @@ import {
   MAX_ANSWER_VALUES,
   readEvent,
   readJson,
+  readRuleTitle,
   ruleIdOf,
   ruleTitle,
   triggerIdOf,
@@ -64,8 +65,8 @@ export function ruleRoutes(app: ApiServer, ports: RuleTestPorts): void {
     },
     async ({ params, body }) => {
       const configuration = ports.configuration.current();
-      const [notification = '', rule = ''] = params.name.split('.');
-      const placed = findRule(configuration, params.workspace, notification, rule);
+      const name = readRuleTitle(params.name);
+      const placed = name && findRule(configuration, params.workspace, name);
       if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
       const read = readEvent(new TextEncoder().encode(body.event));
       if (!read.ok) {
@@ -162,7 +163,7 @@ async function testLookup(
   if (!Array.isArray(read.value)) {
     throw new CarillonError('invalid_request', 'answer: expected an array: [{"to": {…}, "variables": {…}}]');
   }
-  const partner = findPartner(configuration, placed.workspace, integration);
+  const partner = findPartner(configuration, { workspace: placed.workspace, integration });
   const own = attribute(read.value as Json[], [trigger.userIds], partner ? attributionOf(partner) : { kind: 'none' });
   if (!own.ok || !own.value[0]) return shown;
   const { items, problems } = own.value[0];

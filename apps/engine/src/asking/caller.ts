@@ -1,8 +1,17 @@
-import { lookupTimeouts } from '@carillon/domain';
+import { lookupTimeouts, partnerTitle, type Partner } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
-import type { Clock, ConfigurationView, DueTask, DueTasks, Ids, PartnerLookup, Secrets } from '@carillon/ports';
+import type {
+  Clock,
+  ConfigurationView,
+  DueTask,
+  DueTasks,
+  Ids,
+  PartnerLookup,
+  Secrets,
+  TaskQueue,
+} from '@carillon/ports';
 import { createUnderWay, startScheduler, type Added, type LaneLimits, type WorkPolicy } from '@carillon/runtime';
-import { leaseTasks, partnerOfKind, readTask, releaseTasks, type AskTask, type VerdictPorts } from '@carillon/stages';
+import { leaseTasks, partnerOf, readTask, releaseTasks, type AskTask, type VerdictPorts } from '@carillon/stages';
 import { createCalls } from './calls.ts';
 import { createPartners } from './partners.ts';
 import { createRecorder } from './recorder.ts';
@@ -85,27 +94,40 @@ export function startCaller(ports: CallerPorts): Caller {
     lookup: ports.partners,
     givingUp: givingUp.signal,
   });
-  /** How long the calls of a partner take, the latest counting most. */
+  const partnersOfLanes = new Map<string, Partner>();
+  /** How long the calls of a lane's partner take, the latest counting most. */
   const took = new Map<string, Duration>();
 
-  const callable = (kind: string): boolean => {
+  function laneOf(queue: TaskQueue): string {
+    const partner = partnerOf(queue);
+    const lane = partnerTitle(partner);
+    partnersOfLanes.set(lane, partner);
+    return lane;
+  }
+  function partnerIn(lane: string): Partner {
+    const partner = partnersOfLanes.get(lane);
+    if (!partner) throw new Error(`no trigger was ever put into the lane ${lane}`);
+    return partner;
+  }
+
+  const callable = (partner: Partner): boolean => {
     const now = clock.now();
-    return !recorder.refuses() && (partners.mayCallAt(kind, now) ?? Number.POSITIVE_INFINITY) <= now;
+    return !recorder.refuses() && (partners.mayCallAt(partner, now) ?? Number.POSITIVE_INFINITY) <= now;
   };
   /** The fuller the process, the smaller the share of each partner; none is ever kept out. */
   const placesNow = (): number =>
     Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - scheduler.openCalls()) / 4)));
 
-  function limitsOf(kind: string): LaneLimits | null {
-    if (!callable(kind)) return null;
+  function limitsOf(partner: Partner): LaneLimits | null {
+    if (!callable(partner)) return null;
     const places = placesNow();
-    const needed = Math.floor((places * AHEAD_SPAN) / Math.max(1, took.get(kind) ?? SLOW));
+    const needed = Math.floor((places * AHEAD_SPAN) / Math.max(1, took.get(partnerTitle(partner)) ?? SLOW));
     const ahead = Math.min(MOST_AHEAD, Math.max(AHEAD, needed));
     return { places, ahead, settling: SETTLING, held: HELD_BYTES };
   }
 
-  function leaseSpan(kind: string): Duration {
-    const integration = partners.find(kind);
+  function leaseSpan(partner: Partner): Duration {
+    const integration = partners.find(partner);
     // Two keys may mean two calls, and a place may become free only when another call ends.
     return integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
   }
@@ -119,12 +141,13 @@ export function startCaller(ports: CallerPorts): Caller {
     return [...settled, ...scheduler.enter(due.filter((one) => !needsNoCall(one)))];
   }
 
-  async function ask(kind: string, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
+  async function ask(lane: string, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
     const startedAt = clock.now();
-    partners.begin(kind);
-    const waiting = await calls.ask(kind, shared, () => {
-      const known = took.get(kind) ?? SLOW;
-      took.set(kind, known + (clock.now() - startedAt - known) / LATEST);
+    const partner = partnerIn(lane);
+    partners.begin(partner);
+    const waiting = await calls.ask(partner, shared, () => {
+      const known = took.get(lane) ?? SLOW;
+      took.set(lane, known + (clock.now() - startedAt - known) / LATEST);
       called();
     });
     const due = waiting.filter(({ task }) => task.nextAt <= clock.now());
@@ -132,50 +155,50 @@ export function startCaller(ports: CallerPorts): Caller {
     return due.filter((one) => !needsNoCall(one));
   }
 
-  async function readQueue(kind: string): Promise<void> {
+  async function readQueue(queue: TaskQueue): Promise<void> {
     const now = clock.now();
-    const isOpen = callable(kind);
+    const lane = laneOf(queue);
+    const isOpen = callable(partnerOf(queue));
     // Those in memory are due in the store until their leases are on the disk.
-    const most = PAGE + scheduler.unleased(kind);
-    const found = await tasks.due(kind, now, most);
+    const most = PAGE + scheduler.unleased(lane);
+    const found = await tasks.due(queue, now, most);
     const page = found.filter((task) => !scheduler.isKnown(task.id) || isLate(task)).map(readTask);
     // While it may not be called, only what needs no call is taken up.
     const ready = isOpen ? page : page.filter(({ asking }) => asking.verdict !== null);
-    const late = isOpen ? [] : (await tasks.overdue(kind, now, PAGE)).map(readTask);
+    const late = isOpen ? [] : (await tasks.overdue(queue, now, PAGE)).map(readTask);
     const added = takeUp([...ready, ...late]);
-    scheduler.leftInStore(kind, found.length === most || added.includes('full'));
+    scheduler.leftInStore(lane, found.length === most || added.includes('full'));
   }
 
   const policy: WorkPolicy<AskTask> = {
     idOf: ({ task }) => task.id,
     bytesOf: ({ task }) => 500 + task.data.length * 2,
-    ownerOf: ({ task }) => task.kind,
-    laneOf: ({ task }) => task.kind,
+    ownerOf: ({ task }) => laneOf(task.queue),
+    laneOf: ({ task }) => laneOf(task.queue),
     bounds: { bytes: QUEUE_BYTES, ofLane: { bytes: QUEUE_BYTES / 8, pieces: MOST_OF_LANE } },
-    limits: ({ name }) => limitsOf(name),
+    limits: ({ name }) => limitsOf(partnerIn(name)),
     pick(waiting, lane) {
-      const integration = partners.find(lane.name);
-      const picking = { now: clock.now(), most: partners.apart(lane.name), chance: ids.chance() };
+      const partner = partnerIn(lane.name);
+      const integration = partners.find(partner);
+      const picking = { now: clock.now(), most: partners.apart(partner), chance: ids.chance() };
       return integration ? pickCall(waiting, lane, { integration, ...picking }) : [];
     },
     leases: {
-      take: (kind, call) => leaseTasks(call, clock.now() + leaseSpan(kind), ports),
-      give: async (_kind, call) => void (await releaseTasks(call, clock.now(), ports)),
+      take: (lane, call) => leaseTasks(call, clock.now() + leaseSpan(partnerIn(lane)), ports),
+      give: async (_lane, call) => void (await releaseTasks(call, clock.now(), ports)),
     },
     run: ask,
     async read() {
       partners.tell();
       if (recorder.refuses()) return;
-      for (const kind of await tasks.dueKinds(clock.now())) {
-        if (partnerOfKind(kind) !== null) await readQueue(kind);
-      }
+      for (const queue of await tasks.dueQueues(clock.now())) await readQueue(queue);
     },
     readOnBelow: PAGE / 2,
   };
   const scheduler = startScheduler(policy, { clock, changed: watch.asking, trouble });
 
   return {
-    offer: (offered) => void takeUp(offered.filter(({ task }) => callable(task.kind))),
+    offer: (offered) => void takeUp(offered.filter(({ task }) => callable(partnerOf(task.queue)))),
     async stop() {
       const deadline = clock.now() + CALLS_END;
       await scheduler.stop(deadline);

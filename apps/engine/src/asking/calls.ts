@@ -1,7 +1,7 @@
-import { lookupTimeouts } from '@carillon/domain';
+import { lookupTimeouts, partnerTitle, type Partner } from '@carillon/domain';
 import { createByteBudget } from '@carillon/kernel';
 import type { Clock, Ids, PartnerAnswer, PartnerLookup } from '@carillon/ports';
-import { partnerOfKind, settleCall, type AskTask, type VerdictPorts } from '@carillon/stages';
+import { settleCall, type AskTask, type VerdictPorts } from '@carillon/stages';
 import type { AskWatch } from './watch.ts';
 import type { OpenPartner, Partners } from './partners.ts';
 import { idsOfCall } from './shared-calls.ts';
@@ -26,14 +26,13 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
 
   /** One call, or two where the first key is refused and there is another. */
   async function callWithKeys(
-    kind: string,
+    partner: Partner,
     shared: readonly AskTask[],
-    partner: OpenPartner,
+    opened: OpenPartner,
     requestId: string,
     room: (bytes: number) => boolean,
   ): Promise<PartnerAnswer> {
-    const { integration, keys, secrets } = partner;
-    const named = partnerOfKind(kind);
+    const { integration, keys, secrets } = opened;
     const userIds = idsOfCall(shared);
     const leasedUntil = Math.min(...shared.map(({ task }) => task.leaseUntil ?? 0));
     const beginUntil = leasedUntil - lookupTimeouts(integration).total;
@@ -43,12 +42,12 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
       if (startedAt > beginUntil) {
         // It waited too long for its place, or the process stood still: by the end of the call another worker may ask too.
         answer = { kind: 'not_made', detail: '' };
-        partners.ended(kind, answer, { tried: [], sharedBy: shared.length });
+        partners.ended(partner, answer, { tried: [], sharedBy: shared.length });
         return answer;
       }
       const ended = watch.call({
-        partner: kind.replace('ask ', ''),
-        workspace: named?.workspace ?? '',
+        partner: partnerTitle(partner),
+        workspace: partner.workspace,
         triggers: shared.length,
         traceparent: shared[0]?.asking.trigger?.traceparent ?? null,
       });
@@ -66,7 +65,7 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
       ended({ outcome: answer.kind, status, seconds: (clock.now() - startedAt) / 1000 });
       if (answer.kind !== 'unauthorized' || index === keys.length - 1) {
         const tried = keys.slice(0, index + 1).map(({ name }) => name);
-        partners.ended(kind, answer, { tried, sharedBy: shared.length });
+        partners.ended(partner, answer, { tried, sharedBy: shared.length });
         return answer;
       }
     }
@@ -78,30 +77,30 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
      * One call about these. `called` is told once the partner is free again. Answers those that go on waiting for it.
      * Never rejects for what the partner did.
      */
-    async ask(kind: string, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
-      const room = answers.open(kind);
+    async ask(partner: Partner, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
+      const room = answers.open(partnerTitle(partner));
       try {
         const callId = ids.random('request');
         const startedAt = clock.now();
-        let integration = partners.find(kind);
+        let integration = partners.find(partner);
         let answer: PartnerAnswer = { kind: 'not_made', detail: '' };
         try {
-          const partner = await partners.open(kind);
-          if ('unusable' in partner) {
-            answer = { kind: 'unauthorized', status: null, detail: partner.unusable };
-            partners.ended(kind, answer, { tried: [], sharedBy: shared.length });
+          const opened = await partners.open(partner);
+          if ('unusable' in opened) {
+            answer = { kind: 'unauthorized', status: null, detail: opened.unusable };
+            partners.ended(partner, answer, { tried: [], sharedBy: shared.length });
           } else {
-            integration = partner.integration;
-            answer = await callWithKeys(kind, shared, partner, callId, room.take);
+            integration = opened.integration;
+            answer = await callWithKeys(partner, shared, opened, callId, room.take);
           }
         } catch (error) {
           // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
           watch.trouble('ask a partner', error);
-          partners.ended(kind, answer, { tried: [], sharedBy: shared.length });
+          partners.ended(partner, answer, { tried: [], sharedBy: shared.length });
         }
         called();
         // Refused before, and nobody was answered since: these were asked together because it refuses everybody.
-        const toEverybody = shared.every(({ asking }) => asking.alone) && partners.isDoubtful(kind);
+        const toEverybody = shared.every(({ asking }) => asking.alone) && partners.isDoubtful(partner);
         const made = { callId, startedAt, endedAt: clock.now(), answer, toEverybody };
         return integration ? await settleCall(shared, made, integration, verdicts) : [];
       } finally {

@@ -8,14 +8,15 @@ import {
   headerSecrets,
   mayCallAt,
   MAX_RETRY_AFTER,
+  partnerTitle,
   type Breaker,
   type Configuration,
   type LookupIntegration,
+  type Partner,
   type PartnerState,
 } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, PartnerAnswer, Secrets } from '@carillon/ports';
-import { partnerOfKind } from '@carillon/stages';
 
 type Ports = {
   readonly configuration: Pick<ConfigurationView, 'current'>;
@@ -41,11 +42,9 @@ export type OpenPartner = {
 /** Why no call can be made at all. */
 export type Unusable = { readonly unusable: string };
 
-/** A partner as the configuration has it. */
-type Found = { readonly workspace: string; readonly integration: LookupIntegration };
-
 type Place = { breaker: Breaker; pausedUntil: Instant };
 type State = {
+  readonly of: Partner;
   integration: LookupIntegration;
   /** What the integration says, as text: the same settings written again are no new ones. */
   readonly settings: string;
@@ -75,41 +74,38 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
   const states = new Map<string, State>();
   const places = new Map<string, Place>();
   const told = new Map<string, PartnerState>();
-  const lookedUp = new Map<string, Found | null>();
+  const lookedUp = new Map<string, LookupIntegration | null>();
   let lookedIn: Configuration | null = null;
 
-  function look(kind: string): Found | null {
-    const named = partnerOfKind(kind);
-    const integration = named && findPartner(configuration.current(), named.workspace, named.integration);
-    return integration ? { workspace: named.workspace, integration } : null;
-  }
-
   /** Asked several times for each call, so it looks once for each configuration. */
-  function find(kind: string): Found | null {
+  function find(partner: Partner): LookupIntegration | null {
     if (lookedIn !== configuration.current()) {
       lookedUp.clear();
       lookedIn = configuration.current();
     }
-    const known = lookedUp.get(kind);
+    const title = partnerTitle(partner);
+    const known = lookedUp.get(title);
     if (known !== undefined) return known;
-    const looked = look(kind);
-    lookedUp.set(kind, looked);
+    const looked = findPartner(configuration.current(), partner) ?? null;
+    lookedUp.set(title, looked);
     return looked;
   }
 
-  function stateOf(kind: string, workspace: string, integration: LookupIntegration): State {
-    const known = states.get(kind);
+  function stateOf(partner: Partner, integration: LookupIntegration): State {
+    const title = partnerTitle(partner);
+    const known = states.get(title);
     if (known?.integration === integration) return known;
     const settings = canonical(integration);
     if (known?.settings === settings) {
       known.integration = integration;
       return known;
     }
-    const where = `${workspace} ${new URL(integration.url).origin}`;
+    const where = `${partner.workspace} ${new URL(integration.url).origin}`;
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
     // New settings deserve a new chance.
     const state: State = {
+      of: partner,
       integration,
       settings,
       place,
@@ -118,7 +114,7 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
       preferred: null,
       opened: null,
     };
-    states.set(kind, state);
+    states.set(title, state);
     return state;
   }
 
@@ -143,70 +139,70 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
     });
     const [first] = named;
     const keys = state.preferred === null || state.preferred === first?.name ? named : named.toReversed();
-    const partner = { integration, keys, secrets: values };
-    state.opened = { partner, until: clock.now() + SECRETS_FRESH };
-    return partner;
+    const open = { integration, keys, secrets: values };
+    state.opened = { partner: open, until: clock.now() + SECRETS_FRESH };
+    return open;
   }
 
-  function partnerState(kind: string): PartnerState {
-    const found = find(kind);
-    if (!found) return 'called';
-    const { suspension, place } = stateOf(kind, found.workspace, found.integration);
+  function partnerState(partner: Partner): PartnerState {
+    const integration = find(partner);
+    if (!integration) return 'called';
+    const { suspension, place } = stateOf(partner, integration);
     return suspension.halfOpen ? 'suspended' : place.breaker.halfOpen ? 'failing' : 'called';
   }
 
   return {
     /** Tells what has changed since it was last asked to, new settings and other partners of the same host included. */
     tell(): void {
-      for (const kind of states.keys()) {
-        const state = partnerState(kind);
-        if (state !== (told.get(kind) ?? 'called')) changed(kind.replace('ask ', ''), state);
-        told.set(kind, state);
+      for (const [title, { of }] of states) {
+        const state = partnerState(of);
+        if (state !== (told.get(title) ?? 'called')) changed(title, state);
+        told.set(title, state);
       }
     },
-    find: (kind: string): LookupIntegration | null => find(kind)?.integration ?? null,
+    find,
     /** When it may be called: `now` or earlier means at once; null where the configuration has no such partner. */
-    mayCallAt(kind: string, now: Instant): Instant | null {
-      const found = find(kind);
-      if (!found) return null;
-      const { place, suspension } = stateOf(kind, found.workspace, found.integration);
+    mayCallAt(partner: Partner, now: Instant): Instant | null {
+      const integration = find(partner);
+      if (!integration) return null;
+      const { place, suspension } = stateOf(partner, integration);
       return Math.max(place.pausedUntil, mayCallAt(place.breaker, now), mayCallAt(suspension, now));
     },
     /** To be asked right before a call that `mayCallAt` allowed: from here on it counts as a probe where one is due. */
-    begin(kind: string): void {
-      const found = find(kind);
-      if (!found) return;
-      const state = stateOf(kind, found.workspace, found.integration);
+    begin(partner: Partner): void {
+      const integration = find(partner);
+      if (!integration) return;
+      const state = stateOf(partner, integration);
       const now = clock.now();
       state.place.breaker = callBegun(state.place.breaker, now);
       state.suspension = callBegun(state.suspension, now);
     },
-    async open(kind: string): Promise<OpenPartner | Unusable> {
-      const found = find(kind);
-      if (!found) return { unusable: 'the configuration has no such partner any more' };
-      return openPartner(found.workspace, found.integration, stateOf(kind, found.workspace, found.integration));
+    async open(partner: Partner): Promise<OpenPartner | Unusable> {
+      const integration = find(partner);
+      if (!integration) return { unusable: 'the configuration has no such partner any more' };
+      return openPartner(partner.workspace, integration, stateOf(partner, integration));
     },
     /** It has answered nobody since it refused a shared call. */
-    isDoubtful(kind: string): boolean {
-      return this.apart(kind) !== Number.POSITIVE_INFINITY;
+    isDoubtful(partner: Partner): boolean {
+      return this.apart(partner) !== Number.POSITIVE_INFINITY;
     },
     /** Triggers that may be asked one by one at a time; 0: it refuses everybody, so they are asked together. */
-    apart(kind: string): number {
-      const found = find(kind);
-      const refused = found && stateOf(kind, found.workspace, found.integration).refusedAlone;
+    apart(partner: Partner): number {
+      const integration = find(partner);
+      const refused = integration && stateOf(partner, integration).refusedAlone;
       return refused === null ? Number.POSITIVE_INFINITY : Math.max(0, SAMPLE - refused);
     },
     /** To be told after each call; `tried`: names of the keys it was made with, all but the last of which were refused. */
     ended(
-      kind: string,
+      partner: Partner,
       answer: PartnerAnswer,
       { tried, sharedBy }: { tried: readonly string[]; sharedBy: number },
     ): void {
-      const found = find(kind);
-      if (!found) return;
-      const state = stateOf(kind, found.workspace, found.integration);
+      const integration = find(partner);
+      if (!integration) return;
+      const state = stateOf(partner, integration);
       const now = clock.now();
-      const name = kind.replace('ask ', '');
+      const name = partnerTitle(partner);
       if (answer.kind === 'not_made' || answer.kind === 'no_room') {
         state.place.breaker = callNotMade(state.place.breaker);
         state.suspension = callNotMade(state.suspension);

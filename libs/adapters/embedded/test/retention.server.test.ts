@@ -116,7 +116,8 @@ describe('retention', () => {
   });
 
   it('keeps a task that is done, and which answer counted, as long as the records that they speak of', async () => {
-    const task = { kind: 'ask', workspace: 'shop', deadline: null, version: 1, leaseUntil: null, data: '{}' };
+    const queue = { job: 'ask', workspace: 'shop', name: 'crm' } as const;
+    const task = { queue, deadline: null, version: 1, leaseUntil: null, data: '{}' };
     await embedded.tasks.insert([
       { ...task, id: 'done', nextAt: now, done: true },
       { ...task, id: 'open', nextAt: now, done: false },

@@ -6,6 +6,7 @@ import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, type EmbeddedOptions } from '../src/index.ts';
 import { DELIVERIES_COUNTED_BY_INSERT } from '../src/schema/deliveries.ts';
+import { TASKS_BY_QUEUE } from '../src/schema/lookups.ts';
 import { migrate, MIGRATIONS } from '../src/schema/migrations.ts';
 import { toRow } from '../src/stores/delivery-ledger.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
@@ -66,6 +67,22 @@ describe('the data file', () => {
     const second = deliveryOf();
     await embedded.ledger.insert([first, second, second]);
     expect(await embedded.ledger.countByState()).toEqual({ WAITING: 2 });
+    await embedded.close();
+  });
+
+  it('keeps the questions to partners that an older version left open', async () => {
+    const db = new DatabaseSync(file());
+    migrate(db, MIGRATIONS.slice(0, MIGRATIONS.indexOf(TASKS_BY_QUEUE)));
+    db.exec(`
+      INSERT INTO tasks (id, kind, workspace, next_at, version, done, data)
+      VALUES ('trg_1', 'ask shop/crm/eu', 'shop', 5, 1, 0, '{}')
+    `);
+    db.close();
+    const embedded = await open();
+    const [queue] = await embedded.tasks.dueQueues(10);
+    expect(queue).toEqual({ job: 'ask', workspace: 'shop', name: 'crm/eu' });
+    if (!queue) throw new Error('nothing is due');
+    expect(await embedded.tasks.due(queue, 10, 1)).toMatchObject([{ id: 'trg_1', queue }]);
     await embedded.close();
   });
 

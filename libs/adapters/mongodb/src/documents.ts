@@ -39,6 +39,7 @@ export type DeliveryDocument = {
 
 export type TaskDocument = {
   readonly _id: string;
+  /** The queue's key. */
   readonly kind: string;
   readonly workspace: string;
   readonly nextAt: number;

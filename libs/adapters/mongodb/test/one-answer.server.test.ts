@@ -43,9 +43,9 @@ describeWith('mongodb', 'what is due in MongoDB', () => {
   it('comes in one answer, however many tasks it is', async () => {
     const tasks = createDueTasks(await collections(), attempt);
     await tasks.insert(Array.from({ length: MANY }, taskOf));
-    const { kind, nextAt } = taskOf();
+    const { queue, nextAt } = taskOf();
     asked = [];
-    expect(await tasks.due(kind, nextAt, MANY)).toHaveLength(MANY);
+    expect(await tasks.due(queue, nextAt, MANY)).toHaveLength(MANY);
     expect(asked).toEqual(['find']);
   });
 });

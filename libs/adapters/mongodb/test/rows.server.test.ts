@@ -49,7 +49,8 @@ describeWith('mongodb', 'rows in MongoDB', () => {
 
   it('of asking partners go with the records that they speak of: what is done, and which answer counted', async () => {
     const stores = await playground.open();
-    const task = { kind: 'ask', workspace: 'shop', deadline: null, version: 1, leaseUntil: null, data: '{}' };
+    const queue = { job: 'ask', workspace: 'shop', name: 'crm' } as const;
+    const task = { queue, deadline: null, version: 1, leaseUntil: null, data: '{}' };
     await stores.tasks.insert([
       { ...task, id: 'done', nextAt: 10, done: true },
       { ...task, id: 'done-later', nextAt: 100, done: true },

@@ -4,8 +4,7 @@ import { freshName } from '@carillon/testing';
 /** A task that is due at 1. */
 export const taskOf = (): DueTask => ({
   id: freshName('task'),
-  kind: 'ask',
-  workspace: 'shop',
+  queue: { job: 'ask', workspace: 'shop', name: 'crm' },
   nextAt: 1,
   deadline: null,
   version: 1,

@@ -27,7 +27,16 @@ export type PlacedRule = {
   readonly enabled: boolean;
 };
 
-export const ruleTitle = (rule: PlacedRule): string => `${rule.notification.ref.name}.${rule.name}`;
+/** Both names of a rule, which make it one of its workspace. */
+export type RuleName = { readonly notification: string; readonly rule: string };
+
+/** The rule's name as people see it. */
+export const ruleTitle = ({ notification, name }: PlacedRule): string => `${notification.ref.name}.${name}`;
+/** Reads what a person wrote as a rule's name, such as `order-paid.paid`; undefined where it is none. */
+export function readRuleTitle(title: string): RuleName | undefined {
+  const [notification, rule, ...more] = title.split('.');
+  return notification && rule && more.length === 0 ? { notification, rule } : undefined;
+}
 /** The stable identity that ids are derived from: the given id, else the names. */
 export const ruleIdFrom = (workspace: string, notification: string, name: string, body: RuleBody): string =>
   body.id ?? `${workspace}/${notification}.${name}`;
@@ -108,18 +117,34 @@ function ownStream(notification: Resource<'notification'>, path: string): EventS
   };
 }
 
-/** The rule of this notification and name in a configuration, if it is there. */
-export function findRule(
-  configuration: Configuration,
-  workspace: string,
-  notification: string,
-  rule: string,
-): PlacedRule | undefined {
+function findPlaced(configuration: Configuration, isIt: (placed: PlacedRule) => boolean): PlacedRule | undefined {
   for (const list of streamTable(configuration).rules.values()) {
-    for (const placed of list) {
-      const same = placed.workspace === workspace && placed.notification.ref.name === notification;
-      if (same && placed.name === rule) return placed;
-    }
+    const found = list.find(isIt);
+    if (found) return found;
   }
   return undefined;
 }
+
+/** The rule of this name in a configuration, if it is there. */
+export const findRule = (
+  configuration: Configuration,
+  workspace: string,
+  { notification, rule }: RuleName,
+): PlacedRule | undefined =>
+  findPlaced(
+    configuration,
+    (placed) => placed.workspace === workspace && placed.notification.ref.name === notification && placed.name === rule,
+  );
+
+/** The rule that made a trigger or an intent, in the configuration that it was made under. */
+export const findRuleOf = (
+  configuration: Configuration,
+  made: { readonly workspace: string; readonly notification: string; readonly ruleId: string },
+): PlacedRule | undefined =>
+  findPlaced(
+    configuration,
+    (placed) =>
+      placed.workspace === made.workspace &&
+      placed.notification.ref.name === made.notification &&
+      ruleIdOf(placed) === made.ruleId,
+  );

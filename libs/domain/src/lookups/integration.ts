@@ -19,13 +19,18 @@ export function attributionOf({ match, in_order: inOrder }: LookupIntegration): 
 /** Whether a partner is called: always, less because most calls fail, or once a minute because it refuses our key. */
 export type PartnerState = 'called' | 'failing' | 'suspended';
 
-/** The partner of this name, if the configuration has one. */
+/** Who is asked who is told: an integration of a workspace. */
+export type Partner = { readonly workspace: string; readonly integration: string };
+
+/** As people see it. Nothing is read out of it. */
+export const partnerTitle = ({ workspace, integration }: Partner): string => `${workspace}/${integration}`;
+
+/** What the configuration says of a partner, if it has it. */
 export const findPartner = (
   configuration: Configuration,
-  workspace: string,
-  name: string,
+  { workspace, integration }: Partner,
 ): LookupIntegration | undefined => {
-  const body = findResource(configuration, 'integration', workspace, name)?.body;
+  const body = findResource(configuration, 'integration', workspace, integration)?.body;
   return body?.kind === 'lookup' ? body : undefined;
 };
 

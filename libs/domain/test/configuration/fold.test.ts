@@ -18,6 +18,8 @@ import {
   EMPTY_CONFIGURATION,
   findResource,
   findRule,
+  findRuleOf,
+  readRuleTitle,
   foldConfiguration,
   listResources,
   ruleIdOf,
@@ -134,14 +136,34 @@ describe('the streams of a configuration', () => {
     const { rules } = streamTable(configuration);
     expect(rules.get('shop/orders')?.map(({ workspace }) => workspace)).toEqual(['shop']);
     expect(rules.get('other/orders')?.map(({ workspace }) => workspace)).toEqual(['other']);
-    expect(findRule(configuration, 'other', 'order-paid', 'paid')?.workspace).toBe('other');
-    expect(findRule(configuration, 'third', 'order-paid', 'paid')).toBeUndefined();
-    expect(findRule(configuration, 'shop', 'order-paid', 'late')).toBeUndefined();
+    expect(findRule(configuration, 'other', { notification: 'order-paid', rule: 'paid' })?.workspace).toBe('other');
+    expect(findRule(configuration, 'third', { notification: 'order-paid', rule: 'paid' })).toBeUndefined();
+    expect(findRule(configuration, 'shop', { notification: 'order-paid', rule: 'late' })).toBeUndefined();
+  });
+
+  it('are found by the id that a trigger has of them, also after a rename of the rule', () => {
+    const [body] = Object.values(ORDER_PAID.rules);
+    if (!body) throw new Error('there is a rule');
+    const made = { workspace: 'shop', notification: 'order-paid', ruleId: 'rul_1' };
+    const named = (name: string) =>
+      configurationOf([notification('order-paid', { ...ORDER_PAID, rules: { [name]: { ...body, id: 'rul_1' } } })]);
+    expect(findRuleOf(named('paid'), made)?.name).toBe('paid');
+    expect(findRuleOf(named('settled'), made)?.name).toBe('settled');
+    expect(findRuleOf(named('paid'), { ...made, workspace: 'other' })).toBeUndefined();
+    expect(findRuleOf(named('paid'), { ...made, ruleId: 'shop/order-paid.paid' })).toBeUndefined();
+  });
+
+  it('are named by people in one way, and anything else is no name of one', () => {
+    expect(readRuleTitle('order-paid.paid')).toEqual({ notification: 'order-paid', rule: 'paid' });
+    for (const odd of ['order-paid', 'order-paid.', '.paid', 'a.b.c', '']) expect(readRuleTitle(odd)).toBeUndefined();
   });
 
   it('show a rule as switched off by itself or by its notification', () => {
     const enabledOf = (body: NotificationBody) =>
-      findRule(configurationOf([notification('order-paid', body)]), 'shop', 'order-paid', 'paid')?.enabled;
+      findRule(configurationOf([notification('order-paid', body)]), 'shop', {
+        notification: 'order-paid',
+        rule: 'paid',
+      })?.enabled;
     expect(enabledOf(ORDER_PAID)).toBe(true);
     expect(enabledOf({ ...ORDER_PAID, enabled: false })).toBe(false);
     expect(enabledOf(withRules({ paid: { ...rule, enabled: false } }))).toBe(false);

@@ -51,7 +51,7 @@ const TABLE: Table = {
       ['task.replace', 1, { done: false }],
       ['task.finish', 1, { done: true }],
     ],
-    dueKinds: 'reads',
+    dueQueues: 'reads',
     due: 'reads',
     overdue: 'reads',
     get: 'reads',

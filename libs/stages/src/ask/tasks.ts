@@ -1,20 +1,17 @@
-import type { Asking, Trigger } from '@carillon/domain';
+import type { Asking, Partner, Trigger } from '@carillon/domain';
 import { parseJson, stringifyJson, type Instant } from '@carillon/kernel';
-import type { DueTask, DueTasks } from '@carillon/ports';
+import type { DueTask, DueTasks, TaskQueue } from '@carillon/ports';
 
 /** A trigger in custody, read. */
 export type AskTask = { readonly task: DueTask; readonly asking: Asking };
 
-const KIND = /^ask ([^/]+)\/(.+)$/;
-
 /** Tasks queue by partner, so that a slow one holds up its own triggers alone. */
-export const askKind = (workspace: string, integration: string): string => `ask ${workspace}/${integration}`;
-
-/** The partner of a kind of task; null where it is no asking. */
-export function partnerOfKind(kind: string): { readonly workspace: string; readonly integration: string } | null {
-  const [, workspace, integration] = KIND.exec(kind) ?? [];
-  return workspace !== undefined && integration !== undefined ? { workspace, integration } : null;
-}
+export const askQueue = ({ workspace, integration }: Partner): TaskQueue => ({
+  job: 'ask',
+  workspace,
+  name: integration,
+});
+export const partnerOf = ({ workspace, name }: TaskQueue): Partner => ({ workspace, integration: name });
 
 // What is in an asking came out of JSON of ours, or of readers that refuse names with a meaning of their own.
 const write = (asking: Asking): string => stringifyJson(asking);
@@ -24,8 +21,7 @@ export const readTask = (task: DueTask): AskTask => ({ task, asking: readAsking(
 /** The task that takes a trigger into custody: due at once, until it is too late. */
 export const newTask = (trigger: Trigger, asking: Asking, now: Instant): DueTask => ({
   id: trigger.id,
-  kind: askKind(trigger.workspace, trigger.integration),
-  workspace: trigger.workspace,
+  queue: askQueue(trigger),
   nextAt: now,
   deadline: trigger.notAfter,
   version: 1,

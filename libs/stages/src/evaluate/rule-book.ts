@@ -1,10 +1,11 @@
 import {
   findResource,
-  findRule,
+  findRuleOf,
   streamTable,
   type CompiledRule,
   type Configuration,
   type PlacedRule,
+  type Trigger,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import type { TemplateNames, TemplateRenderer } from '@carillon/ports';
@@ -19,8 +20,8 @@ export type CompileRule = (placed: PlacedRule) => Result<CompiledRule, readonly 
 export type RuleBook = {
   /** The rules that a stream feeds under this configuration, compiled once per version. */
   rulesOf(configuration: Configuration, stream: string): readonly BookRule[];
-  /** A rule by its names under this configuration, whatever feeds it; undefined where there is none. */
-  ruleNamed(configuration: Configuration, workspace: string, notification: string, rule: string): BookRule | undefined;
+  /** The rule that made a trigger under this configuration, whatever feeds it; undefined where there is none. */
+  ruleOf(configuration: Configuration, trigger: Trigger): BookRule | undefined;
   /** The names that a template refers to, and its version; version 0 where there is none of this name. */
   template(
     configuration: Configuration,
@@ -62,8 +63,8 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
       }
       return rules;
     },
-    ruleNamed(configuration, workspace, notification, rule) {
-      const placed = findRule(configuration, workspace, notification, rule);
+    ruleOf(configuration, trigger) {
+      const placed = findRuleOf(configuration, trigger);
       return placed && compileOnce(placed);
     },
     template(configuration, workspace, name) {

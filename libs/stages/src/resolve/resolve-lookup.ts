@@ -41,8 +41,7 @@ export function* resolveLookupInParts(
   redrivenAt: Instant | null = null,
 ): InParts<Result<Resolution, string>> {
   const { trigger } = lookup;
-  const name = trigger.rule.slice(trigger.notification.length + 1);
-  const entry = book.ruleNamed(configuration, trigger.workspace, trigger.notification, name);
+  const entry = book.ruleOf(configuration, trigger);
   if (!entry) return err(`configuration ${configuration.number} has no rule ${trigger.rule}`);
   if (!entry.ok) return err(entry.error);
   const { recipients, dropped } = yield* findRecipientsOf(entry.rule, lookup);

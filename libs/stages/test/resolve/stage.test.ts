@@ -31,7 +31,7 @@ afterEach(() => topology.close());
 
 const answer = (email: string, rule = 'order-paid.paid'): Lookup =>
   givenLookup({
-    trigger: givenTrigger({ configNumber, rule }),
+    trigger: givenTrigger({ configNumber, rule, ruleId: `shop/${rule}` }),
     items: [{ userId: 'ada', to: { email, phone: null, token: null }, variables: {} }],
   });
 const record = (lookup: Lookup, offset: number): LogRecord => ({
@@ -98,8 +98,8 @@ describe('an answer that was parked and is redriven', () => {
     const { book } = topology.ports;
     const broken: RuleBook = {
       ...book,
-      ruleNamed(...which) {
-        const known = book.ruleNamed(...which);
+      ruleOf(...which) {
+        const known = book.ruleOf(...which);
         return known?.ok ? { ok: false, placed: known.placed, error: 'cannot be compiled' } : known;
       },
     };

@@ -1,11 +1,12 @@
-import type { DueTask, DueTasks } from '@carillon/ports';
+import type { DueTask, DueTasks, TaskQueue } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
-const task = (kind: string, more: Partial<DueTask> = {}): DueTask => ({
+/** A queue that no other test uses. */
+const freshQueue = (name: string): TaskQueue => ({ job: 'ask', workspace: 'shop', name: freshName(name) });
+const task = (queue: TaskQueue, more: Partial<DueTask> = {}): DueTask => ({
   id: freshName('task'),
-  kind,
-  workspace: 'shop',
+  queue,
   nextAt: 100,
   deadline: null,
   version: 1,
@@ -16,15 +17,15 @@ const task = (kind: string, more: Partial<DueTask> = {}): DueTask => ({
 });
 
 /** Custody of work: taken once, found when it is due, moved by one at a time. */
-export function describeDueTasks(name: string, make: () => Promise<UnderTest<DueTasks>>): void {
-  describe(`${name} keeps the contract of due tasks`, () => {
+export function describeDueTasks(store: string, make: () => Promise<UnderTest<DueTasks>>): void {
+  describe(`${store} keeps the contract of due tasks`, () => {
     const { port: tasks } = freshFor(make);
-    const dueIds = async (kind: string, now: number, limit = 10): Promise<readonly string[]> =>
-      (await tasks().due(kind, now, limit)).map(({ id }) => id);
+    const dueIds = async (queue: TaskQueue, now: number, limit = 10): Promise<readonly string[]> =>
+      (await tasks().due(queue, now, limit)).map(({ id }) => id);
 
     it('takes what is new and leaves alone what is there', async () => {
-      const kind = freshName('ask');
-      const [first, second] = [task(kind, { data: 'first' }), task(kind)];
+      const queue = freshQueue('ask');
+      const [first, second] = [task(queue, { data: 'first' }), task(queue)];
       expect(await tasks().insert([first])).toEqual([true]);
       expect(await tasks().insert([{ ...first, data: 'other' }, second, second])).toEqual([false, true, false]);
       expect(await tasks().get(first.id)).toEqual(first);
@@ -33,72 +34,76 @@ export function describeDueTasks(name: string, make: () => Promise<UnderTest<Due
     });
 
     it('has one winner when many insert one task at once', async () => {
-      const one = task(freshName('race'));
+      const one = task(freshQueue('race'));
       const answers = await Promise.all(Array.from({ length: 10 }, () => tasks().insert([one])));
       expect(answers.flat().filter(Boolean)).toHaveLength(1);
     });
 
-    it('finds what is due, earliest first: not the later, the leased, the done, or another kind', async () => {
-      const kind = freshName('due');
-      const [late, early] = [task(kind, { nextAt: 90 }), task(kind, { nextAt: 50 })];
-      const leaseOver = task(kind, { nextAt: 95, leaseUntil: 100 });
+    it('finds what is due, earliest first: not the later, the leased, the done, or another queue', async () => {
+      const queue = freshQueue('due');
+      const [late, early] = [task(queue, { nextAt: 90 }), task(queue, { nextAt: 50 })];
+      const leaseOver = task(queue, { nextAt: 95, leaseUntil: 100 });
       await tasks().insert([
         late,
         early,
         leaseOver,
-        task(kind, { nextAt: 101 }),
-        task(kind, { leaseUntil: 101 }),
-        task(kind, { done: true }),
-        task(freshName('other')),
+        task(queue, { nextAt: 101 }),
+        task(queue, { leaseUntil: 101 }),
+        task(queue, { done: true }),
+        task(freshQueue('other')),
       ]);
-      expect(await dueIds(kind, 100)).toEqual([early.id, late.id, leaseOver.id]);
-      expect(await dueIds(kind, 100, 1)).toEqual([early.id]);
+      expect(await dueIds(queue, 100)).toEqual([early.id, late.id, leaseOver.id]);
+      expect(await dueIds(queue, 100, 1)).toEqual([early.id]);
     });
 
-    it('names the kinds of which something is due, leased or not', async () => {
-      const [due, leased, later, done] = ['due', 'leased', 'later', 'done'].map(freshName) as [
-        string,
-        string,
-        string,
-        string,
+    it('names the queues of which something is due, leased or not, whatever is in their names', async () => {
+      const [due, leased, later, done] = [
+        freshQueue('due "quoted", with / and .'),
+        freshQueue('leased'),
+        freshQueue('later'),
+        freshQueue('done'),
       ];
+      const elsewhere = { ...due, workspace: 'elsewhere' };
       await tasks().insert([
         task(due),
         task(due),
+        task(elsewhere),
         task(leased, { leaseUntil: 500 }),
         task(later, { nextAt: 101 }),
         task(done, { done: true }),
       ]);
-      const kinds = (await tasks().dueKinds(100)).filter((kind) => [due, leased, later, done].includes(kind));
-      expect(kinds.toSorted()).toEqual([due, leased].toSorted());
-      expect(await tasks().dueKinds(101)).toContain(later);
+      const ours = new Set([due, leased, later, done].map(({ name }) => name));
+      const named = (await tasks().dueQueues(100)).filter(({ name }) => ours.has(name));
+      expect(named).toHaveLength(3);
+      expect(named).toEqual(expect.arrayContaining([due, elsewhere, leased]));
+      expect(await tasks().dueQueues(101)).toContainEqual(later);
     });
 
-    it('finds what is too late, earliest deadline first, due or not: not the leased, the done, or another kind', async () => {
-      const kind = freshName('overdue');
-      const [second, first] = [task(kind, { nextAt: 900, deadline: 90 }), task(kind, { deadline: 50 })];
-      const moved = task(kind, { deadline: 100 });
+    it('finds what is too late, earliest deadline first, due or not: not the leased, the done, or another queue', async () => {
+      const queue = freshQueue('overdue');
+      const [second, first] = [task(queue, { nextAt: 900, deadline: 90 }), task(queue, { deadline: 50 })];
+      const moved = task(queue, { deadline: 100 });
       await tasks().insert([
         second,
         first,
         moved,
-        task(kind),
-        task(kind, { deadline: 101 }),
-        task(kind, { deadline: 50, leaseUntil: 101 }),
-        task(kind, { deadline: 50, done: true }),
-        task(freshName('other'), { deadline: 50 }),
+        task(queue),
+        task(queue, { deadline: 101 }),
+        task(queue, { deadline: 50, leaseUntil: 101 }),
+        task(queue, { deadline: 50, done: true }),
+        task(freshQueue('other'), { deadline: 50 }),
       ]);
-      const found = await tasks().overdue(kind, 100, 10);
+      const found = await tasks().overdue(queue, 100, 10);
       expect(found).toEqual([first, second, moved]);
-      expect(await tasks().overdue(kind, 100, 1)).toEqual([first]);
+      expect(await tasks().overdue(queue, 100, 1)).toEqual([first]);
       await tasks().replace(1, { ...first, version: 2, deadline: 500 });
       await tasks().replace(1, { ...second, version: 2, deadline: null });
-      expect(await tasks().overdue(kind, 100, 10)).toEqual([moved]);
+      expect(await tasks().overdue(queue, 100, 10)).toEqual([moved]);
     });
 
     it('moves a task of the version that was read, and no other', async () => {
-      const kind = freshName('move');
-      const first = task(kind);
+      const queue = freshQueue('move');
+      const first = task(queue);
       await tasks().insert([first]);
       const claimed = { ...first, version: 2, leaseUntil: 500 };
       expect(await tasks().replace(1, claimed)).toBe('done');
@@ -106,12 +111,12 @@ export function describeDueTasks(name: string, make: () => Promise<UnderTest<Due
       expect(await tasks().replace(1, claimed)).toBe('stale');
       expect(await tasks().replace(5, { ...claimed, version: 6 })).toBe('stale');
       expect(await tasks().get(first.id)).toEqual(claimed);
-      expect(await tasks().replace(7, task(kind, { version: 8 }))).toBe('stale');
+      expect(await tasks().replace(7, task(queue, { version: 8 }))).toBe('stale');
       await expect(tasks().replace(2, { ...claimed, version: 4 })).rejects.toThrow();
     });
 
     it('has one winner when many claim one task at once', async () => {
-      const first = task(freshName('claim'));
+      const first = task(freshQueue('claim'));
       await tasks().insert([first]);
       const claims = Array.from({ length: 20 }, (_, at) =>
         tasks().replace(1, { ...first, version: 2, data: String(at) }),

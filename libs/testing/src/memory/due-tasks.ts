@@ -1,5 +1,5 @@
 import type { Instant } from '@carillon/kernel';
-import type { DueTask, DueTasks } from '@carillon/ports';
+import { readTaskQueue, taskQueueKey, type DueTask, type DueTasks, type TaskQueue } from '@carillon/ports';
 import type { Wire } from './wire.ts';
 
 const shown = ({ id, version, done, leaseUntil }: DueTask): string =>
@@ -24,6 +24,7 @@ export function createMemoryTasks() {
 
   const open = (holds: (task: DueTask) => boolean): DueTask[] =>
     [...stored.values()].filter((task) => !task.done && holds(task));
+  const isIn = (queue: TaskQueue, task: DueTask): boolean => taskQueueKey(task.queue) === taskQueueKey(queue);
   const isFree = ({ leaseUntil }: DueTask, now: Instant): boolean => leaseUntil === null || leaseUntil <= now;
   const lateAt = ({ deadline }: DueTask): Instant => deadline ?? Number.POSITIVE_INFINITY;
 
@@ -36,17 +37,19 @@ export function createMemoryTasks() {
           about: () => tasks.map(shown).join(', '),
           partly: (chance) => tasks.filter(() => chance() < 0.5).forEach(insertOne),
         }),
-      dueKinds: (now) =>
-        wire.ask('tasks.dueKinds', () => [...new Set(open(({ nextAt }) => nextAt <= now).map(({ kind }) => kind))]),
-      due: (kind, now, limit) =>
+      dueQueues: (now) =>
+        wire.ask('tasks.dueQueues', () =>
+          [...new Set(open(({ nextAt }) => nextAt <= now).map(({ queue }) => taskQueueKey(queue)))].map(readTaskQueue),
+        ),
+      due: (queue, now, limit) =>
         wire.ask('tasks.due', () =>
-          open((task) => task.kind === kind && task.nextAt <= now && isFree(task, now))
+          open((task) => isIn(queue, task) && task.nextAt <= now && isFree(task, now))
             .toSorted((a, b) => a.nextAt - b.nextAt)
             .slice(0, limit),
         ),
-      overdue: (kind, now, limit) =>
+      overdue: (queue, now, limit) =>
         wire.ask('tasks.overdue', () =>
-          open((task) => task.kind === kind && lateAt(task) <= now && isFree(task, now))
+          open((task) => isIn(queue, task) && lateAt(task) <= now && isFree(task, now))
             .toSorted((a, b) => lateAt(a) - lateAt(b))
             .slice(0, limit),
         ),

@@ -13,3 +13,9 @@ export const LOOKUPS_SCHEMA = `
   ) STRICT;
   CREATE INDEX lookup_claims_at ON lookup_claims (at);
 `;
+
+/** A queue of tasks has a key that can be read whatever is in its names, where it was `ask shop/crm`. */
+export const TASKS_BY_QUEUE = `
+  UPDATE tasks SET kind = json_array('ask', workspace, substr(kind, length('ask ' || workspace || '/') + 1))
+  WHERE kind LIKE 'ask %';
+`;

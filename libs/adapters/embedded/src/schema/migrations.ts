@@ -5,7 +5,7 @@ import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
-import { LOOKUPS_SCHEMA } from './lookups.ts';
+import { LOOKUPS_SCHEMA, TASKS_BY_QUEUE } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
@@ -27,6 +27,7 @@ export const MIGRATIONS: readonly string[] = [
   COHORT_RESTORES_SCHEMA,
   DELIVERIES_COUNTED_BY_INSERT,
   DELIVERIES_NOT_BY_TIME_ALONE,
+  TASKS_BY_QUEUE,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -1,9 +1,10 @@
-import type { DueTask, DueTasks } from '@carillon/ports';
+import { readTaskQueue, taskQueueKey, type DueTask, type DueTasks } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 
 type TaskRow = {
   id: string;
+  /** The queue's key. */
   kind: string;
   workspace: string;
   next_at: number;
@@ -53,8 +54,8 @@ export const taskWrites = ({ sql }: Transaction) => ({
 });
 type TaskWrites = ReturnType<typeof taskWrites>;
 
-/** Steps from kind to kind along the index instead of over every task that is due. */
-const DUE_KINDS = `
+/** Steps from queue to queue along the index instead of over every task that is due. */
+const DUE_QUEUES = `
   WITH RECURSIVE step (kind) AS (
     SELECT min(kind) FROM tasks INDEXED BY tasks_due WHERE done = 0
     UNION ALL
@@ -75,16 +76,16 @@ export const createDueTasks = (reader: Reader, write: Write<TaskWrites>): DueTas
     const rows = tasks.map(toRow);
     return write('tasks.insert', { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length }, rows);
   },
-  async dueKinds(now) {
-    return (reader.all(DUE_KINDS, now) as { kind: string }[]).map(({ kind }) => kind);
+  async dueQueues(now) {
+    return (reader.all(DUE_QUEUES, now) as { kind: string }[]).map(({ kind }) => readTaskQueue(kind));
   },
-  async due(kind, now, limit) {
+  async due(queue, now, limit) {
     const sql = `SELECT * FROM tasks WHERE ${UNLEASED} AND next_at <= ? ORDER BY next_at LIMIT ?`;
-    return (reader.all(sql, kind, now, now, limit) as TaskRow[]).map(fromRow);
+    return (reader.all(sql, taskQueueKey(queue), now, now, limit) as TaskRow[]).map(fromRow);
   },
-  async overdue(kind, now, limit) {
+  async overdue(queue, now, limit) {
     const sql = `SELECT * FROM tasks WHERE ${UNLEASED} AND deadline <= ? ORDER BY deadline LIMIT ?`;
-    return (reader.all(sql, kind, now, now, limit) as TaskRow[]).map(fromRow);
+    return (reader.all(sql, taskQueueKey(queue), now, now, limit) as TaskRow[]).map(fromRow);
   },
   async replace(expectedVersion, next) {
     if (next.version !== expectedVersion + 1) {
@@ -101,8 +102,8 @@ export const createDueTasks = (reader: Reader, write: Write<TaskWrites>): DueTas
 
 const toRow = (task: DueTask): TaskRow => ({
   id: task.id,
-  kind: task.kind,
-  workspace: task.workspace,
+  kind: taskQueueKey(task.queue),
+  workspace: task.queue.workspace,
   next_at: task.nextAt,
   deadline: task.deadline,
   version: task.version,
@@ -113,8 +114,7 @@ const toRow = (task: DueTask): TaskRow => ({
 
 const fromRow = (row: TaskRow): DueTask => ({
   id: row.id,
-  kind: row.kind,
-  workspace: row.workspace,
+  queue: readTaskQueue(row.kind),
   nextAt: row.next_at,
   deadline: row.deadline,
   version: row.version,

@@ -1,5 +1,5 @@
 import type { Instant } from '@carillon/kernel';
-import type { DueTask, DueTasks } from '@carillon/ports';
+import { readTaskQueue, taskQueueKey, type DueTask, type DueTasks, type TaskQueue } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
@@ -9,8 +9,8 @@ import { IN_ONE_ANSWER, queued } from '../pages.ts';
 import { createRuns } from '../runs.ts';
 
 const fieldsOf = (task: DueTask) => ({
-  kind: task.kind,
-  workspace: task.workspace,
+  kind: taskQueueKey(task.queue),
+  workspace: task.queue.workspace,
   nextAt: task.nextAt,
   version: task.version,
   leaseUntil: task.leaseUntil,
@@ -36,15 +36,14 @@ function documentOf(task: DueTask, token: string): TaskDocument {
   };
 }
 
-const unleased = (kind: string, now: Instant) => ({
-  kind: { $eq: kind },
+const unleased = (queue: TaskQueue, now: Instant) => ({
+  kind: { $eq: taskQueueKey(queue) },
   $or: [{ leaseUntil: null }, { leaseUntil: { $lte: now } }],
 });
 
 const taskOf = (found: TaskDocument): DueTask => ({
   id: found._id,
-  kind: found.kind,
-  workspace: found.workspace,
+  queue: readTaskQueue(found.kind),
   nextAt: found.nextAt,
   deadline: found.deadline ?? null,
   version: found.version,
@@ -88,15 +87,18 @@ function insertingInRuns(tasks: Collections['tasks'], attempt: Attempt): DueTask
 
 export const createDueTasks = ({ tasks }: Collections, attempt: Attempt): DueTasks => ({
   insert: insertingInRuns(tasks, attempt),
-  dueKinds: (now) => attempt(() => tasks.distinct('kind', { dueAt: queued({ $lte: now }) })),
-  async due(kind, now, limit) {
-    const wanted = { ...unleased(kind, now), dueAt: queued({ $lte: now }) };
+  async dueQueues(now) {
+    const keys = await attempt(() => tasks.distinct('kind', { dueAt: queued({ $lte: now }) }));
+    return keys.map(readTaskQueue);
+  },
+  async due(queue, now, limit) {
+    const wanted = { ...unleased(queue, now), dueAt: queued({ $lte: now }) };
     return (await attempt(() => tasks.find(wanted, { ...IN_ONE_ANSWER, sort: { dueAt: 1 }, limit }).toArray())).map(
       taskOf,
     );
   },
-  async overdue(kind, now, limit) {
-    const wanted = { ...unleased(kind, now), overdueAt: queued({ $lte: now }) };
+  async overdue(queue, now, limit) {
+    const wanted = { ...unleased(queue, now), overdueAt: queued({ $lte: now }) };
     return (await attempt(() => tasks.find(wanted, { ...IN_ONE_ANSWER, sort: { overdueAt: 1 }, limit }).toArray())).map(
       taskOf,
     );
