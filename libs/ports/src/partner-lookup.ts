@@ -23,7 +23,13 @@ export type PartnerCall = {
 
 /** What a partner did, out of a closed set (rules.md section 4). `detail` is for the tenant; it quotes nothing of a body. */
 export type PartnerAnswer =
-  | { readonly kind: 'answered'; readonly status: number; readonly items: readonly Json[] }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly items: readonly Json[];
+      /** Items that could not be read, by their place, and why: null stands there. Left out: none. */
+      readonly unread?: ReadonlyMap<number, string>;
+    }
   /** Success, and a body that is no array of JSON, or too large, too deep, or of too many values. */
   | { readonly kind: 'invalid'; readonly status: number | null; readonly detail: string }
   /** A redirect, a status of 4xx other than those below, or an address that may not be connected to. */

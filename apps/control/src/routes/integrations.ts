@@ -111,7 +111,7 @@ async function checkPartner(
   for (const again of seconds) {
     steps.push({ step: 'call with the second key', ok: again.kind === 'answered', detail: answerWords(again) });
   }
-  if (answer.kind === 'answered') steps.push(...answerSteps(answer.items, userIds, integration));
+  if (answer.kind === 'answered') steps.push(...answerSteps(answer, userIds, integration));
   return steps;
 }
 
@@ -157,11 +157,11 @@ function schemeStep(scheme: string, other: string, answer: PartnerAnswer, otherA
 
 /** What a rule would find in the answer; no address is shown. */
 function answerSteps(
-  items: Parameters<typeof attribute>[0],
+  { items, unread }: Extract<PartnerAnswer, { kind: 'answered' }>,
   userIds: readonly string[],
   integration: LookupIntegration,
 ): Check[] {
-  const attributed = attribute(items, [userIds], attributionOf(integration));
+  const attributed = attribute(items, [userIds], attributionOf(integration), unread);
   const [own] = attributed.ok ? attributed.value : [];
   if (!own) return [];
   const madeUp = userIds.length === 1 && userIds[0] === MADE_UP;

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { countJsonValues, JSON_VALUE_BYTES, MAX_ANSWER_VALUES, readJson, type JsonFaultCode } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { OutboundAnswer, PartnerAnswer, PartnerCall } from '@carillon/ports';
+import { readItemsApart } from './items.ts';
 
 /** As deep as an event may be. */
 const LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
@@ -25,6 +27,8 @@ export function readAnswer(
   return { kind: 'refused', status, detail: `the partner answered ${status}${redirect}` };
 }
 
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
 const WORDS: Readonly<Record<JsonFaultCode, string>> = {
   invalid_json: 'is not valid JSON',
   not_an_object: 'is not an array',
@@ -38,7 +42,7 @@ const WORDS: Readonly<Record<JsonFaultCode, string>> = {
 function readItems(
   status: number,
   contentType: string | undefined,
-  body: Uint8Array,
+  received: Uint8Array,
   room: NonNullable<PartnerCall['room']>,
 ): PartnerAnswer {
   const invalid = (detail: string): PartnerAnswer => ({ kind: 'invalid', status, detail });
@@ -46,6 +50,17 @@ function readItems(
   // Left out it may still be JSON; another type is the error page of whatever stands in front.
   if (type !== '' && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) {
     return invalid(`the answer says that it is ${type.slice(0, 60)}, not application/json`);
+  }
+  // Some frameworks write a byte order mark before their JSON. It says nothing (RFC 8259, section 8.1).
+  const body = BYTE_ORDER_MARK.every((byte, at) => byte === received[at])
+    ? received.subarray(BYTE_ORDER_MARK.length)
+    : received;
+  if (!isUtf8(body)) {
+    const charset = /charset\s*=\s*"?([\w.-]{1,40})/i.exec(contentType ?? '')?.[1];
+    const said = charset === undefined ? '' : `; its content type says ${charset.toLowerCase()}`;
+    return invalid(
+      `the answer is not UTF-8${said}. JSON is UTF-8: where the text is Latin-1 (ISO 8859-1), encode it anew`,
+    );
   }
   // Before it is read: a megabyte of tiny values would hold up everything else in the process.
   const values = countJsonValues(body);
@@ -56,6 +71,11 @@ function readItems(
   }
   const read = readJson(body, LIMITS);
   if (!read.ok) {
+    const apart = readItemsApart(body, read.error, LIMITS);
+    if (apart !== null) {
+      const unread = new Map([...apart.unread].map(([index, fault]) => [index, `it ${WORDS[fault]}`]));
+      return { kind: 'answered', status, items: apart.items, unread };
+    }
     const { code, line, column } = read.error;
     return invalid(`the answer ${WORDS[code]} (line ${line}, column ${column})`);
   }

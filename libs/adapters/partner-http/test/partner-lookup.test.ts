@@ -96,6 +96,8 @@ describe('an answer', () => {
     ['too many fields', answering(`[{}${',{"a":1}'.repeat(12_500)}]`), 'invalid', /more than 25000 fields and items/],
     ['too many items', answering(`[[]${',[]'.repeat(12_500)}]`), 'invalid', /more than 25000 fields and items/],
     ['half a character', answering('["\\ud800"]'), 'invalid', /not valid JSON/],
+    ['a byte order mark before it', answering('\ufeff[]'), 'answered', /^$/],
+    ['two byte order marks', answering('\ufeff\ufeff[]'), 'invalid', /not valid JSON/],
     ['204', answering('', {}, 204), 'invalid', /not valid JSON/],
     ['301', answering('', { location: '/' }, 301), 'refused', /redirects are not followed/],
     ['409', answering('', {}, 409), 'refused', /409/],
@@ -107,6 +109,35 @@ describe('an answer', () => {
     const answer = await ask();
     expect(answer.kind).toBe(kind);
     expect('detail' in answer ? answer.detail : '').toMatch(detail);
+  });
+
+  it('in Latin-1 is told so, with what its content type says', async () => {
+    const latin = Buffer.from('[{"to":{"email":"a@example.com"},"variables":{"name":"Müller"}}]', 'latin1');
+    const send = (headers: Record<string, string>): PartnerScript => {
+      return (_request, response) => void response.writeHead(200, headers).end(latin);
+    };
+    partner.follow(send({}));
+    const words = 'JSON is UTF-8: where the text is Latin-1 (ISO 8859-1), encode it anew';
+    expect(await ask()).toMatchObject({ kind: 'invalid', detail: `the answer is not UTF-8. ${words}` });
+    partner.follow(send({ 'content-type': 'application/json; charset="ISO-8859-1"' }));
+    const detail = `the answer is not UTF-8; its content type says iso-8859-1. ${words}`;
+    expect(await ask()).toMatchObject({ kind: 'invalid', detail });
+  });
+
+  it.each([
+    ['__proto__', '{"to":{},"__proto__":{}}', 'it has a field named __proto__ or constructor'],
+    ['a field twice, behind brackets in texts', '{"a":"]},{[\\\"","to":{},"to":{}}', 'it names a field twice'],
+    ['a number beyond 64 bits', '{"to":{},"n":[1,[9223372036854775808]]}', 'it holds a number beyond 64 bits'],
+  ])('one item with %s falls out, and the others count', async (_, item, detail) => {
+    const fine = '{"to":{"email":"a@example.com"},"variables":{"n":9007199254740993}}';
+    partner.follow(answering(` [ ${fine} , ${item} ,${fine}]`));
+    const read = { to: { email: 'a@example.com' }, variables: { n: 9007199254740993n } };
+    expect(await ask()).toEqual({
+      kind: 'answered',
+      status: 200,
+      items: [read, null, read],
+      unread: new Map([[1, detail]]),
+    });
   });
 
   it('counts for what it takes in memory, not for its bytes alone; where there is no room nothing was asked', async () => {

@@ -10,6 +10,9 @@ export type Attribution =
   | { readonly kind: 'in_order' }
   | { readonly kind: 'none' };
 
+/** Items of an answer that could not be read, by their place, and why. */
+type Unread = ReadonlyMap<number, string>;
+
 /** What an answer holds for one trigger. */
 export type OwnAnswer = Pick<Lookup, 'items' | 'problems' | 'problemCounts'>;
 
@@ -25,24 +28,26 @@ export const idsOf = (asked: readonly (readonly string[])[]): readonly string[] 
 /**
  * Gives each of the triggers that shared a call its own items. `asked` are the ids of each. The error is a sentence: some
  * item cannot be attributed, so the triggers have to ask one by one; that never happens to a trigger on its own.
+ * Items of `unread` stand for what could not be read: they are invalid, and spoil none of the others.
  */
 export function attribute(
   items: readonly Json[],
   asked: readonly (readonly string[])[],
   attribution: Attribution,
+  unread: Unread = new Map(),
 ): Result<readonly OwnAnswer[], string> {
   const ids = idsOf(asked);
   const alone = asked.length === 1;
-  const named = nameItems(items, ids, attribution);
-  if (!named.ok) return alone ? ok([standAlone(items, ids, [named.error])]) : err(named.error.detail);
+  const named = nameItems(items, ids, attribution, unread);
+  if (!named.ok) return alone ? ok([standAlone(items, ids, [named.error], unread)]) : err(named.error.detail);
   if (named.value === null) {
-    if (alone) return ok([standAlone(items, ids, [])]);
+    if (alone) return ok([standAlone(items, ids, [], unread)]);
     return err('the integration does not say which item is about whom');
   }
   const nameless = named.value.findIndex((userId) => userId === null);
   if (!alone && nameless >= 0) return err(`item ${nameless} does not say whom it is about`);
   const sorted = sortItems(named.value, new Set(ids));
-  return ok(asked.map((own) => ownAnswer(items, sorted, own)));
+  return ok(asked.map((own) => ownAnswer(items, sorted, own, unread)));
 }
 
 /** Whom each item is about. `undefined` marks an item that says that there is nobody. Null: items stand on their own. */
@@ -50,12 +55,14 @@ function nameItems(
   items: readonly Json[],
   ids: readonly string[],
   attribution: Attribution,
+  unread: Unread,
 ): Result<readonly (string | null | undefined)[] | null, LookupProblem> {
   switch (attribution.kind) {
     case 'none':
       return ok(null);
     case 'in_order':
-      if (items.length === ids.length) return ok(items.map((item, index) => (item === null ? undefined : ids[index])));
+      if (items.length === ids.length)
+        return ok(items.map((item, index) => (item === null && !unread.has(index) ? undefined : ids[index])));
       return err({
         kind: 'not_in_order',
         index: null,
@@ -76,7 +83,7 @@ function valueAt(item: Json, path: readonly string[]): Json {
 }
 
 /** Collects items and problems, both bounded: a hostile answer can be wrong a hundred thousand times. */
-function collector() {
+function collector(unread: Unread) {
   const items: LookupItem[] = [];
   const problems: LookupProblem[] = [];
   const problemCounts: Partial<Record<LookupProblem['kind'], number>> = {};
@@ -93,7 +100,7 @@ function collector() {
     take(item: Json, index: number, userId: string | null): void {
       if (items.length >= MAX_RECIPIENTS)
         return problem({ kind: 'too_many', index, userId, detail: `beyond the ${MAX_RECIPIENTS} of one trigger` });
-      const read = readItem(item);
+      const read = unread.has(index) ? err(unread.get(index) ?? '') : readItem(item);
       if (!read.ok) return problem({ kind: 'invalid', index, userId, detail: read.error });
       for (const detail of read.value.faults) problem({ kind: 'invalid_address', index, userId, detail });
       items.push({ userId, to: read.value.to, variables: read.value.variables });
@@ -103,8 +110,13 @@ function collector() {
 }
 
 /** Items of a trigger that asked for itself: each is a recipient. One id asked: that is whom they are about. */
-function standAlone(items: readonly Json[], ids: readonly string[], found: readonly LookupProblem[]): OwnAnswer {
-  const own = collector();
+function standAlone(
+  items: readonly Json[],
+  ids: readonly string[],
+  found: readonly LookupProblem[],
+  unread: Unread,
+): OwnAnswer {
+  const own = collector(unread);
   for (const one of found) own.problem(one);
   const [only = null] = ids.length === 1 ? ids : [];
   for (const [index, item] of items.entries()) own.take(item, index, only);
@@ -144,9 +156,9 @@ function sortItems(names: readonly (string | null | undefined)[], asked: Readonl
   return { known, extra, nameless, nameOf: (index) => names[index] ?? null };
 }
 
-function ownAnswer(items: readonly Json[], sorted: SortedItems, own: readonly string[]): OwnAnswer {
+function ownAnswer(items: readonly Json[], sorted: SortedItems, own: readonly string[], unread: Unread): OwnAnswer {
   const { extra, nameless, nameOf } = sorted;
-  const collected = collector();
+  const collected = collector(unread);
   const mine = new Map([...new Set(own)].map((userId) => [userId, sorted.known.get(userId)]));
   const found = [...mine.values()].filter((places) => places !== undefined);
   const told = [...found, extra, nameless].flatMap(({ first }) => first).toSorted((a, b) => a - b);
@@ -154,7 +166,12 @@ function ownAnswer(items: readonly Json[], sorted: SortedItems, own: readonly st
     const userId = nameOf(index);
     const places = userId === null ? undefined : mine.get(userId);
     if (userId === null)
-      collected.problem({ kind: 'invalid', index, userId, detail: 'it does not say whom it is about' });
+      collected.problem({
+        kind: 'invalid',
+        index,
+        userId,
+        detail: unread.get(index) ?? 'it does not say whom it is about',
+      });
     else if (!places) collected.problem({ kind: 'extra', index, userId, detail: 'nobody asked about this id' });
     else if (places.first[0] === index) collected.take(items[index] ?? null, index, userId);
     else collected.problem({ kind: 'duplicate', index, userId, detail: 'the first one counts' });

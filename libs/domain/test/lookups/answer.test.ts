@@ -102,6 +102,20 @@ describe('an item of the wrong shape', () => {
   });
 });
 
+it.each([
+  ['each about its own', NONE, 2],
+  ['in order', IN_ORDER, 2],
+  ['by a match', MATCH, 2],
+] as const)('an item that could not be read is invalid, %s, and spoils none beside it', (_, how, found) => {
+  const unread = new Map([[1, 'it names a field twice']]);
+  const answer = attribute([person('a'), null, person('c')], [['a', 'b', 'c']], how, unread);
+  if (!answer.ok) throw new Error(answer.error);
+  expect(answer.value[0]?.items).toHaveLength(found);
+  expect(answer.value[0]?.problems).toContainEqual(
+    expect.objectContaining({ kind: 'invalid', index: 1, detail: 'it names a field twice' }),
+  );
+});
+
 it('an answer of a hundred thousand items is bounded: 500 people, 50 problems in words, all of them counted', () => {
   const items = Array.from({ length: 100_000 }, (_, at) => (at < 600 ? person(at) : 'no'));
   const answer = attribute(items, [['a']], NONE);

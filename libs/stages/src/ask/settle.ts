@@ -65,7 +65,7 @@ function settleAnswer(
 ): Promise<readonly AskTask[]> {
   const { callId, startedAt, endedAt } = call;
   const asked = shared.map(({ asking }) => asking.trigger?.userIds ?? []);
-  const attributed = attribute(answer.items, asked, attributionOf(integration));
+  const attributed = attribute(answer.items, asked, attributionOf(integration), answer.unread);
   const detail = attributed.ok ? `${answer.items.length} items` : `${attributed.error}; asking one by one`;
   const evidence = evidenceOf(call, 'answered', answer.status, detail, shared.length);
   const ownOf = (task: AskTask): OwnAnswer | undefined =>
