@@ -1,4 +1,4 @@
-import type { CarillonError } from '@carillon/kernel';
+import { CarillonError, isCarillonError, type ErrorCode } from '@carillon/kernel';
 import { createHealth } from '../process/health.ts';
 import { leaveEndpoints, ownerToken } from '../process/owner.ts';
 import {
@@ -41,8 +41,22 @@ export async function startRole(
     return { role, place: foundation.backend.place, ...started, close: () => closing.close() };
   } catch (error) {
     await closing.close().catch((late: unknown) => process.emitWarning(String(late)));
-    throw error;
+    throw endsWhereAway(error);
   }
+}
+
+const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable']);
+
+/**
+ * A role that runs waits for what is away; one that starts does not, since it would wait as well for an address that is wrong. It says
+ * who has to start it again.
+ */
+function endsWhereAway(error: unknown): unknown {
+  if (!isCarillonError(error) || !AWAY.has(error.code)) return error;
+  const detail =
+    `${error.detail}. A role that starts waits for nobody: it ends with exit code 1, and what runs it has to start it again ` +
+    '(restart: unless-stopped in Compose, Restart=always in systemd, a Deployment in Kubernetes)';
+  return new CarillonError(error.code, detail, error.facts, { cause: error });
 }
 
 async function startOne(
