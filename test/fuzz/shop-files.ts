@@ -9,7 +9,8 @@ export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json'): Files => 
   ...shopFiles(),
   'workspaces/shop/streams/timed.yaml':
     'time: event.updated_at\nrate: { per_second: 1000 }\nsecurity: { api_keys: [backend] }\n',
-  'workspaces/shop/streams/app.yaml': 'security: { jwt_provider: auth, claims: { sub: event.user_id } }\n',
+  'workspaces/shop/streams/app.yaml':
+    'security: { jwt_provider: auth, claims: { sub: event.user_id } }\nrate_per_credential: { per_second: 100000 }\n',
   'workspaces/shop/jwt-providers/auth.yaml': `jwks_url: ${jwksUrl}\nissuer: https://issuer.example\naudience: shop\n`,
   'workspaces/shop/integrations/crm.yaml':
     'kind: lookup\nurl: http://127.0.0.1:9/recipients\nauthorization: { key: { secret: CRM_KEY } }\nmatch: variables.user_id\n',

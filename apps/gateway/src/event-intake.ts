@@ -71,7 +71,7 @@ export function serveEventIntake(
   function enter(request: EventRequest, admission: Admission): void {
     const now = clock.now();
     if (admission.keyId !== null) keyUses.note(admission.keyId, now);
-    rates.take(admission.stream, now);
+    rates.take(admission.stream, admission.principal, now);
     admissions.set(request, admission);
   }
 

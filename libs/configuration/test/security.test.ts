@@ -1,12 +1,17 @@
 import { formatFault } from '@carillon/configuration';
 import { describe, expect, test } from 'vitest';
-import { read } from './support/folder.ts';
+import { notificationWith, read } from './support/folder.ts';
 
 const STREAM = 'workspaces/shop/streams/orders.yaml';
 const PROVIDER = 'workspaces/shop/jwt-providers/auth.yaml';
 const WHOLE = 'jwks_url: https://auth.example.com/jwks\naudience: shop\n';
+/** Whom the rule tells is not the event's to say. */
+const TO_US = notificationWith(
+  '      to: { email: event.customer.email }',
+  '      to: { email: "\'ops@example.com\'" }',
+);
 const secured = (security: string, provider: string | null = WHOLE) =>
-  read({ [STREAM]: `security: ${security}\n`, [PROVIDER]: provider });
+  read({ [STREAM]: `security: ${security}\n`, [PROVIDER]: provider, ...TO_US });
 const sentences = (reading: ReturnType<typeof read>): readonly string[] => reading.faults.map(formatFault);
 
 describe('security: { jwt_provider: … }', () => {

@@ -57,4 +57,9 @@ export const ruleShape = keys({
     example: 'event.status == "paid" && event.total > 100',
   }),
   recipients: said(recipients, { description: 'Who is told.' }),
+  open_recipients: said(z.boolean().exactOptional(), {
+    description:
+      'true: holders of tokens choose who is told, so each of them can send to any address. Needed on a stream with `jwt_provider` where `to` or `for_each` reads a field that no claim binds.',
+    default: false,
+  }),
 });

@@ -1,8 +1,21 @@
 import { z } from 'zod';
 import { security } from './security-shapes.ts';
 import { expression, keys, said } from './shape-parts.ts';
+import { DEFAULTS } from './values.ts';
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
+const rate = keys({
+  per_second: said(z.number().positive({ error: 'a number above 0' }), {
+    description: 'Events per second.',
+    example: 100,
+  }),
+  burst: said(z.int().positive({ error: 'a whole number above 0' }).exactOptional(), {
+    description: 'Events that may come at once; left out, as many as `per_second`.',
+    example: 200,
+  }),
+});
+const { rate_per_credential: TOKEN_RATE } = DEFAULTS.token_stream;
+
 /** What shared streams and those of rules may set alike. */
 export const streamSettings = {
   cors_origins: said(z.array(origin).exactOptional(), {
@@ -10,19 +23,14 @@ export const streamSettings = {
     default: [],
     example: ['https://app.example.com'],
   }),
-  rate: said(
-    keys({
-      per_second: said(z.number().positive({ error: 'a number above 0' }), {
-        description: 'Events per second.',
-        example: 100,
-      }),
-      burst: said(z.int().positive({ error: 'a whole number above 0' }).exactOptional(), {
-        description: 'Events that may come at once; left out, as many as `per_second`.',
-        example: 200,
-      }),
-    }).exactOptional(),
-    { description: 'Limit of events; what is over it is answered with 429. No limit unless set.' },
-  ),
+  rate: said(rate.exactOptional(), {
+    description: 'Limit of events; what is over it is answered with 429. No limit unless set.',
+  }),
+  rate_per_credential: said(rate.exactOptional(), {
+    description:
+      'The same for each API key, or for each user of a JWT provider (`sub`). Where tokens may send, there is always one.',
+    otherwise: `with \`jwt_provider\` ${TOKEN_RATE.per_second} per second and ${TOKEN_RATE.burst} at once, else none`,
+  }),
 };
 
 export const streamShape = keys({

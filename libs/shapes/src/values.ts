@@ -30,6 +30,7 @@ export const DEFAULTS = {
     in_doubt: 'hold',
   },
   rule: { enabled: true },
+  token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },
   cohort: { first_sync: 'silent' },
   lookup: { timeouts: { connect: '3s', total: '10s' } },
   webhook: { first_sync_lasts: '1h' },

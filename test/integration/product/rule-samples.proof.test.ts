@@ -46,6 +46,7 @@ recipients: { from: event, to: { email: event.email }, unique_id: event_id }`,
   'workspaces/shop/jwt-providers/auth.yaml': `jwks_url: ${jwksUrl}\nissuer: ${issuer}\naudience: ${AUDIENCE}\n`,
   'workspaces/shop/notifications/clicked.yaml': notification(
     `stream: clicks
+open_recipients: true
 when: event.button == "buy"
 recipients: { from: event, to: { email: event.email }, unique_id: event_id }`,
   ).replace('security: { api_keys: [backend] }\n', ''),

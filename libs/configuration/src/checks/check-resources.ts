@@ -5,6 +5,7 @@ import { checkExpressions } from './expressions.ts';
 import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
 import { checkIdentities } from './identities.ts';
 import { checkIntegration } from './integrations.ts';
+import { checkOpenRecipients } from './open-recipients.ts';
 import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
 import type { Check, CheckContext, Surroundings } from './surroundings.ts';
@@ -16,6 +17,7 @@ const CHECKS: readonly Check[] = [
   checkTemplate,
   checkAccounts,
   checkReferences,
+  checkOpenRecipients,
   checkIntegration,
   checkJwtProvider,
 ];
@@ -42,6 +44,11 @@ export function checkResources(
         .filter((item) => isKind(item, 'integration'))
         .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
       findResource(context.current, 'integration', workspace, name)?.body,
+    stream: (workspace, name) =>
+      resources
+        .filter((item) => isKind(item, 'stream'))
+        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
+      findResource(context.current, 'stream', workspace, name)?.body,
   };
   for (const resource of resources) {
     const report = reportOn(resource.ref, faults, warnings);

@@ -6,6 +6,7 @@ import type {
   ExpressionPlace,
   IntegrationBody,
   ResourceKind,
+  StreamBody,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import type { WantedResource } from '../resource.ts';
@@ -37,6 +38,8 @@ export type Surroundings = CheckContext & {
   names(kind: ResourceKind, workspace: string): readonly string[];
   /** What an integration will be, else is. */
   integration(workspace: string, name: string): IntegrationBody | undefined;
+  /** What a shared stream will be, else is. */
+  stream(workspace: string, name: string): StreamBody | undefined;
 };
 
 /** Looks at one resource and reports what is wrong with it, by path. */

@@ -75,7 +75,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
 
 function faultsOfExpressions(resource: WantedResource, context: CheckContext): readonly Fault[] {
   const faults: Fault[] = [];
-  const around = { ...context, names: () => [], integration: () => undefined };
+  const around = { ...context, names: () => [], integration: () => undefined, stream: () => undefined };
   checkExpressions(resource, around, reportOn(resource.ref, faults, []));
   return faults;
 }

@@ -201,13 +201,15 @@ const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitr
       id: id('rul_'),
       enabled: fc.boolean(),
       when: expression,
+      // Streams may be for token holders, and addresses are of any field.
+      open_recipients: fc.constant(true),
       recipients:
         integrations.length > 0
           ? fc.oneof(eventRecipients, lookupRecipients(integrations, expression))
           : eventRecipients,
       ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
     },
-    { requiredKeys: ['when', 'recipients'] },
+    { requiredKeys: ['when', 'open_recipients', 'recipients'] },
   ) as Arbitrary<RuleBody>;
 
 const notification = (around: Around): Arbitrary<NotificationBody> =>

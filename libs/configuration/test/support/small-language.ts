@@ -17,7 +17,13 @@ export const smallLanguage: ExpressionCheck = {
     }));
     const expression: Expression = {
       source,
-      fields: [],
+      fields: [...source.matchAll(/\bevent((?:\.\w+)*)/g)].map(([, path = '']) => ({
+        root: 'event',
+        path: path.slice(1),
+        steps: [],
+        type: null,
+        dynamic: false,
+      })),
       largeSteps: /\bmatches\b/.test(source) ? 3_000 : 1,
       usesItem: /\bitem\b/.test(source),
       evaluate: () => ({ ok: false, error: 'not evaluated here' }),

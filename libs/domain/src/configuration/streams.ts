@@ -14,6 +14,13 @@ export type EventStream = StreamSettings & {
   readonly security: Security;
 };
 
+/**
+ * What one credential may send on a stream. Holders of tokens are many and seldom ours, so none of them is without a
+ * limit.
+ */
+export const credentialRate = ({ rate_per_credential: set, security }: EventStream): EventStream['rate'] =>
+  set ?? (security.jwt_provider === undefined ? undefined : DEFAULTS.token_stream.rate_per_credential);
+
 /** A rule with what it needs from around it. */
 export type PlacedRule = {
   readonly workspace: string;
@@ -105,7 +112,7 @@ function buildTable(configuration: Configuration): StreamTable {
 }
 
 function ownStream(notification: Resource<'notification'>, path: string): EventStream {
-  const { security, cors_origins, rate } = notification.body;
+  const { security, cors_origins, rate, rate_per_credential } = notification.body;
   return {
     path,
     workspace: notification.ref.workspace,
@@ -114,6 +121,7 @@ function ownStream(notification: Resource<'notification'>, path: string): EventS
     security: security ?? {},
     ...(cors_origins && { cors_origins }),
     ...(rate && { rate }),
+    ...(rate_per_credential && { rate_per_credential }),
   };
 }
 
