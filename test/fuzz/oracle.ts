@@ -34,7 +34,9 @@ const FAMILIES: readonly Family[] = [
     lasting: new Set(['keys_unavailable']),
   },
   { path: /^\/cohorts\//, statuses: new Set([...ANY, 200, 202, 401, 415]), lasting: new Set(['secret_missing']) },
-  { path: /^\/(?:livez|readyz|metrics)$/, statuses: new Set([...ANY, 200]) },
+  { path: /^\/(?:livez|readyz)$/, statuses: new Set([...ANY, 200]) },
+  // Not for strangers: one is whoever does not call the port by its own name.
+  { path: /^\/metrics$/, statuses: new Set([...ANY, 200, 401]) },
   { path: /^\/v1\/session$/, statuses: new Set([...ANY, 200, 401, 403, 415]) },
   {
     path: /^\/v1(?:\/|$)/,

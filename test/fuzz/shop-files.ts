@@ -16,7 +16,8 @@ export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json'): Files => 
     'kind: lookup\nurl: http://127.0.0.1:9/recipients\nauthorization: { key: { secret: CRM_KEY } }\nmatch: variables.user_id\n',
   'workspaces/shop/integrations/mixpanel.yaml': 'kind: mixpanel\nauthorization: { key: { secret: COHORT_KEY } }\n',
   'workspaces/shop/integrations/amplitude.yaml': 'kind: amplitude\nauthorization: { key: { secret: COHORT_KEY } }\n',
-  'workspaces/shop/integrations/segment.yaml': 'kind: segment\nauthorization: { key: { secret: COHORT_KEY } }\n',
+  'workspaces/shop/integrations/segment.yaml':
+    'kind: segment\nbatches: true\nauthorization: { key: { secret: COHORT_KEY } }\n',
   'workspaces/shop/integrations/feed.yaml': 'kind: generic\nauthorization: { key: { secret: COHORT_KEY } }\n',
   'workspaces/shop/notifications/watchers.yaml': `category: orders
 channels:

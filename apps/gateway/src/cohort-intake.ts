@@ -5,6 +5,8 @@ import {
   proofOf,
   readCohortBody,
   readCohortWebhook,
+  segmentPassedOver,
+  segmentTimeFault,
   type CohortAnswer,
 } from '@carillon/contracts';
 import {
@@ -12,6 +14,7 @@ import {
   firstSyncOf,
   userIdField,
   type CohortChange,
+  takesBatches,
   type WebhookIntegration,
 } from '@carillon/domain';
 import {
@@ -41,6 +44,8 @@ type CohortRequest = FastifyRequest<{ Params: { workspace: string; integration: 
 
 const UNPROVABLE =
   'Carillon cannot tell now whether this request is genuine. Send it again; its log says what is missing.';
+const NO_BATCHES =
+  'Segment signs the first call of a list alone. Switch batching off in the destination, or set batches: true in the integration.';
 const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is said twice counts once.';
 
 /**
@@ -133,10 +138,25 @@ export function serveCohortIntake(
     const { kind } = integration;
     const json = readCohortBody(bytes);
     if (!json.ok) throw json.error;
+    if (integration.kind === 'segment') checkCalls(request, takesBatches(integration), json.value);
     echoes.set(request, cohortEcho(kind, json.value));
     const changes = readCohortWebhook(kind, json.value, userIdField(integration));
     if (!changes.ok) throw changes.error;
     return changes.value;
+  }
+
+  /** What Segment's signature leaves open: whether there are other calls behind the signed one, and whether it is an old one. */
+  function checkCalls(request: CohortRequest, batches: boolean, json: Json): void {
+    if (Array.isArray(json) && !batches) throw new CarillonError('invalid_request', NO_BATCHES);
+    const fault = segmentTimeFault(json, clock.now());
+    if (fault) throw fault;
+    const passedOver = segmentPassedOver(json);
+    if (passedOver === 0) return;
+    telemetry?.callsPassedOver(nameOf(request), passedOver);
+    alert(
+      nameOf(request),
+      'calls that are about no audience were passed over: let Segment send it those of audiences alone',
+    );
   }
 
   async function authenticate(

@@ -54,6 +54,8 @@ export type GatewayTelemetry = {
   partnerAlert(partner: string, detail: string): void;
   /** Members of a cohort came without a usable user id; `integration` with its workspace. */
   membersSkipped(integration: string, count: number): void;
+  /** Calls of a platform that are about no audience; `integration` with its workspace. */
+  callsPassedOver(integration: string, count: number): void;
 };
 
 export type GatewayPorts = Pick<HealthSources, 'checks'> & {

@@ -159,8 +159,12 @@ describe('Segment', () => {
   it('signs of a batch the first call alone', async () => {
     const [first, second] = [segmentTrack(true, 'u1'), segmentTrack(false, 'u2')].map((call) => JSON.stringify(call));
     const batch = `[${first},${second}]`;
-    expect((await send('segment', batch, signed(first ?? ''))).status).toBe(200);
-    expect((await send('segment', batch, signed(batch))).status).toBe(401);
+    const refused = await send('segment', batch, signed(first ?? ''));
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(refused.body['detail']).toContain('batches: true');
+    expect(await appended()).toEqual([]);
+    expect((await send('batches', batch, signed(first ?? ''))).status).toBe(200);
+    expect((await send('batches', batch, signed(batch))).status).toBe(401);
     const messages = await appended();
     expect(messages).toMatchObject([
       { action: 'add', userIds: ['u1'] },
@@ -177,10 +181,44 @@ describe('Segment', () => {
     expect(ground.alerts).toEqual(['shop/segment skipped 1']);
   });
 
-  it('may send what is about no audience', async () => {
-    const text = '{"type":"page","userId":"u1"}';
-    expect((await send('segment', text, signed(text))).status).toBe(200);
+  it('may send what is about no audience: it is passed over, counted, and told once', async () => {
+    ground.alerts.length = 0;
+    for (const text of ['{"type":"page","userId":"u1"}', '{"type":"identify","userId":"u1","traits":{"plan":"pro"}}']) {
+      expect((await send('segment', text, signed(text))).status).toBe(200);
+    }
     expect(await appended()).toEqual([]);
+    expect(ground.alerts.filter((one) => one === 'shop/segment passed over 1')).toHaveLength(2);
+    expect(ground.alerts.filter((one) => one.includes('about no audience'))).toHaveLength(1);
+  });
+
+  const HOUR = 3_600_000;
+  const at = (span: number): string => new Date(Date.now() + span).toISOString();
+  it.each([
+    ['a call of 25 hours ago', () => ({ timestamp: at(-25 * HOUR) }), 'older than 24 hours'],
+    [
+      'one whose newest time is that old',
+      () => ({ timestamp: at(-90 * HOUR), sentAt: at(-25 * HOUR) }),
+      'older than 24 hours',
+    ],
+    ['one more than a day ahead', () => ({ timestamp: at(25 * HOUR) }), 'more than a day ahead'],
+  ])('is not taken at its word by a signature alone: %s', async (_what, times, why) => {
+    const text = JSON.stringify(segmentTrack(true, 'u1', times()));
+    const answer = await send('segment', text, signed(text));
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', pointer: '/timestamp' } });
+    expect(answer.body['detail']).toContain(why);
+    expect(await appended()).toEqual([]);
+    // A stranger is told nothing of it.
+    expect((await send('segment', text, signed(text, 'wrong'))).status).toBe(401);
+  });
+
+  it.each([
+    ['of an hour ago', () => ({ timestamp: at(-HOUR) })],
+    ['computed long ago and sent now', () => ({ timestamp: at(-90 * HOUR), sentAt: at(0) })],
+    ['that says no time', () => ({})],
+    ['a little ahead', () => ({ timestamp: at(HOUR) })],
+  ])('is taken with a call %s', async (_what, times) => {
+    const text = JSON.stringify(segmentTrack(true, 'u1', times()));
+    expect((await send('segment', text, signed(text))).status).toBe(200);
   });
 });
 

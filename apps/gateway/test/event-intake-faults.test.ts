@@ -20,6 +20,7 @@ const logThat = (append: Append): Partial<GatewayPorts> => ({ log: { partitions:
 const SILENT_TELEMETRY: GatewayTelemetry = {
   partnerAlert: () => undefined,
   membersSkipped: () => undefined,
+  callsPassedOver: () => undefined,
   startRequest: () => ({ traceparent: null, end: () => undefined }),
   accepted: () => undefined,
   appended: () => undefined,
@@ -321,6 +322,7 @@ test('telemetry continues the trace and counts; what it started ends', async () 
       telemetry: {
         partnerAlert: () => undefined,
         membersSkipped: () => undefined,
+        callsPassedOver: () => undefined,
         startRequest: (given) => {
           seen.push(`start ${given}`);
           return { traceparent: mine, end: (status) => void seen.push(`end ${status}`) };

@@ -50,6 +50,7 @@ async function start(
     trouble: () => undefined,
     partnerAlert: () => undefined,
     membersSkipped: () => undefined,
+    callsPassedOver: () => undefined,
   };
   return { gateway: await ground.start(config, { telemetry, ...ports }), refusals };
 }

@@ -51,6 +51,7 @@ const INTEGRATIONS: readonly ResourceChange[] = [
   integration('by-email', { kind: 'mixpanel', authorization, user_id: 'email' }),
   integration('amplitude', { kind: 'amplitude', authorization }),
   integration('segment', { kind: 'segment', authorization, first_sync_lasts: '2h' }),
+  integration('batches', { kind: 'segment', authorization, batches: true }),
   integration('generic', { kind: 'generic', authorization }),
   integration('unset', { kind: 'mixpanel', authorization: { key: { secret: 'UNSET' } } }),
   integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'FIRST' } } }),
@@ -122,6 +123,7 @@ export async function prepareGround(): Promise<Ground> {
             trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
             partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
             membersSkipped: (name, count) => void alerts.push(`${name} skipped ${count}`),
+            callsPassedOver: (name, count) => void alerts.push(`${name} passed over ${count}`),
           },
           configuration: {
             current: () => configuration.current,

@@ -77,6 +77,7 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
   const telemetry = {
     partnerAlert: () => undefined,
     membersSkipped: () => undefined,
+    callsPassedOver: () => undefined,
     startRequest: () => ({ traceparent: null, end: () => undefined }),
     accepted: () => undefined,
     appended: () => undefined,

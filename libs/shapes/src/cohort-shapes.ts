@@ -48,6 +48,11 @@ const segment = keys({
   authorization: authorization('Reference to the shared secret that it signs its requests with (`X-Signature`).'),
   user_id: userId('userId'),
   first_sync_lasts: firstSyncLasts,
+  batches: said(z.boolean().exactOptional(), {
+    description:
+      'Take lists of calls. Segment signs the first one of a list alone: whoever has seen a signed call can add others to it.',
+    default: DEFAULTS.segment.batches,
+  }),
 });
 const generic = keys({
   kind: platform('generic', 'Any other sender, in the form that [Connect a cohort](cohorts.md) shows.'),

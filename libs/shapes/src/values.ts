@@ -34,6 +34,7 @@ export const DEFAULTS = {
   cohort: { first_sync: 'silent' },
   lookup: { timeouts: { connect: '3s', total: '10s' } },
   webhook: { first_sync_lasts: '1h' },
+  segment: { batches: false },
   posthog: { every: '1h' },
   jwt_provider: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'], clock_tolerance: '60s' },
 } as const;

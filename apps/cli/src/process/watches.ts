@@ -212,9 +212,11 @@ const watchPlatforms = ({ metrics }: Telemetry, logger: Logger) => ({
   partnerAlert: (partner: string, detail: string): void =>
     logger.error({ partner, detail }, 'a partner needs attention'),
   membersSkipped: (integration: string, count: number): void => metrics.membersSkipped.with({ integration }).inc(count),
+  callsPassedOver: (integration: string, count: number): void =>
+    metrics.callsPassedOver.with({ integration }).inc(count),
 });
 
-type RequestWatch = Omit<GatewayTelemetry, 'trouble' | 'partnerAlert' | 'membersSkipped'>;
+type RequestWatch = Omit<GatewayTelemetry, 'trouble' | 'partnerAlert' | 'membersSkipped' | 'callsPassedOver'>;
 
 function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
   for (const [code, { status }] of Object.entries(ERRORS))

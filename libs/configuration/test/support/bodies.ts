@@ -99,7 +99,8 @@ const cohortIntegration: Arbitrary<IntegrationBody> = fc
   })
   .map(({ kind, authorization, user_id, lasts }): IntegrationBody => {
     if (kind === 'generic') return { kind, authorization, first_sync_lasts: lasts };
-    if (kind === 'segment' || kind === 'amplitude') return { kind, authorization, user_id, first_sync_lasts: lasts };
+    if (kind === 'segment') return { kind, authorization, user_id, first_sync_lasts: lasts, batches: true };
+    if (kind === 'amplitude') return { kind, authorization, user_id, first_sync_lasts: lasts };
     if (kind !== 'posthog') return { kind, authorization, user_id };
     const url = 'https://eu.posthog.com';
     return { kind, url, project: '12', authorization, cohorts: ['5', '21'], every: '2h', user_id };

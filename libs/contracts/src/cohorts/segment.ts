@@ -1,5 +1,14 @@
 import { identifierOf, MAX_COHORT_USERS, type CohortChange } from '@carillon/domain';
-import { isJsonObject, ok, parseInstant, type Instant, type Json, type JsonObject } from '@carillon/kernel';
+import {
+  CarillonError,
+  isJsonObject,
+  ok,
+  parseInstant,
+  type Duration,
+  type Instant,
+  type Json,
+  type JsonObject,
+} from '@carillon/kernel';
 import { z } from 'zod';
 import { readShape, tooMany, userIdAt, type CohortReading } from './reading.ts';
 
@@ -30,6 +39,52 @@ export function readSegment(json: Json, userId = 'userId'): CohortReading {
   return ok(changes);
 }
 
+/** A signed call is of no use to anybody who comes later with it. */
+const OLDEST: Duration = 86_400_000;
+/** Beyond what a clock may be wrong by: the time of a call decides which of two is the newer one, and this would be so for ever. */
+const MOST_AHEAD: Duration = 86_400_000;
+/** When a call was made, and when it was handed on. */
+const TIMES = ['timestamp', 'sentAt', 'receivedAt'] as const;
+
+/**
+ * What is wrong with the times of a message whose signature is good: somebody may have kept it. A call without a time is taken. As
+ * old as the newest of its times.
+ */
+export function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
+  for (const [at, call] of callsIn(json).entries()) {
+    const times = TIMES.map((name) => timeAt(call, name)).filter((time) => time !== null);
+    const pointer = Array.isArray(json) ? `/${at}/timestamp` : '/timestamp';
+    const time = timeAt(call, 'timestamp');
+    if (time !== null && time > now + MOST_AHEAD) {
+      return new CarillonError('invalid_request', 'The time of the call is more than a day ahead. Set the clock.', {
+        pointer,
+      });
+    }
+    if (times.length > 0 && Math.max(...times) < now - OLDEST) {
+      return new CarillonError(
+        'invalid_request',
+        'The call is older than 24 hours, and its signature no longer proves anything. Send a new one.',
+        { pointer },
+      );
+    }
+  }
+  return null;
+}
+
+/** Calls that are about no audience, and are passed over. */
+export const segmentPassedOver = (json: Json): number =>
+  callsIn(json).filter((call) => wordOf(call, 'userId') === null).length;
+
+function callsIn(json: Json): readonly JsonObject[] {
+  const list: readonly Json[] = Array.isArray(json) ? json : [json];
+  return list.filter((call) => isJsonObject(call));
+}
+
+function timeAt(call: JsonObject, name: string): Instant | null {
+  const text = Object.hasOwn(call, name) ? call[name] : undefined;
+  return typeof text === 'string' ? (parseInstant(text) ?? null) : null;
+}
+
 function wordOf(call: JsonObject, userId: string): Word | null {
   const said = call['type'] === 'identify' ? call['traits'] : call['properties'];
   const personas = objectAt(objectAt(call, 'context'), 'personas');
@@ -39,9 +94,7 @@ function wordOf(call: JsonObject, userId: string): Word | null {
   if (cohort === null) return null;
   const inside = Object.hasOwn(said, cohort) ? said[cohort] : INSIDE.get(call['event']);
   if (typeof inside !== 'boolean') return null;
-  const { timestamp } = call;
-  const time = typeof timestamp === 'string' ? (parseInstant(timestamp) ?? null) : null;
-  return { cohort, inside, user: userIdAt(call, userId), time };
+  return { cohort, inside, user: userIdAt(call, userId), time: timeAt(call, 'timestamp') };
 }
 
 /** The names of events until somebody changes them. */

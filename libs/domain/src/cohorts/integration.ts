@@ -25,5 +25,9 @@ export const firstSyncOf = (integration: WebhookIntegration): Duration =>
     DEFAULTS.webhook.first_sync_lasts,
   );
 
+/** Whether lists of calls are taken, of which Segment signs the first one alone. */
+export const takesBatches = ({ batches }: Extract<WebhookIntegration, { kind: 'segment' }>): boolean =>
+  batches ?? DEFAULTS.segment.batches;
+
 /** How often PostHog is asked for a cohort. */
 export const pollEvery = ({ every }: PostHogIntegration): Duration => writtenDuration(every, DEFAULTS.posthog.every);

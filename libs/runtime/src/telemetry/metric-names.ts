@@ -101,6 +101,12 @@ export const METRICS = {
     help: 'Members of cohorts that came without a usable user id, by integration.',
     labels: ['integration'],
   },
+  callsPassedOver: {
+    name: 'carillon_cohort_calls_passed_over_total',
+    type: 'counter',
+    help: 'Calls of Segment that are about no audience and were passed over, by integration.',
+    labels: ['integration'],
+  },
   lookupCalls: {
     name: 'carillon_lookup_calls_total',
     type: 'counter',
