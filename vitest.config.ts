@@ -3,14 +3,16 @@ import { laneFiles, LANES, type Lane } from './tools/lanes.ts';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
 
+const SERVERS = 'test/support/servers-of-a-run.ts';
+
 /** What a lane needs beside its files. */
 const NEEDS: Readonly<Record<Lane, object>> = {
   fast: {},
-  server: {},
-  // Chapters share the servers of a cluster, and a browser draws late on a machine that does much else.
-  product: { globalSetup: 'test/walkthrough/services.ts', fileParallelism: false },
+  server: { globalSetup: SERVERS },
+  // A browser draws late on a machine that does much else.
+  product: { globalSetup: SERVERS, fileParallelism: false },
   // Crashes, outages and overload take the machine.
-  proof: { fileParallelism: false },
+  proof: { globalSetup: SERVERS, fileParallelism: false },
 };
 
 /** The lanes, one after the other. The suffix of a file's name chooses its lane: docs/contributing.md. */

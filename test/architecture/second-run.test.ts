@@ -38,7 +38,7 @@ describe('a second run', () => {
     'test/fuzz/fuzz.proof.test.ts',
     'test/architecture/import-rules.test.ts',
     'libs/domain/test/model.test.ts',
-    'libs/adapters/kafka/test/lost-acknowledgements.server.test.ts',
+    'libs/adapters/kafka/test/contract.server.test.ts',
     'test/integration/product/restore.proof.test.ts',
   ])('is never given where one failure is a finding: %s', (proof) => {
     expect(filesToRunAgain(run({ [proof]: ['a'] }), asIs)).toEqual([]);

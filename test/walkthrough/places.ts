@@ -4,11 +4,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dropDatabase, forgetTopics, textOfDatabase } from '@carillon/testing/services';
-import { describe, inject } from 'vitest';
+import { describe } from 'vitest';
 import { describeWith } from '../support/requirements.ts';
+import { sharedServer, takeTurn } from '../support/shared-servers.ts';
 
 /*
- * Where a chapter takes place. Each is read once and run twice: on one file, as `npm start` does, and on Kafka, MongoDB
+ * Where a chapter takes place. Each is read once and run on one file, as `npm start` does, and on Kafka, MongoDB
  * and a schema registry. The commands are the same, and so are the files of the configuration.
  */
 
@@ -31,11 +32,22 @@ export type Home = {
   leave(): Promise<void>;
 };
 
-/** Declares a chapter for each place. */
+/** On a cluster every third chapter takes place each time, and all others in `all-on-a-cluster.proof.test.ts`. */
+const isOftenOnCluster = (name: string): boolean => Number.parseInt(name, 10) % 3 === 0;
+let day: 'often' | 'the other chapters, on a cluster' = 'often';
+/** The chapters that are declared from now on are the others, on a cluster. */
+export function otherChaptersOnCluster(): void {
+  day = 'the other chapters, on a cluster';
+}
+
+/** Declares a chapter, whose name begins with its number, for the places where it is due. */
 export function chapter(name: string, body: (newHome: () => Promise<Home>, place: Place) => void): void {
-  describe(`${name}, on one file`, () => {
-    body(embeddedHome, 'embedded');
-  });
+  if (day === 'often') {
+    describe(`${name}, on one file`, () => {
+      body(embeddedHome, 'embedded');
+    });
+  }
+  if (isOftenOnCluster(name) !== (day === 'often')) return;
   describeWith(['kafka', 'mongodb', 'registry'], `${name}, on a cluster`, () => {
     body(clusterHome, 'cluster');
   });
@@ -62,9 +74,12 @@ export async function embeddedHome(): Promise<Home> {
 }
 
 async function clusterHome(): Promise<Home> {
-  const servers = inject('servers');
-  if (!servers) throw new Error('the servers were not started');
-  const { brokers, mongodb, registry } = servers;
+  const [{ brokers }, { url: mongodb }, { url: registry }] = await Promise.all([
+    sharedServer('kafka'),
+    sharedServer('mongodb'),
+    sharedServer('registry'),
+  ]);
+  const giveBack = await takeTurn('topics');
   const database = `walkthrough-${randomBytes(6).toString('hex')}`;
   const folder = await newFolder();
   await forgetTopics(brokers, 'carillon.');
@@ -81,6 +96,7 @@ async function clusterHome(): Promise<Home> {
     demoNumber: 2,
     stored: () => textOfDatabase(mongodb, database),
     async leave() {
+      giveBack();
       await dropDatabase(mongodb, database);
       await removeFolder(folder);
     },

@@ -6,6 +6,7 @@ import { selfSigned } from '@carillon/testing';
 import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
+import { sharedServer, takeTurn } from '../../../../test/support/shared-servers.ts';
 import { ensureTopics, inspectKafka, type KafkaConnection, openKafkaLog } from '../src/index.ts';
 import { forOneBroker, freshLogId, START_TIMEOUT } from './running-kafka.ts';
 
@@ -17,7 +18,8 @@ const caught = (work: Promise<unknown>): Promise<CarillonError> =>
   ) as never;
 
 describeWith('kafka', 'topics on Kafka', () => {
-  let kafka: KafkaService;
+  let kafka: { readonly brokers: readonly string[] };
+  let giveBack: () => void = () => undefined;
   let connection: KafkaConnection;
   let admin: Admin;
   const ensure = () => ensureTopics(connection, TOPIC_DEFINITIONS, forOneBroker);
@@ -34,14 +36,16 @@ describeWith('kafka', 'topics on Kafka', () => {
     });
 
   beforeAll(async () => {
-    kafka = await startKafka();
+    kafka = await sharedServer('kafka');
+    giveBack = await takeTurn('topics');
+    await deleteAll();
     connection = { brokers: kafka.brokers, clientId: 'carillon-test' };
     admin = new Kafka({ clientId: 'admin', brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
   }, START_TIMEOUT);
   afterAll(async () => {
     await admin?.disconnect();
-    await kafka?.stop();
+    giveBack();
   }, START_TIMEOUT);
   beforeEach(async () => {
     await ensure();

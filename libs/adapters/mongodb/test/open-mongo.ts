@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@carillon/ports';
 import type { UnderTest } from '@carillon/testing';
-import { startMongoDb, type MongoDbService } from '@carillon/testing/services';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
+import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import { openMongo, type MongoOptions, type MongoStores } from '../src/index.ts';
 import { startCuttingProxy, type CuttingProxy } from './cutting-proxy.ts';
 
 export const wallClock: Clock = { now: () => Date.now() };
 
-/** A server for one test file, and databases on it that are gone when the file is done. */
+/** The server of this run, and databases on it for one test file, which are gone when the file is done. */
 export type Playground = {
   readonly url: () => string;
   readonly database: () => string;
@@ -22,7 +22,7 @@ export type Playground = {
 export function usePlayground(): Playground {
   const databases: string[] = [];
   const closing: { close(): Promise<void> }[] = [];
-  let server: MongoDbService | undefined;
+  let server: { readonly url: string } | undefined;
   let client: MongoClient | undefined;
   const ofTest = <Thing>(thing: Thing | undefined): Thing => {
     if (!thing) throw new Error('only within a test');
@@ -34,14 +34,13 @@ export function usePlayground(): Playground {
     return name;
   };
   beforeAll(async () => {
-    server = await startMongoDb();
+    server = await sharedServer('mongodb');
     client = new MongoClient(server.url);
   }, 300_000);
   afterAll(async () => {
     await Promise.all(closing.map((one) => one.close()));
     for (const name of databases) await client?.db(name).dropDatabase();
     await client?.close();
-    await server?.stop();
   });
   return {
     url: () => ofTest(server).url,

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRecordCodecs, RECORD_SCHEMAS } from '@carillon/contracts';
 import { describeSchemaRegistry } from '@carillon/testing';
-import { startRegistry, type RegistryService } from '@carillon/testing/services';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
+import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import { createSchemaRegistry, type KafkaSchemaRegistry } from '../src/index.ts';
 
 const START_TIMEOUT = 300_000;
@@ -29,12 +29,11 @@ test('takes a refused connection for an absence, which passes, and not for a mis
 });
 
 describeWith('registry', 'schemas in Apicurio', () => {
-  let service: RegistryService;
+  let service: { readonly url: string };
   const open = (): KafkaSchemaRegistry => createSchemaRegistry({ url: `${service.url}/` });
   beforeAll(async () => {
-    service = await startRegistry();
+    service = await sharedServer('registry');
   }, START_TIMEOUT);
-  afterAll(() => service?.stop(), START_TIMEOUT);
 
   describeSchemaRegistry('the schema registry', async () => {
     const port = open();
