@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { otherChaptersOnCluster } from './places.ts';
 
 /* The chapters that take place on one file each time, on a cluster. */
 otherChaptersOnCluster();
 const chapters = readdirSync(import.meta.dirname).filter((file) => /^(0\d|1[0-3])-.*\.product\.test\.ts$/.test(file));
-for (const file of chapters.toSorted()) await import(`./${file}`);
+for (const file of chapters.toSorted()) await import(/* @vite-ignore */ join(import.meta.dirname, file));

@@ -34,23 +34,33 @@ export type Home = {
 
 /** On a cluster every third chapter takes place each time, and all others in `all-on-a-cluster.proof.test.ts`. */
 const isOftenOnCluster = (name: string): boolean => Number.parseInt(name, 10) % 3 === 0;
-let day: 'often' | 'the other chapters, on a cluster' = 'often';
+const placesOf = {
+  often: (name: string): readonly Place[] => (isOftenOnCluster(name) ? ['embedded', 'cluster'] : ['embedded']),
+  otherwise: (name: string): readonly Place[] => (isOftenOnCluster(name) ? [] : ['cluster']),
+};
+let occasion: keyof typeof placesOf = 'often';
 /** The chapters that are declared from now on are the others, on a cluster. */
 export function otherChaptersOnCluster(): void {
-  day = 'the other chapters, on a cluster';
+  occasion = 'otherwise';
 }
 
-/** Declares a chapter, whose name begins with its number, for the places where it is due. */
-export function chapter(name: string, body: (newHome: () => Promise<Home>, place: Place) => void): void {
-  if (day === 'often') {
+type Body = (newHome: () => Promise<Home>, place: Place) => void;
+const DECLARE: Readonly<Record<Place, (name: string, body: Body) => void>> = {
+  embedded(name, body) {
     describe(`${name}, on one file`, () => {
       body(embeddedHome, 'embedded');
     });
-  }
-  if (isOftenOnCluster(name) !== (day === 'often')) return;
-  describeWith(['kafka', 'mongodb', 'registry'], `${name}, on a cluster`, () => {
-    body(clusterHome, 'cluster');
-  });
+  },
+  cluster(name, body) {
+    describeWith(['kafka', 'mongodb', 'registry'], `${name}, on a cluster`, () => {
+      body(clusterHome, 'cluster');
+    });
+  },
+};
+
+/** Declares a chapter, whose name begins with its number, for the places where it is due. */
+export function chapter(name: string, body: Body): void {
+  for (const place of placesOf[occasion](name)) DECLARE[place](name, body);
 }
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));

@@ -35,6 +35,8 @@ export type MovedClock = Clock & {
   pass(span: Duration): void;
   /** From now on only what the test says passes, so that a slow machine counts for nothing. */
   standStill(): void;
+  /** From now on the machine's time passes again, from where it stood. */
+  goOn(): void;
 };
 
 export type EventFacts = { readonly key?: string; readonly stream?: string; readonly traceparent?: string };
@@ -95,6 +97,10 @@ export class Topology {
       },
       standStill: () => {
         stood ??= Date.now();
+      },
+      goOn: () => {
+        if (stood !== null) moved -= Date.now() - stood;
+        stood = null;
       },
     };
     this.#backend = createMemoryBackend({ clock: this.clock, partitions: options.partitions ?? 2 });
