@@ -23,8 +23,12 @@ let program: string;
 let otlp: OtlpReceiver;
 let product: Product;
 
-const carillon = (args: readonly string[], input?: string): Promise<CliAnswer> =>
-  cli(args, { program, dataDir: join(place, 'data'), cwd: place, ...(input !== undefined && { input }) });
+const carillon = (
+  args: readonly string[],
+  input?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<CliAnswer> =>
+  cli(args, { program, dataDir: join(place, 'data'), cwd: place, env, ...(input !== undefined && { input }) });
 
 beforeAll(async () => {
   // Away from the checkout: what the bundle lacks cannot be found in a node_modules above it.
@@ -58,7 +62,9 @@ describe('The bundle that a release carries', () => {
     await writeFile(stream, (await readFile(stream, 'utf8')).replace('[backend]', '[till]'));
     expect(await carillon(['apply', '-f', 'carillon-demo'])).toMatchObject({ code: 0, stderr: '' });
     const event = { order_id: 'B-1', status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
-    const taken = await carillon(['send', 'shop/orders', '--file', '-', '--key', key], JSON.stringify(event));
+    const taken = await carillon(['send', 'shop/orders', '--file', '-'], JSON.stringify(event), {
+      CARILLON_API_KEY: key,
+    });
     expect(taken).toMatchObject({ code: 0, stderr: '' });
     const message = await untilFound('the message of the order', async () => {
       const { items } = (await (await asOwner('/v1/inbox')).json()) as { items: { subject: string; to: string }[] };

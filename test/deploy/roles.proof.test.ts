@@ -128,8 +128,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The roles, started as deploy/com
       await mkdir(dataDir);
       const roles = await startRoles({ brokers: kafka.brokers, mongodb, registry }, readComposeServices(), dataDir);
 
-      const run = (args: readonly string[], input?: string) =>
-        cli(args, { program: join(bundle, 'carillon.js'), dataDir, ...(input !== undefined && { input }) });
+      const run = (args: readonly string[], input?: string, env: Readonly<Record<string, string>> = {}) =>
+        cli(args, { program: join(bundle, 'carillon.js'), dataDir, env, ...(input !== undefined && { input }) });
       const made = await run(['api-key', 'create', 'backend', '--workspace', 'shop', '--json']);
       expect(made).toMatchObject({ code: 0, stderr: '' });
       const { key } = JSON.parse(made.stdout) as { key: string };
@@ -140,7 +140,9 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The roles, started as deploy/com
         total: 120,
         customer: { name: 'Ada', email: 'ada@example.com' },
       };
-      const taken = await run(['send', 'shop/orders', '--file', '-', '--key', key, '--json'], JSON.stringify(event));
+      const taken = await run(['send', 'shop/orders', '--file', '-', '--json'], JSON.stringify(event), {
+        CARILLON_API_KEY: key,
+      });
       expect(taken).toMatchObject({ code: 0, stderr: '' });
       const sent = await untilFound('a delivery that is sent', async () => {
         const { items } = JSON.parse((await run(['deliveries', '--json'])).stdout) as { items: { state: string }[] };

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chapter } from './places.ts';
@@ -71,7 +73,8 @@ chapter('8. Keys and secrets', (newHome) => {
   });
 
   it('sends from the command line as a client would', async () => {
-    const { out } = await carillon.command(['send', 'shop/orders', '--key', carillon.key], body);
+    await writeFile(join(carillon.folder, 'event.json'), body);
+    const { out } = await carillon.command(['send', 'shop/orders', '--file', 'event.json', '--key', '-'], carillon.key);
     expect(out).toMatch(/^evt_\w{26}\nnpx carillon trace evt_/);
   });
 

@@ -35,10 +35,11 @@ describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
     await rm(folder, { recursive: true, force: true });
   }, START_TIMEOUT);
 
-  const run = (args: readonly string[], input = ''): Promise<CliAnswer> => cli(args, { cwd: folder, input });
+  const run = (args: readonly string[], input = ''): Promise<CliAnswer> =>
+    cli(args, { cwd: folder, input, env: { CARILLON_API_KEY: key } });
   const send = async (order: string): Promise<string> => {
     const event = JSON.stringify({ ...ORDER, order_id: order });
-    const { stdout, stderr } = await run(['send', 'shop/orders', '--key', key], event);
+    const { stdout, stderr } = await run(['send', 'shop/orders'], event);
     const [id] = /evt_\w{26}/.exec(stdout) ?? [];
     if (id === undefined) throw new Error(`not sent: ${stdout}${stderr}`);
     return id;

@@ -108,7 +108,7 @@ describe('Every command', () => {
       ['apply', '-f', folder],
       ['export', join(shop.folder, 'exported')],
       ['rule', 'test', 'order-paid.paid', '--event', sample],
-      ['send', 'shop/orders', '--file', sample, '--key', shop.key],
+      ['send', 'shop/orders', '--file', sample],
       ['account', 'check', 'default'],
       ['jwt-provider', 'list'],
       ['backup', join(shop.folder, 'json.backup')],
@@ -116,7 +116,8 @@ describe('Every command', () => {
     ];
     for (const line of lines) {
       const options = line[0] === 'restore' ? { dataDir: join(shop.folder, 'restored') } : { dataDir: shop.dataDir };
-      const { code, stdout, stderr } = await cli([...line, '--json'], options);
+      const env = { CARILLON_API_KEY: shop.key };
+      const { code, stdout, stderr } = await cli([...line, '--json'], { ...options, env });
       expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
       expect(() => JSON.parse(stdout) as unknown, line.join(' ')).not.toThrow();
     }
@@ -140,7 +141,9 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
     [['rule', 'test', 'order-paid.paid'], /--event <file>/],
     [['rule', 'test', 'order-paid.paid', '--event', 'none.json'], /cannot read none\.json/],
     [['trace', 'A-1001'], /evt_….*dlv_…/],
-    [['send', 'shop/orders'], /--key.*CARILLON_API_KEY/],
+    [['send', 'shop/orders'], /set CARILLON_API_KEY, or pipe it in with --key -/],
+    [['send', 'shop/orders', '--key', 'cln_secret'], /--key does not take the key/],
+    [['send', 'shop/orders', '--key', '-'], /standard input cannot be key and event/],
     [['api-key', 'create', 'Not A Name'], /name: /],
     [['api-key', 'create', 'late', '--expires', 'tomorrow'], /expires_at: .*RFC 3339.*90d/],
     [['api-key', 'create', 'late', '--expires', '2020-01-01T00:00:00Z'], /expires_at: .*passed/],

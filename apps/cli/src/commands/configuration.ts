@@ -1,29 +1,37 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { AppliedBody, FaultBody, PlanBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, say, sayJson } from '../output.ts';
 import { answer, command } from './answering.ts';
+import { refuseOutside } from './inside.ts';
 
 const MAX_FILE = 1024 * 1024;
 const MAX_FILES = 5000;
 
-/** The text files of a configuration folder by their path in it; hidden ones are left out. */
+/** The text files of a configuration folder by their path in it; hidden ones are left out. Links may not leave it. */
 export function readFolder(folder: string): Record<string, string> {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new UsageError(`there is no folder ${folder}`);
   const files: Record<string, string> = {};
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  for (const name of names.toSorted()) {
-    const path = name.split(sep).join('/');
-    if (path.split('/').some((part) => part.startsWith('.'))) continue;
-    const stat = statSync(join(folder, name));
-    if (!stat.isFile()) continue;
-    if (stat.size > MAX_FILE) throw new UsageError(`${path} is larger than 1 MiB`);
-    files[path] = readFileSync(join(folder, name), 'utf8');
-  }
-  if (Object.keys(files).length > MAX_FILES) throw new UsageError(`${folder} holds more than ${MAX_FILES} files`);
+  let seen = 0;
+  const read = (within: string): void => {
+    for (const name of readdirSync(join(folder, within)).toSorted()) {
+      if (name.startsWith('.')) continue;
+      const path = within === '' ? name : `${within}/${name}`;
+      refuseOutside(folder, path);
+      // Links that lead round in the folder end here as well.
+      seen += 1;
+      if (seen > MAX_FILES) throw new UsageError(`${folder} holds more than ${MAX_FILES} files`);
+      const stat = statSync(join(folder, path));
+      if (stat.isDirectory()) read(path);
+      if (!stat.isFile()) continue;
+      if (stat.size > MAX_FILE) throw new UsageError(`${path} is larger than 1 MiB`);
+      files[path] = readFileSync(join(folder, path), 'utf8');
+    }
+  };
+  read('');
   return files;
 }
 
@@ -32,6 +40,8 @@ export function writeFolder(folder: string, files: Readonly<Record<string, strin
   for (const [path, text] of Object.entries(files)) {
     const target = join(folder, path);
     if (relative(folder, target).startsWith('..')) throw new UsageError(`${clean(path)} would leave ${folder}`);
+    mkdirSync(folder, { recursive: true });
+    refuseOutside(folder, path);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
   }

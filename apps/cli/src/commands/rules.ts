@@ -87,23 +87,42 @@ function showMessage(message: RuleTestBody['recipients'][number]['messages'][num
 export function sendCommand(program: Command): void {
   command(program, 'send <stream>', 'post an event as a client would')
     .option('--file <file>', 'file with the event as JSON; - for standard input', '-')
-    .option('--key <key>', 'API key (default: CARILLON_API_KEY)')
+    .option(
+      '--key <where>',
+      'where the API key is: - for standard input, or the name of a variable',
+      'CARILLON_API_KEY',
+    )
     .option('--idempotency-key <key>', 'makes the event id; the same again is the same event')
-    .action(
-      async (stream: string, options: CommonOptions & { file: string; key?: string; idempotencyKey?: string }) => {
-        const key = options.key ?? environment['CARILLON_API_KEY'];
-        if (!key) throw new UsageError('name an API key with --key, or set CARILLON_API_KEY');
-        const body = readText(options.file);
-        await answer(
-          options,
-          async (client) => {
-            const { events_url: url } = await client.status();
-            return postEvent(`${url}/${stream}`, key, body, options.idempotencyKey);
-          },
-          (sent) => `${sent.id}\n${paint('dim', `npx carillon trace ${sent.id}`)}`,
-        );
-      },
+    .action(async (stream: string, options: CommonOptions & { file: string; key: string; idempotencyKey?: string }) => {
+      const key = readKey(options);
+      const body = readText(options.file);
+      await answer(
+        options,
+        async (client) => {
+          const { events_url: url } = await client.status();
+          return postEvent(`${url}/${stream}`, key, body, options.idempotencyKey);
+        },
+        (sent) => `${sent.id}\n${paint('dim', `npx carillon trace ${sent.id}`)}`,
+      );
+    });
+}
+
+/** Never the key itself: arguments are seen in process lists and histories. */
+function readKey({ key: where, file }: { readonly key: string; readonly file: string }): string {
+  if (where === '-') {
+    if (file === '-') throw new UsageError('standard input cannot be key and event: name a file with --file');
+    const key = readText('-').trim();
+    if (key === '') throw new UsageError('standard input is empty: pipe the API key in');
+    return key;
+  }
+  if (!/^[A-Z_][A-Z0-9_]*$/.test(where)) {
+    throw new UsageError(
+      '--key does not take the key, which everybody on this machine could see: set CARILLON_API_KEY, name another variable, or pipe it in with --key -',
     );
+  }
+  const key = environment[where];
+  if (!key) throw new UsageError(`no API key: set ${where}, or pipe it in with --key -`);
+  return key;
 }
 
 async function postEvent(url: string, key: string, body: string, idempotencyKey?: string): Promise<{ id: string }> {

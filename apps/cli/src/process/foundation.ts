@@ -29,6 +29,7 @@ import type { BackendOptions } from './backend.ts';
 import { refuseShorterLog } from './care.ts';
 import { openKeys } from './deployment-keys.ts';
 import { openBackend } from './open-backend.ts';
+import { refuseOpenPlaces } from './private-places.ts';
 import type { Environment, ProcessSettings } from './settings.ts';
 import { createWatches } from './watches.ts';
 import { deploymentSecrets } from './workspace-secrets.ts';
@@ -65,6 +66,7 @@ export async function openFoundation(
   closing.add(() => watches.close());
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
   if (!settings.cluster) refuseMoved(settings.dataDir);
+  refuseOpenPlaces(settings.dataDir);
   const opened = await openBackend(options);
   closing.add(() => opened.close());
   const failpoints = readFailpoints(env['FAILPOINTS']);
