@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openMongo } from '@carillon/adapter-mongodb';
 import { systemClock } from '@carillon/adapter-system';
 import type { CheckpointStore, EventLog, NewRecord, TopicName } from '@carillon/ports';
-import { startStageConsumer } from '@carillon/runtime';
+import { createRecordSink, startStageConsumer } from '@carillon/runtime';
 import { startKafka, startMongoDb } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
 import { openTopology } from '@carillon/testing/topology';
@@ -51,6 +51,7 @@ async function consumePartitions({ log, checkpoints, topic, end }: Ground, times
     group: 'bench',
     topic,
     log,
+    sink: createRecordSink(log),
     checkpoints,
     watch: {
       consumes: () => undefined,

@@ -94,12 +94,12 @@ export const ANSWER_BEFORE_CUSTODY: Change = {
 /** The bug: who is in a cohort is saved before it is on the log who entered and left, and that takes its time. */
 export const MEMBERS_BEFORE_EVENTS: Change = {
   file: 'libs/runtime/src/consumer/stage-consumer.ts',
-  from: 'for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);',
+  from: 'await options.sink.write(result.outputs);',
   to: `if (result.save && result.outputs.length > 0) {
       if ((await result.save()) === 'refused') throw furtherOn();
       await new Promise((passed) => void setTimeout(passed, 300));
     }
-    for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);`,
+    await options.sink.write(result.outputs);`,
 };
 
 /** The bug: each answer on the log counts, and not the first one of a trigger alone. */

@@ -1,4 +1,5 @@
-import { compileRule, createExpressionLanguage } from '@carillon/adapter-cel';
+import { createExpressionLanguage } from '@carillon/adapter-cel';
+import { compileRule } from '@carillon/domain';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { Delivery, PlacedRule } from '@carillon/domain';
 import { stringifyJson, type Instant, type Json, type LogId } from '@carillon/kernel';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Duration } from '@carillon/kernel';
 import type { Consumption } from '@carillon/ports';
-import { startStageConsumer } from '@carillon/runtime';
+import { createRecordSink, startStageConsumer } from '@carillon/runtime';
 import { projections } from '@carillon/stages';
 import { buildControl, type ControlSurroundings } from './build.ts';
 import type { ControlConfig, ControlPorts } from './ports.ts';
@@ -48,6 +48,7 @@ function startProjections(ports: ControlPorts): Promise<readonly Consumption[]> 
         group: 'control',
         topic,
         stage,
+        sink: createRecordSink(ports.log),
         log: ports.log,
         checkpoints: ports.checkpoints,
         watch: ports.watch,

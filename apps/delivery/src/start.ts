@@ -1,5 +1,5 @@
 import { partitionOf, type Delivery } from '@carillon/domain';
-import { pause, startLoop, startStageConsumer } from '@carillon/runtime';
+import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import { abandon, createCustodyStage, intentKeyOf, sweep, withdraw, type CalledOff } from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
@@ -41,6 +41,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     group: 'delivery',
     topic: 'carillon.intents',
     stage: custody,
+    sink: createRecordSink(ports.log),
     log: ports.log,
     checkpoints: ports.checkpoints,
     watch,

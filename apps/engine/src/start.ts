@@ -1,4 +1,5 @@
 import type {
+  BatchStage,
   CheckpointStore,
   Clock,
   CohortPages,
@@ -9,23 +10,25 @@ import type {
   Ids,
   LeaseStore,
   LookupClaims,
+  OutputSink,
   PartnerLookup,
   RecordCodecs,
+  Run,
   Secrets,
   TemplateRenderer,
   TopicName,
   Turns,
 } from '@carillon/ports';
-import { startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
+import { createLogSink, createRecordSink, startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
   COHORT_BATCH_BYTES,
   createAskStage,
   createCohortsStage,
+  createEncoder,
   createEvaluateStage,
   createResolveStage,
   createRuleBook,
   repeatMarkers,
-  type BatchStage,
   type CalledOff,
   type CompileRule,
   type FollowedConfiguration,
@@ -70,13 +73,22 @@ const LEFT_BEHIND = 5_000;
 export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const { log, clock, configuration, watch } = ports;
   const book = createRuleBook(ports.compileRule, ports.templates);
-  const consume = (topic: TopicName, stage: BatchStage, more: { handleBytes?: number } = {}): Promise<Consumption> =>
-    startStageConsumer({ group: 'engine', topic, stage, log, checkpoints: ports.checkpoints, watch, ...more });
-  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book }));
+  const consume = <Output>(
+    topic: TopicName,
+    stage: BatchStage<Output>,
+    sink: OutputSink<Output>,
+    more: { handleBytes?: number } = {},
+  ): Promise<Consumption> =>
+    startStageConsumer({ group: 'engine', topic, stage, sink, log, checkpoints: ports.checkpoints, watch, ...more });
+  const live: Run = { id: null, configNumber: null, sink: createLogSink(log, createEncoder(ports), ports.turns) };
+  const records = createRecordSink(log);
+  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book, run: live }), live.sink);
   const caller = startCaller(ports);
-  const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }));
-  const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }));
-  const following = await consume('carillon.cohorts', createCohortsStage(ports), { handleBytes: COHORT_BATCH_BYTES });
+  const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }), records);
+  const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live.sink);
+  const following = await consume('carillon.cohorts', createCohortsStage(ports), records, {
+    handleBytes: COHORT_BATCH_BYTES,
+  });
   const poller = startPoller(ports);
   const holder = ports.ids.random('request');
   let repeatedNumber = -1;

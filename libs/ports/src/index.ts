@@ -19,6 +19,7 @@ export * from './read-models.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';
 export * from './secrets.ts';
+export * from './stage.ts';
 export * from './stores.ts';
 export * from './suppression-list.ts';
 export * from './template-renderer.ts';

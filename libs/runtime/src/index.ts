@@ -1,3 +1,4 @@
+export * from './consumer/log-sink.ts';
 export * from './consumer/stage-consumer.ts';
 export * from './failpoints/failpoints.ts';
 export * from './failpoints/fallible-ports.ts';

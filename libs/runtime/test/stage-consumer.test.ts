@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogId } from '@carillon/kernel';
-import type { CheckpointStore, Consumption, EventLog, LogRecord, NewRecord } from '@carillon/ports';
+import type {
+  BatchStage,
+  CheckpointStore,
+  Consumption,
+  EventLog,
+  LogRecord,
+  NewRecord,
+  PartitionState,
+} from '@carillon/ports';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import {
-  startStageConsumer,
-  type BatchEnded,
-  type CarriedState,
-  type InterpretedStage,
-  type StageConsumerOptions,
-} from '../src/index.ts';
+import { createRecordSink, startStageConsumer, type BatchEnded, type StageConsumerOptions } from '../src/index.ts';
 
 let topology: Topology;
 let consumption: Consumption | undefined;
@@ -41,14 +43,14 @@ const textOf = ({ value }: LogRecord): string => Buffer.from(value).toString();
 function passingOn(
   seen: string[],
   during: (records: readonly LogRecord[]) => Promise<void> = async () => undefined,
-): InterpretedStage {
+): BatchStage {
   return {
     name: 'pass-on',
     async handle(records, state) {
       seen.push(...records.map((one) => `${one.offset}:${textOf(one)}`));
       await during(records);
       const outputs = records.map((one) => ({ ...record(`out ${textOf(one)}`), topic: 'carillon.outcomes' as const }));
-      const carried: CarriedState = {
+      const carried: PartitionState = {
         ...state,
         configNumber: state.configNumber + records.length,
         clocks: { s: records.length },
@@ -57,15 +59,16 @@ function passingOn(
     },
   };
 }
-type Ports = Partial<Pick<StageConsumerOptions, 'log' | 'checkpoints' | 'maxRecords' | 'rest'>>;
+type Ports = Partial<Pick<StageConsumerOptions<NewRecord>, 'log' | 'checkpoints' | 'maxRecords' | 'rest'>>;
 async function start(
-  stage: InterpretedStage,
+  stage: BatchStage,
   { log = topology.data.log, checkpoints = topology.data.checkpoints, ...more }: Ports = {},
 ) {
   consumption = await startStageConsumer({
     group: 'g',
     topic: 'carillon.triggers',
     stage,
+    sink: createRecordSink(log),
     log,
     checkpoints,
     ...more,
@@ -126,7 +129,7 @@ describe('the interpreter of stages', () => {
     const saved: (number | undefined)[] = [];
     await append('a', 'b', 'c');
     const whole = passingOn([]);
-    const slow: InterpretedStage = {
+    const slow: BatchStage = {
       name: 'one at a time',
       async handle(records, state) {
         saved.push((await stored())?.next);

@@ -99,7 +99,7 @@ const evaluating = (at: number, shop: Shop): Side => ({
             configNumber: configuration.number,
             clocks: {},
           });
-          counts.add(outputs.filter(({ topic }) => topic === 'carillon.intents').length);
+          counts.add(outputs.filter((output) => output.kind === 'intent').length);
           done += fates.length;
         }
         return { done, seconds: (performance.now() - begun) / 1000 };

@@ -1,8 +1,9 @@
+import type { BatchStage, PartitionState, JudgingOutput } from '@carillon/ports';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import type { KafkaLog } from '@carillon/adapter-kafka';
 import { systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import { createEvaluateStage, type BatchStage, type PartitionState } from '@carillon/stages';
+import { createEncoder, createEvaluateStage } from '@carillon/stages';
 import {
   configurationOf,
   givenIds,
@@ -140,7 +141,11 @@ async function openCodecs(): Promise<{ readonly codecs: AvroRecordCodecs; readon
 let groups = 0;
 
 /** One pass in a group of its own, from the first batch that has come: joining a group is no part of reading. */
-async function replay(log: KafkaLog, stage: BatchStage): Promise<Pass> {
+async function replay(
+  log: KafkaLog,
+  stage: BatchStage<JudgingOutput>,
+  encode: ReturnType<typeof createEncoder>,
+): Promise<Pass> {
   let begun = 0;
   let events = 0;
   let intents = 0;
@@ -159,7 +164,7 @@ async function replay(log: KafkaLog, stage: BatchStage): Promise<Pass> {
           const result = await stage.handle(records, state);
           ({ state } = result);
           events += records.length;
-          intents += result.outputs.filter(({ topic }) => topic === 'carillon.intents').length;
+          intents += result.outputs.map(encode).filter(({ topic }) => topic === 'carillon.intents').length;
           if (events >= EVENTS) done();
         },
         lost: async () => undefined,
@@ -189,7 +194,7 @@ const evaluating = reading(
       book: givenRuleBook(),
     });
     return {
-      pass: () => replay(log, stage),
+      pass: () => replay(log, stage, createEncoder({ log, codecs, ids: givenIds })),
       close,
     };
   },

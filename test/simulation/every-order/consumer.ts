@@ -1,7 +1,7 @@
 import { cohortKey, type CohortMessage } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
 import type { CheckpointStore, CohortStore, EventLog } from '@carillon/ports';
-import { startStageConsumer } from '@carillon/runtime';
+import { createRecordSink, startStageConsumer } from '@carillon/runtime';
 import { cohortRecord, createCohortsStage } from '@carillon/stages';
 import { BUYERS, cohortMessage } from '@carillon/testing/given';
 import { createMemoryCheckpoints, createMemoryCohorts, createMemoryLog, type Wire } from '@carillon/testing/memory';
@@ -71,7 +71,15 @@ export async function runConsumer(mishaps: readonly Mishap[], shared: Shared, bu
       skipped: () => undefined,
     };
     const begin = (): void =>
-      void startStageConsumer({ group: 'engine', topic: 'carillon.cohorts', stage, ...tools, watch, maxRecords: 2 });
+      void startStageConsumer({
+        group: 'engine',
+        topic: 'carillon.cohorts',
+        stage,
+        sink: createRecordSink(tools.log),
+        ...tools,
+        watch,
+        maxRecords: 2,
+      });
     scheduler.add(0, process, 'starts', begin);
   }
 

@@ -1,5 +1,5 @@
 import type { Instant, LogId } from '@carillon/kernel';
-import type { EventLog, LogRecord, NewRecord } from '@carillon/ports';
+import type { EventLog, LogRecord, NewRecord, BatchStage, PartitionState, JudgingOutput } from '@carillon/ports';
 import {
   createConfigurationView,
   createEvaluateStage,
@@ -7,8 +7,6 @@ import {
   markerRecord,
   publishConfiguration,
   repeatMarkers,
-  type BatchStage,
-  type PartitionState,
 } from '@carillon/stages';
 import { changesOf, oneLongTurn, orderShop, template } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
@@ -19,7 +17,7 @@ import { createTable, type Mishap } from './table.ts';
 export type Bug = {
   /** Of the log that publishers get. */
   readonly log?: (log: EventLog) => EventLog;
-  readonly stage?: (stage: BatchStage) => BatchStage;
+  readonly stage?: (stage: BatchStage<JudgingOutput>) => BatchStage<JudgingOutput>;
 };
 export type Run = { readonly requests: number; readonly broken: string | null };
 /** The second publisher begins when the first has made so many requests. */
@@ -99,9 +97,7 @@ export async function runPublishing({ mishaps, secondAfter }: Layout, shared: Sh
   const broken: string[] = [];
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const records = memory.all('carillon.events').filter((record) => record.partition === partition);
-    const ways = [records.length, 1].map((size) =>
-      judged(records, partition, size, bug.stage?.(stage) ?? stage, shared),
-    );
+    const ways = [records.length, 1].map((size) => judged(records, partition, size, bug.stage?.(stage) ?? stage));
     const [whole = [], ...split] = await Promise.all(ways);
     if (split.some((one) => one.join() !== whole.join())) broken.push(`batches decide in partition ${partition}`);
     for (const [at, record] of records.entries()) {
@@ -119,18 +115,17 @@ async function judged(
   records: readonly LogRecord[],
   partition: number,
   size: number,
-  stage: BatchStage,
-  { codecs }: Shared,
+  stage: BatchStage<JudgingOutput>,
 ): Promise<readonly number[]> {
   let state = { ...BEGIN, partition };
   const numbers: number[] = [];
   for (let from = 0; from < records.length; from += size) {
     const result = await stage.handle(records.slice(from, from + size), state);
     ({ state } = result);
-    for (const { topic, value } of result.outputs) {
-      if (topic !== 'carillon.evaluations') continue;
-      const read = codecs.evaluation.decode(value);
-      if (read.ok) for (let at = read.value.from; at < read.value.to; at += 1) numbers[at] = read.value.configNumber;
+    for (const output of result.outputs) {
+      if (output.kind !== 'evaluation') continue;
+      const { from: first, to, configNumber } = output.evaluation;
+      for (let at = first; at < to; at += 1) numbers[at] = configNumber;
     }
   }
   return numbers;

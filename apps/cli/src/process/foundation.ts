@@ -1,4 +1,5 @@
-import { createExpressionLanguage, compileRule } from '@carillon/adapter-cel';
+import { createExpressionLanguage } from '@carillon/adapter-cel';
+import { compileRule } from '@carillon/domain';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createTokenVerifier } from '@carillon/adapter-jwks';

@@ -109,7 +109,7 @@ function showSample(
     event: stringifyJson(sample.event),
     fires: sample.fires,
     recipients: sample.recipients,
-    asks: rule.lookup?.integration ?? null,
+    asks: rule.from === 'lookup' ? rule.integration : null,
     answered: [...minimum.answered],
     fields: sample.fields.map(({ path, type, usedBy, value, origin }) => ({
       path,

@@ -18,7 +18,15 @@ import {
   triggerIdOf,
   whoIsDropped,
 } from '@carillon/domain';
-import type { CompiledRule, Dropped, PlacedRule, Recipient, RuleOutcome, SourceEvent } from '@carillon/domain';
+import type {
+  CompiledRule,
+  Dropped,
+  LookupRule,
+  PlacedRule,
+  Recipient,
+  RuleOutcome,
+  SourceEvent,
+} from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
 import {
   causeOfEvent,
@@ -112,7 +120,8 @@ async function testRule(
     dropped: [],
   };
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
-  if (outcome.kind === 'asks') return { ...shown, ...(await testLookup(rule, event, outcome, answer, ports)) };
+  if (outcome.kind === 'asks' && rule.from === 'lookup')
+    return { ...shown, ...(await testLookup(rule, event, outcome, answer, ports)) };
   if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
   const recipients = [];
   for (const recipient of outcome.recipients)
@@ -135,16 +144,15 @@ const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 
 /** Whom it would ask about, and with a pasted answer who would be told. */
 async function testLookup(
-  rule: CompiledRule,
+  rule: LookupRule,
   event: SourceEvent,
   { userIds, dropped }: Extract<RuleOutcome, { kind: 'asks' }>,
   answer: string | undefined,
   ports: RuleTestPorts,
 ): Promise<Partial<RuleTestBody> & Pick<RuleTestBody, 'fired' | 'outcome'>> {
-  const { placed, lookup } = rule;
+  const { placed, integration } = rule;
   const { book } = ports;
   const configuration = ports.configuration.current();
-  const integration = lookup?.integration ?? '';
   const shown = {
     fired: true,
     outcome: firedWords(placed),

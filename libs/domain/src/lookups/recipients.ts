@@ -2,7 +2,7 @@ import { inOneGo, type InParts } from '@carillon/kernel';
 import { addressesOf } from '../channels/channel.ts';
 import { StepBudget } from '../rules/budget.ts';
 import type { Bindings } from '../rules/expression.ts';
-import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { CompiledRule } from '../rules/program.ts';
 import type { Dropped, Recipient } from '../rules/recipient.ts';
 import {
   beyondBudget,

@@ -38,8 +38,15 @@ export type Trigger = {
 export const MAX_IDS_OF_TRIGGER = 500;
 
 /** The id of a rule's trigger for an event; of the n-th part where a long list makes several. */
-export const triggerIdOf = (derive: DeriveId, ruleId: string, eventId: EventId, part?: number): TriggerId =>
-  derive('trigger', ruleId, eventId, '', ...(part === undefined ? [] : [String(part)])) as TriggerId;
+export const triggerIdOf = (
+  derive: DeriveId,
+  ruleId: string,
+  eventId: EventId,
+  { part, runId }: { readonly part?: number; readonly runId?: string | null } = {},
+): TriggerId => {
+  const ofPart = part === undefined ? [] : [String(part)];
+  return derive('trigger', ruleId, eventId, '', ...ofPart, ...(runId ? ['run', runId] : [])) as TriggerId;
+};
 
 /** What a list of ids becomes: as many lists as there are triggers, in order. */
 export function partsOf(userIds: readonly string[]): readonly (readonly string[])[] {

@@ -1,7 +1,7 @@
 import type { Json } from '@carillon/kernel';
 import { firstAddress, type Addresses } from '../channels/channel.ts';
 import { STEPS_SPENT, type StepBudget } from './budget.ts';
-import type { CompiledRule } from './compiled-rule.ts';
+import type { CompiledRule } from './program.ts';
 import type { Bindings, Expression } from './expression.ts';
 import { MAX_RECIPIENT_CHARACTERS, type Dropped, type DropReason, type Recipient } from './recipient.ts';
 

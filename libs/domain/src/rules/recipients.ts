@@ -2,7 +2,7 @@ import { inOneGo, type InParts, type Json } from '@carillon/kernel';
 import { addressOrText, type Addresses, type AddressKind } from '../channels/channel.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import { STEPS_SPENT, StepBudget } from './budget.ts';
-import type { CompiledRule } from './compiled-rule.ts';
+import type { CompiledRule, EventRule } from './program.ts';
 import type { Bindings, Expression } from './expression.ts';
 import type { Dropped, Recipient } from './recipient.ts';
 import {
@@ -73,7 +73,7 @@ export function* fireRule(
   bindings: Bindings,
   budget: StepBudget,
 ): InParts<RuleOutcome> {
-  if (rule.lookup) return findUserIds(rule.lookup.userIds, bindings, budget);
+  if (rule.from === 'lookup') return findUserIds(rule.userIds, bindings, budget);
   return yield* findRecipients(rule, event, triggerId(), bindings, budget);
 }
 
@@ -115,7 +115,7 @@ function findUserIds(expression: Expression, bindings: Bindings, budget: StepBud
 const invalidId = (index: number, detail: string): Dropped => ({ index, reason: 'invalid_user_id', detail, count: 1 });
 
 function* findRecipients(
-  rule: CompiledRule,
+  rule: EventRule,
   event: SourceEvent,
   triggerId: string,
   bindings: Bindings,
@@ -158,7 +158,7 @@ function listItems(forEach: Expression | null, bindings: Bindings, budget: StepB
 }
 
 function makeRecipient(
-  rule: CompiledRule,
+  rule: EventRule,
   bindings: Bindings,
   eventId: string,
   triggerId: string,

@@ -1,42 +1,16 @@
-import type { Instant } from '@carillon/kernel';
 import { CarillonError } from '@carillon/kernel';
 import type {
+  BatchStage,
   Checkpoint,
   CheckpointStore,
   Consumption,
   EventLog,
-  FencedWrite,
   LogRecord,
-  NewRecord,
+  OutputSink,
+  PartitionState,
   PartitionWorker,
   TopicName,
 } from '@carillon/ports';
-
-/** What the interpreter carries from batch to batch of one partition. */
-export type CarriedState = {
-  readonly partition: number;
-  readonly configNumber: number;
-  readonly clocks: Readonly<Record<string, Instant>>;
-};
-
-/**
- * A stage as the interpreter sees it: what it wants done is in its answer; nothing has been done yet. It answers for at
- * least the first of its records, in `fates`; those that it leaves out are handed to it again once the others are saved.
- */
-export type InterpretedStage = {
-  readonly name: string;
-  handle(
-    records: readonly LogRecord[],
-    state: CarriedState,
-  ): Promise<{
-    readonly fates: readonly { readonly kind: string }[];
-    readonly outputs: readonly NewRecord[];
-    readonly ruleErrors?: number;
-    readonly dropped?: Readonly<Record<string, number>>;
-    readonly save?: () => Promise<FencedWrite>;
-    readonly state: CarriedState;
-  }>;
-};
 
 export type BatchBegun = {
   readonly stage: string;
@@ -69,10 +43,13 @@ export type ConsumerWatch = {
   skipped(report: { readonly group: string; readonly partition: number; readonly records: number }): void;
 };
 
-export type StageConsumerOptions = {
+export type StageConsumerOptions<Output> = {
   readonly group: string;
   readonly topic: TopicName;
-  readonly stage: InterpretedStage;
+  /** It answers for at least the first of its records; those that it leaves out are handed to it again once the others are saved. */
+  readonly stage: BatchStage<Output>;
+  /** Where its outputs go. */
+  readonly sink: OutputSink<Output>;
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly watch: ConsumerWatch;
@@ -89,11 +66,11 @@ export type StageConsumerOptions = {
 const MAX_RECORDS = 500;
 
 /**
- * The one interpreter of stages: hands a batch to the stage, appends what it answers, and only then saves the checkpoint
+ * The one interpreter of stages: hands a batch to the stage, writes what it answers, and only then saves the checkpoint
  * (promise 3: outputs before state, state before position). Every crash in between repeats the batch. A refused
  * checkpoint means that the partition has gone elsewhere: the worker ends and begins again from what is stored.
  */
-export function startStageConsumer(options: StageConsumerOptions): Promise<Consumption> {
+export function startStageConsumer<Output>(options: StageConsumerOptions<Output>): Promise<Consumption> {
   const { group, topic, log, watch } = options;
   watch.consumes({ group, topic, stage: options.stage.name });
   return log.consume({
@@ -107,7 +84,10 @@ export function startStageConsumer(options: StageConsumerOptions): Promise<Consu
   });
 }
 
-async function beginPartition(options: StageConsumerOptions, partition: number): Promise<PartitionWorker> {
+async function beginPartition<Output>(
+  options: StageConsumerOptions<Output>,
+  partition: number,
+): Promise<PartitionWorker> {
   const { group, topic, log, checkpoints, watch } = options;
   const stored = await checkpoints.load(group, topic, partition);
   const bounds = await log.bounds(topic, partition);
@@ -115,7 +95,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
   if (stored && stored.next < bounds.start) {
     watch.skipped({ group, partition, records: bounds.start - stored.next });
   }
-  let state: CarriedState = {
+  let state: PartitionState = {
     partition,
     configNumber: stored?.configNumber ?? -1,
     clocks: stored?.clocks ?? {},
@@ -133,7 +113,7 @@ async function beginPartition(options: StageConsumerOptions, partition: number):
     const next = last.offset + 1;
     const took = result.fates.length;
     if (!assigned) return { ...NOTHING_DONE, took };
-    for (const slice of slicesOf(result.outputs, APPEND_BYTES)) await log.append(slice);
+    await options.sink.write(result.outputs);
     if (result.save && (await result.save()) === 'refused') throw furtherOn();
     const { clocks, configNumber } = result.state;
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
@@ -195,9 +175,8 @@ function refuseForeign(stored: Checkpoint, log: EventLog, end: number): void {
   }
 }
 
-/** Input that a stage is handed at once, and output that is appended at once. */
+/** Input that a stage is handed at once. */
 const HANDLE_BYTES = 512 * 1024;
-const APPEND_BYTES = 8 * 1024 * 1024;
 
 /** Runs of records of at most so many bytes, or of one larger record, in order. */
 function slicesOf<Item extends { readonly value: Uint8Array }>(items: readonly Item[], maxBytes: number): Item[][] {

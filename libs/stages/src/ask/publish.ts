@@ -1,7 +1,7 @@
 import { afterPublishing, partitionOf, type Lookup } from '@carillon/domain';
 import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { triggerRecord } from '../evaluate/outputs.ts';
+import { triggerRecord } from '../outputs.ts';
 import { moveTask, type AskTask } from './tasks.ts';
 
 export type VerdictPorts = {

@@ -1,6 +1,6 @@
 import { newAsking, type Trigger } from '@carillon/domain';
 import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { moveTask, newTask, readTask, type AskTask } from './tasks.ts';

@@ -1,7 +1,7 @@
 import type { CohortMessage, CohortRecord } from '@carillon/domain';
 import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { readTraceparent } from '../append/traceparent.ts';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import type { CalledOff } from '../deliver/custody-stage.ts';

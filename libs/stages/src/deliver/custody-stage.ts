@@ -19,7 +19,7 @@ import type {
   NewRecord,
   RecordCodecs,
 } from '@carillon/ports';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { publishOutcomes } from './outcomes.ts';

@@ -13,6 +13,7 @@ import {
   type CompiledRule,
   type Configuration,
   type Intent,
+  type LookupRule,
   type PlacedRule,
   type RuleOutcome,
   type SourceEvent,
@@ -41,14 +42,14 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): Judgement => ({
   triggers: NONE,
 });
 
-/** Judges an event without a pause. */
+/** Judges an event in the live run, without a pause. */
 export function judgeEvent(
   event: SourceEvent,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
 ): readonly Judgement[] {
-  return inOneGo(judgeEventInParts(event, configuration, book, derive));
+  return inOneGo(judgeEventInParts(event, configuration, book, derive, null));
 }
 
 /**
@@ -61,6 +62,7 @@ export function* judgeEventInParts(
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
+  runId: string | null,
 ): InParts<readonly Judgement[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
@@ -75,7 +77,7 @@ export function* judgeEventInParts(
     judgements.push(
       nothing
         ? nothingOf(entry.placed, nothing)
-        : yield* fire(entry.rule, event, bindings, share, configuration, book, derive),
+        : yield* fire(entry.rule, event, bindings, share, configuration, book, derive, runId),
     );
     if (budget.pauseIsDue()) yield;
   }
@@ -90,13 +92,14 @@ function* fire(
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
+  runId: string | null,
 ): InParts<Judgement> {
   const { placed } = rule;
   let made: TriggerId | null = null;
-  const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
+  const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id, { runId }));
   const outcome = yield* fireRule(rule, event, triggerIdNow, bindings, budget);
-  if (outcome.kind === 'asks') {
-    const triggers = makeTriggers(rule, event, outcome.userIds, configuration, book, derive);
+  if (outcome.kind === 'asks' && rule.from === 'lookup') {
+    const triggers = makeTriggers(rule, event, outcome.userIds, configuration, book, derive, runId);
     return { placed, triggerId: null, outcome, intents: NONE, triggers };
   }
   if (outcome.kind !== 'fired') return nothingOf(placed, outcome);
@@ -112,26 +115,27 @@ function* fire(
 
 /** The triggers of a fired rule: as many as its list of ids takes, each with what is needed once the answer is there. */
 export function makeTriggers(
-  rule: CompiledRule,
+  rule: LookupRule,
   event: SourceEvent,
   userIds: readonly string[],
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
+  runId: string | null = null,
 ): readonly Trigger[] {
-  const { placed, lookup } = rule;
+  const { placed, integration } = rule;
   const { notification, workspace } = placed;
   const carried: JsonObject = templateContext(event.body, {}, namesAfterLookup(rule, configuration, book));
   const parts = partsOf(userIds);
   return parts.map((ids, part) => ({
-    id: triggerIdOf(derive, ruleIdOf(placed), event.id, part),
+    id: triggerIdOf(derive, ruleIdOf(placed), event.id, { part, runId }),
     workspace,
     notification: notification.ref.name,
     rule: ruleTitle(placed),
     ruleId: ruleIdOf(placed),
     ruleVersion: placed.version,
     configNumber: configuration.number,
-    integration: lookup?.integration ?? '',
+    integration,
     eventId: event.id,
     eventPosition: formatPosition(event.position),
     part,

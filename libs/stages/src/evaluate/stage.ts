@@ -10,30 +10,35 @@ import {
 } from '@carillon/domain';
 import type { InParts, Instant } from '@carillon/kernel';
 import type {
+  BatchResult,
+  BatchStage,
   Clock,
   ConfigurationView,
   EventLog,
   Ids,
+  JudgingOutput,
   LogRecord,
-  NewRecord,
+  PartitionState,
   RecordCodecs,
+  RecordFate,
+  Run,
   Turns,
 } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
-import type { BatchResult, BatchStage, PartitionState, RecordFate } from '../batch-stage.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { inTurns } from '../in-turns.ts';
 import { judgeEventInParts, type Judgement } from './judge-event.ts';
-import { intentRecord, triggerRecord } from './outputs.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions'>;
   readonly configuration: Pick<ConfigurationView, 'at'>;
-  readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'evaluation' | 'deadLetter'>;
+  readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly turns: Turns;
+  /** Left out: the live run. */
+  readonly run?: Pick<Run, 'id' | 'configNumber'>;
   readonly book: RuleBook;
 };
 
@@ -45,10 +50,10 @@ const MOST_TURNS = 20;
 
 /**
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
- * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one evaluation record for each run of one configuration
+ * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one evaluation record for each range of one configuration
  * number; the ranges of a partition follow each other without gaps.
  */
-export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
+export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOutput> {
   return {
     name: 'evaluate',
     async handle(records, state) {
@@ -73,59 +78,62 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage {
   };
 }
 
-type Run = { from: number; to: number; configNumber: number; tally: Tally };
+/** What one evaluation record tells of: neighbouring records judged under one number. */
+type JudgedRange = { from: number; to: number; configNumber: number; tally: Tally };
 type Tally = { events: number; intents: number; triggers: number; deadLetters: number; rules: Map<string, RuleTally> };
 
 const emptyTally = (): Tally => ({ events: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
 
 function startBatch(ports: EvaluatePorts, before: PartitionState) {
-  const { ids, codecs, log } = ports;
-  const outputs: NewRecord[] = [];
+  const { ids, log } = ports;
+  const outputs: JudgingOutput[] = [];
   const fates: RecordFate[] = [];
-  const runs: Run[] = [];
+  const ranges: JudgedRange[] = [];
   const dropped: Record<string, number> = {};
   let configNumber = before.configNumber;
   let current: { readonly number: number; readonly configuration: Configuration } | undefined;
   const clocks: Record<string, Instant> = { ...before.clocks };
 
-  function runAt(offset: number): Run {
-    const last = runs.at(-1);
-    if (last && last.configNumber === configNumber) {
+  function rangeAt(offset: number): JudgedRange {
+    const last = ranges.at(-1);
+    if (last && last.configNumber === judgedBy()) {
       last.to = offset + 1;
       return last;
     }
-    const run: Run = { from: last ? last.to : offset, to: offset + 1, configNumber, tally: emptyTally() };
-    runs.push(run);
-    return run;
+    const range: JudgedRange = {
+      from: last ? last.to : offset,
+      to: offset + 1,
+      configNumber: judgedBy(),
+      tally: emptyTally(),
+    };
+    ranges.push(range);
+    return range;
   }
 
   function park(record: LogRecord, reason: string, detail: string): void {
     const letter: DeadLetter = deadLetterOf('evaluate', record, reason, detail, ports);
-    outputs.push(deadLetterRecord(letter, ports));
-    runAt(record.offset).tally.deadLetters += 1;
+    outputs.push({ kind: 'record', record: deadLetterRecord(letter, ports) });
+    rangeAt(record.offset).tally.deadLetters += 1;
     fates.push({ kind: 'parked', reason });
   }
 
   function* judge(event: SourceEvent, configuration: Configuration): InParts<void> {
-    const run = runAt(event.position.offset);
+    const range = rangeAt(event.position.offset);
     clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
-    const judgements = yield* judgeEventInParts(event, configuration, ports.book, ids.derive);
-    run.tally.events += 1;
+    const judgements = yield* judgeEventInParts(event, configuration, ports.book, ids.derive, ports.run?.id ?? null);
+    range.tally.events += 1;
     for (const judgement of judgements) {
-      count(run.tally, event, judgement);
+      count(range.tally, event, judgement);
       countDrops(judgement.outcome, dropped);
-      for (const intent of judgement.intents) {
-        outputs.push(intentRecord(intent, ports));
-        if (judgement.intents.length > 1) yield;
-      }
-      for (const trigger of judgement.triggers) {
-        outputs.push(triggerRecord(trigger, ports));
-        if (judgement.triggers.length > 1) yield;
-      }
+      for (const intent of judgement.intents) outputs.push({ kind: 'intent', intent });
+      for (const trigger of judgement.triggers) outputs.push({ kind: 'trigger', trigger });
     }
     const fired = judgements.some(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks');
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
   }
+
+  /** A run over history may judge by a configuration of its own; the numbers of markers are followed all the same. */
+  const judgedBy = (): number => ports.run?.configNumber ?? configNumber;
 
   async function judgeByNext(event: SourceEvent, number: number): Promise<void> {
     const configuration = await ports.configuration.at(number);
@@ -145,23 +153,24 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
         case 'marker':
           // A smaller number than one already seen changes nothing.
           configNumber = Math.max(configNumber, read.value.configNumber);
-          runAt(record.offset);
+          rangeAt(record.offset);
           fates.push({ kind: 'done' });
           return undefined;
         case 'tick':
-          runAt(record.offset);
+          rangeAt(record.offset);
           fates.push({ kind: 'done' });
           return undefined;
         case 'event':
-          if (current?.number !== configNumber) return judgeByNext(read.value.event, configNumber);
+          if (current?.number !== judgedBy()) return judgeByNext(read.value.event, judgedBy());
           return inTurns(judge(read.value.event, current.configuration), ports.turns);
       }
     },
-    end(): BatchResult {
+    end(): BatchResult<JudgingOutput> {
       const at = ports.clock.now();
-      for (const run of runs) outputs.push(evaluationRecord(run, before.partition, at, codecs));
-      const ruleErrors = runs
-        .flatMap((run) => [...run.tally.rules.values()])
+      for (const range of ranges)
+        outputs.push({ kind: 'evaluation', evaluation: evaluationOf(range, before.partition, at) });
+      const ruleErrors = ranges
+        .flatMap((range) => [...range.tally.rules.values()])
         .reduce((sum, rule) => sum + rule.failed, 0);
       return { fates, outputs, ruleErrors, dropped, state: { partition: before.partition, configNumber, clocks } };
     },
@@ -195,31 +204,17 @@ function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, tri
   });
 }
 
-function evaluationRecord(
-  run: Run,
-  partition: number,
-  at: Instant,
-  codecs: Pick<RecordCodecs, 'evaluation'>,
-): NewRecord {
-  const evaluation: Evaluation = {
-    partition,
-    from: run.from,
-    to: run.to,
-    configNumber: run.configNumber,
-    events: run.tally.events,
-    intents: run.tally.intents,
-    triggers: run.tally.triggers,
-    late: 0,
-    duplicates: 0,
-    deadLetters: run.tally.deadLetters,
-    rules: [...run.tally.rules.values()],
-    at,
-  };
-  return {
-    topic: 'carillon.evaluations',
-    partition,
-    key: String(partition),
-    value: codecs.evaluation.encode(evaluation),
-    headers: {},
-  };
-}
+const evaluationOf = ({ tally, from, to, configNumber }: JudgedRange, partition: number, at: Instant): Evaluation => ({
+  partition,
+  from,
+  to,
+  configNumber,
+  events: tally.events,
+  intents: tally.intents,
+  triggers: tally.triggers,
+  late: 0,
+  duplicates: 0,
+  deadLetters: tally.deadLetters,
+  rules: [...tally.rules.values()],
+  at,
+});

@@ -91,7 +91,7 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
-  const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive);
+  const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive, null);
   const judgements = await inTurns(work, ports.turns);
   const { configNumber } = row;
   steps.push(

@@ -12,7 +12,7 @@ import type {
 import type { SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
-import type { BatchResult, BatchStage, RecordFate } from '../batch-stage.ts';
+import type { BatchResult, BatchStage, RecordFate } from '@carillon/ports';
 import { type Decoded, decodeRecords } from '../decode-record.ts';
 import { tallyFields, type SeenEvent } from './fields.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';

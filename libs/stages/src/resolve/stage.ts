@@ -1,19 +1,19 @@
 import { formatPosition, readPosition, type Lookup } from '@carillon/domain';
 import type {
+  BatchStage,
   Clock,
   ConfigurationView,
   EventLog,
   Ids,
+  JudgingOutput,
   LogRecord,
   LookupClaims,
-  NewRecord,
   RecordCodecs,
+  RecordFate,
   Turns,
 } from '@carillon/ports';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { intentRecord } from '../evaluate/outputs.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { inTurns } from '../in-turns.ts';
 import { resolveLookupInParts } from './resolve-lookup.ts';
@@ -22,7 +22,7 @@ export type ResolvePorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions'>;
   readonly claims: LookupClaims;
   readonly configuration: Pick<ConfigurationView, 'at'>;
-  readonly codecs: Pick<RecordCodecs, 'lookup' | 'intent' | 'deadLetter'>;
+  readonly codecs: Pick<RecordCodecs, 'lookup' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly turns: Turns;
@@ -37,13 +37,13 @@ export const REDRIVEN_FROM_HEADER = 'redriven_from';
  * a trigger counts; one at another position is superseded and yields nothing, so that a trigger that was asked for twice,
  * after a crash or by two workers, has one set of recipients.
  */
-export function createResolveStage(ports: ResolvePorts): BatchStage {
+export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutput> {
   const { claims, codecs, clock, ids, log, turns } = ports;
 
   return {
     name: 'resolve',
     async handle(records, state) {
-      const outputs: NewRecord[] = [];
+      const outputs: JudgingOutput[] = [];
       let ruleErrors = 0;
       const dropped: Record<string, number> = {};
       const read = await decodeRecords(codecs.lookup, records);
@@ -66,7 +66,8 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
       );
 
       function park(record: LogRecord, reason: string, detail: string): RecordFate {
-        outputs.push(deadLetterRecord(deadLetterOf('resolve', record, reason, detail, ports), ports));
+        const letter = deadLetterOf('resolve', record, reason, detail, ports);
+        outputs.push({ kind: 'record', record: deadLetterRecord(letter, ports) });
         return { kind: 'parked', reason };
       }
 
@@ -77,10 +78,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage {
         const work = resolveLookupInParts(lookup, configuration, ports.book, ids.derive, redrivenAt);
         const resolved = await inTurns(work, turns);
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
-        for (const intent of resolved.value.intents) {
-          outputs.push(intentRecord(intent, ports));
-          if (turns.isOver()) await turns.next();
-        }
+        for (const intent of resolved.value.intents) outputs.push({ kind: 'intent', intent });
         ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;
         for (const { reason, count } of resolved.value.dropped) dropped[reason] = (dropped[reason] ?? 0) + count;
         return resolved.value.intents.length > 0 ? { kind: 'done' } : { kind: 'dropped', reason: 'no_recipient' };

@@ -47,7 +47,7 @@ export function minimumFields(
 ): Minimum {
   const needed = templateFields(rule, templates);
   // The answer of a lookup has variables for the template, and nobody can say which; what events have counts as theirs.
-  const isAnswered = ({ steps }: Used): boolean => rule.lookup !== null && !seen.has(pathText(steps.slice(0, 1)));
+  const isAnswered = ({ steps }: Used): boolean => rule.from === 'lookup' && !seen.has(pathText(steps.slice(0, 1)));
   const used = [...streamFields(stream), ...ruleFields(rule), ...needed.filter((one) => !isAnswered(one))];
   const fields = new Map<string, MinimumField>();
   for (const { steps, type, by } of used.filter((one) => one.steps.length > 0)) {
@@ -93,20 +93,24 @@ function streamFields(stream: EventStream | undefined): Used[] {
 
 /** The expressions of a rule, in the order in which they are evaluated. */
 function expressionsOf(rule: CompiledRule): readonly (readonly [by: string, expression: Expression])[] {
-  const { email, phone, token } = rule.to;
   const unique = rule.uniqueId === 'event_id' || rule.uniqueId === 'trigger_id' ? null : rule.uniqueId;
-  const named: readonly (readonly [string, Expression | null])[] = [
-    ['when', rule.when],
-    ['for_each', rule.forEach],
-    ['to.email', email],
-    ['to.phone', phone],
-    ['to.token', token],
-    ['unique_id', unique],
-    ['person', rule.person],
-    ...rule.variables.map(([name, value]) => [`variables.${name}`, value] as const),
-    ['user_ids', rule.lookup?.userIds ?? null],
-    ['where', rule.where],
-  ];
+  const own: readonly (readonly [string, Expression | null])[] =
+    rule.from === 'lookup'
+      ? [
+          ['unique_id', unique],
+          ['person', rule.person],
+          ['user_ids', rule.userIds],
+        ]
+      : [
+          ['for_each', rule.forEach],
+          ['to.email', rule.to.email],
+          ['to.phone', rule.to.phone],
+          ['to.token', rule.to.token],
+          ['unique_id', unique],
+          ['person', rule.person],
+          ...rule.variables.map(([name, value]) => [`variables.${name}`, value] as const),
+        ];
+  const named: readonly (readonly [string, Expression | null])[] = [['when', rule.when], ...own, ['where', rule.where]];
   return named.flatMap(([by, expression]) => (expression ? [[by, expression] as const] : []));
 }
 
@@ -132,13 +136,14 @@ function ruleFields(rule: CompiledRule): Used[] {
 export function eventSteps(rule: CompiledRule, { root, steps }: RequiredField): readonly FieldStep[] | null {
   if (root === 'event') return steps;
   if (root !== 'item') return null;
-  const list = rule.forEach?.fields.find((field) => field.root === 'event' && field.type === 'array');
+  const forEach = rule.from === 'event' ? rule.forEach : null;
+  const list = forEach?.fields.find((field) => field.root === 'event' && field.type === 'array');
   return list ? [...list.steps, null, ...steps] : null;
 }
 
 /** A variable of the rule stands before a field of the same name. */
 function templateFields(rule: CompiledRule, templates: readonly TemplateNeeds[]): Used[] {
-  const given = new Set<FieldStep | undefined>(rule.variables.map(([name]) => name));
+  const given = new Set<FieldStep | undefined>(rule.from === 'event' ? rule.variables.map(([name]) => name) : []);
   return templates
     .flatMap((one) => one.fields)
     .filter(({ steps }) => !given.has(steps[0]))

@@ -1,10 +1,10 @@
 import { cohortStream, type CohortMessage } from '@carillon/domain';
 import type { EventId } from '@carillon/kernel';
-import type { CohortStore, LogRecord } from '@carillon/ports';
+import type { CohortStore, LogRecord, PartitionState } from '@carillon/ports';
 import { BUYERS, cohortMessage, pageOf } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCohortsStage, MEMBERS_AT_ONCE, readSourceRecord, type PartitionState } from '../../src/index.ts';
+import { createCohortsStage, MEMBERS_AT_ONCE, readSourceRecord } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {

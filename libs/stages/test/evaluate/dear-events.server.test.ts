@@ -1,10 +1,10 @@
 import type { NotificationBody, RuleBody } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
-import type { LogRecord, Turns } from '@carillon/ports';
+import type { LogRecord, Turns, BatchResult, PartitionState } from '@carillon/ports';
 import { notification, ORDER_PAID, orderShop, shortestTurns } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEvaluateStage, traceEvent, type BatchResult, type PartitionState } from '../../src/index.ts';
+import { createEncoder, createEvaluateStage, traceEvent } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -29,8 +29,10 @@ const dearEvent = (characters: number): { readonly [name: string]: Json } => ({
   text: 'a'.repeat(characters),
   watchers: Array.from({ length: 500 }, (_, at) => ({ email: `p${at}@example.com` })),
 });
-const judge = (records: readonly LogRecord[], turns: Turns): Promise<BatchResult> =>
-  createEvaluateStage({ ...topology.ports, turns }).handle(records, START);
+const judge = async (records: readonly LogRecord[], turns: Turns): Promise<BatchResult> => {
+  const result = await createEvaluateStage({ ...topology.ports, turns }).handle(records, START);
+  return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
+};
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 
 describe('an event that asks for much', () => {

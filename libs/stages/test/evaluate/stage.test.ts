@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LogRecord } from '@carillon/ports';
+import type { LogRecord, BatchResult, PartitionState } from '@carillon/ports';
 import { ORDER_PAID, notification, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import { createEvaluateStage, markerRecord, type BatchResult, type PartitionState } from '../../src/index.ts';
+import { createEncoder, createEvaluateStage, markerRecord } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -13,8 +13,10 @@ afterEach(() => topology.close());
 const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
 const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { email: 'ada@example.com' } });
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
-const judge = async (records: readonly LogRecord[], state = START): Promise<BatchResult> =>
-  createEvaluateStage(topology.ports).handle(records, state);
+const judge = async (records: readonly LogRecord[], state = START): Promise<BatchResult> => {
+  const result = await createEvaluateStage(topology.ports).handle(records, state);
+  return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
+};
 
 function readOutputs({ outputs }: Pick<BatchResult, 'outputs'>) {
   const { intent, evaluation, deadLetter } = topology.ports.codecs;

@@ -13,7 +13,13 @@ import {
 } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createResolveStage, REDRIVEN_FROM_HEADER, type ResolvePorts, type RuleBook } from '../../src/index.ts';
+import {
+  createEncoder,
+  createResolveStage,
+  REDRIVEN_FROM_HEADER,
+  type ResolvePorts,
+  type RuleBook,
+} from '../../src/index.ts';
 
 let topology: Topology;
 let configNumber: number;
@@ -46,15 +52,12 @@ const record = (lookup: Lookup, offset: number): LogRecord => ({
 const resolve = (...records: readonly LogRecord[]) => resolveWith(topology.ports, ...records);
 async function resolveWith(ports: ResolvePorts, ...records: readonly LogRecord[]) {
   const result = await createResolveStage(ports).handle(records, { partition: 0, configNumber, clocks: {} });
-  const intents = result.outputs.flatMap(({ topic, value }) => {
-    const read = ports.codecs.intent.decode(value);
-    return topic === 'carillon.intents' && read.ok ? [read.value] : [];
-  });
+  const intents = result.outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent] : []));
   return {
     intents,
     told: intents.map(({ to }) => to),
     fates: result.fates,
-    topics: result.outputs.map(({ topic }) => topic),
+    topics: result.outputs.map((output) => createEncoder(topology.ports)(output).topic),
   };
 }
 

@@ -1,4 +1,5 @@
-import { compileRule, createExpressionLanguage } from '@carillon/adapter-cel';
+import { createExpressionLanguage } from '@carillon/adapter-cel';
+import { compileRule } from '@carillon/domain';
 import {
   readEvent,
   streamTable,

@@ -8,12 +8,24 @@ import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Instant, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
-import type { Clock, Consumption, Ids, LogRecord, OutboundHttp, TemplateRenderer, TopicName } from '@carillon/ports';
-import { startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
+import type {
+  BatchStage,
+  Clock,
+  Consumption,
+  Ids,
+  JudgingOutput,
+  LogRecord,
+  OutboundHttp,
+  OutputSink,
+  TemplateRenderer,
+  TopicName,
+} from '@carillon/ports';
+import { createLogSink, createRecordSink, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
 import {
   cohortRecord,
   createCohortsStage,
   createConfigurationView,
+  createEncoder,
   createEvaluateStage,
   createRuleBook,
   prepareAppend,
@@ -218,7 +230,7 @@ export class Topology {
 
   /** Starts what the engine consumes with: evaluate over the one interpreter. */
   async evaluates(): Promise<Consumption> {
-    return this.#consume('engine', 'carillon.events', createEvaluateStage(this.ports));
+    return this.#consume('engine', 'carillon.events', createEvaluateStage(this.ports), this.liveSink);
   }
 
   /** Appends what a platform says, as the gateway does. */
@@ -228,21 +240,33 @@ export class Topology {
 
   /** Starts what turns messages about cohorts into events. */
   async followsCohorts(): Promise<Consumption> {
-    return this.#consume('cohorts', 'carillon.cohorts', createCohortsStage(this.ports));
+    return this.#consume(
+      'cohorts',
+      'carillon.cohorts',
+      createCohortsStage(this.ports),
+      createRecordSink(this.ports.log),
+    );
   }
 
   /** Starts the projections of control. */
   async projects(): Promise<void> {
-    for (const { topic, stage } of projections(this.ports)) await this.#consume('control', topic, stage);
+    for (const { topic, stage } of projections(this.ports))
+      await this.#consume('control', topic, stage, createRecordSink(this.ports.log));
   }
 
-  async #consume(
+  /** Where what judging comes to goes, as in the engine. */
+  get liveSink(): OutputSink<JudgingOutput> {
+    return createLogSink(this.ports.log, createEncoder(this.ports), this.ports.turns);
+  }
+
+  async #consume<Output>(
     group: string,
     topic: TopicName,
-    stage: Parameters<typeof startStageConsumer>[0]['stage'],
+    stage: BatchStage<Output>,
+    sink: OutputSink<Output>,
   ): Promise<Consumption> {
     const { log, checkpoints } = this.#opened.data;
-    const consumption = await startStageConsumer({ group, topic, stage, log, checkpoints, watch: this.witness });
+    const consumption = await startStageConsumer({ group, topic, stage, sink, log, checkpoints, watch: this.witness });
     this.#consumptions.push(consumption);
     return consumption;
   }

@@ -1,5 +1,5 @@
-import { partitionOf, type Intent, type Trigger } from '@carillon/domain';
-import type { EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
+import { partitionOf, type Evaluation, type Intent, type Trigger } from '@carillon/domain';
+import type { EventLog, Ids, JudgingOutput, NewRecord, RecordCodecs } from '@carillon/ports';
 
 type Places = { readonly ids: Pick<Ids, 'keyed'>; readonly log: Pick<EventLog, 'partitions'> };
 
@@ -33,3 +33,27 @@ export function triggerRecord(
     headers: { workspace, ...(traceparent !== null && { traceparent }) },
   };
 }
+
+const evaluationRecord = (evaluation: Evaluation, codecs: Pick<RecordCodecs, 'evaluation'>): NewRecord => ({
+  topic: 'carillon.evaluations',
+  partition: evaluation.partition,
+  key: String(evaluation.partition),
+  value: codecs.evaluation.encode(evaluation),
+  headers: {},
+});
+
+/** What judging came to, as records of the live topics. */
+export const createEncoder =
+  (ports: Places & { readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'evaluation'> }) =>
+  (output: JudgingOutput): NewRecord => {
+    switch (output.kind) {
+      case 'intent':
+        return intentRecord(output.intent, ports);
+      case 'trigger':
+        return triggerRecord(output.trigger, ports);
+      case 'evaluation':
+        return evaluationRecord(output.evaluation, ports.codecs);
+      case 'record':
+        return output.record;
+    }
+  };

@@ -1,6 +1,6 @@
-import type { PlacedRule } from '@carillon/domain';
+import { compileRule, type PlacedRule } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
-import { compileRule, createExpressionLanguage } from '../src/index.ts';
+import { createExpressionLanguage } from '../src/index.ts';
 
 const language = createExpressionLanguage();
 
@@ -19,7 +19,7 @@ describe('compiling a rule', () => {
       }),
       language,
     );
-    if (!rule.ok) throw new Error(JSON.stringify(rule.error));
+    if (!rule.ok || rule.value.from !== 'event') throw new Error(JSON.stringify(rule));
     expect(rule.value.forEach?.source).toBe('event.watchers');
     expect(rule.value.to.phone).toBeNull();
     expect(rule.value.variables.map(([name]) => name)).toEqual(['name']);

@@ -1,27 +1,53 @@
-import {
-  conditionOf,
-  userIdsOf,
-  type CompiledRule,
-  type EventRecipients,
-  type Expression,
-  type ExpressionFault,
-  type ExpressionPlace,
-  type LookupRecipients,
-  type PlacedRule,
-} from '@carillon/domain';
-import type { Result } from '@carillon/kernel';
-import { err, ok } from '@carillon/kernel';
-import type { ExpressionLanguage } from '@carillon/ports';
+import { err, ok, type Result } from '@carillon/kernel';
+import { conditionOf, userIdsOf } from '../cohorts/cohort-rules.ts';
+import type { EventRecipients, LookupRecipients } from '../configuration/resources.ts';
+import type { PlacedRule } from '../configuration/streams.ts';
+import type { Expression, ExpressionFault, ExpressionPlace } from './expression.ts';
+
+/** What all published rules are made of, with their expressions checked and compiled; made once per rule version. */
+type RuleParts = {
+  readonly placed: PlacedRule;
+  readonly when: Expression;
+  readonly uniqueId: Expression | 'event_id' | 'trigger_id' | null;
+  readonly person: Expression | null;
+  readonly where: Expression | null;
+};
+
+/** The event itself says who is told. */
+export type EventRule = RuleParts & {
+  readonly from: 'event';
+  readonly forEach: Expression | null;
+  readonly to: {
+    readonly email: Expression | null;
+    readonly phone: Expression | null;
+    readonly token: Expression | null;
+  };
+  readonly variables: readonly (readonly [name: string, value: Expression])[];
+};
+
+/** A partner says who is told; it is asked about these user ids. */
+export type LookupRule = RuleParts & {
+  readonly from: 'lookup';
+  readonly integration: string;
+  readonly userIds: Expression;
+};
+
+export type CompiledRule = EventRule | LookupRule;
 
 /** A fault with the field of the rule that it stands in: `when`, `recipients.to.email`. */
 export type RuleFault = ExpressionFault & { readonly field: string };
+
+/** Whatever checks and compiles expressions. */
+export type ExpressionCompiler = {
+  compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
+};
 
 type Read = (field: string, source: string | undefined, place: ExpressionPlace) => Expression | null;
 
 /** Compiles all expressions of a rule, or tells everything that is wrong with them. */
 export function compileRule(
   placed: PlacedRule,
-  language: ExpressionLanguage,
+  language: ExpressionCompiler,
 ): Result<CompiledRule, readonly RuleFault[]> {
   const faults: RuleFault[] = [];
   const read: Read = (field, source, place) => {
@@ -37,11 +63,12 @@ export function compileRule(
   return when === null || rule === null || faults.length > 0 ? err(faults) : ok({ placed, when, ...rule });
 }
 
-type RecipientParts = Omit<CompiledRule, 'placed' | 'when'>;
+type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when'>;
 
-function readEventRecipients(read: Read, recipients: EventRecipients): RecipientParts {
+function readEventRecipients(read: Read, recipients: EventRecipients): Own<EventRule> {
   const { email, phone, token } = recipients.to;
   return {
+    from: 'event',
     forEach: read('recipients.for_each', recipients.for_each, 'for_each'),
     to: {
       email: read('recipients.to.email', email, 'recipient'),
@@ -52,22 +79,19 @@ function readEventRecipients(read: Read, recipients: EventRecipients): Recipient
     person: read('recipients.person', recipients.person, 'recipient'),
     variables: readVariables(read, recipients.variables),
     where: read('recipients.where', recipients.where, 'where'),
-    lookup: null,
   };
 }
 
-function readLookup(read: Read, recipients: LookupRecipients): RecipientParts | null {
-  const { integration } = recipients;
+function readLookup(read: Read, recipients: LookupRecipients): Own<LookupRule> | null {
   const userIds = read('recipients.user_ids', userIdsOf(recipients.user_ids), 'user_ids');
   const rest = {
-    forEach: null,
-    to: { email: null, phone: null, token: null },
+    from: 'lookup' as const,
+    integration: recipients.integration,
     uniqueId: readUniqueId(read, recipients.unique_id, 'answer'),
     person: read('recipients.person', recipients.person, 'answer'),
-    variables: [],
     where: read('recipients.where', recipients.where, 'where'),
   };
-  return userIds && { ...rest, lookup: { integration, userIds } };
+  return userIds && { ...rest, userIds };
 }
 
 /** `event_id` and `trigger_id` as the whole expression are reserved words (rules.md section 3). */
@@ -77,7 +101,7 @@ function readUniqueId(read: Read, source: string | undefined, place: ExpressionP
   return read('recipients.unique_id', source, place);
 }
 
-function readVariables(read: Read, variables: Readonly<Record<string, string>> = {}): CompiledRule['variables'] {
+function readVariables(read: Read, variables: Readonly<Record<string, string>> = {}): EventRule['variables'] {
   return Object.entries(variables).flatMap(([name, source]) => {
     const value = read(`recipients.variables.${name}`, source, 'recipient');
     return value === null ? [] : [[name, value] as const];

@@ -1,0 +1,67 @@
+import type { Evaluation, Intent, Trigger } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { FencedWrite } from './checkpoints.ts';
+import type { LogRecord, NewRecord } from './event-log.ts';
+
+/** What a stage knows of its partition when a batch begins: from the checkpoint, then from the batches before. */
+export type PartitionState = {
+  readonly partition: number;
+  /** Newest configuration number that a marker of this partition named; -1 before any. */
+  readonly configNumber: number;
+  /** Clock of each stream seen in this partition. */
+  readonly clocks: Readonly<Record<string, Instant>>;
+};
+
+/**
+ * What became of one record, out of a closed set. `dropped` has a reason that people may ask for; `parked` can never be
+ * processed and goes to the dead letters.
+ */
+export type RecordFate =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'dropped'; readonly reason: string }
+  | { readonly kind: 'parked'; readonly reason: string };
+
+/** What judging comes to, as values: whoever reads a stage's answer need not decode it. Other records are given as they are. */
+export type JudgingOutput =
+  | { readonly kind: 'intent'; readonly intent: Intent }
+  | { readonly kind: 'trigger'; readonly trigger: Trigger }
+  | { readonly kind: 'evaluation'; readonly evaluation: Evaluation }
+  | { readonly kind: 'record'; readonly record: NewRecord };
+
+/** What a batch came to. The interpreter writes `outputs`, then saves the state, then the position. */
+export type BatchResult<Output = NewRecord> = {
+  /** Of the records in their order. A stage that has worked for long ends with fewer than it was given: the rest come again. */
+  readonly fates: readonly RecordFate[];
+  readonly outputs: readonly Output[];
+  /** Evaluations of a rule that ended in an error. */
+  readonly ruleErrors?: number;
+  /** Recipients and user ids that a rule dropped, by reason. */
+  readonly dropped?: Readonly<Record<string, number>>;
+  /** Saves what the stage itself keeps; `refused` where another worker is further on. */
+  readonly save?: () => Promise<FencedWrite>;
+  readonly state: PartitionState;
+};
+
+/**
+ * A stage over one batch of one partition. It may be called again with the same records after a crash; its outputs have
+ * deterministic ids. It throws only where infrastructure fails, and then the batch comes again.
+ */
+export type BatchStage<Output = NewRecord> = {
+  readonly name: string;
+  handle(records: readonly LogRecord[], state: PartitionState): Promise<BatchResult<Output>>;
+};
+
+/** Where the outputs of a stage go. All of them are there when it resolves; after a failure some may be, and come again. */
+export type OutputSink<Output = NewRecord> = { write(outputs: readonly Output[]): Promise<void> };
+
+/**
+ * One passage of the rules over the log. The live run follows the log and its outputs go to live topics. Another one judges
+ * a piece of history: its ids hold its own, so nothing of it is taken for something live, and its sink leads elsewhere.
+ */
+export type Run<Output = JudgingOutput> = {
+  /** Null: the live run. */
+  readonly id: string | null;
+  /** Judge by this configuration; null: by that of the newest marker before an event. */
+  readonly configNumber: number | null;
+  readonly sink: OutputSink<Output>;
+};
