@@ -18,6 +18,7 @@ export * from './configuration/streams.ts';
 export * from './deliveries/attempts.ts';
 export * from './deliveries/custody.ts';
 export * from './deliveries/delivery.ts';
+export * from './deliveries/holds.ts';
 export * from './deliveries/intent.ts';
 export * from './deliveries/moves.ts';
 export * from './deliveries/operator.ts';

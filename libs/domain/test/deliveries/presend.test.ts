@@ -13,6 +13,7 @@ import {
   findNotification,
   presend,
   SANDBOX,
+  type BeforeSend,
   type Configuration,
   type NotificationBody,
 } from '@carillon/domain';
@@ -26,11 +27,13 @@ const shop = (change: Partial<NotificationBody> = {}): Configuration =>
   configurationOf(orderShop({ ...body, ...change }));
 const { delivery } = new DeliveryStory(givenIntent('first'));
 const late = delivery.notAfter + 1;
+const judged = (newest: Configuration, suppressed: BeforeSend['suppressed'], now: number) =>
+  presend({ delivery, newest, suppressed, now });
 const listed = { source: 'hard_bounce', detail: '550 5.1.1' };
 
 describe('the checks before each step into SENDING', () => {
   it('let go what is still wanted, in time, and not on the list, up to the last millisecond', () => {
-    expect(presend(delivery, shop(), null, delivery.notAfter)).toMatchObject({ kind: 'go' });
+    expect(judged(shop(), null, delivery.notAfter)).toMatchObject({ kind: 'go' });
   });
 
   const withdrawn: Record<string, Configuration> = {
@@ -41,27 +44,27 @@ describe('the checks before each step into SENDING', () => {
   };
   for (const [how, newest] of Object.entries(withdrawn)) {
     it(`first suppress it where ${how}, though it is also late and on the list`, () => {
-      expect(presend(delivery, newest, listed, late)).toMatchObject({ state: 'SUPPRESSED', reason: 'rule_withdrawn' });
+      expect(judged(newest, listed, late)).toMatchObject({ state: 'SUPPRESSED', reason: 'rule_withdrawn' });
     });
   }
 
   it('then expire it where it is late, though it is also on the list', () => {
-    expect(presend(delivery, shop(), listed, late)).toMatchObject({ state: 'EXPIRED', reason: 'not_after_passed' });
+    expect(judged(shop(), listed, late)).toMatchObject({ state: 'EXPIRED', reason: 'not_after_passed' });
   });
 
   it('then suppress it where its address is on the list, though the channel is gone too, and say why', () => {
-    const verdict = presend(delivery, shop({ channels: {} }), listed, 0);
+    const verdict = judged(shop({ channels: {} }), listed, 0);
     expect(verdict).toMatchObject({ reason: 'suppressed_address', detail: 'hard_bounce: 550 5.1.1' });
   });
 
   it('then suppress it where its notification has the channel no longer', () => {
-    expect(presend(delivery, shop({ channels: {} }), null, 0)).toMatchObject({ reason: 'cannot_send_on_channel' });
+    expect(judged(shop({ channels: {} }), null, 0)).toMatchObject({ reason: 'cannot_send_on_channel' });
   });
 
   it('go by ids, so that renaming notification and rule withdraws nothing', () => {
     const renamed = { ...body, rules: { settled: { ...rule, id: 'rul_paid' } } };
     const newest = configurationOf([notification('order-settled', renamed)]);
-    expect(presend(delivery, newest, null, 0)).toMatchObject({
+    expect(judged(newest, null, 0)).toMatchObject({
       kind: 'go',
       notification: { ref: { name: 'order-settled' } },
     });
@@ -71,7 +74,7 @@ describe('the checks before each step into SENDING', () => {
     const both = configurationOf(orderShop({ ...body, name: 'ours' }), orderShop({ ...body, name: 'theirs' }, 'zebra'));
     expect(findNotification(both, delivery.slot)?.body.name).toBe('ours');
     const theirs = configurationOf(orderShop(body, 'zebra'));
-    expect(presend(delivery, theirs, null, 0)).toMatchObject({ reason: 'rule_withdrawn' });
+    expect(judged(theirs, null, 0)).toMatchObject({ reason: 'rule_withdrawn' });
   });
 });
 

@@ -3,6 +3,7 @@ import {
   deliverySettings,
   endUnsent,
   findResource,
+  holdBack,
   postpone,
   presend,
   providerResult,
@@ -12,7 +13,9 @@ import {
   type Delivery,
   type DeliverySettings,
   type EmailTemplate,
+  type Hold,
   type Moment,
+  type PresendVerdict,
   type ProviderResult,
   type Resource,
 } from '@carillon/domain';
@@ -49,6 +52,8 @@ export type AttemptPorts = {
   readonly pause: (span: Duration) => Promise<void>;
   /** Ends when the process is to stop. */
   readonly stopping: AbortSignal;
+  /** What is checked before a send, in order; left out: all that there is. */
+  readonly holds?: readonly Hold[];
 };
 
 /** What an attempt came to. `postponed`, `ended` and `stale` made no call. */
@@ -91,8 +96,8 @@ async function attempt(
   const newest = configuration.current();
   const { workspace, channel } = delivery.slot;
   const suppressed = await suppressions.find(workspace, channel, delivery.intent.to ?? '');
-  const verdict = presend(delivery, newest, suppressed, clock.now());
-  if (verdict.kind === 'end') return endNow(delivery, verdict.state, verdict.reason, verdict.detail, ports);
+  const verdict = presend({ delivery, newest, suppressed, now: clock.now() }, ports.holds);
+  if (verdict.kind !== 'go') return keepBack(delivery, verdict, ports);
   if (!hold) {
     if (fallback.retryAt === null) {
       return endNow(delivery, 'FAILED', 'no_account', 'the notification names no account that exists', ports);
@@ -105,6 +110,24 @@ async function attempt(
   const sending = await stepIntoSending(delivery, hold.choice.key, ports);
   if (!sending) return { kind: 'stale' };
   return call(sending, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
+}
+
+/** What a hold says becomes of the delivery. */
+function keepBack(
+  delivery: Delivery,
+  verdict: Exclude<PresendVerdict, { kind: 'go' }>,
+  ports: AttemptPorts,
+): Promise<AttemptReport> {
+  switch (verdict.kind) {
+    case 'end':
+      return endNow(delivery, verdict.state, verdict.reason, verdict.detail, ports);
+    case 'wait': {
+      const next = holdBack(delivery, verdict, moment(ports));
+      return write(next, next?.state === 'WAITING' ? 'postponed' : 'ended', ports);
+    }
+    case 'collect':
+      throw new TypeError('a hold collects for a digest, and there are no digests yet');
+  }
 }
 
 const moment = ({ clock, ids }: AttemptPorts): Moment => ({ now: clock.now(), derive: ids.derive });

@@ -4,6 +4,7 @@ import {
   findNotification,
   leaseRanOut,
   presend,
+  withdrawal,
   type Delivery,
   type DeliverySettings,
   type Moment,
@@ -84,8 +85,8 @@ export async function withdraw(ports: SweepPorts): Promise<number> {
   do {
     const page = await ledger.list({ state: 'WAITING' }, PAGE, cursor);
     for (const delivery of page.items) {
-      const verdict = presend(delivery, newest, null, clock.now());
-      if (verdict.kind !== 'end' || verdict.reason !== 'rule_withdrawn') continue;
+      const verdict = presend({ delivery, newest, suppressed: null, now: clock.now() }, [withdrawal]);
+      if (verdict.kind !== 'end') continue;
       const moment: Moment = { now: clock.now(), derive: ids.derive };
       const next = endUnsent(delivery, verdict.state, verdict.reason, verdict.detail, moment);
       if (!next || (await ledger.replace(next)) === 'stale') continue;

@@ -1,0 +1,93 @@
+import type { Instant } from '@carillon/kernel';
+import { canonicalAddress } from '../channels/channel.ts';
+import type { Configuration, Resource } from '../configuration/configuration.ts';
+import { ruleIdFrom } from '../configuration/streams.ts';
+import { invalidAddress } from './custody.ts';
+import type { Delivery, DeliveryReason } from './delivery.ts';
+import { findNotification } from './presend.ts';
+
+/** What is known before a step into SENDING; whoever attempts reads it from the stores, anew each time. */
+export type BeforeSend = {
+  readonly delivery: Delivery;
+  /** The newest configuration: what a person switched off since counts. */
+  readonly newest: Configuration;
+  readonly notification: Resource<'notification'> | undefined;
+  /** Why the address gets nothing; null where it may. */
+  readonly suppressed: { readonly source: string; readonly detail: string } | null;
+  readonly now: Instant;
+};
+
+/** What one check says. `wait` and `collect` use up no attempt. */
+export type HoldVerdict =
+  | { readonly kind: 'go' }
+  | { readonly kind: 'wait'; readonly until: Instant; readonly reason: DeliveryReason; readonly detail: string }
+  /** It goes into a digest, under this key. */
+  | { readonly kind: 'collect'; readonly digest: string }
+  | {
+      readonly kind: 'end';
+      readonly state: 'SUPPRESSED' | 'EXPIRED';
+      readonly reason: DeliveryReason;
+      readonly detail: string;
+    };
+
+/** A check before a send: pure. What it has to know stands in `BeforeSend`. */
+export type Hold = (before: BeforeSend) => HoldVerdict;
+
+const GO: HoldVerdict = { kind: 'go' };
+const end = (state: 'SUPPRESSED' | 'EXPIRED', reason: DeliveryReason, detail: string): HoldVerdict => ({
+  kind: 'end',
+  state,
+  reason,
+  detail,
+});
+
+/** The notification and the rule are still there and switched on. */
+export const withdrawal: Hold = ({ delivery: { intent, slot }, notification }) => {
+  const gone = (what: string): HoldVerdict => end('SUPPRESSED', 'rule_withdrawn', what);
+  if (!notification) return gone(`notification ${intent.notification} is no longer there`);
+  if (notification.body.enabled === false) return gone(`notification ${intent.notification} is switched off`);
+  const rule = Object.entries(notification.body.rules).find(
+    ([name, body]) => ruleIdFrom(slot.workspace, notification.ref.name, name, body) === intent.ruleId,
+  );
+  if (!rule) return gone(`rule ${intent.rule} is no longer there`);
+  return rule[1].enabled === false ? gone(`rule ${intent.rule} is switched off`) : GO;
+};
+
+const expiry: Hold = ({ delivery, now }) =>
+  now > delivery.notAfter ? end('EXPIRED', 'not_after_passed', 'too late to be of use') : GO;
+
+/** Intents of earlier versions carry any text. */
+const address: Hold = ({ delivery: { intent, slot } }) =>
+  canonicalAddress(slot.channel, intent.to ?? '') === null
+    ? end('SUPPRESSED', 'invalid_address', invalidAddress(slot.channel))
+    : GO;
+
+const suppression: Hold = ({ suppressed }) =>
+  suppressed ? end('SUPPRESSED', 'suppressed_address', `${suppressed.source}: ${suppressed.detail}`) : GO;
+
+const channelGone: Hold = ({ delivery: { slot }, notification }) =>
+  notification && slot.channel in notification.body.channels
+    ? GO
+    : end('SUPPRESSED', 'cannot_send_on_channel', `the notification no longer has the channel ${slot.channel}`);
+
+/**
+ * All checks before each step into SENDING, in the order of delivery.md section 2; the first that does not say `go`
+ * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker.
+ */
+export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, suppression, channelGone];
+
+/** The first word of the list that is not `go`, else `go` with the notification as it is now. */
+export type PresendVerdict =
+  | { readonly kind: 'go'; readonly notification: Resource<'notification'> }
+  | Exclude<HoldVerdict, { readonly kind: 'go' }>;
+
+export function presend(known: Omit<BeforeSend, 'notification'>, holds: readonly Hold[] = HOLDS): PresendVerdict {
+  const notification = findNotification(known.newest, known.delivery.slot);
+  const before: BeforeSend = { ...known, notification };
+  for (const hold of holds) {
+    const verdict = hold(before);
+    if (verdict.kind !== 'go') return verdict;
+  }
+  if (notification) return { kind: 'go', notification };
+  return { kind: 'end', state: 'SUPPRESSED', reason: 'rule_withdrawn', detail: 'the notification is no longer there' };
+}
