@@ -147,6 +147,23 @@ describe('an outage', () => {
     expect(ground.judged.at(-1)).toMatchObject({ result: 'valid', stale: false });
   });
 
+  test('is told as a turn when it begins and when it ends, and not while it lasts', async () => {
+    /** One more fetch, and whether it was told as a turn. */
+    const fetchAgain = async (): Promise<boolean | undefined> => {
+      const before = ground.fetched.length;
+      ground.pass(11 * MINUTE);
+      await verify(await token());
+      await expect.poll(() => ground.fetched.length).toBe(before + 1);
+      return ground.fetched.at(-1)?.turned;
+    };
+    const turns = [await fetchAgain(), await fetchAgain()];
+    ground.server.behave({ status: 503 });
+    turns.push(await fetchAgain(), await fetchAgain(), await fetchAgain());
+    ground.server.behave('serve');
+    turns.push(await fetchAgain(), await fetchAgain());
+    expect(turns).toEqual([false, false, true, false, false, true, false]);
+  });
+
   test('that hangs holds nobody up once it is known', async () => {
     await kindOf(await token());
     ground.server.behave({ status: 503 });

@@ -1,0 +1,65 @@
+import type { EmailTemplate } from '@carillon/domain';
+import type { JsonObject } from '@carillon/kernel';
+import { describe, expect, test } from 'vitest';
+
+import { createEngine, planTemplate, type Engine, type Plan } from '../src/engine.ts';
+import { MainThread } from '../src/main-thread.ts';
+
+const TEMPLATE: EmailTemplate = { subject: 's', text: '{{#each a}}{{this}}{{/each}}' };
+const SMALL: JsonObject = { a: [1, 2, 3] };
+const MUCH: JsonObject = { a: Array.from({ length: 1990 }, (_, i) => i) };
+
+const planOf = (template: EmailTemplate): Plan => {
+  const planned = planTemplate(template);
+  if (!planned.ok) throw new Error(planned.message);
+  return structuredClone(planned.plan);
+};
+
+/** The engine, which tells `before` whenever it is asked to render on the main thread. */
+function mainThread(before: () => void, ...keys: readonly string[]): MainThread {
+  const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
+  const told: Engine = {
+    ...engine,
+    renderSmall(compiled, context) {
+      before();
+      return engine.renderSmall(compiled, context);
+    },
+  };
+  const thread = new MainThread(told);
+  for (const key of keys) thread.learn(key, TEMPLATE, planOf(TEMPLATE));
+  return thread;
+}
+
+describe('what keeps the event loop free', () => {
+  test('a template that was too much once goes to a worker a hundred times without being tried, and is tried again then', async () => {
+    let tried = 0;
+    const thread = mainThread(() => (tried += 1), 'k');
+    expect(await thread.render('k', TEMPLATE, MUCH)).toBeUndefined();
+    for (let turn = 0; turn < 100; turn += 1) expect(await thread.render('k', TEMPLATE, SMALL)).toBeUndefined();
+    expect(tried).toBe(1);
+    expect(await thread.render('k', TEMPLATE, SMALL)).toMatchObject({ ok: true, text: '123' });
+    expect(tried).toBe(2);
+  });
+
+  test('one that was too much holds back no other', async () => {
+    const thread = mainThread(() => undefined, 'k', 'other');
+    await thread.render('k', TEMPLATE, MUCH);
+    expect(await thread.render('other', TEMPLATE, SMALL)).toMatchObject({ ok: true });
+  });
+
+  test('after some milliseconds of work the next render waits until everybody else had a turn', async () => {
+    const order: string[] = [];
+    const thread = mainThread(
+      () => {
+        order.push('render');
+        // Longer than a turn may last.
+        for (const begun = performance.now(); performance.now() - begun < 6;);
+      },
+      'a',
+      'b',
+    );
+    setImmediate(() => void order.push('turn'));
+    await Promise.all([thread.render('a', TEMPLATE, SMALL), thread.render('b', TEMPLATE, SMALL)]);
+    expect(order).toEqual(['render', 'turn', 'render']);
+  });
+});
