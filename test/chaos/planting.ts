@@ -61,7 +61,7 @@ export const ACCEPTED_BEFORE_COMMIT: Change = {
 
 /** The bug: a publication is answered before its markers are on the log. */
 export const ANSWERED_BEFORE_MARKERS: Change = {
-  file: 'libs/stages/src/configuration/publish.ts',
+  file: 'libs/stages/src/configure/publish.ts',
   from: '  await repeatMarkers(log, number);\n  await ports.readEverywhere',
   to: '  void repeatMarkers(log, number);\n  await ports.readEverywhere',
 };
