@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { AppliedBody, FaultBody, PlanBody } from '@carillon/contracts';
+import type { AppliedBody, PlanBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { clean, paint, say, sayJson } from '../output.ts';
+import { clean, say, sayJson } from '../output.ts';
 import { answer, command } from './answering.ts';
 import { refuseOutside } from './inside.ts';
+import { countWords, showApplied, showDiff } from './plan-text.ts';
 
 const MAX_FILE = 1024 * 1024;
 const MAX_FILES = 5000;
@@ -47,40 +48,11 @@ export function writeFolder(folder: string, files: Readonly<Record<string, strin
   }
 }
 
-export const showFault = (fault: FaultBody, folder: string, colour: 'red' | 'yellow'): string => {
-  const place = `${join(folder, clean(fault.file))}:${fault.line}:${fault.column}`;
-  const expected = fault.expected === '' ? '' : `\n    expected ${clean(fault.expected)}`;
-  const fix = fault.fix === '' ? '' : `\n    ${clean(fault.fix)}`;
-  return `${paint('bold', place)} ${paint(colour, clean(fault.message))}${expected}${fix}`;
-};
-
-const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
-
-function showPlan(plan: PlanBody, folder: string): string {
-  const lines: string[] = [];
-  for (const fault of plan.faults) lines.push(showFault(fault, folder, 'red'));
-  for (const warning of plan.warnings) lines.push(showFault(warning, folder, 'yellow'));
-  for (const change of plan.changes) {
-    const note = change.note === null ? '' : `  ${paint('dim', clean(change.note))}`;
-    const words = change.action === 'missing' ? 'is not in the folder (kept; --prune takes it away)' : '';
-    lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
-    if (change.action !== 'update') continue;
-    for (const field of change.fields) {
-      lines.push(`    ${clean(field.path)}`);
-      if (field.before !== null) lines.push(`      ${paint('red', `- ${clean(field.before)}`)}`);
-      if (field.after !== null) lines.push(`      ${paint('green', `+ ${clean(field.after)}`)}`);
-    }
-  }
-  return lines.join('\n');
-}
-
 type FolderOptions = CommonOptions & { readonly file: string; readonly prune?: boolean; readonly yes?: boolean };
 
 const finish = (plan: PlanBody): void => {
   if (plan.faults.length > 0) process.exitCode = 2;
 };
-const countWords = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
-
 export function configurationCommands(program: Command): void {
   command(program, 'diff', 'what apply would change; changes nothing')
     .requiredOption('-f, --file <dir>', 'configuration folder')
@@ -93,11 +65,7 @@ export function configurationCommands(program: Command): void {
             files: readFolder(options.file),
             prune: options.prune ?? false,
           }),
-        (body) => {
-          const text = showPlan(body, options.file);
-          if (body.faults.length > 0) return `${text}\n\n${countWords(body.faults.length, 'mistake')}`;
-          return text === '' ? `nothing would change (configuration ${body.number})` : text;
-        },
+        (body) => showDiff(body, options.file),
       );
       finish(plan);
     });
@@ -136,16 +104,6 @@ export function configurationCommands(program: Command): void {
         (body) => `${countWords(body.files.length, 'file')} of configuration ${body.number} in ${folder}`,
       );
     });
-}
-
-function showApplied(applied: AppliedBody, folder: string): string {
-  const text = showPlan(applied, folder);
-  if (applied.faults.length > 0)
-    return `${text}\n\n${countWords(applied.faults.length, 'mistake')}, nothing was applied`;
-  const head = applied.applied
-    ? `applied as configuration ${applied.new_number}; every event from now on is judged by it`
-    : `nothing to change (configuration ${applied.number})`;
-  return text === '' ? head : `${text}\n\n${head}`;
 }
 
 async function confirmPrune(asked: Promise<PlanBody>): Promise<void> {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { applyFolder, createApiKey, planFolder, type ControlPorts } from '@carillon/control';
-import { readFolder, showFault, writeFolder } from '../commands/configuration.ts';
+import { readFolder, writeFolder } from '../commands/configuration.ts';
+import { showFault } from '../commands/plan-text.ts';
 import { UsageError } from '../failure.ts';
 import { DEMO_FOLDER } from '../shipped-files.ts';
 
@@ -15,7 +16,7 @@ export async function startDemo(folder: string, ports: ControlPorts): Promise<{ 
   const { body } = await planFolder(request, ports);
   if (body.faults.length > 0) {
     // Before anything is made: the key of a deployment that stays empty would be shown to nobody.
-    const mistakes = body.faults.map((fault) => showFault(fault, folder, 'red'));
+    const mistakes = body.faults.map((fault) => showFault(fault, folder));
     throw new UsageError(`mend ${folder}, or take it away, then start again\n${mistakes.join('\n')}`);
   }
   const { key } = await createApiKey('shop', { name: 'backend' }, 'demo', ports);

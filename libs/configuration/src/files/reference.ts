@@ -29,7 +29,8 @@ Rules for every file:
 - A **secret** never stands in a file: write \`{ secret: NAME }\`. In a workspace it is the variable
   \`CARILLON_SECRET_<WORKSPACE>__NAME\` of the operator's environment (\`-\` becomes \`_\`), or \`NAME\` where the operator lists it
   (\`workspace_secrets\`), else what \`npx carillon secret set NAME\` stored. In \`carillon.yaml\` it is the variable \`NAME\` itself.
-- All mistakes are reported at once, each with file, line, column, what was expected and what to do.
+- All mistakes are reported at once, each with file, line, column, what was expected and what to do. A line
+  that says \`warning:\` keeps nothing from being applied.
 - For editors, \`schemas/files/*.schema.json\` describe each kind of file. The first line of a file can name its schema:
   \`# yaml-language-server: $schema=…/schemas/files/notification.schema.json\`
 `;

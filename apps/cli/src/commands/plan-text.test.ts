@@ -1,0 +1,48 @@
+import type { PlanBody } from '@carillon/contracts';
+import { describe, expect, it } from 'vitest';
+import { showApplied, showDiff } from './plan-text.ts';
+
+const place = { file: 'workspaces/shop/notifications/paid.yaml', line: 4, column: 3, path: 'rules.paid' };
+const warning = { ...place, message: 'unique_id is left out', expected: '', fix: 'write unique_id: event_id' };
+const mistake = { ...place, message: 'unknown function `lenght`', expected: 'a valid expression (CEL)', fix: '' };
+const plan: PlanBody = { number: 7, faults: [], warnings: [], changes: [], unchanged: 0 };
+const applied = (more: Partial<PlanBody>, number: number | null) => ({
+  ...plan,
+  ...more,
+  applied: number !== null,
+  new_number: number,
+});
+
+describe('what apply and diff say of a folder', () => {
+  it('warnings look different from mistakes without colours, and are counted apart', () => {
+    expect(showApplied(applied({ faults: [mistake], warnings: [warning, warning] }, null), 'shop')).toBe(
+      [
+        'shop/workspaces/shop/notifications/paid.yaml:4:3 unknown function `lenght`',
+        '    expected a valid expression (CEL)',
+        ...[1, 2].flatMap(() => [
+          'shop/workspaces/shop/notifications/paid.yaml:4:3 warning: unique_id is left out',
+          '    write unique_id: event_id',
+        ]),
+        '',
+        '1 mistake, nothing was applied; 2 warnings',
+      ].join('\n'),
+    );
+    expect(showDiff({ ...plan, faults: [mistake, mistake], warnings: [warning] }, 'shop')).toMatch(
+      /\n\n2 mistakes; 1 warning$/,
+    );
+  });
+
+  it('warnings keep nothing from being applied', () => {
+    expect(showApplied(applied({ warnings: [warning] }, 8), 'shop')).toMatch(
+      /warning: unique_id .*\n.*\n\napplied as configuration 8; .*; 1 warning$/,
+    );
+    expect(showDiff({ ...plan, warnings: [warning] }, 'shop')).toMatch(
+      /\n\nnothing would change \(configuration 7\); 1 warning$/,
+    );
+  });
+
+  it('one line where there is nothing else to say', () => {
+    expect(showDiff(plan, 'shop')).toBe('nothing would change (configuration 7)');
+    expect(showApplied(applied({}, null), 'shop')).toBe('nothing to change (configuration 7)');
+  });
+});
