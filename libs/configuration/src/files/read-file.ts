@@ -23,7 +23,7 @@ const MAY_BE_EMPTY: ReadonlySet<FileKind> = new Set(['deployment', 'workspace'])
 export function readFile<Kind extends FileKind>(kind: Kind, file: string, text: string): ShapedFile<Kind> {
   const source = readYaml(file, text);
   const broken = source.value === undefined && source.faults.length > 0;
-  if (broken) return { source, body: undefined, value: undefined, faults: source.faults };
+  if (broken) return { source, body: undefined, value: source.readable, faults: source.faults };
   const empty = source.value === undefined && MAY_BE_EMPTY.has(kind);
   const later: FileFault[] = [];
   const value = empty ? {} : withoutLater(kind, source.value, [], source, later);

@@ -3,6 +3,7 @@ import type { FileBodies, FileKind } from '@carillon/shapes';
 import { SLUG_WORDS } from '@carillon/shapes';
 import { checkExpressions } from '../checks/expressions.ts';
 import { checkResources } from '../checks/check-resources.ts';
+import { checkTemplate } from '../checks/templates.ts';
 import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
@@ -12,7 +13,7 @@ import { faultAt, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile } from './read-file.ts';
 import { readTemplate, type TemplateParts } from './read-template.ts';
-import { salvageRules } from './salvage.ts';
+import { salvage } from './salvage.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 export type FolderReading = {
@@ -27,7 +28,7 @@ export type FolderReading = {
 
 type Work = {
   readonly read: WantedResource[];
-  /** Parts of files with mistakes: only their expressions are checked. */
+  /** Parts of files with mistakes: only their expressions and templates are checked. */
   readonly salvaged: WantedResource[];
   /** By `resourceKey`. */
   readonly sources: Map<string, YamlSource>;
@@ -54,7 +55,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   for (const { workspace, name, parts } of work.templates.values()) {
     const { source, body, faults } = readTemplate(workspace, name, parts);
     work.faults.push(...faults);
-    if (source && body) keep(work.read, 'template', workspace, name, body, source, work);
+    keep(faults.length > 0 ? work.salvaged : work.read, 'template', workspace, name, body, source, work);
   }
   checkWorkspaces(work, context);
   const { faults, warnings } = checkResources(
@@ -62,7 +63,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
     context,
     (kind, workspace) => work.names.get(`${kind}:${workspace}`) ?? [],
   );
-  const salvaged = work.salvaged.flatMap((resource) => faultsOfExpressions(resource, context));
+  const salvaged = work.salvaged.flatMap((resource) => faultsOfTexts(resource, context));
   const placed = (fault: Fault): FileFault => faultAt(work.sources, fault);
   return {
     resources: work.read,
@@ -73,11 +74,12 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   };
 }
 
-function faultsOfExpressions(resource: WantedResource, context: CheckContext): readonly Fault[] {
+/** Mistakes within the expressions and templates of what was salvaged: what it refers to may be what was taken out. */
+function faultsOfTexts(resource: WantedResource, context: CheckContext): readonly Fault[] {
   const faults: Fault[] = [];
   const around = { ...context, names: () => [], integration: () => undefined, stream: () => undefined };
-  checkExpressions(resource, around, reportOn(resource.ref, faults, []));
-  return faults;
+  for (const check of [checkExpressions, checkTemplate]) check(resource, around, reportOn(resource.ref, faults, []));
+  return faults.filter(({ spot }) => typeof spot === 'object');
 }
 
 function sortIn(path: string, text: string, work: Work): void {
@@ -150,11 +152,9 @@ function readYamlFile(
     remember(work, to, workspace, name);
     const { source, body, value, faults } = readFile(from, path, text);
     work.faults.push(...faults);
-    if (body !== undefined) keep(work.read, to, workspace, name, bodyOf(body), source, work);
-    else if (from === 'notification') {
-      const salvaged = salvageRules(value, source);
-      if (salvaged) keep(work.salvaged, 'notification', workspace, name, salvaged, source, work);
-    }
+    if (body !== undefined) return keep(work.read, to, workspace, name, bodyOf(body), source, work);
+    const salvaged = salvage(from, value, source);
+    if (salvaged) keep(work.salvaged, to, workspace, name, bodyOf(salvaged), source, work);
   };
   switch (kind) {
     case 'deployment':

@@ -2,49 +2,41 @@ import type { TemplateBody } from '@carillon/domain';
 import { fileOf, templateFile } from './layout.ts';
 import type { FileFault } from './place.ts';
 import { readFile } from './read-file.ts';
-import type { YamlSource } from './yaml-source.ts';
+import { salvage } from './salvage.ts';
+import { readYaml, type YamlSource } from './yaml-source.ts';
 
 /** The files of one template folder that are there. */
 export type TemplateParts = { yaml?: string; html?: string; text?: string };
 
 export type ReadTemplate = {
-  readonly source: YamlSource | null;
-  readonly body: TemplateBody | null;
+  readonly source: YamlSource;
+  /** With mistakes: what of it can still be looked at. */
+  readonly body: TemplateBody;
   readonly faults: readonly FileFault[];
 };
 
-/** Puts the files of a template together. */
+/** Puts the files of a template together. A mistake in one of them does not hide those in the others. */
 export function readTemplate(workspace: string, name: string, parts: TemplateParts): ReadTemplate {
   const file = fileOf('email-template', workspace, name);
-  const html = templateFile(workspace, name, 'html');
-  const whole = (of: string, message: string, expected: string, fix: string): FileFault => ({
-    file: of,
-    path: '',
-    line: 1,
-    column: 1,
-    message,
-    expected,
-    fix,
-  });
-  if (parts.yaml === undefined) {
-    const fault = whole(file, 'email.yaml is missing', 'a file with the subject', `write subject: … into ${file}`);
-    return { source: null, body: null, faults: [fault] };
-  }
-  const read = readFile('email-template', file, parts.yaml);
-  const faults = [...read.faults];
-  if (parts.html === undefined && parts.text === undefined) {
-    faults.push(whole(file, 'the template has no body', 'email.html, email.txt or both', `write ${html}`));
+  const faults: FileFault[] = [];
+  const whole = (of: string, message: string, expected: string, fix: string): void => {
+    faults.push({ file: of, path: '', line: 1, column: 1, message, expected, fix });
+  };
+  const { yaml, html, text } = parts;
+  const read = yaml === undefined ? undefined : readFile('email-template', file, yaml);
+  if (read) faults.push(...read.faults);
+  else whole(file, 'email.yaml is missing', 'a file with the subject', `write subject: … into ${file}`);
+  if (read && html === undefined && text === undefined) {
+    const fix = `write ${templateFile(workspace, name, 'html')}`;
+    whole(file, 'the template has no body', 'email.html, email.txt or both', fix);
   }
   for (const part of ['html', 'text'] as const) {
     if (parts[part]?.trim() !== '') continue;
     const empty = templateFile(workspace, name, part);
-    faults.push(whole(empty, `${empty.split('/').at(-1)} is empty`, 'a body', 'write it or remove the file'));
+    whole(empty, `${empty.split('/').at(-1)} is empty`, 'a body', 'write it or remove the file');
   }
-  if (faults.length > 0 || read.body === undefined) return { source: read.source, body: null, faults };
-  const email = {
-    ...read.body,
-    ...(parts.html !== undefined && { html: parts.html }),
-    ...(parts.text !== undefined && { text: parts.text }),
-  };
-  return { source: read.source, body: { email }, faults };
+  const source = read?.source ?? readYaml(file, '');
+  const head = read?.body ?? salvage('email-template', read?.value ?? {}, source) ?? { subject: 'any' };
+  const email = { ...head, ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+  return { source, body: { email }, faults };
 }

@@ -1,28 +1,65 @@
-import type { NotificationBody, RuleBody } from '@carillon/domain';
+import type { FileBodies, FileKind } from '@carillon/shapes';
+import type { z } from 'zod';
+import type { ValuePath } from '../value-path.ts';
 import { parseAsWritten } from './read-file.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Stands for what is missing or wrong, where the rest cannot be looked at without it. */
+const STAND_INS: Readonly<Record<string, unknown>> = {
+  channels: {},
+  rules: {},
+  recipients: { from: 'event', to: {} },
+  to: {},
+  security: {},
+  subject: 'any',
+};
 
-const CHANNELS = { email: { template: 'any' } };
-const RECIPIENTS = { from: 'event', to: { email: 'event.any' } };
+/** Each round mends what the one before brought to light; mistakes are seldom nested deeper than a few levels. */
+const MOST_ROUNDS = 12;
 
 /**
- * What can still be checked of a notification whose file has a mistake of shape: its rules that are whole, and of the
- * others the condition alone. So a mistake in one line does not hide those in the expressions (all mistakes at once).
- * Undefined where there is nothing to go on with.
+ * What can still be looked at of a file with mistakes of shape: the value without them. So a mistake in one line does not
+ * hide those in expressions and templates (all mistakes at once). Undefined where there is nothing to go on with.
  */
-export function salvageRules(value: unknown, source: YamlSource): NotificationBody | undefined {
-  const rules = isGroup(value) ? value['rules'] : undefined;
-  if (!isGroup(rules)) return undefined;
-  const kept: Record<string, RuleBody> = {};
-  for (const [name, rule] of Object.entries(rules)) {
-    const candidates = isGroup(rule) ? [rule, { when: rule['when'], recipients: RECIPIENTS }] : [];
-    const shaped = candidates
-      .map((candidate) => parseAsWritten('notification', { channels: CHANNELS, rules: { [name]: candidate } }, source))
-      .find((parsed) => parsed.success);
-    if (shaped?.success) Object.assign(kept, shaped.data.rules);
+export function salvage<Kind extends FileKind>(
+  kind: Kind,
+  value: unknown,
+  source: YamlSource,
+): FileBodies[Kind] | undefined {
+  if (!isGroup(value)) return undefined;
+  const rest = structuredClone(value);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const parsed = parseAsWritten(kind, rest, source);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) mend(rest, issue);
   }
-  return Object.keys(kept).length === 0 ? undefined : { channels: CHANNELS, rules: kept };
+  return undefined;
+}
+
+type Group = Record<string, unknown>;
+const isGroup = (value: unknown): value is Group =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function mend(rest: Group, issue: z.core.$ZodIssue): void {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys) takeOut(rest, [...path, key]);
+  } else if (path.length > 0) takeOut(rest, path);
+}
+
+/** Takes out what is at the path, of a list all of it; where nothing is, something else is put there, or its parent goes. */
+function takeOut(rest: Group, path: ValuePath): void {
+  let at = rest;
+  for (const [depth, step] of path.entries()) {
+    const name = String(step);
+    const item = at[name];
+    if (depth < path.length - 1 && isGroup(item)) {
+      at = item;
+      continue;
+    }
+    if (Object.hasOwn(at, name)) delete at[name];
+    else if (Object.hasOwn(STAND_INS, name)) at[name] = structuredClone(STAND_INS[name]);
+    else if (depth > 0) takeOut(rest, path.slice(0, depth));
+    return;
+  }
 }

@@ -1,5 +1,6 @@
 import {
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isPair,
@@ -19,6 +20,8 @@ export type YamlSource = {
   readonly file: string;
   /** Undefined: nothing is in the file, or it is broken and `faults` says how. */
   readonly value: unknown;
+  /** The same; of a broken file what stands on lines without an error. */
+  readonly readable: unknown;
   readonly faults: readonly FileFault[];
   /** Place of the key at a path (of the item in a list), of its nearest parent where it is missing. */
   keyPlace(path: ValuePath): Place;
@@ -67,10 +70,17 @@ export function readYaml(file: string, text: string): YamlSource {
   }
   if (refusal) fault(0, [], ...refusal);
   const positions: Positions = new Map();
-  const value =
-    document.errors.length > 0 || !document.contents
-      ? undefined
-      : readNode(document.contents, [], { text, positions, fault });
+  const broken = new Set(document.errors.flatMap(({ pos }) => pos.map((offset) => placeAt(offset).line)));
+  const readAll = (reader: Pick<Reader, 'fault' | 'isBroken'>): unknown =>
+    document.contents ? readNode(document.contents, [], { text, positions, ...reader }) : undefined;
+  const readable =
+    broken.size === 0
+      ? readAll({ fault, isBroken: () => false })
+      : readAll({
+          fault: () => undefined,
+          isBroken: ([start, end]) =>
+            [...broken].some((line) => line >= placeAt(start).line && line <= placeAt(end).line),
+        });
 
   const known = (path: ValuePath): { key: number; node: Node | null } => {
     for (let length = path.length; length > 0; length -= 1) {
@@ -81,7 +91,8 @@ export function readYaml(file: string, text: string): YamlSource {
   };
   return {
     file,
-    value,
+    value: broken.size === 0 ? readable : undefined,
+    readable,
     faults,
     keyPlace: (path) => placeAt(known(path).key),
     valuePlace: (path) => {
@@ -119,7 +130,13 @@ function tooDeep(text: string): boolean {
 }
 
 type Report = (offset: number, path: ValuePath, message: string, expected: string, fix: string) => void;
-type Reader = { readonly text: string; readonly positions: Positions; readonly fault: Report };
+type Reader = {
+  readonly text: string;
+  readonly positions: Positions;
+  readonly fault: Report;
+  /** Whether an error stands on the lines of a node. */
+  readonly isBroken: (range: readonly [start: number, end: number]) => boolean;
+};
 
 /** The plain value of a node; what YAML makes silently of a mistake is reported and left out. */
 function readNode(node: Node, path: ValuePath, reader: Reader): unknown {
@@ -140,6 +157,9 @@ function readNode(node: Node, path: ValuePath, reader: Reader): unknown {
     );
     return undefined;
   }
+  // Lines of a block stand for themselves; brackets and quotes end where an error is, and then nobody knows what is in them.
+  const stands = isCollection(node) && node.flow !== true;
+  if (!stands && node.range && reader.isBroken([node.range[0], node.range[1]])) return undefined;
   if (isMap(node)) return readMap(node.items, path, reader);
   if (isSeq(node)) {
     return node.items.map((item, index) => {
