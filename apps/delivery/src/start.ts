@@ -1,6 +1,14 @@
 import { partitionOf, type Delivery } from '@carillon/domain';
 import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
-import { abandon, createCustodyStage, intentKeyOf, sweep, withdraw, type CalledOff } from '@carillon/stages';
+import {
+  abandon,
+  createCustodyStage,
+  createReceiptStage,
+  intentKeyOf,
+  sweep,
+  withdraw,
+  type CalledOff,
+} from '@carillon/stages';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 
@@ -24,7 +32,7 @@ const CALLS_END = 10_000;
 const ALL_ENDS = 13_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-/** The delivery role: takes intents into custody, sends what is due, sweeps what nobody finished. */
+/** The delivery role: takes intents into custody, sends what is due, applies receipts, sweeps what nobody finished. */
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<DeliveryRole> {
   const { ledger, clock, watch } = ports;
   const counts = await ledger.countByState();
@@ -47,6 +55,14 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     watch,
     held,
   });
+  const receipts = await startStageConsumer({
+    group: 'receipts',
+    topic: 'carillon.receipts',
+    stage: createReceiptStage({ ...ports, alert: (account, code, detail) => watch.alert(account, code, detail) }),
+    log: ports.log,
+    checkpoints: ports.checkpoints,
+    watch,
+  });
   /** The configuration by which what waits was last looked through. */
   let withdrawnBy = -1;
   const sweeper = startLoop(
@@ -65,7 +81,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
     async close() {
       const began = clock.now();
-      const stopped = Promise.all([consumption.stop(), sweeper.stop()]);
+      const stopped = Promise.all([consumption.stop(), receipts.stop(), sweeper.stop()]);
       stopped.catch(() => undefined);
       const open = await dispatcher.stop(began + CALLS_END);
       const ending = (async (): Promise<void> => {

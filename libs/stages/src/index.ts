@@ -11,6 +11,7 @@ export * from './dead-letters.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/compose.ts';
 export * from './deliver/custody-stage.ts';
+export * from './deliver/receipt-stage.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/outcomes.ts';
 export * from './deliver/sweep.ts';

@@ -9,6 +9,7 @@ const STAGES: Readonly<Record<DeadLetter['stage'], true>> = {
   ask: true,
   resolve: true,
   deliver: true,
+  receipts: true,
   project: true,
   configure: true,
 };

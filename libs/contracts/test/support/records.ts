@@ -181,7 +181,7 @@ export const evaluations: Arbitrary<Evaluation> = fc.record({
 
 export const deadLetters: Arbitrary<DeadLetter> = fc.record({
   id: text,
-  stage: fc.constantFrom('evaluate', 'cohorts', 'ask', 'resolve', 'deliver', 'project', 'configure'),
+  stage: fc.constantFrom('evaluate', 'cohorts', 'ask', 'resolve', 'deliver', 'receipts', 'project', 'configure'),
   workspace: nullable(text),
   topic: text,
   partition: count,

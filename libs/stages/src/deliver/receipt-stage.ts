@@ -1,0 +1,98 @@
+import { applyReceipt, type Delivery, type Moment, type Receipt, type ReceiptJudgement } from '@carillon/domain';
+import type {
+  Clock,
+  DeliveryLedger,
+  EventLog,
+  Ids,
+  LogRecord,
+  NewRecord,
+  RecordCodecs,
+  SuppressionList,
+} from '@carillon/ports';
+import type { BatchStage, RecordFate } from '../batch-stage.ts';
+import { decodeRecord } from '../decode-record.ts';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { publishOutcomes } from './outcomes.ts';
+
+export type ReceiptPorts = {
+  readonly log: EventLog;
+  readonly ledger: DeliveryLedger;
+  readonly suppressions: SuppressionList;
+  readonly codecs: Pick<RecordCodecs, 'receipt' | 'outcome' | 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** A report that asks for an operator: a problem of the account or of the content. */
+  readonly alert: (account: string, code: string, detail: string) => void;
+};
+
+/** A receipt that belongs to no attempt of ours: an operator sees it among the dead letters. */
+export const UNKNOWN_RECEIPT = 'unknown_receipt';
+const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
+
+/** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
+const MAX_TRIES = 50;
+
+/**
+ * Deliver, after the call (flow table, stage 4): applies what providers report to the ledger. Each receipt is applied once
+ * and upwards only, so the same batch may come again; an address that it condemns is on the list before the delivery
+ * moves, since nobody would look at it again.
+ */
+export function createReceiptStage(ports: ReceiptPorts): BatchStage {
+  const { ledger, ids, clock, codecs } = ports;
+  const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
+
+  async function apply(receipt: Receipt, moved: Map<string, Delivery>): Promise<RecordFate> {
+    const id = receipt.attempt?.deliveryId;
+    for (let tries = 0; id && tries < MAX_TRIES; tries += 1) {
+      const seen = await ledger.get(id);
+      if (!seen) break;
+      const judged = applyReceipt(seen, receipt, moment());
+      if (judged.kind === 'unknown') break;
+      await suppress(seen, receipt, judged);
+      if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
+      if ((await ledger.replace(judged.next)) === 'stale') continue;
+      if (receipt.alert) ports.alert(receipt.account ?? receipt.source, receipt.code, receipt.detail);
+      moved.set(id, judged.next);
+      return { kind: 'done' };
+    }
+    return { kind: 'parked', reason: UNKNOWN_RECEIPT };
+  }
+
+  async function suppress(
+    { id, slot }: Delivery,
+    receipt: Receipt,
+    judged: Exclude<ReceiptJudgement, { kind: 'unknown' }>,
+  ): Promise<void> {
+    if (judged.suppress === null) return;
+    await ports.suppressions.add({
+      workspace: slot.workspace,
+      channel: slot.channel,
+      address: judged.suppress.address,
+      source: judged.suppress.source,
+      detail: `${receipt.source}: ${receipt.code} ${receipt.detail}`.trim(),
+      deliveryId: id,
+      at: clock.now(),
+    });
+  }
+
+  return {
+    name: 'receipts',
+    async handle(records, state) {
+      const fates: RecordFate[] = [];
+      const outputs: NewRecord[] = [];
+      const moved = new Map<string, Delivery>();
+      const park = (record: LogRecord, reason: string, detail: string): void =>
+        void outputs.push(deadLetterRecord(deadLetterOf('receipts', record, reason, detail, ports), ports));
+      for (const record of records) {
+        const decoded = await decodeRecord(codecs.receipt, record.value);
+        const fate: RecordFate = decoded.ok
+          ? await apply(decoded.value, moved)
+          : { kind: 'parked', reason: decoded.error.reason };
+        if (fate.kind === 'parked') park(record, fate.reason, decoded.ok ? WHY_UNKNOWN : decoded.error.detail);
+        fates.push(fate);
+      }
+      await publishOutcomes([...moved.values()], ports);
+      return { fates, outputs, state };
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { beginAttempt, settleAttempt, providerResult, type Delivery, type Receipt } from '@carillon/domain';
+import type { AttemptId, DeliveryId } from '@carillon/kernel';
+import type { LogRecord } from '@carillon/ports';
+import { givenIntent, givenReceipt, PLAIN_SETTINGS } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCustodyStage, createReceiptStage, deliveryIdOf } from '../../src/index.ts';
+
+let topology: Topology;
+const alerts: string[] = [];
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  alerts.length = 0;
+});
+afterEach(() => topology.close());
+
+const STATE = { partition: 0, configNumber: -1, clocks: {} };
+let offset = 0;
+const recordOf = (topic: LogRecord['topic'], value: Uint8Array): LogRecord => ({
+  topic,
+  partition: 0,
+  key: 'k',
+  value,
+  headers: {},
+  offset: (offset += 1),
+  time: topology.clock.now(),
+});
+
+/** A delivery that was accepted over `main`, or that is still under way. */
+async function begun(answered = true): Promise<DeliveryId> {
+  const { ledger } = topology.data;
+  const intent = givenIntent('a', { uniqueId: '1', notAfter: topology.clock.now() + 3_600_000 });
+  const value = topology.ports.codecs.intent.encode(intent);
+  const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
+  await custody.handle([recordOf('carillon.intents', value)], STATE);
+  const id = deliveryIdOf(intent, topology.ids);
+  const moment = { now: topology.clock.now(), derive: topology.ids.derive };
+  const start = { attemptId: 'att_1' as AttemptId, token: 't1', account: 'main', leaseUntil: moment.now + 30_000 };
+  const sending = beginAttempt(await get(id), start, moment);
+  if (!sending) throw new Error('not begun');
+  await ledger.replace(sending);
+  if (!answered) return id;
+  const result = providerResult('accepted', '250', 'ok');
+  const settling = { token: 't1', result, settings: PLAIN_SETTINGS, chance: 0, anotherAccount: false };
+  await ledger.replace(settleAttempt(sending, settling, moment));
+  return id;
+}
+async function get(id: DeliveryId): Promise<Delivery> {
+  const found = await topology.data.ledger.get(id);
+  if (!found) throw new Error('no such delivery');
+  return found;
+}
+const handle = (receipts: readonly (Receipt | Uint8Array)[]) =>
+  createReceiptStage({ ...topology.ports, alert: (account, code) => alerts.push(`${account} ${code}`) }).handle(
+    receipts.map((one) =>
+      recordOf('carillon.receipts', one instanceof Uint8Array ? one : topology.ports.codecs.receipt.encode(one)),
+    ),
+    STATE,
+  );
+const kinds = ({ fates }: Awaited<ReturnType<typeof handle>>) =>
+  fates.map((fate) => ('reason' in fate ? fate.reason : fate.kind));
+
+describe('a receipt', () => {
+  it('moves its delivery, and the move is told on the log', async () => {
+    const id = await begun();
+    expect(kinds(await handle([givenReceipt(id, 1, { verdict: 'bounced', account: 'main' })]))).toEqual(['done']);
+    expect(await get(id)).toMatchObject({ state: 'BOUNCED', unpublished: [] });
+    const outcomes = await topology.records('carillon.outcomes');
+    const states = outcomes.map(({ value }) => topology.ports.codecs.outcome.decode(value));
+    expect(states.at(-1)).toMatchObject({ ok: true, value: { state: 'BOUNCED', reason: 'bounced' } });
+  });
+
+  it('that comes twice, in one batch or in two, is applied once', async () => {
+    const id = await begun();
+    const receipt = givenReceipt(id, 1);
+    expect(kinds(await handle([receipt, receipt]))).toEqual(['done', 'known']);
+    const { version } = await get(id);
+    expect(kinds(await handle([receipt]))).toEqual(['known']);
+    expect((await get(id)).version).toBe(version);
+  });
+
+  it('that condemns an address puts it on the list before the delivery moves, and again when it comes again', async () => {
+    const id = await begun();
+    const receipt = givenReceipt(id, 1, { verdict: 'bounced', suppress: 'hard_bounce', code: '5.1.1' });
+    const { ledger, suppressions } = topology.data;
+    const find = () => suppressions.find('shop', 'email', 'ada@example.com');
+    const dies = { ...ledger, replace: () => Promise.reject(new Error('the process dies here')) };
+    const dying = createReceiptStage({ ...topology.ports, ledger: dies, alert: () => undefined });
+    const record = recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(receipt));
+    await expect(dying.handle([record], STATE)).rejects.toThrow('dies here');
+    expect(await find()).toMatchObject({ source: 'hard_bounce', deliveryId: id });
+    expect(kinds(await handle([receipt]))).toEqual(['done']);
+    expect(await get(id)).toMatchObject({ state: 'BOUNCED' });
+  });
+
+  it('that overtakes its own call waits in the delivery', async () => {
+    const id = await begun(false);
+    await handle([givenReceipt(id, 1, { verdict: 'delivered' })]);
+    expect(await get(id)).toMatchObject({ state: 'SENDING', receipts: [{ verdict: 'delivered' }] });
+  });
+
+  it('that asks for an operator alerts once', async () => {
+    const id = await begun();
+    const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });
+    await handle([receipt]);
+    await handle([receipt]);
+    expect(alerts).toEqual(['main 30007']);
+  });
+
+  it('of nobody is parked with its reason: no token, no delivery, a foreign account, broken bytes', async () => {
+    const id = await begun();
+    const lost = { ...givenReceipt(id, 1), attempt: null };
+    const foreign = givenReceipt(id, 1, { account: 'acme/own' });
+    const strange = givenReceipt('dlv_00000000000000000000000000' as DeliveryId, 1);
+    const result = await handle([lost, foreign, strange, new Uint8Array([1, 2])]);
+    expect(kinds(result)).toEqual(['unknown_receipt', 'unknown_receipt', 'unknown_receipt', 'not_framed']);
+    expect(result.outputs.map(({ topic }) => topic)).toEqual(Array.from({ length: 4 }, () => 'carillon.dead-letters'));
+    expect(await get(id)).toMatchObject({ state: 'SENT', receipts: [] });
+  });
+});
