@@ -33,6 +33,7 @@ import { createCohortAlerts } from './cohort-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Freshness } from './freshness.ts';
+import type { FreshSecrets } from './fresh-secrets.ts';
 import { strangerOf, type IntakePlaces } from './intake-places.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -58,9 +59,10 @@ export function serveCohortIntake(
   settings: GatewaySettings,
   freshness: Freshness,
   { places, unproved }: IntakePlaces,
+  secretOf: FreshSecrets,
 ): void {
   const { clock, codecs, configuration, ids, log, telemetry } = ports;
-  const secrets = createCohortSecrets(ports.secrets, clock);
+  const secrets = createCohortSecrets(secretOf);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   /** Whoever sent these has shown the secret. */
   const proven = new WeakSet<FastifyRequest>();

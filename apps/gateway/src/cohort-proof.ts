@@ -1,11 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CohortProof } from '@carillon/contracts';
 import type { CohortIntegration } from '@carillon/domain';
-import type { Duration, Instant } from '@carillon/kernel';
-import type { Clock, Secrets } from '@carillon/ports';
-
-/** Secrets are read again after this, so that a new one counts soon and a burst of requests reads it once. */
-const FRESH_FOR: Duration = 2_000;
+import type { FreshSecrets } from './fresh-secrets.ts';
 
 export type CohortSecrets = {
   /**
@@ -16,21 +12,7 @@ export type CohortSecrets = {
 };
 export type ProofVerdict = 'proven' | 'wrong' | 'not_set';
 
-export function createCohortSecrets(secrets: Secrets, clock: Clock): CohortSecrets {
-  const known = new Map<string, { readonly value: Promise<string | null>; readonly until: Instant }>();
-
-  function resolve(workspace: string, name: string): Promise<string | null> {
-    const key = `${workspace}/${name}`;
-    const now = clock.now();
-    const found = known.get(key);
-    if (found && now < found.until) return found.value;
-    const value = secrets.resolve(workspace, name);
-    known.set(key, { value, until: now + FRESH_FOR });
-    // What failed is asked again by the next request.
-    value.catch(() => known.delete(key));
-    return value;
-  }
-
+export function createCohortSecrets(resolve: FreshSecrets): CohortSecrets {
   return {
     async judge(workspace, { authorization }, proof) {
       const { key, second_key: second } = authorization;

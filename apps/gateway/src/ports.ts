@@ -5,6 +5,7 @@ import type {
   EventLog,
   Ids,
   KeyUseStore,
+  ReceiptReaders,
   RecordCodecs,
   Secrets,
   TokenVerifier,
@@ -66,7 +67,9 @@ export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   readonly apiKeys: PresentedKeys;
   /** What integrations sign their requests with. */
   readonly secrets: Secrets;
-  readonly codecs: Pick<RecordCodecs, 'cohort'>;
+  readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt'>;
+  /** Prove and read what providers report. */
+  readonly receipts: ReceiptReaders;
   readonly tokens: Pick<TokenVerifier, 'verify'>;
   /** Where it is kept when API keys were used; may be away without anybody being refused. */
   readonly keyUses: Pick<KeyUseStore, 'record'>;

@@ -2,10 +2,12 @@ import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
 import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
+import { createFreshSecrets } from './fresh-secrets.ts';
 import { createFreshness } from './freshness.ts';
 import { startKeyUses } from './key-uses.ts';
 import { createIntakePlaces } from './intake-places.ts';
 import type { GatewayPorts } from './ports.ts';
+import { serveReceiptIntake } from './receipt-intake.ts';
 
 export type RunningGateway = {
   /** `http://127.0.0.1:7400`; streams are below `/events/`. */
@@ -35,7 +37,9 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
   const keyUses = startKeyUses(ports.keyUses, settings.tellUsesEvery, failed);
   const places = createIntakePlaces(settings, (why) => telemetry?.cutOff(why));
   serveEventIntake(server.app, ports, settings, freshness, keyUses, places);
-  serveCohortIntake(server.app, ports, settings, freshness, places);
+  const secretOf = createFreshSecrets(ports.secrets, ports.clock);
+  serveCohortIntake(server.app, ports, settings, freshness, places, secretOf);
+  serveReceiptIntake(server.app, ports, settings, freshness, places, secretOf);
   try {
     const { address, port } = await server.listen();
     return {

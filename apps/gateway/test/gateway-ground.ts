@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:net';
 import {
   EMPTY_CONFIGURATION,
@@ -6,6 +7,7 @@ import {
   type Configuration,
   type IntegrationBody,
   type ResourceChange,
+  type SmtpAccount,
   type StreamBody,
 } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
@@ -38,7 +40,11 @@ const stream = (name: string, body: StreamBody): ResourceChange => ({
 });
 
 /** What `{ secret: NAME }` stands for. */
-const secrets: Readonly<Record<string, string>> = { FIRST: 'first-secret', SECOND: 'second-secret' };
+const secrets: Readonly<Record<string, string>> = {
+  FIRST: 'first-secret',
+  SECOND: 'second-secret',
+  CREDENTIALS: 'user:pass',
+};
 
 const authorization = { key: { secret: 'FIRST' }, second_key: { secret: 'SECOND' } };
 const integration = (name: string, body: IntegrationBody): ResourceChange => ({
@@ -57,6 +63,24 @@ const INTEGRATIONS: readonly ResourceChange[] = [
   integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'FIRST' } } }),
 ];
 
+const account = (name: string, receipts: NonNullable<SmtpAccount['receipts']>): ResourceChange => ({
+  ref: { kind: 'account', workspace: 'shop', name },
+  based_on: null,
+  body: { kind: 'smtp', host: 'smtp.example.com', port: 587, from: 'shop@example.com', receipts },
+});
+/** What SendGrid signs with. */
+export const SENDGRID = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const ACCOUNTS: readonly ResourceChange[] = [
+  account('mailgun', { kind: 'mailgun', signing_key: { secret: 'FIRST' } }),
+  account('unset', { kind: 'mailgun', signing_key: { secret: 'UNSET' } }),
+  account('postmark', { kind: 'postmark', credentials: { secret: 'CREDENTIALS' } }),
+  account('ses', { kind: 'ses', topic: 'arn:aws:sns:eu-central-1:123456789012:carillon' }),
+  account('sendgrid', {
+    kind: 'sendgrid',
+    public_key: SENDGRID.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+  }),
+];
+
 const STREAMS: readonly ResourceChange[] = [
   stream('orders', { security: { api_keys: ['backend', 'expired', 'future'] } }),
   stream('private', { security: { api_keys: ['other'] } }),
@@ -68,11 +92,11 @@ const STREAMS: readonly ResourceChange[] = [
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
   const backend = await openGatewayBackend();
-  const { apiKeys, codecs, tokens, keyUses, log, clock, ids } = backend;
+  const { apiKeys, codecs, tokens, keyUses, log, clock, ids, receipts } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
   const alerts: string[] = [];
-  const changes: ResourceChange[] = [...STREAMS, ...INTEGRATIONS];
+  const changes: ResourceChange[] = [...STREAMS, ...INTEGRATIONS, ...ACCOUNTS];
   const addKey = (workspace: string, name: string, more: Partial<ApiKeyBody> = {}): string => {
     const { key, keyId, digest } = apiKeys.make();
     const body = { key_id: keyId, digest, created_at: '2026-01-01T00:00:00.000Z', ...more };
@@ -113,6 +137,7 @@ export async function prepareGround(): Promise<Ground> {
           secrets: { resolve: async (_workspace, name) => secrets[name] ?? null },
           tokens,
           keyUses,
+          receipts,
           httpLog: { warn: httpLog, error: httpLog },
           telemetry: {
             startRequest: (traceparent) => ({ traceparent, end: () => undefined }),

@@ -17,6 +17,8 @@ export type SendContext = {
   readonly workspace: string;
   readonly deliveryId: string;
   readonly attemptToken: string;
+  /** Goes out where the provider or a mail server brings it back with a report (domain `writeReceiptToken`). */
+  readonly receiptToken: string;
   readonly traceparent: string | null;
   /** Ends on shutdown: an adapter that has not begun the body gives up and answers `transient`. */
   readonly signal: AbortSignal;

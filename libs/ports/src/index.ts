@@ -16,6 +16,7 @@ export * from './lookup-claims.ts';
 export * from './outbound-http.ts';
 export * from './partner-lookup.ts';
 export * from './read-models.ts';
+export * from './receipt-readers.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';
 export * from './secrets.ts';

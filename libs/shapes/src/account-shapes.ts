@@ -1,6 +1,55 @@
 import { z } from 'zod';
 import { keys, said, secret, sender, text } from './shape-parts.ts';
 
+/** What a host name may be; an address that comes back is made of it. */
+const host = z.string().regex(/^(?=.{1,200}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/, {
+  error: 'a domain such as bounces.example.com',
+});
+
+/** Who reports what became of a message after the server had taken it, and how we know that it is them. */
+export const receiptsShape = z.discriminatedUnion('kind', [
+  keys({
+    kind: said(z.literal('ses'), { description: 'Amazon SES, through a topic of SNS.' }),
+    topic: said(
+      z.string().regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, { error: 'the ARN of a topic of SNS' }),
+      {
+        description:
+          'The topic that SES publishes to. Its subscription to the address of this account is confirmed by itself.',
+        example: 'arn:aws:sns:eu-central-1:123456789012:carillon',
+      },
+    ),
+    configuration_set: said(
+      z
+        .string()
+        .regex(/^[\w-]{1,64}$/, { error: 'the name of a configuration set' })
+        .exactOptional(),
+      {
+        description: 'The configuration set that publishes events; only these carry what finds the message again.',
+        example: 'carillon',
+      },
+    ),
+  }),
+  keys({
+    kind: said(z.literal('sendgrid'), { description: 'The event webhook of SendGrid, signed.' }),
+    public_key: said(
+      z.string().regex(/^[A-Za-z0-9+/]{80,200}={0,2}$/, { error: 'the verification key that SendGrid shows' }),
+      {
+        description: 'The verification key that SendGrid shows where the signature is switched on.',
+      },
+    ),
+  }),
+  keys({
+    kind: said(z.literal('mailgun'), { description: 'The webhooks of Mailgun.' }),
+    signing_key: said(secret, { description: 'Reference to the webhook signing key.' }),
+  }),
+  keys({
+    kind: said(z.literal('postmark'), { description: 'The webhooks of Postmark.' }),
+    credentials: said(secret, {
+      description: 'Reference to `user:password`, as it stands in the address that Postmark calls.',
+    }),
+  }),
+]);
+
 export const smtpAccount = keys({
   kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
   host: said(text(253), {
@@ -27,6 +76,16 @@ export const smtpAccount = keys({
   connections: said(z.int().min(1, { error: '1 to 100' }).max(100, { error: '1 to 100' }).exactOptional(), {
     description: 'Connections open at once.',
     example: 5,
+  }),
+  return_path: said(host.exactOptional(), {
+    description:
+      'Domain whose mail comes to the bounce listener: each message gets a sender there of its own, so that what comes back is known.',
+    otherwise: 'what comes back goes to the sender of the message',
+    example: 'bounces.example.com',
+  }),
+  receipts: said(receiptsShape.exactOptional(), {
+    description:
+      'Who reports what became of messages of this account, at `/receipts/<kind>/<workspace>/<account>` of the gateway.',
   }),
 });
 

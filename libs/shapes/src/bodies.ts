@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { sandboxAccount, smtpAccount } from './account-shapes.ts';
+import type { receiptsShape, sandboxAccount, smtpAccount } from './account-shapes.ts';
 import type { posthog, webhookShapes } from './cohort-shapes.ts';
 import type { lookupShape } from './integration-shape.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
@@ -56,6 +56,8 @@ export type LookupRecipients = Of<typeof lookupRecipients>;
 export type Recipients = EventRecipients | LookupRecipients;
 export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;
+/** Who reports on messages of an SMTP account, and what proves it. */
+export type AccountReceipts = Of<typeof receiptsShape>;
 export type SandboxAccount = Of<typeof sandboxAccount>;
 export type SecretReference = Of<typeof secret>;
 export type Security = Of<typeof security>;

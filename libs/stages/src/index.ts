@@ -8,6 +8,7 @@ export * from './cohorts/stage.ts';
 export * from './configure/publish.ts';
 export * from './configure/view.ts';
 export * from './dead-letters.ts';
+export * from './append/receipts.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/compose.ts';
 export * from './deliver/custody-stage.ts';

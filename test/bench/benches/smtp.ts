@@ -93,7 +93,14 @@ const carillon = sending('carillon', CONNECTIONS, async ({ port }) => {
         text: TEXT,
         messageId: messageId(n),
       } as const;
-      const context = { workspace: '', deliveryId: `dlv_${n}`, attemptToken: `${n}`, traceparent: null, signal };
+      const context = {
+        workspace: '',
+        deliveryId: `dlv_${n}`,
+        attemptToken: `${n}`,
+        receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
+        traceparent: null,
+        signal,
+      };
       const result = await sender.send(message, context);
       if (result.verdict !== 'accepted') throw new Error(`mail ${n}: ${result.code} ${result.detail}`);
     },

@@ -19,6 +19,7 @@ const context = (): SendContext => ({
   workspace: 'shop',
   deliveryId: 'dlv_1',
   attemptToken: 'token-1',
+  receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
   traceparent: null,
   signal: new AbortController().signal,
 });

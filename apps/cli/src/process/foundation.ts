@@ -5,6 +5,7 @@ import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-posthog';
+import { createReceiptReaders } from '@carillon/adapter-receipts';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import {
@@ -119,6 +120,7 @@ export async function openFoundation(
     templates,
     outboundHttp,
     partners: failpoints ? withAskingFailpoints(partners, failpoints) : partners,
+    receipts: createReceiptReaders({ http: outboundHttp, clock }),
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,
     tasks: backend.tasks,

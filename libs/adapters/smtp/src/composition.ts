@@ -12,12 +12,21 @@ export type ComposedMail = {
   readonly bytes: Buffer;
 };
 
+/** How a report finds its way back to the attempt. */
+export type MailTracing = {
+  /** Headers that a provider gives back; values of ours, in ASCII. */
+  readonly headers: readonly { readonly key: string; readonly value: string }[];
+  /** Envelope sender of this message alone; null: the From address. */
+  readonly returnPath: string | null;
+};
+const NO_TRACING: MailTracing = { headers: [], returnPath: null };
+
 /**
  * Writes the MIME text once, so that its size is known before the first command. Names and addresses are given as
  * objects, so that nothing in them is ever parsed as a second address; no header comes from a tenant; files and URLs
  * are never read. Null where no SMTP command could name the recipient or sender.
  */
-export function compose(message: RenderedEmail, at: Instant): ComposedMail | null {
+export function compose(message: RenderedEmail, at: Instant, tracing: MailTracing = NO_TRACING): ComposedMail | null {
   // What is sent to is what was looked up on the suppression list, whatever the library makes of an address.
   const to = canonicalEmail(message.to);
   if (to === null) return null;
@@ -31,6 +40,8 @@ export function compose(message: RenderedEmail, at: Instant): ComposedMail | nul
     ...(message.html === null ? {} : { html: message.html }),
     disableFileAccess: true,
     disableUrlAccess: true,
+    headers: tracing.headers.map(({ key, value }) => ({ key, value: { prepared: true, value } })),
+    ...(tracing.returnPath === null ? {} : { envelope: { from: tracing.returnPath, to } }),
   }).compile();
   const envelope = node.getEnvelope();
   const { from } = envelope;

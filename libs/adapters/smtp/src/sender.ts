@@ -11,6 +11,7 @@ import { replyCode, type SmtpReply } from './reply.ts';
 import { SmtpSession } from './session.ts';
 import { credentialsOf, DEFAULT_TIMEOUTS, type SessionSettings, type SmtpTimeouts, tlsMode } from './settings.ts';
 import type { SmtpStage } from './stage.ts';
+import { tracingOf } from './tracing.ts';
 
 export type SmtpSenderDeps = {
   readonly clock: Clock;
@@ -78,8 +79,10 @@ class SmtpSender implements ChannelSender {
   readonly #settings: SessionSettings;
   readonly #pool: SessionPool;
   readonly #clock: Clock;
+  readonly #account: SmtpAccount;
 
-  constructor(settings: SessionSettings, limits: PoolLimits, clock: Clock) {
+  constructor(account: SmtpAccount, settings: SessionSettings, limits: PoolLimits, clock: Clock) {
+    this.#account = account;
     this.#settings = settings;
     this.#pool = new SessionPool(limits, (stop) => SmtpSession.open(settings, stop));
     this.#clock = clock;
@@ -93,7 +96,7 @@ class SmtpSender implements ChannelSender {
     };
     let mail: ComposedMail | null;
     try {
-      mail = compose(message, this.#clock.now());
+      mail = compose(message, this.#clock.now(), tracingOf(this.#account, context.receiptToken));
     } catch (error) {
       const detail = `The message could not be written as MIME: ${redact(messageOf(error), hidden)}`;
       return providerResult('refused_content', '', detail);
@@ -183,6 +186,6 @@ export const createSmtpSenderFactory = (deps: SmtpSenderDeps): SenderFactory => 
       idle: deps.idle ?? IDLE,
       messages: deps.messages ?? MESSAGES,
     };
-    return new SmtpSender(settings.value, limits, deps.clock);
+    return new SmtpSender(account, settings.value, limits, deps.clock);
   },
 });

@@ -52,6 +52,7 @@ export const context = (signal: AbortSignal = new AbortController().signal): Sen
   workspace: 'shop',
   deliveryId: 'dlv_1',
   attemptToken: 'token-1',
+  receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
   traceparent: null,
   signal,
 });

@@ -141,3 +141,41 @@ describe('What a server says is shown', () => {
     expect(detail).toBe('The server refused the recipient: <address>: no mailbox <address> here');
   });
 });
+
+describe('What a report needs to find its attempt again', () => {
+  const TOKEN = '0123456789abcdefghjkmnpqrs-1-0123456789';
+  const topic = 'arn:aws:sns:eu-central-1:123456789012:carillon';
+
+  it.each([
+    [
+      { kind: 'ses', topic, configuration_set: 'main' },
+      { 'x-ses-configuration-set': 'main', 'x-ses-message-tags': `carillon=${TOKEN}` },
+    ],
+    [
+      { kind: 'sendgrid', public_key: 'A'.repeat(124) },
+      { 'x-smtpapi': JSON.stringify({ unique_args: { carillon: TOKEN } }) },
+    ],
+    [
+      { kind: 'mailgun', signing_key: { secret: 'KEY' } },
+      { 'x-mailgun-variables': JSON.stringify({ carillon: TOKEN }) },
+    ],
+    [{ kind: 'postmark', credentials: { secret: 'KEY' } }, { 'x-pm-metadata-carillon': TOKEN }],
+  ] as const)('goes out in a header for %j, on one line', async (receipts, expected) => {
+    const own = senderFor(server, { receipts });
+    await own.send(message(), context());
+    await own.close();
+    const { headers } = await received();
+    const found = Object.fromEntries(headers.map(({ key, value }) => [key, value]));
+    expect(found).toMatchObject(expected);
+    const raw = server.accepted.at(-1)?.raw ?? '';
+    for (const value of Object.values(expected)) expect(raw).toContain(`: ${value}\r\n`);
+  });
+
+  it('is a sender of this message alone where mail comes back to us; the reader sees the usual one', async () => {
+    const own = senderFor(server, { return_path: 'bounces.example.com' });
+    await own.send(message(), context());
+    await own.close();
+    expect(server.accepted.at(-1)).toMatchObject({ from: `${TOKEN}@bounces.example.com` });
+    expect((await received()).from?.address).toBe('shop@example.com');
+  });
+});

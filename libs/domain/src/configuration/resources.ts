@@ -6,6 +6,7 @@ import type { ResourceBodies, ResourceKind } from '@carillon/shapes';
  */
 export type {
   AccountBody,
+  AccountReceipts,
   ApiKeyBody,
   ChannelBody,
   CohortBody,

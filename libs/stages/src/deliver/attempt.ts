@@ -9,6 +9,7 @@ import {
   providerResult,
   settleAttempt,
   STOPPED,
+  writeReceiptToken,
   type AccountChoice,
   type Delivery,
   type DeliverySettings,
@@ -233,6 +234,7 @@ async function call(
       workspace: sending.slot.workspace,
       deliveryId: sending.id,
       attemptToken: token,
+      receiptToken: writeReceiptToken({ deliveryId: sending.id, attempt: sending.attempts.length }, ports.ids.keyed),
       traceparent: sending.intent.traceparent,
       signal: ports.stopping,
     })

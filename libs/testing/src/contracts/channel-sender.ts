@@ -44,6 +44,7 @@ const context = (more: Partial<SendContext> = {}): SendContext => {
     workspace: 'shop',
     deliveryId: `dlv_${counter}`,
     attemptToken: `token-${counter}`,
+    receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
     traceparent: null,
     signal: new AbortController().signal,
     ...more,

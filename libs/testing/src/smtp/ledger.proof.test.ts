@@ -44,7 +44,14 @@ async function run(
             text: 'hello',
             messageId,
           },
-          { workspace: 'shop', deliveryId: `dlv_${index}`, attemptToken: `t${index}`, traceparent: null, signal },
+          {
+            workspace: 'shop',
+            deliveryId: `dlv_${index}`,
+            attemptToken: `t${index}`,
+            receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
+            traceparent: null,
+            signal,
+          },
         );
         verdicts.set(messageId, result.verdict);
       }),

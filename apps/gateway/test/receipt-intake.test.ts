@@ -1,0 +1,174 @@
+import { createHmac, sign } from 'node:crypto';
+import { writeReceiptToken, type Receipt } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import type { LogRecord } from '@carillon/ports';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunningGateway } from '../src/index.ts';
+import { prepareGround, SENDGRID, type Ground } from './gateway-ground.ts';
+
+const DELIVERY = 'dlv_0123456789ABCDEFGHJKMNPQRS' as DeliveryId;
+
+let ground: Ground;
+let gateway: RunningGateway;
+let before: ReadonlySet<string>;
+const placeOf = ({ partition, offset }: LogRecord): string => `${partition}@${offset}`;
+beforeAll(async () => {
+  ground = await prepareGround();
+});
+beforeEach(async () => {
+  gateway = await ground.start();
+  before = new Set((await ground.records('carillon.receipts')).map(placeOf));
+});
+afterEach(() => ground.stopGateways());
+
+const tokenFor = (attempt: number): string =>
+  writeReceiptToken({ deliveryId: DELIVERY, attempt }, (...parts) => ground.backend.ids.keyed(...parts));
+
+type Headers = Readonly<Record<string, string>>;
+async function send(path: string, body: string, headers: Headers = {}) {
+  const answer = await fetch(`${gateway.address}/receipts/${path}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  return { status: answer.status, body: await answer.text() };
+}
+/** What this test put on the log. */
+async function appended(): Promise<readonly Receipt[]> {
+  const records = (await ground.records('carillon.receipts')).filter((record) => !before.has(placeOf(record)));
+  return records.flatMap((record) => {
+    const read = ground.backend.codecs.receipt.decode(record.value);
+    return read.ok ? [read.value] : [];
+  });
+}
+
+let proofs = 0;
+function mailgun(event: object, key = 'first-secret', token = `token-${(proofs += 1)}`): string {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', key)
+    .update(timestamp + token)
+    .digest('hex');
+  return JSON.stringify({ signature: { timestamp, token, signature }, 'event-data': event });
+}
+function sendgrid(events: readonly object[]): readonly [string, Headers] {
+  const body = JSON.stringify(events);
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = sign('sha256', Buffer.from(timestamp + body), SENDGRID.privateKey).toString('base64');
+  return [
+    body,
+    {
+      'x-twilio-email-event-webhook-timestamp': timestamp,
+      'x-twilio-email-event-webhook-signature': signature,
+    },
+  ];
+}
+const postmark = (record: object): string =>
+  JSON.stringify({ RecordType: 'Delivery', MessageID: 'pm-1', Metadata: { carillon: tokenFor(1) }, ...record });
+const BASIC = { authorization: `Basic ${Buffer.from('user:pass').toString('base64')}` };
+
+describe('a report with its proof', () => {
+  it('of Mailgun is on the log before it is answered, with the attempt that its token names', async () => {
+    const event = { id: 'e1', event: 'delivered', 'user-variables': { carillon: tokenFor(2) } };
+    expect(await send('mailgun/shop/mailgun', mailgun(event))).toEqual({ status: 204, body: '' });
+    expect(await appended()).toMatchObject([
+      {
+        source: 'mailgun',
+        account: 'shop/mailgun',
+        attempt: { deliveryId: DELIVERY, attempt: 2 },
+        verdict: 'delivered',
+      },
+    ]);
+  });
+
+  it('of SendGrid may hold many events, each with an id of its own', async () => {
+    const events = [1, 2, 3].map((n) => ({ sg_event_id: `e${n}`, event: 'delivered', carillon: tokenFor(n) }));
+    const [body, headers] = sendgrid(events);
+    expect((await send('sendgrid/shop/sendgrid', body, headers)).status).toBe(204);
+    const receipts = await appended();
+    expect(receipts.map(({ attempt }) => attempt?.attempt).toSorted()).toEqual([1, 2, 3]);
+    expect(new Set(receipts.map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('that comes twice has the same id twice', async () => {
+    const body = postmark({});
+    await send('postmark/shop/postmark', body, BASIC);
+    await send('postmark/shop/postmark', body, BASIC);
+    const ids = (await appended()).map(({ id }) => id);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it.each([
+    ['no token', undefined],
+    ['a token of another deployment', '0123456789abcdefghjkmnpqrs-1-0000000000'],
+  ])('and %s goes onto the log without an attempt, so that a person sees it', async (_, carillon) => {
+    expect((await send('postmark/shop/postmark', postmark({ Metadata: { carillon } }), BASIC)).status).toBe(204);
+    expect(await appended()).toMatchObject([{ attempt: null, verdict: 'delivered' }]);
+  });
+
+  it('that is no report is refused in words that the provider’s page can show', async () => {
+    expect(await send('postmark/shop/postmark', '{"hello":1}', BASIC)).toMatchObject({ status: 400 });
+    expect(await send('postmark/shop/postmark', '{"a":1,"a":2}', BASIC)).toMatchObject({ status: 400 });
+    expect(await appended()).toEqual([]);
+  });
+});
+
+describe('a report without proof', () => {
+  const event = { id: 'e1', event: 'delivered' };
+
+  it('is refused alike whatever is wrong: address, kind, workspace, account, secret, signature, size', async () => {
+    const good = mailgun(event);
+    const answers = [
+      await send('mailgun/shop/nobody', good),
+      await send('mailgun/nowhere/mailgun', good),
+      await send('postmark/shop/mailgun', good),
+      await send('toString/shop/mailgun', good),
+      await send('mailgun/-/default', good),
+      await send('mailgun/shop/unset', good),
+      await send('mailgun/shop/mailgun', mailgun(event, 'wrong')),
+      await send('mailgun/shop/mailgun', '{}'),
+      await send('mailgun/shop/mailgun', `"${'x'.repeat(1024 * 1024)}"`),
+      await send('sendgrid/shop/sendgrid', '[]'),
+      await send('postmark/shop/postmark', postmark({})),
+      await send('ses/shop/ses', '{"Type":"Notification"}'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, at) => (at === 8 ? 413 : 401)));
+    const bodies = answers.filter((_, at) => at !== 8).map(({ body }) => body.replace(/req_\w+/, ''));
+    expect(new Set(bodies).size).toBe(1);
+    expect(await appended()).toEqual([]);
+    expect(ground.logged.join('\n')).not.toContain('first-secret');
+  });
+
+  it('whose proof of Mailgun was used for another body is refused; the provider’s own repeat is not', async () => {
+    const first = mailgun(event, 'first-secret', 'once');
+    expect((await send('mailgun/shop/mailgun', first)).status).toBe(204);
+    expect((await send('mailgun/shop/mailgun', first)).status).toBe(204);
+    const swapped = JSON.stringify({ ...JSON.parse(first), 'event-data': { id: 'e2', event: 'complained' } });
+    expect((await send('mailgun/shop/mailgun', swapped)).status).toBe(401);
+  });
+
+  it('of a topic that is not the account’s makes us fetch nothing', async () => {
+    const body = JSON.stringify({
+      Type: 'SubscriptionConfirmation',
+      MessageId: 'm',
+      TopicArn: 'arn:aws:sns:eu-central-1:999999999999:theirs',
+      Message: 'x',
+      Token: 't',
+      Timestamp: new Date().toISOString(),
+      SignatureVersion: '2',
+      Signature: 'AAAA',
+      SigningCertURL: 'https://sns.eu-central-1.amazonaws.com/x.pem',
+      SubscribeURL: 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
+    });
+    expect((await send('ses/shop/ses', body, { 'content-type': 'text/plain; charset=UTF-8' })).status).toBe(401);
+  });
+});
+
+it('where the log cannot be written is answered 503, so that the provider comes again', async () => {
+  await ground.stopGateways();
+  const log = { ...ground.backend.log, append: () => Promise.reject(new Error('no disk')) };
+  gateway = await ground.start({}, { log });
+  const answer = await send('postmark/shop/postmark', postmark({}), BASIC);
+  expect(answer).toMatchObject({ status: 503 });
+  expect(answer.body).toContain('log_unavailable');
+});
