@@ -59,6 +59,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     group: 'receipts',
     topic: 'carillon.receipts',
     stage: createReceiptStage({ ...ports, alert: (account, code, detail) => watch.alert(account, code, detail) }),
+    sink: createRecordSink(ports.log),
     log: ports.log,
     checkpoints: ports.checkpoints,
     watch,

