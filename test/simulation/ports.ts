@@ -1,4 +1,4 @@
-import { oneLongTurn } from '@carillon/testing/given';
+import { noRuleStates, oneLongTurn } from '@carillon/testing/given';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
 import type { Ids } from '@carillon/ports';
@@ -45,6 +45,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     templates: shared.templates,
     configuration: createConfigurationView(log, shared.codecs.configuration, clock),
     checkpoints: world.checkpoints.connect(wire),
+    ruleStates: noRuleStates,
     claims: world.claims.connect(wire),
     leases: world.leases.connect(wire),
     suppressions: world.suppressions.connect(wire),

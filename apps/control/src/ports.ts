@@ -14,6 +14,7 @@ import type {
   LookupClaims,
   PartnerLookup,
   ReadModels,
+  RuleStateStore,
   RecordCodecs,
   SecretPlaces,
   Secrets,
@@ -41,6 +42,7 @@ export type Check = { readonly step: string; readonly ok: boolean; readonly deta
 export type ControlPorts = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
+  readonly ruleStates: Pick<RuleStateStore, 'load'>;
   readonly ledger: DeliveryLedger;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;

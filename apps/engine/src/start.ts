@@ -13,6 +13,7 @@ import type {
   OutputSink,
   PartnerLookup,
   RecordCodecs,
+  RuleStateStore,
   Run,
   Secrets,
   TemplateRenderer,
@@ -48,6 +49,7 @@ export type EnginePorts = {
   readonly turns: Turns;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
   readonly partners: PartnerLookup;

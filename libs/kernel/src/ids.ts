@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   log: 'log_',
   outcome: 'out_',
   deadLetter: 'ded_',
+  state: 'sta_',
   receipt: 'rct_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -12,6 +12,7 @@ import {
   PAID_MAIL,
   stream,
   template,
+  noRuleStates,
   oneLongTurn,
 } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
@@ -85,6 +86,7 @@ const evaluating = (at: number, shop: Shop): Side => ({
       ids,
       clock: systemClock,
       turns: oneLongTurn,
+      ruleStates: noRuleStates,
       book: givenRuleBook(),
     });
     const { records, intents } = batchOf(shop, configuration);

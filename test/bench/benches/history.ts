@@ -13,6 +13,7 @@ import {
   PAID_MAIL,
   stream,
   template,
+  noRuleStates,
   oneLongTurn,
 } from '@carillon/testing/given';
 import { startKafka, type KafkaService } from '@carillon/testing/services';
@@ -191,6 +192,7 @@ const evaluating = reading(
       ids: givenIds,
       clock: systemClock,
       turns: oneLongTurn,
+      ruleStates: noRuleStates,
       book: givenRuleBook(),
     });
     return {

@@ -8,7 +8,7 @@ import {
   publishConfiguration,
   repeatMarkers,
 } from '@carillon/stages';
-import { changesOf, oneLongTurn, orderShop, template } from '@carillon/testing/given';
+import { changesOf, noRuleStates, oneLongTurn, orderShop, template } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
 import type { Process } from '../scheduler.ts';
 import type { Shared } from '../world.ts';
@@ -93,7 +93,16 @@ export async function runPublishing({ mishaps, secondAfter }: Layout, shared: Sh
 
   const book = createRuleBook(shared.compile, shared.templates);
   const view = createConfigurationView(direct, codec, clock);
-  const stage = createEvaluateStage({ log: direct, configuration: view, codecs, ids, clock, book, turns: oneLongTurn });
+  const stage = createEvaluateStage({
+    log: direct,
+    configuration: view,
+    codecs,
+    ids,
+    clock,
+    book,
+    turns: oneLongTurn,
+    ruleStates: noRuleStates,
+  });
   const broken: string[] = [];
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const records = memory.all('carillon.events').filter((record) => record.partition === partition);

@@ -109,6 +109,7 @@ export async function openFoundation(
     apiKeys: createApiKeys(keys.pepper),
     log: backend.log,
     checkpoints: backend.checkpoints,
+    ruleStates: backend.ruleStates,
     ledger: backend.ledger,
     suppressions: backend.suppressions,
     keyUses: backend.keyUses,

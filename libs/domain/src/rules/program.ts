@@ -1,8 +1,24 @@
-import { err, ok, type Result } from '@carillon/kernel';
+import { err, ok, type Json, type Result } from '@carillon/kernel';
 import { conditionOf, userIdsOf } from '../cohorts/cohort-rules.ts';
 import type { EventRecipients, LookupRecipients } from '../configuration/resources.ts';
 import type { PlacedRule } from '../configuration/streams.ts';
+import type { SourceEvent } from '../events/source-event.ts';
 import type { Expression, ExpressionFault, ExpressionPlace } from './expression.ts';
+
+/**
+ * A rule that looks at more than one event. `before`: what it kept of the entity, null at first; `holds`: what its `when`
+ * says of this event. Pure: the same events in the same order come to the same, in any run.
+ */
+export type RuleMemory = {
+  step(before: string | null, event: SourceEvent, holds: boolean): Remembered;
+};
+
+export type Remembered = {
+  readonly after: string;
+  readonly fires: boolean;
+  /** What it decided by, for people: it cannot be judged again from the event alone. */
+  readonly saw: Json;
+};
 
 /** What all published rules are made of, with their expressions checked and compiled; made once per rule version. */
 type RuleParts = {
@@ -11,6 +27,8 @@ type RuleParts = {
   readonly uniqueId: Expression | 'event_id' | 'trigger_id' | null;
   readonly person: Expression | null;
   readonly where: Expression | null;
+  /** What the rule keeps of an entity between its events; null: nothing, and nothing is loaded for it. */
+  readonly memory: RuleMemory | null;
 };
 
 /** The event itself says who is told. */
@@ -60,10 +78,12 @@ export function compileRule(
   const { recipients } = placed.body;
   const when = read('when', conditionOf(placed.body), 'when');
   const rule = recipients.from === 'lookup' ? readLookup(read, recipients) : readEventRecipients(read, recipients);
-  return when === null || rule === null || faults.length > 0 ? err(faults) : ok({ placed, when, ...rule });
+  return when === null || rule === null || faults.length > 0
+    ? err(faults)
+    : ok({ placed, when, memory: null, ...rule });
 }
 
-type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when'>;
+type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when' | 'memory'>;
 
 function readEventRecipients(read: Read, recipients: EventRecipients): Own<EventRule> {
   const { email, phone, token } = recipients.to;

@@ -2,7 +2,7 @@ import { inOneGo, type InParts, type Json } from '@carillon/kernel';
 import { addressOrText, type Addresses, type AddressKind } from '../channels/channel.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import { STEPS_SPENT, StepBudget } from './budget.ts';
-import type { CompiledRule, EventRule } from './program.ts';
+import type { CompiledRule, EventRule, Remembered, RuleMemory } from './program.ts';
 import type { Bindings, Expression } from './expression.ts';
 import type { Dropped, Recipient } from './recipient.ts';
 import {
@@ -63,6 +63,29 @@ export function outcomeWithoutFiring(rule: CompiledRule, bindings: Bindings, bud
   if (!fired.ok) return failure(fired.error, budget);
   if (fired.value === true) return null;
   return fired.value === false ? NOT_FIRED : failure('when is not true or false', budget);
+}
+
+/** One event for one rule: what it came to, and what the rule keeps of the entity afterwards. */
+export type RuleStep = { readonly outcome: RuleOutcome; readonly remembered: Remembered };
+
+/**
+ * A step of a rule with state: `step(state, event) → state', outcome`. A rule without is the case in which the condition
+ * alone decides (`outcomeWithoutFiring`). One that is switched off keeps what it knows, and so does one whose condition
+ * ends in an error: null.
+ */
+export function* stepRule(
+  rule: CompiledRule & { readonly memory: RuleMemory },
+  before: string | null,
+  event: SourceEvent,
+  triggerId: () => string,
+  bindings: Bindings,
+  budget: StepBudget,
+): InParts<RuleStep | { readonly outcome: RuleOutcome; readonly remembered: null }> {
+  const nothing = outcomeWithoutFiring(rule, bindings, budget);
+  if (nothing && nothing.kind !== 'not_fired') return { outcome: nothing, remembered: null };
+  const remembered = rule.memory.step(before, event, nothing === null);
+  if (!remembered.fires) return { outcome: NOT_FIRED, remembered };
+  return { outcome: yield* fireRule(rule, event, triggerId, bindings, budget), remembered };
 }
 
 /** Whom a rule tells, or asks about, whose condition holds. A pause is offered after each recipient. */

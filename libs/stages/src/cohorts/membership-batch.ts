@@ -12,16 +12,16 @@ import {
 } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { CohortStore, FencedWrite } from '@carillon/ports';
+import { BatchDocuments } from '../batch-documents.ts';
 
-/** Members that are read, written and let go at once. */
+/** Members that are let go at once. */
 export const MEMBERS_AT_ONCE = 1000;
 
 type Open = {
   cohort: Cohort | null;
   readonly ref: CohortMessage;
   /** Everybody of whom the batch speaks, as the batch has left them so far. */
-  readonly members: Map<string, CohortMember>;
-  readonly changed: Map<string, CohortMember>;
+  readonly members: BatchDocuments<CohortMember>;
 };
 
 export type MembershipBatch = {
@@ -47,7 +47,7 @@ export async function openMembershipBatch(
     if (!due) return null;
     const stored = await store.outdated(ref, due.order, MEMBERS_AT_ONCE);
     const outdated = new Map(stored.map((member) => [member.user, member]));
-    for (const member of members.values()) outdated.set(member.user, member);
+    for (const member of members.held()) outdated.set(member.user, member);
     return settleCohort(cohort, record, [...outdated.values()], stored.length === MEMBERS_AT_ONCE);
   }
 
@@ -61,17 +61,12 @@ export async function openMembershipBatch(
           : applyCohortMessage(own.cohort, record, (user) => own.members.get(user));
       if (!applied) return null;
       own.cohort = applied.cohort;
-      for (const member of applied.members) {
-        own.members.set(member.user, member);
-        own.changed.set(member.user, member);
-      }
+      for (const member of applied.members) own.members.put(member);
       return applied;
     },
     async save() {
-      for (const { cohort, ref, changed } of open.values()) {
-        for (const some of chunksOf([...changed.values()])) {
-          if ((await store.saveMembers(ref, some)) === 'refused') return 'refused';
-        }
+      for (const { cohort, ref, members } of open.values()) {
+        if ((await members.save((some) => store.saveMembers(ref, some))) === 'refused') return 'refused';
         if (cohort && (await store.save(cohort)) === 'refused') return 'refused';
       }
       return 'done';
@@ -92,16 +87,10 @@ async function openCohort(
         'restore log and stores from one backup, or start with an empty data folder',
     );
   }
-  const members = new Map<string, CohortMember>();
-  const users = [...new Set(group.flatMap((record) => record.message.userIds))];
-  for (const some of chunksOf(users)) {
-    for (const member of await store.members(message, some)) members.set(member.user, member);
-  }
-  return { cohort, ref: message, members, changed: new Map() };
-}
-
-function chunksOf<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / MEMBERS_AT_ONCE) }, (_, at) =>
-    items.slice(at * MEMBERS_AT_ONCE, (at + 1) * MEMBERS_AT_ONCE),
+  const members = new BatchDocuments<CohortMember>(({ user }) => user);
+  await members.load(
+    group.flatMap((record) => record.message.userIds),
+    (users) => store.members(message, users),
   );
+  return { cohort, ref: message, members };
 }

@@ -8,6 +8,7 @@ import {
   partsOf,
   ruleIdOf,
   ruleTitle,
+  stepRule,
   triggerIdOf,
   type Bindings,
   type CompiledRule,
@@ -15,12 +16,14 @@ import {
   type Intent,
   type LookupRule,
   type PlacedRule,
+  type RuleMemory,
   type RuleOutcome,
   type SourceEvent,
   type StepBudget,
   type Trigger,
 } from '@carillon/domain';
 import { inOneGo, type DeriveId, type InParts, type JsonObject, type TriggerId } from '@carillon/kernel';
+import type { EntityStates } from './entity-states.ts';
 import { causeOfEvent, makeIntents, namesAfterLookup, templateContext } from './make-intents.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -49,8 +52,12 @@ export function judgeEvent(
   book: RuleBook,
   derive: DeriveId,
 ): readonly Judgement[] {
-  return inOneGo(judgeEventInParts(event, configuration, book, derive, null));
+  return inOneGo(judgeEventInParts(event, configuration, book, derive));
 }
+
+/** In which run an event is judged, and with what is known of its entity; null: rules with state are passed over. */
+export type JudgingRun = { readonly runId: string | null; readonly states: EntityStates | null };
+const LIVE: JudgingRun = { runId: null, states: null };
 
 /**
  * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
@@ -62,10 +69,11 @@ export function* judgeEventInParts(
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
-  runId: string | null,
+  { runId, states }: JudgingRun = LIVE,
 ): InParts<readonly Judgement[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
+  const making: Making = { configuration, book, derive, runId };
   const judgements: Judgement[] = [];
   for (const entry of book.rulesOf(configuration, event.stream)) {
     if (!entry.ok) {
@@ -73,15 +81,32 @@ export function* judgeEventInParts(
       continue;
     }
     const share = budget.nextRule();
-    const nothing = outcomeWithoutFiring(entry.rule, bindings, share);
-    judgements.push(
-      nothing
-        ? nothingOf(entry.placed, nothing)
-        : yield* fire(entry.rule, event, bindings, share, configuration, book, derive, runId),
-    );
+    const { placed, rule } = entry;
+    if (rule.memory) {
+      const judgement =
+        states && (yield* step({ ...rule, memory: rule.memory }, event, bindings, share, states, making));
+      if (judgement) judgements.push(judgement);
+    } else {
+      const nothing = outcomeWithoutFiring(rule, bindings, share);
+      judgements.push(nothing ? nothingOf(placed, nothing) : yield* fire(rule, event, bindings, share, making));
+    }
     if (budget.pauseIsDue()) yield;
   }
   return judgements;
+}
+
+/** What the messages of a judgement are made with. */
+type Making = {
+  readonly configuration: Configuration;
+  readonly book: RuleBook;
+  readonly derive: DeriveId;
+  readonly runId: string | null;
+};
+
+/** Ids are made only where a rule fires, and once. */
+function onceTriggerId(placed: PlacedRule, event: SourceEvent, { derive, runId }: Making): () => TriggerId {
+  let made: TriggerId | null = null;
+  return () => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id, { runId }));
 }
 
 function* fire(
@@ -89,15 +114,39 @@ function* fire(
   event: SourceEvent,
   bindings: Bindings,
   budget: StepBudget,
-  configuration: Configuration,
-  book: RuleBook,
-  derive: DeriveId,
-  runId: string | null,
+  making: Making,
+): InParts<Judgement> {
+  const triggerId = onceTriggerId(rule.placed, event, making);
+  const outcome = yield* fireRule(rule, event, triggerId, bindings, budget);
+  return yield* judgementOf(rule, event, outcome, triggerId, making);
+}
+
+/** A step of a rule with state; null: the event has been taken in already, and what came of it is on the log. */
+function* step(
+  rule: CompiledRule & { readonly memory: RuleMemory },
+  event: SourceEvent,
+  bindings: Bindings,
+  budget: StepBudget,
+  states: EntityStates,
+  making: Making,
+): InParts<Judgement | null> {
+  const ruleId = ruleIdOf(rule.placed);
+  const before = states.before(event, ruleId);
+  if (before === undefined) return null;
+  const triggerId = onceTriggerId(rule.placed, event, making);
+  const { outcome, remembered } = yield* stepRule(rule, before, event, triggerId, bindings, budget);
+  if (remembered) states.after(event, ruleId, remembered.after, remembered.saw);
+  return yield* judgementOf(rule, event, outcome, triggerId, making);
+}
+
+function* judgementOf(
+  rule: CompiledRule,
+  event: SourceEvent,
+  outcome: RuleOutcome,
+  triggerIdNow: () => TriggerId,
+  { configuration, book, derive, runId }: Making,
 ): InParts<Judgement> {
   const { placed } = rule;
-  let made: TriggerId | null = null;
-  const triggerIdNow = (): TriggerId => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id, { runId }));
-  const outcome = yield* fireRule(rule, event, triggerIdNow, bindings, budget);
   if (outcome.kind === 'asks' && rule.from === 'lookup') {
     const triggers = makeTriggers(rule, event, outcome.userIds, configuration, book, derive, runId);
     return { placed, triggerId: null, outcome, intents: NONE, triggers };

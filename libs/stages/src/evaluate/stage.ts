@@ -21,12 +21,14 @@ import type {
   PartitionState,
   RecordCodecs,
   RecordFate,
+  RuleStateStore,
   Run,
   Turns,
 } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { inTurns } from '../in-turns.ts';
+import { loadEntityStates, type EntityStates } from './entity-states.ts';
 import { judgeEventInParts, type Judgement } from './judge-event.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -37,6 +39,7 @@ export type EvaluatePorts = {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly turns: Turns;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
   /** Left out: the live run. */
   readonly run?: Pick<Run, 'id' | 'configNumber'>;
   readonly book: RuleBook;
@@ -50,8 +53,9 @@ const MOST_TURNS = 20;
 
 /**
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
- * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one evaluation record for each range of one configuration
- * number; the ranges of a partition follow each other without gaps.
+ * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one
+ * evaluation record for each range of one configuration number; the ranges of a partition follow each other without gaps.
+ * A batch is read, what rules keep of its entities is loaded, then it is judged; rules without state load nothing.
  */
 export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOutput> {
   return {
@@ -65,10 +69,11 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOut
           return ports.turns.next();
         },
       };
-      const batch = startBatch({ ...ports, turns }, state);
-      for (const record of records) {
+      const read = await readBatch(records, state, ports);
+      const batch = startBatch({ ...ports, turns }, state, await loadStates(read, ports));
+      for (const one of read) {
         // A promise for each event would take as long as a rule.
-        const waits = batch.take(record);
+        const waits = batch.take(one);
         if (waits) await waits;
         if (ended >= MOST_TURNS) break;
         if (turns.isOver()) await turns.next();
@@ -78,20 +83,62 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOut
   };
 }
 
+/** A record as it was read. `configuration`: by which it is judged, where it is an event. */
+type ReadRecord = {
+  readonly record: LogRecord;
+  readonly source: ReturnType<typeof readSourceRecord>;
+  /** The newest number of a marker, this one included. */
+  readonly marked: number;
+  readonly configuration: Configuration | null;
+};
+
+async function readBatch(
+  records: readonly LogRecord[],
+  { configNumber }: PartitionState,
+  { log, configuration, run }: Pick<EvaluatePorts, 'log' | 'configuration' | 'run'>,
+): Promise<readonly ReadRecord[]> {
+  const read: ReadRecord[] = [];
+  let marked = configNumber;
+  let current: { readonly number: number; readonly configuration: Configuration } | undefined;
+  for (const record of records) {
+    const source = readSourceRecord(record, log.logId);
+    // A smaller number than one already seen changes nothing.
+    if (source.ok && source.value.kind === 'marker') marked = Math.max(marked, source.value.configNumber);
+    const isEvent = source.ok && source.value.kind === 'event';
+    // A run over history may judge by a configuration of its own; the numbers of markers are followed all the same.
+    const number = run?.configNumber ?? marked;
+    if (isEvent && current?.number !== number) current = { number, configuration: await configuration.at(number) };
+    read.push({ record, source, marked, configuration: isEvent ? (current?.configuration ?? null) : null });
+  }
+  return read;
+}
+
+/** What rules keep of the entities that the batch is about; null: no rule of its streams keeps anything. */
+function loadStates(
+  read: readonly ReadRecord[],
+  { book, ruleStates, ids, run }: EvaluatePorts,
+): Promise<EntityStates> | null {
+  const events = read.flatMap(({ source, configuration }) => {
+    if (!source.ok || source.value.kind !== 'event' || !configuration) return [];
+    const { event } = source.value;
+    return book.rulesOf(configuration, event.stream).some((one) => one.ok && one.rule.memory) ? [event] : [];
+  });
+  return events.length === 0 ? null : loadEntityStates(events, ruleStates, ids.derive, run?.id ?? null);
+}
+
 /** What one evaluation record tells of: neighbouring records judged under one number. */
 type JudgedRange = { from: number; to: number; configNumber: number; tally: Tally };
 type Tally = { events: number; intents: number; triggers: number; deadLetters: number; rules: Map<string, RuleTally> };
 
 const emptyTally = (): Tally => ({ events: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
 
-function startBatch(ports: EvaluatePorts, before: PartitionState) {
-  const { ids, log } = ports;
+function startBatch(ports: EvaluatePorts, before: PartitionState, states: EntityStates | null) {
+  const { ids } = ports;
   const outputs: JudgingOutput[] = [];
   const fates: RecordFate[] = [];
   const ranges: JudgedRange[] = [];
   const dropped: Record<string, number> = {};
   let configNumber = before.configNumber;
-  let current: { readonly number: number; readonly configuration: Configuration } | undefined;
   const clocks: Record<string, Instant> = { ...before.clocks };
 
   function rangeAt(offset: number): JudgedRange {
@@ -120,7 +167,10 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
   function* judge(event: SourceEvent, configuration: Configuration): InParts<void> {
     const range = rangeAt(event.position.offset);
     clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
-    const judgements = yield* judgeEventInParts(event, configuration, ports.book, ids.derive, ports.run?.id ?? null);
+    const judgements = yield* judgeEventInParts(event, configuration, ports.book, ids.derive, {
+      runId: ports.run?.id ?? null,
+      states,
+    });
     range.tally.events += 1;
     for (const judgement of judgements) {
       count(range.tally, event, judgement);
@@ -132,38 +182,19 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
   }
 
-  /** A run over history may judge by a configuration of its own; the numbers of markers are followed all the same. */
   const judgedBy = (): number => ports.run?.configNumber ?? configNumber;
-
-  async function judgeByNext(event: SourceEvent, number: number): Promise<void> {
-    const configuration = await ports.configuration.at(number);
-    current = { number, configuration };
-    await inTurns(judge(event, configuration), ports.turns);
-  }
 
   return {
     /** Done when it returns, unless it gives a promise. */
-    take(record: LogRecord): Promise<void> | void {
-      const read = readSourceRecord(record, log.logId);
-      if (!read.ok) {
-        park(record, read.error.reason, read.error.detail);
-        return undefined;
+    take({ record, source, marked, configuration }: ReadRecord): Promise<void> | void {
+      configNumber = marked;
+      if (!source.ok) return park(record, source.error.reason, source.error.detail);
+      if (source.value.kind === 'event' && configuration) {
+        return inTurns(judge(source.value.event, configuration), ports.turns);
       }
-      switch (read.value.kind) {
-        case 'marker':
-          // A smaller number than one already seen changes nothing.
-          configNumber = Math.max(configNumber, read.value.configNumber);
-          rangeAt(record.offset);
-          fates.push({ kind: 'done' });
-          return undefined;
-        case 'tick':
-          rangeAt(record.offset);
-          fates.push({ kind: 'done' });
-          return undefined;
-        case 'event':
-          if (current?.number !== judgedBy()) return judgeByNext(read.value.event, judgedBy());
-          return inTurns(judge(read.value.event, current.configuration), ports.turns);
-      }
+      // Markers and ticks.
+      rangeAt(record.offset);
+      fates.push({ kind: 'done' });
     },
     end(): BatchResult<JudgingOutput> {
       const at = ports.clock.now();
@@ -172,7 +203,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState) {
       const ruleErrors = ranges
         .flatMap((range) => [...range.tally.rules.values()])
         .reduce((sum, rule) => sum + rule.failed, 0);
-      return { fates, outputs, ruleErrors, dropped, state: { partition: before.partition, configNumber, clocks } };
+      const state = { partition: before.partition, configNumber, clocks };
+      return { fates, outputs, ruleErrors, dropped, ...(states && { save: () => states.save() }), state };
     },
   };
 }

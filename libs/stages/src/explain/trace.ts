@@ -1,9 +1,27 @@
-import { formatPosition, ruleTitle, whoIsDropped, type Delivery, type Intent } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
-import type { CheckpointStore, ConfigurationView, DeliveryLedger, EventRow, Ids, ReadModels } from '@carillon/ports';
+import {
+  formatPosition,
+  ruleIdOf,
+  ruleTitle,
+  whoIsDropped,
+  type Configuration,
+  type Delivery,
+  type Intent,
+  type SourceEvent,
+} from '@carillon/domain';
+import { stringifyJson, type DeliveryId } from '@carillon/kernel';
+import type {
+  CheckpointStore,
+  ConfigurationView,
+  DeliveryLedger,
+  EventRow,
+  Ids,
+  ReadModels,
+  RuleStateStore,
+} from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deliveryIdOf } from '../deliver/custody-stage.ts';
 import { inTurns } from '../in-turns.ts';
+import { decisionsAbout } from '../evaluate/entity-states.ts';
 import { judgeEventInParts, type Judgement } from '../evaluate/judge-event.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import { byTime, deliverySteps, step, type TraceStep } from './steps.ts';
@@ -12,6 +30,7 @@ export type TracePorts = LookupTracePorts & {
   readonly readModels: ReadModels;
   readonly ledger: DeliveryLedger;
   readonly checkpoints: CheckpointStore;
+  readonly ruleStates: Pick<RuleStateStore, 'load'>;
   readonly configuration: ConfigurationView;
   readonly ids: Ids;
 };
@@ -91,7 +110,7 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
-  const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive, null);
+  const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive);
   const judgements = await inTurns(work, ports.turns);
   const { configNumber } = row;
   steps.push(
@@ -119,7 +138,26 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
     }
     for (const intent of intents) steps.push(...(await intentSteps(intent, ports)));
   }
+  steps.push(...(await rememberedSteps(event, configuration, row, ports)));
   return steps;
+}
+
+/** Rules with state cannot be judged again from the event: what they saw stands with the entity, for its last decisions. */
+async function rememberedSteps(
+  event: SourceEvent,
+  configuration: Configuration,
+  { at, configNumber }: EventRow,
+  { book, ruleStates, ids }: TracePorts,
+): Promise<readonly TraceStep[]> {
+  const remembering = book.rulesOf(configuration, event.stream).filter((one) => one.ok && one.rule.memory !== null);
+  if (remembering.length === 0) return [];
+  const decisions = await decisionsAbout(event, ruleStates, ids.derive);
+  return remembering.map(({ placed }) => {
+    const saw = decisions.find(({ ruleId }) => ruleId === ruleIdOf(placed))?.saw;
+    const more = { rule: ruleTitle(placed), ruleVersion: placed.version, configNumber };
+    if (saw === undefined) return step('rule', null, 'what it saw is kept no more, or not yet', more);
+    return step('rule', at, 'decided by what it keeps of the entity', { ...more, lines: [stringifyJson(saw)] });
+  });
 }
 
 const bigintText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);

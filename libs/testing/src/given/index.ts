@@ -8,3 +8,4 @@ export * from './hostile-json.ts';
 export * from './cohorts.ts';
 export * from './cohort-payloads.ts';
 export * from './turns.ts';
+export * from './rule-states.ts';

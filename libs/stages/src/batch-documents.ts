@@ -1,0 +1,55 @@
+import type { FencedWrite } from '@carillon/ports';
+
+/** Documents that are read or written at once. */
+const AT_ONCE = 1000;
+
+/**
+ * The documents that a batch is about: read at once before the first record is looked at, changed in memory, and written
+ * after the outputs (promise 3). Nothing is written before `save`.
+ */
+export class BatchDocuments<Document> {
+  readonly #keyOf: (document: Document) => string;
+  readonly #held = new Map<string, Document>();
+  readonly #changed = new Map<string, Document>();
+
+  constructor(keyOf: (document: Document) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  async load(keys: Iterable<string>, read: (some: readonly string[]) => Promise<readonly Document[]>): Promise<this> {
+    for (const some of chunksOf([...new Set(keys)])) {
+      for (const document of await read(some)) this.#held.set(this.#keyOf(document), document);
+    }
+    return this;
+  }
+
+  /** As the batch has left it so far. */
+  get(key: string): Document | undefined {
+    return this.#held.get(key);
+  }
+
+  /** All that the batch is about and that there are. */
+  held(): Iterable<Document> {
+    return this.#held.values();
+  }
+
+  put(document: Document): void {
+    const key = this.#keyOf(document);
+    this.#held.set(key, document);
+    this.#changed.set(key, document);
+  }
+
+  /** Writes what was changed; `refused` where another worker is further on. */
+  async save(write: (some: readonly Document[]) => Promise<FencedWrite>): Promise<FencedWrite> {
+    for (const some of chunksOf([...this.#changed.values()])) {
+      if ((await write(some)) === 'refused') return 'refused';
+    }
+    return 'done';
+  }
+}
+
+function chunksOf<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, at) =>
+    items.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  );
+}

@@ -1,0 +1,186 @@
+import type { RuleMemory } from '@carillon/domain';
+import type { BatchResult, JudgingOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
+import { noRuleStates, ORDERS, orderShop, stream } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createEvaluateStage,
+  decisionsAbout,
+  readSourceRecord,
+  traceEvent,
+  type BookRule,
+  type EvaluatePorts,
+  type RuleBook,
+} from '../../src/index.ts';
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  await topology.publish(...orderShop(), stream('orders', { ...ORDERS, key: 'event.customer.email' }));
+});
+afterEach(() => topology.close());
+
+const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+
+/** Fires at each third event of an entity for which `when` holds. */
+const THIRD: RuleMemory = {
+  step(before, _event, holds) {
+    const count = Number(before ?? 0) + (holds ? 1 : 0);
+    return { after: String(count % 3), fires: holds && count === 3, saw: { count } };
+  },
+};
+const withMemory = (entry: BookRule): BookRule =>
+  entry.ok ? { ...entry, rule: { ...entry.rule, memory: THIRD } } : entry;
+const counting = (book: RuleBook): RuleBook => ({
+  ...book,
+  rulesOf: (configuration, path) => book.rulesOf(configuration, path).map(withMemory),
+});
+
+let number = 0;
+const happens = (who: string, status = 'paid') =>
+  topology.event({ status, order_id: `${who}-${(number += 1)}`, customer: { email: `${who}@example.com` } });
+const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
+const judge = (
+  records: readonly LogRecord[],
+  state = START,
+  more: Partial<EvaluatePorts> = {},
+): Promise<BatchResult<JudgingOutput>> =>
+  createEvaluateStage({ ...topology.ports, book: counting(topology.ports.book), ...more }).handle(records, state);
+const told = ({ outputs }: BatchResult<JudgingOutput>): readonly (string | null)[] =>
+  outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.to] : []));
+
+describe('a rule with state', () => {
+  it('steps over the events of each entity by itself, from batch to batch', async () => {
+    for (const who of ['ada', 'bob', 'ada', 'bob', 'ada', 'bob', 'ada']) await happens(who);
+    const records = await events();
+    const first = await judge(records.slice(0, 6));
+    expect(await first.save?.()).toBe('done');
+    const second = await judge(records.slice(6), first.state);
+    expect(await second.save?.()).toBe('done');
+    expect([...told(first), ...told(second)]).toEqual(['ada@example.com', 'bob@example.com']);
+  });
+
+  it('takes an event in once, however often its batch comes again', async () => {
+    for (let at = 0; at < 4; at += 1) await happens('ada');
+    const records = await events();
+    const first = await judge(records.slice(0, 4));
+    await first.save?.();
+    // The checkpoint was not saved: all of it comes again.
+    const again = await judge(records);
+    await again.save?.();
+    expect([told(first), told(again)]).toEqual([['ada@example.com'], []]);
+    await happens('ada');
+    const last = await judge((await events()).slice(-1), again.state);
+    expect(told(last)).toEqual([]);
+    await last.save?.();
+    await happens('ada');
+    expect(told(await judge((await events()).slice(-1), last.state))).toEqual(['ada@example.com']);
+  });
+
+  it('saves nothing where another worker is further on', async () => {
+    await happens('ada');
+    await happens('ada');
+    const records = await events();
+    const slow = await judge(records.slice(0, -1));
+    const quick = await judge(records);
+    expect(await quick.save?.()).toBe('done');
+    expect(await slow.save?.()).toBe('refused');
+  });
+
+  it('keeps what it decided by with the entity, since the event alone does not say it again', async () => {
+    const ids = [await happens('ada'), await happens('ada', 'open')];
+    await (await judge(await events())).save?.();
+    const seen = [];
+    for (const record of (await events()).slice(-2)) {
+      const read = readSourceRecord(record, topology.data.log.logId);
+      if (!read.ok || read.value.kind !== 'event') throw new Error('an event');
+      seen.push(...(await decisionsAbout(read.value.event, topology.data.ruleStates, topology.ids.derive)));
+    }
+    expect(seen).toMatchObject(ids.map((eventId) => ({ eventId, saw: { count: 1 } })));
+  });
+
+  it('has what it saw in the story of an event, which is not judged again', async () => {
+    const ids = [await happens('ada'), await happens('ada')];
+    const result = await judge(await events());
+    await result.save?.();
+    const { checkpoints, log } = topology.data;
+    const done = { group: 'engine', topic: 'carillon.events', partition: 0, logId: log.logId };
+    await checkpoints.save({
+      ...done,
+      next: (await events()).length,
+      clocks: {},
+      configNumber: result.state.configNumber,
+    });
+    await topology.projects();
+    const ports = { ...topology.tracePorts, book: counting(topology.ports.book) };
+    const lines = await untilFound('the story', async () => {
+      const trace = await traceEvent(ids[1] ?? '', ports);
+      return trace?.steps.find(({ text }) => text === 'decided by what it keeps of the entity')?.lines;
+    });
+    expect(lines).toEqual(['{"count":2}']);
+  });
+
+  it('of another run knows nothing of the live one, has ids of its own, and its outputs go where the run says', async () => {
+    for (let at = 0; at < 3; at += 1) await happens('ada');
+    const live = await judge(await events());
+    await live.save?.();
+    const other = await judge(await events(), START, { run: { id: 'run_1', configNumber: null } });
+    await other.save?.();
+    const triggersOf = ({ outputs }: BatchResult<JudgingOutput>) =>
+      outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.triggerId] : []));
+    expect(triggersOf(live)).toHaveLength(1);
+    expect(triggersOf(other)).toHaveLength(1);
+    expect(triggersOf(other)).not.toEqual(triggersOf(live));
+    expect(await topology.records('carillon.intents')).toEqual([]);
+  });
+});
+
+describe('rules without state', () => {
+  it('load and save nothing', async () => {
+    await happens('ada');
+    const result = await createEvaluateStage({ ...topology.ports, ruleStates: noRuleStates }).handle(
+      await events(),
+      START,
+    );
+    expect(told(result)).toEqual(['ada@example.com']);
+    expect(result.save).toBeUndefined();
+  });
+
+  it('beside one with state load once for the whole batch', async () => {
+    for (const who of ['ada', 'bob', 'ada']) await happens(who);
+    const asked: number[] = [];
+    const { ruleStates } = topology.data;
+    const counted: Pick<RuleStateStore, 'load' | 'save'> = {
+      load: (ids) => {
+        asked.push(ids.length);
+        return ruleStates.load(ids);
+      },
+      save: (states) => ruleStates.save(states),
+    };
+    await judge(await events(), START, { ruleStates: counted });
+    expect(asked).toEqual([2]);
+  });
+});
+
+describe('a run over history', () => {
+  it('judges by a configuration of its own where it names one', async () => {
+    await happens('ada');
+    const { configuration } = topology.ports;
+    const newest = configuration.current().number;
+    const asked: number[] = [];
+    const watched = {
+      at: (at: number) => {
+        asked.push(at);
+        return configuration.at(at);
+      },
+    };
+    const result = await createEvaluateStage({
+      ...topology.ports,
+      configuration: watched,
+      run: { id: 'run_1', configNumber: -1 },
+    }).handle(await events(), START);
+    expect(asked).toEqual([-1]);
+    expect(told(result)).toEqual([]);
+    expect(result.state.configNumber).toBe(newest);
+  });
+});
