@@ -56,13 +56,15 @@ export function serveHealth(
   if (bare) return;
   const read = keepFor(METRICS_FRESH_FOR, async () => (await metrics?.()) ?? '');
   app.get('/metrics', async (request, reply) => {
-    if (!mayRead(request.raw)) throw new CarillonError('unauthorized', NOT_FOR_STRANGERS);
+    if (!mayRead(request.raw)) throw NOT_FOR_STRANGERS;
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await read());
   });
 }
 
-const NOT_FOR_STRANGERS =
-  'Metrics are for this machine, and for whoever sends Authorization: Bearer with the value of CARILLON_HEALTH_TOKEN.';
+const NOT_FOR_STRANGERS = new CarillonError(
+  'unauthorized',
+  'Metrics are for this machine, and for whoever sends Authorization: Bearer with the value of CARILLON_HEALTH_TOKEN.',
+);
 
 /** Asks again only after `span`; what failed is asked again at once. */
 function keepFor(span: Duration, ask: () => Promise<string>): () => Promise<string> {

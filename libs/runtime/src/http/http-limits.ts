@@ -36,7 +36,7 @@ export const HTTP_LIMITS: HttpLimits = {
   keepAliveTimeout: 5000,
   maxRequestsPerSocket: 1000,
   maxUnansweredPerConnection: 8,
-  maxWaitingRequests: 4096,
+  maxWaitingRequests: 16_384,
   maxConnections: 4096,
   maxConnectionsPerAddress: 1024,
   maxHeaderBytes: 16 * 1024,

@@ -169,6 +169,9 @@ function openServer(handler: RequestListener, limits: HttpLimits, connections: C
   return server;
 }
 
+/** One for all: the stack of each would be most of what refusing costs. */
+const NOWHERE = new CarillonError('not_found', 'Nothing is served at this address. Look at its path.');
+
 /** The path is there but not with this method, or it is not there at all. */
 function unrouted(
   request: FastifyRequest,
@@ -177,8 +180,7 @@ function unrouted(
 ): CarillonError {
   const [path = ''] = request.url.split('?');
   const methods = methodsOf(path);
-  if (methods.length === 0)
-    return new CarillonError('not_found', 'Nothing is served at this address. Look at its path.');
+  if (methods.length === 0) return NOWHERE;
   reply.header('allow', methods.join(', '));
   return new CarillonError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
 }
