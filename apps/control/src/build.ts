@@ -81,7 +81,7 @@ export async function buildControl(
 }
 
 function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): void {
-  configurationRoutes(api, ports);
+  configurationRoutes(api, ports, config);
   apiKeyRoutes(api, ports);
   jwtProviderRoutes(api, ports);
   secretRoutes(api, ports);

@@ -80,7 +80,7 @@ export type ControlPorts = {
 
 export type ControlConfig = {
   readonly version: string;
-  readonly backend: string;
+  readonly backend: 'embedded' | 'cluster';
   readonly host: string;
   readonly port: number;
   /** `<gateway>/events` */

@@ -3,6 +3,7 @@ export { checkResources } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
 export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/surroundings.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';
+export { mergeFile } from './files/merge-file.ts';
 export * from './files/place.ts';
 export { type FolderReading, readConfigurationFolder } from './files/read-folder.ts';
 export { readStartSettings } from './files/read-start.ts';

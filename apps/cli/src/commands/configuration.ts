@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { mergeFile } from '@carillon/configuration';
 import type { AppliedBody, PlanBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, type CommonOptions } from '../client.ts';
@@ -48,6 +49,16 @@ export function writeFolder(folder: string, files: Readonly<Record<string, strin
   }
 }
 
+/** Files as export writes them; where one is there already, with its comments and its order. */
+function withWhatIsThere(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  const merged = Object.entries(files).map(([path, text]): [string, string] => {
+    if (!existsSync(join(folder, path))) return [path, text];
+    refuseOutside(folder, path);
+    return [path, mergeFile(path, readFileSync(join(folder, path), 'utf8'), text)];
+  });
+  return Object.fromEntries(merged);
+}
+
 type FolderOptions = CommonOptions & { readonly file: string; readonly prune?: boolean; readonly yes?: boolean };
 
 const finish = (plan: PlanBody): void => {
@@ -89,7 +100,7 @@ export function configurationCommands(program: Command): void {
     });
 
   command(program, 'export <dir>', 'write the configuration as files')
-    .option('--force', 'also into a folder that is not empty')
+    .option('--force', 'also into a folder that is not empty; comments and order of its files stay')
     .action(async (folder: string, options: CommonOptions & { readonly force?: boolean }) => {
       if (!options.force && existsSync(folder) && readdirSync(folder).length > 0) {
         throw new UsageError(`${folder} is not empty: name a new folder, or use --force`);
@@ -98,7 +109,7 @@ export function configurationCommands(program: Command): void {
         options,
         async (client) => {
           const body = await client.get<{ number: number; files: Record<string, string> }>('/v1/configuration/export');
-          writeFolder(folder, body.files);
+          writeFolder(folder, withWhatIsThere(folder, body.files));
           return { number: body.number, files: Object.keys(body.files) };
         },
         (body) => `${countWords(body.files.length, 'file')} of configuration ${body.number} in ${folder}`,

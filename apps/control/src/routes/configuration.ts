@@ -2,10 +2,14 @@ import { writeConfigurationFolder } from '@carillon/configuration';
 import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
 import { principalOf } from '../access/principal.ts';
 import { applyFolder, planFolder } from '../configuration.ts';
-import type { PlanningPorts, PublishingPorts } from '../ports.ts';
+import type { ControlConfig, PlanningPorts, PublishingPorts } from '../ports.ts';
 import type { ApiServer } from './app.ts';
 
-export function configurationRoutes(app: ApiServer, ports: PlanningPorts & PublishingPorts): void {
+export function configurationRoutes(
+  app: ApiServer,
+  ports: PlanningPorts & PublishingPorts,
+  { backend }: Pick<ControlConfig, 'backend'>,
+): void {
   const bodyLimit = 16 * 1024 * 1024;
   app.post(
     '/v1/configuration/plan',
@@ -55,7 +59,10 @@ export function configurationRoutes(app: ApiServer, ports: PlanningPorts & Publi
     },
     async () => {
       const configuration = await ports.configuration.refresh();
-      return { number: configuration.number, files: Object.fromEntries(writeConfigurationFolder(configuration)) };
+      return {
+        number: configuration.number,
+        files: Object.fromEntries(writeConfigurationFolder(configuration, { backend })),
+      };
     },
   );
 }

@@ -1,15 +1,16 @@
 import { type Configuration, resourceKey, type TemplateBody } from '@carillon/domain';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
-import { FILE_SHAPES, type FileKind, isExpressionLeaf } from '@carillon/shapes';
+import { FILE_SHAPES, type FileKind, isExpressionLeaf, type StartSettings } from '@carillon/shapes';
 import { isKind, isWritten } from '../resource.ts';
 import { FILE_KINDS, fileOf, templateFile } from './layout.ts';
 import { walkShape } from './walk-shape.ts';
 
 /**
  * The folder that reads back as this configuration: ids and paths written, keys in the order of the reference,
- * expressions plain where YAML allows and else after `|`. Comments of the author are not kept; API keys are not written.
+ * expressions plain where YAML allows and else after `|`. API keys are not written. `start` holds what carillon.yaml says
+ * besides: the log does not know it.
  */
-export function writeConfigurationFolder(configuration: Configuration): Map<string, string> {
+export function writeConfigurationFolder(configuration: Configuration, start: StartSettings = {}): Map<string, string> {
   const files = new Map<string, string>();
   const resources = [...configuration.resources.values()].toSorted((a, b) =>
     resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1,
@@ -17,6 +18,8 @@ export function writeConfigurationFolder(configuration: Configuration): Map<stri
   for (const resource of resources.filter(isWritten)) {
     const { kind, workspace, name } = resource.ref;
     if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
+    else if (isKind(resource, 'deployment'))
+      files.set(fileOf('deployment', '', ''), yamlOf('deployment', { ...start, ...resource.body }));
     else files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
   }
   return files;
@@ -30,7 +33,7 @@ function writeTemplate(files: Map<string, string>, workspace: string, name: stri
 }
 
 /** The document of a body: an expression that YAML would quote goes after `|`, where it stands as it is. */
-function yamlOf(kind: FileKind, body: unknown): string {
+export function yamlOf(kind: FileKind, body: unknown): string {
   const document = new Document(body);
   const ordered = walkShape(FILE_SHAPES[kind], body, (schema, value) => {
     const scalar = document.createNode(value);
