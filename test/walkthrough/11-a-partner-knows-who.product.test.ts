@@ -96,6 +96,17 @@ chapter('11. A partner knows who', (newHome) => {
     expect(trace).toMatch(/answer recorded: 3 people, 1 missing/);
     expect(trace).toContain('missing: user id nobody: no item for this id');
     expect(trace).toContain('person 2 dropped: where_false');
+
+    // Each of them has a block, and the first line says how many were told.
+    expect(trace.split('\n')[0]).toBe('1 told, 2 not: 1 where false, 1 no address');
+    expect(trace).toMatch(/order-paid\.paid 1 {2}ada@example\.com {2}SENT \(accepted\).*dlv_/);
+    expect(trace).toMatch(/order-paid\.paid 2 {2}\(dropped\) {2}not told \(where_false\)/);
+    const only = await carillon.command(['trace', id, '--to', 'ADA@']);
+    expect(only.out).toContain('1 told');
+    expect(only.out).not.toContain('where_false)');
+    const why = await carillon.command(['why', 'ada@example.com', 'order-paid']);
+    expect(why.out).toMatch(new RegExp(`order-paid\\.paid {2}SENT \\(accepted\\).*${id} {2}dlv_`));
+    expect((await carillon.command(['why', 'nobody@example.com'])).out).toContain('speaks of nobody@example.com');
   });
 
   it('without an address for the channel tells nobody, and says so', async () => {

@@ -7,6 +7,7 @@ import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ownerLinkCommand } from './commands/owner-link.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
+import { storyCommands } from './commands/stories.ts';
 import { runCommand } from './run/command.ts';
 import { upCommand } from './up/command.ts';
 import { VERSION } from './version.ts';
@@ -27,6 +28,7 @@ export function buildProgram(): Command {
   secretCommands(program);
   sendCommand(program);
   eventCommands(program);
+  storyCommands(program);
   deliveryCommands(program);
   deadLetterCommands(program);
   suppressionCommands(program);

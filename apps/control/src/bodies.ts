@@ -7,7 +7,7 @@ import type {
   JwtProviderBodyShown,
   SuppressionBody,
 } from '@carillon/contracts';
-import type { TraceBody } from '@carillon/contracts';
+import type { PersonBody, TraceBody, WhyBody } from '@carillon/contracts';
 import {
   hasExpired,
   jwtSettings,
@@ -19,7 +19,7 @@ import {
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
-import type { Trace } from '@carillon/stages';
+import type { PersonStory, Trace, WhyPage } from '@carillon/stages';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 
@@ -99,9 +99,43 @@ export const showEvent = (row: EventRow): EventBody => ({
   event_id_reused: row.reused,
 });
 
+const showPerson = (one: PersonStory): PersonBody => ({
+  rule: one.rule,
+  place: one.place,
+  count: one.count,
+  to: one.recipient.address,
+  unique_id: one.recipient.uniqueId === '' ? null : one.recipient.uniqueId,
+  person: one.recipient.person === '' ? null : one.recipient.person,
+  channel: one.message?.channel ?? null,
+  item: one.item,
+  outcome: one.outcome,
+  state: one.state,
+  reason: one.reason,
+  text: one.text,
+  delivery: one.message?.deliveryId ?? null,
+});
+
+export const showWhy = ({ items, looked, next }: WhyPage): WhyBody => ({
+  items: items.map(({ at, eventId, deliveryId, uniqueId, ...line }) => ({
+    ...line,
+    at: formatInstant(at),
+    event: eventId,
+    delivery: deliveryId,
+    unique_id: uniqueId,
+  })),
+  looked,
+  next,
+});
+
 export const showTrace = (trace: Trace): TraceBody => ({
   kind: trace.kind,
   id: trace.id,
+  people: trace.people && {
+    headline: trace.people.summary?.headline ?? null,
+    counts: trace.people.summary ? { ...trace.people.summary.counts } : null,
+    items: trace.people.items.map(showPerson),
+    next: trace.people.next === null ? null : String(trace.people.next),
+  },
   steps: trace.steps.map((one) => ({
     at: timeOrNull(one.at),
     step: one.step,

@@ -1,7 +1,7 @@
 // The deliveries of a workspace, and the story of the one that was chosen or traced.
 import { liveList } from './list.js';
 import { api, byId, createView, el, facts, say, state, time } from './portal.js';
-import { idLink, reasonWords, story } from './story.js';
+import { idLink, people, reasonWords, story } from './story.js';
 
 const filters = byId('filters');
 const select = byId('workspace');
@@ -148,6 +148,7 @@ const drawEvent = ({ workspace, trace }) => [
   facts([elsewhere(workspace)]),
   el('h3', {}, 'Story'),
   story(trace),
+  ...people(trace, (query) => api(`${at(workspace)}/events/${encodeURIComponent(trace.id)}/trace?${query}`)),
 ];
 
 const view = createView({ load, draw: (read) => (read.delivery ? drawDelivery(read) : drawEvent(read)) });

@@ -48,5 +48,64 @@ function step(one, shown) {
   );
 }
 
+const OUTCOMES = { told: 'told', waiting: 'waiting', in_doubt: 'in doubt', not_told: 'not told' };
+
+function person(one) {
+  const place = one.count === 1 ? one.place : `${one.place} to ${one.place + one.count - 1}`;
+  const who = one.to ?? (one.delivery === null ? 'dropped' : 'no address');
+  const facts = [
+    el('span', { class: 'id' }, `${one.rule} ${place}`),
+    one.unique_id === null ? null : el('bdi', { class: 'id' }, one.unique_id),
+    one.delivery === null ? null : idLink(one.delivery),
+  ];
+  return el(
+    'li',
+    { class: one.outcome === 'not_told' ? 'ended' : undefined },
+    el('bdi', { class: 'what' }, who),
+    ' ',
+    one.state ? state(one.state) : OUTCOMES[one.outcome],
+    ` (${humane(one.reason)})`,
+    el('div', {}, one.text),
+    one.item === null ? null : el('pre', {}, one.item),
+    el('div', { class: 'sub' }, ...facts.filter((fact) => fact !== null)),
+  );
+}
+
+/** Whom an event names, and what came of each; `load` asks for a page of them by `to` and `cursor`. */
+export function people(trace, load) {
+  if (!trace.people || trace.people.items.length === 0) return [];
+  const headline = el('p', { class: 'lead', id: 'people-headline', role: 'status' });
+  const rows = el('ol', { class: 'story', role: 'list', id: 'people' });
+  const more = el('button', { class: 'more', type: 'button' }, 'Show more people');
+  const only = el('input', { id: 'people-to', name: 'to', autocomplete: 'off', spellcheck: 'false' });
+  let next = null;
+  const draw = (page, keep) => {
+    if (page.headline !== null) headline.textContent = page.headline;
+    if (!keep) rows.replaceChildren();
+    rows.append(...page.items.map(person));
+    next = page.next;
+    more.hidden = next === null;
+  };
+  const ask = async (cursor) => {
+    const query = new URLSearchParams();
+    if (only.value.trim() !== '') query.set('to', only.value.trim());
+    if (cursor !== null) query.set('cursor', cursor);
+    try {
+      draw((await load(query)).people, cursor !== null);
+    } catch (error) {
+      headline.textContent = error.message;
+    }
+  };
+  more.addEventListener('click', () => void ask(next));
+  const find = el('form', { class: 'actions', role: 'search' });
+  find.append(el('label', { for: 'people-to' }, 'Only'), only, el('button', {}, 'Find'));
+  find.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void ask(null);
+  });
+  draw(trace.people, false);
+  return [el('h3', {}, 'People'), headline, find, rows, more];
+}
+
 export const story = (trace) =>
   el('ol', { class: 'story', role: 'list' }, ...trace.steps.map((one) => step(one, trace.id)));

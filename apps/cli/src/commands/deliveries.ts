@@ -1,4 +1,4 @@
-import type { DeliveryBody, TraceBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
+import type { DeliveryBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
@@ -150,39 +150,6 @@ export function eventCommands(program: Command): void {
     });
 
   fieldsCommand(events);
-
-  command(program, 'trace <id>', 'the whole story of an event or a delivery').action(
-    async (id: string, options: CommonOptions) => {
-      const kind = id.startsWith('evt_') ? 'events' : id.startsWith('dlv_') ? 'deliveries' : undefined;
-      if (!kind)
-        throw new UsageError(`trace takes the id of an event (evt_…) or of a delivery (dlv_…), found ${clean(id)}`);
-      await answer(
-        options,
-        async (client) =>
-          client.get<TraceBody>(`/v1/workspaces/${seg(await client.workspace())}/${kind}/${seg(id)}/trace`),
-        showTrace,
-      );
-    },
-  );
-}
-
-/** One line a step: time, step, what happened, position, version. */
-export function showTrace(trace: TraceBody): string {
-  return trace.steps
-    .flatMap((one) => {
-      const facts = [
-        one.id,
-        one.position,
-        one.config_number === null ? null : `configuration ${one.config_number}`,
-        one.rule === null ? null : `${one.rule} v${one.rule_version}`,
-      ].filter((fact) => fact !== null);
-      const time = (one.at ?? '').slice(11, 23).padEnd(12);
-      const state = one.state === null ? '' : ` ${paintState(one.state)}${one.reason ? ` (${clean(one.reason)})` : ''}`;
-      const head = `${paint('dim', time)}  ${paint('bold', one.step.padEnd(10))}${state} ${clean(one.text)}`;
-      const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map((fact) => clean(fact ?? '')).join('  '))}`;
-      return [head + tail, ...one.lines.map((line) => `${' '.repeat(26)}${clean(line)}`)];
-    })
-    .join('\n');
 }
 
 export function deadLetterCommands(program: Command): void {

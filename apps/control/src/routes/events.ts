@@ -5,12 +5,13 @@ import {
   removedBody,
   suppressionPage,
   traceBody,
+  whyBody,
 } from '@carillon/contracts';
-import { CHANNEL_NAMES } from '@carillon/domain';
+import { CHANNEL_NAMES, findResource, findRule, readRuleTitle } from '@carillon/domain';
 import { CarillonError, parseInstant } from '@carillon/kernel';
-import { traceEvent } from '@carillon/stages';
+import { traceEvent, whyAddress } from '@carillon/stages';
 import { z } from 'zod';
-import { showDeadLetter, showEvent, showSuppression, showTrace } from '../bodies.ts';
+import { showDeadLetter, showEvent, showSuppression, showTrace, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
 import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
 import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
@@ -20,6 +21,21 @@ const eventFilters = z.strictObject({
   ...paging,
   stream: z.string().max(200).optional(),
   since: z.string().max(40).optional(),
+});
+
+const peopleQuery = z.strictObject({
+  to: z.string().min(1).max(320).optional().describe('Only people whose address, person or unique_id begins with this'),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  cursor: z
+    .string()
+    .regex(/^\d{1,9}$/, 'expected the `next` of the page before')
+    .optional(),
+});
+
+const whyQuery = z.strictObject({
+  ...paging,
+  address: z.string().min(1).max(320).describe('An address, a person or a unique_id'),
+  notification: z.string().max(200).optional().describe('Only this notification, or this rule of one'),
 });
 
 export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPorts, 'readModels'>): void {
@@ -60,19 +76,50 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
       schema: {
         operationId: 'traceEvent',
         tags: ['Events'],
-        summary: 'The story of an event, step by step',
+        summary: 'The story of an event, step by step, and of each person whom it names',
         params: withId,
+        querystring: peopleQuery,
         response: { 200: traceBody },
       },
     },
-    async ({ params }) => {
+    async ({ params, query: { to, limit, cursor } }) => {
       const rows = await readModels.event(params.id);
-      const trace = rows.some((row) => row.workspace === params.workspace) ? await traceEvent(params.id, ports) : null;
+      const people = { limit, from: Number(cursor ?? 0), ...(to !== undefined && { to }) };
+      const isHere = rows.some((row) => row.workspace === params.workspace);
+      const trace = isHere ? await traceEvent(params.id, ports, people) : null;
       if (!trace)
         throw notFound(`event ${params.id} in workspace ${params.workspace}`, 'a new one shows within a second');
       return showTrace(trace);
     },
   );
+
+  app.get(
+    '/v1/workspaces/:workspace/why',
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'whyAddress',
+        tags: ['Events'],
+        summary: 'What each event on the log came to for an address',
+        params: inWorkspace,
+        querystring: whyQuery,
+        response: { 200: whyBody },
+      },
+    },
+    async ({ params: { workspace }, query: { address, notification, limit, cursor } }) => {
+      if (notification !== undefined) refuseUnknown(ports, workspace, notification);
+      const wanted = { ...(notification !== undefined && { notification }), ...(cursor !== undefined && { cursor }) };
+      return showWhy(await whyAddress({ workspace, address, limit, ...wanted }, ports));
+    },
+  );
+}
+
+/** A name that nothing has would be answered as if nobody had ever been told. */
+function refuseUnknown({ configuration }: StoryPorts, workspace: string, name: string): void {
+  const newest = configuration.current();
+  const rule = readRuleTitle(name);
+  if (rule ? findRule(newest, workspace, rule) : findResource(newest, 'notification', workspace, name)) return;
+  throw notFound(`notification or rule ${name} in workspace ${workspace}`);
 }
 
 export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {

@@ -71,10 +71,45 @@ export const eventBody = z
 export const eventPage = pageOf(eventBody).meta({ id: 'EventPage' });
 export type EventBody = z.infer<typeof eventBody>;
 
+const personOutcome = z.enum(['told', 'waiting', 'in_doubt', 'not_told']);
+
+/** Somebody whom an event names, and what came of it; of several that were dropped together, all (`count`). */
+export const personBody = z
+  .object({
+    rule: z.string(),
+    place: z.int().describe('Which of those that the rule names, from 1'),
+    count: z.int(),
+    to: z.string().nullable(),
+    unique_id: z.string().nullable(),
+    person: z.string().nullable(),
+    channel: z.string().nullable(),
+    item: z.string().nullable().describe('What the rule saw of this one, as JSON, cut short'),
+    outcome: personOutcome,
+    state: z.string().nullable(),
+    reason: z.string(),
+    text: z.string(),
+    delivery: z.string().nullable(),
+  })
+  .meta({ id: 'Person' });
+export type PersonBody = z.infer<typeof personBody>;
+
+const peopleBody = z
+  .object({
+    headline: z
+      .string()
+      .nullable()
+      .describe('Such as `498 told, 2 not: 1 rule error, 1 no address`; on the first page'),
+    counts: z.object({ told: z.int(), waiting: z.int(), in_doubt: z.int(), not_told: z.int() }).nullable(),
+    items: z.array(personBody),
+    next: z.string().nullable(),
+  })
+  .meta({ id: 'People' });
+
 export const traceBody = z
   .object({
     kind: z.enum(['event', 'delivery']),
     id: z.string(),
+    people: peopleBody.nullable().describe('Whom an event names; null of a delivery'),
     steps: z.array(
       z.object({
         at: nullable(time),
@@ -93,6 +128,28 @@ export const traceBody = z
   })
   .meta({ id: 'Trace' });
 export type TraceBody = z.infer<typeof traceBody>;
+
+/** What each event on the log came to for an address, newest first. */
+export const whyBody = z
+  .object({
+    items: z.array(
+      z.object({
+        at: time,
+        event: z.string(),
+        rule: z.string(),
+        outcome: z.enum([...personOutcome.options, 'not_named']),
+        state: z.string().nullable(),
+        reason: z.string(),
+        text: z.string(),
+        delivery: z.string().nullable(),
+        unique_id: z.string().nullable(),
+      }),
+    ),
+    looked: z.int().describe('How many events were looked through'),
+    next: z.string().nullable(),
+  })
+  .meta({ id: 'Why' });
+export type WhyBody = z.infer<typeof whyBody>;
 
 export const deadLetterBody = z
   .object({

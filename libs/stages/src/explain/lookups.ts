@@ -8,12 +8,13 @@ import {
   type Lookup,
   type Trigger,
 } from '@carillon/domain';
-import { formatInstant, type TriggerId } from '@carillon/kernel';
+import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
 import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, Turns } from '@carillon/ports';
 import { readAsking } from '../ask/tasks.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { inTurns } from '../in-turns.ts';
 import { resolveLookupInParts } from '../resolve/resolve-lookup.ts';
+import { namedPeople, type NamedPerson } from './people.ts';
 import { step, type TraceStep } from './steps.ts';
 
 export type LookupTracePorts = {
@@ -21,7 +22,7 @@ export type LookupTracePorts = {
   readonly tasks: Pick<DueTasks, 'get'>;
   readonly claims: Pick<LookupClaims, 'get'>;
   readonly codecs: Pick<RecordCodecs, 'lookup'>;
-  readonly ids: Pick<Ids, 'derive'>;
+  readonly ids: Ids;
   readonly book: RuleBook;
   readonly turns: Turns;
 };
@@ -31,20 +32,34 @@ export async function traceTrigger(
   trigger: Trigger,
   configuration: Configuration,
   ports: LookupTracePorts,
-): Promise<{ readonly steps: readonly TraceStep[]; readonly intents: readonly Intent[] }> {
+): Promise<{
+  readonly steps: readonly TraceStep[];
+  readonly intents: readonly Intent[];
+  readonly people: readonly NamedPerson[];
+}> {
   const { integration, part, parts, userIds, id, causedAt, rule, ruleVersion, configNumber } = trigger;
   const share = parts > 1 ? `part ${part + 1} of ${parts}: ` : '';
   const text = `${share}asks ${integration} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
   const steps = [step('trigger', causedAt, text, { id, rule, ruleVersion, configNumber })];
   steps.push(...(await callSteps(id, ports)));
   const answer = await readAnswer(id, ports);
-  if (!answer) return { steps, intents: [] };
+  if (!answer) return { steps, intents: [], people: [] };
   const work = resolveLookupInParts(answer.lookup, configuration, ports.book, ports.ids.derive);
   const resolved = await inTurns(work, ports.turns);
   steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
   steps.push(...answer.superseded.map(supersededStep));
   if (!resolved.ok) steps.push(step('dead_letter', null, resolved.error, { id, reason: 'rule_gone' }));
-  return { steps, intents: resolved.ok ? resolved.value.intents : [] };
+  if (!resolved.ok) return { steps, intents: [], people: [] };
+  const { items } = answer.lookup;
+  const itemAt = (index: number): Json | undefined => {
+    const item = items[index];
+    return item && { user_id: item.userId, to: { ...item.to }, variables: item.variables };
+  };
+  return {
+    steps,
+    intents: resolved.value.intents,
+    people: namedPeople({ rule, itemAt, ...resolved.value }, ports.ids),
+  };
 }
 
 /** The calls and the answer behind a delivery; none where the event itself named the recipient. */

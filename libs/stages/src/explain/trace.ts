@@ -1,14 +1,17 @@
 import {
+  bindingsOf,
   formatPosition,
   ruleIdOf,
   ruleTitle,
+  StepBudget,
   whoIsDropped,
   type Configuration,
   type Delivery,
+  type Dropped,
   type Intent,
   type SourceEvent,
 } from '@carillon/domain';
-import { stringifyJson, type DeliveryId } from '@carillon/kernel';
+import { stringifyJson, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
 import type {
   CheckpointStore,
   ConfigurationView,
@@ -24,6 +27,15 @@ import { inTurns } from '../in-turns.ts';
 import { decisionsAbout } from '../evaluate/entity-states.ts';
 import { judgeEventInParts, type Judgement } from '../evaluate/judge-event.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
+import {
+  isAbout,
+  namedPeople,
+  PeopleTally,
+  personStory,
+  type NamedPerson,
+  type PeopleCounts,
+  type PersonStory,
+} from './people.ts';
 import { byTime, deliverySteps, step, type TraceStep } from './steps.ts';
 
 export type TracePorts = LookupTracePorts & {
@@ -35,22 +47,78 @@ export type TracePorts = LookupTracePorts & {
   readonly ids: Ids;
 };
 
-export type Trace = { readonly kind: 'event' | 'delivery'; readonly id: string; readonly steps: readonly TraceStep[] };
+export type Trace = {
+  readonly kind: 'event' | 'delivery';
+  readonly id: string;
+  readonly steps: readonly TraceStep[];
+  /** Whom an event names, and what came of each; null of a delivery. */
+  readonly people: PeoplePage | null;
+};
+
+/** A page of the people of an event. Counted and summed up are all that were asked for, and on the first page only. */
+export type PeoplePage = {
+  readonly summary: { readonly headline: string; readonly counts: PeopleCounts } | null;
+  readonly items: readonly PersonStory[];
+  /** Where the next page begins; null on the last one. */
+  readonly next: number | null;
+};
+
+export type PeopleQuery = {
+  /** Only those whose address, person or unique_id begins with this, whatever its case. */
+  readonly to?: string;
+  readonly from: number;
+  readonly limit: number;
+};
+const ALL_OF_FEW: PeopleQuery = { from: 0, limit: 100 };
+/** So many documents of the ledger are read at once while people are counted. */
+const READ_AT_ONCE = 64;
 
 /**
  * The whole story of an event. What the rules made of it is judged again from the log by the configuration that judged
- * it then, which gives the same answer for ever (promise 6); what became of each intent comes from the ledger.
+ * it then, which gives the same answer for ever (promise 6); what became of each intent comes from the ledger. Where it
+ * named one person, the steps tell what became of the message; where it named more, `people` has a line for each.
  */
-export async function traceEvent(id: string, ports: TracePorts): Promise<Trace | null> {
+export async function traceEvent(
+  id: string,
+  ports: TracePorts,
+  query: PeopleQuery = ALL_OF_FEW,
+): Promise<Trace | null> {
   const rows = await ports.readModels.event(id);
   if (rows.length === 0) return null;
-  const steps: TraceStep[] = [];
-  for (const [index, row] of rows.entries()) steps.push(...(await traceRow(row, index, ports)));
-  const letters = await ports.readModels.duplicatesOfEvent(id);
-  for (const row of letters) {
-    steps.push(step('duplicate', row.at, row.detail, { id: row.deliveryId, state: 'SUPPRESSED', reason: 'duplicate' }));
+  const told: RowStory[] = [];
+  for (const [index, row] of rows.entries()) told.push(await traceRow(row, index, ports));
+  const steps = told.flatMap((one) => one.steps);
+  const everybody = told.flatMap((one) => one.people);
+  if (everybody.length <= 1) {
+    const letters = await ports.readModels.duplicatesOfEvent(id);
+    for (const row of letters) {
+      const more = { id: row.deliveryId, state: 'SUPPRESSED', reason: 'duplicate' };
+      steps.push(step('duplicate', row.at, row.detail, more));
+    }
   }
-  return { kind: 'event', id, steps };
+  return { kind: 'event', id, steps, people: await pageOfPeople(everybody, query, ports) };
+}
+
+async function pageOfPeople(
+  everybody: readonly NamedPerson[],
+  { to, from, limit }: PeopleQuery,
+  { ledger, turns }: TracePorts,
+): Promise<PeoplePage> {
+  const wanted = to === undefined ? everybody : everybody.filter((one) => isAbout(one, to));
+  const until = Math.min(wanted.length, from + limit);
+  const items: PersonStory[] = [];
+  const tally = new PeopleTally();
+  const last = from === 0 ? wanted.length : until;
+  for (let at = from; at < last; at += READ_AT_ONCE) {
+    const some = wanted.slice(at, Math.min(last, at + READ_AT_ONCE));
+    for (const story of await Promise.all(some.map((one) => personStory(one, ledger)))) {
+      if (items.length < until - from) items.push(story);
+      tally.add(story);
+    }
+    if (turns.isOver()) await turns.next();
+  }
+  const { headline, counts } = tally;
+  return { summary: from === 0 ? { headline, counts } : null, items, next: until < wanted.length ? until : null };
 }
 
 export async function traceDelivery(id: string, ports: TracePorts): Promise<Trace | null> {
@@ -66,7 +134,7 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const told = [...deliverySteps(delivery), ...duplicates].toSorted(byTime);
   const [event, trigger, intent] = originSteps(delivery);
   const steps = [event, trigger, ...asked, intent, ...told];
-  return { kind: 'delivery', id, steps };
+  return { kind: 'delivery', id, steps, people: null };
 }
 
 function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep, TraceStep, TraceStep] {
@@ -82,7 +150,15 @@ function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep,
 const intentWords = (intent: Intent): string =>
   `${intent.notification} by ${intent.slot.channel}, template ${intent.template} version ${intent.templateVersion}`;
 
-async function traceRow(row: EventRow, index: number, ports: TracePorts): Promise<TraceStep[]> {
+/** The story of one place where an event stands on the log. */
+type RowStory = {
+  readonly steps: readonly TraceStep[];
+  readonly people: readonly NamedPerson[];
+  /** Of the event; null where it is not on the log any more, or not judged yet. */
+  readonly body: JsonObject | null;
+};
+
+export async function traceRow(row: EventRow, index: number, ports: TracePorts): Promise<RowStory> {
   const position = formatPosition({ logId: ports.log.logId, topic: 'carillon.events', ...row });
   const again =
     index === 0 ? '' : row.reused ? '; its id was used before with another body' : '; a repeat of the same event';
@@ -90,23 +166,22 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
     step('event', row.at, `received on ${row.stream}, ${row.bytes} bytes${again}`, { id: row.id, position }),
   ];
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
+  const endingIn = (last: TraceStep): RowStory => ({ steps: [...steps, last], people: [], body: null });
   if (!record || record.offset !== row.offset) {
-    return [
-      ...steps,
+    return endingIn(
       step('evaluation', null, 'the event has left the log (retention); its deliveries stand in the ledger'),
-    ];
+    );
   }
   const checkpoint = await ports.checkpoints.load('engine', 'carillon.events', row.partition);
   if (!checkpoint || checkpoint.next <= row.offset) {
     const behind = row.offset + 1 - (checkpoint?.next ?? 0);
-    return [
-      ...steps,
+    return endingIn(
       step('evaluation', null, `not judged yet: the engine is ${behind} records behind in this partition`),
-    ];
+    );
   }
   const read = readSourceRecord(record, ports.log.logId);
   if (!read.ok || read.value.kind !== 'event') {
-    return [...steps, step('dead_letter', row.at, 'the record cannot be read; see the dead letters')];
+    return endingIn(step('dead_letter', row.at, 'the record cannot be read; see the dead letters'));
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
@@ -116,30 +191,57 @@ async function traceRow(row: EventRow, index: number, ports: TracePorts): Promis
   steps.push(
     step('evaluation', row.at, `judged by configuration ${configNumber}: ${countWords(judgements)}`, { configNumber }),
   );
+  const people: NamedPerson[] = [];
+  const messages: { readonly at: number; readonly intent: Intent }[] = [];
   for (const judgement of judgements) {
-    const entry = ports.book
-      .rulesOf(configuration, event.stream)
-      .find((one) => one.ok && one.placed === judgement.placed);
-    const bindings = { event: event.body, event_id: event.id, time: event.time };
-    if (ports.turns.isOver()) await ports.turns.next();
-    const explained = entry?.ok ? entry.rule.when.explain(bindings) : [];
-    const lines = explained.map(({ source, depth, result }) => {
-      const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
-      return `${'  '.repeat(depth)}${source}  →  ${value}`;
-    });
-    steps.push(
-      ruleStep(judgement, row, judgement.outcome.kind === 'fired' || judgement.outcome.kind === 'asks' ? [] : lines),
-    );
-    const intents = [...judgement.intents];
-    for (const trigger of judgement.triggers) {
-      const traced = await traceTrigger(trigger, configuration, ports);
-      steps.push(...traced.steps);
-      intents.push(...traced.intents);
-    }
-    for (const intent of intents) steps.push(...(await intentSteps(intent, ports)));
+    const told = await traceJudgement(judgement, event, row, configuration, ports);
+    steps.push(...told.steps);
+    people.push(...told.people);
+    if (people.length <= 1) messages.push(...told.intents.map((intent) => ({ at: steps.length, intent })));
+  }
+  const [only, ...others] = messages;
+  if (only && others.length === 0 && people.length <= 1) {
+    steps.splice(only.at, 0, ...(await intentSteps(only.intent, ports)));
   }
   steps.push(...(await rememberedSteps(event, configuration, row, ports)));
-  return steps;
+  return { steps, people, body: event.body };
+}
+
+async function traceJudgement(
+  judgement: Judgement,
+  event: SourceEvent,
+  row: EventRow,
+  configuration: Configuration,
+  ports: TracePorts,
+): Promise<Pick<RowStory, 'steps' | 'people'> & { readonly intents: readonly Intent[] }> {
+  const { outcome, placed, triggers } = judgement;
+  const found = ports.book.rulesOf(configuration, event.stream).find((one) => one.ok && one.placed === placed);
+  const rule = found?.ok ? found.rule : null;
+  const bindings = bindingsOf(event);
+  if (ports.turns.isOver()) await ports.turns.next();
+  const hasFired = outcome.kind === 'fired' || outcome.kind === 'asks';
+  const explained = hasFired ? [] : (rule?.when.explain(bindings) ?? []);
+  const lines = explained.map(({ source, depth, result }) => {
+    const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
+    return `${'  '.repeat(depth)}${source}  →  ${value}`;
+  });
+  const steps = [ruleStep(judgement, row, lines)];
+  if (outcome.kind === 'fired') {
+    const list = rule?.from === 'event' ? rule.forEach?.evaluate(bindings, new StepBudget()) : undefined;
+    const items = list?.ok && Array.isArray(list.value) ? (list.value as readonly Json[]) : undefined;
+    const naming = { rule: ruleTitle(placed), intents: judgement.intents, itemAt: (at: number) => items?.[at] };
+    return { steps, intents: judgement.intents, people: namedPeople({ ...outcome, ...naming }, ports.ids) };
+  }
+  const people: NamedPerson[] = [];
+  const intents: Intent[] = [];
+  for (const trigger of triggers) {
+    const traced = await traceTrigger(trigger, configuration, ports);
+    steps.push(...traced.steps);
+    people.push(...traced.people);
+    // The messages of many are told by their people, and would only fill the memory here.
+    if (people.length <= 1) intents.push(...traced.intents);
+  }
+  return { steps, intents, people };
 }
 
 /** Rules with state cannot be judged again from the event: what they saw stands with the entity, for its last decisions. */
@@ -180,20 +282,28 @@ function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, line
       return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: outcome.reason });
     case 'asks': {
       const { userIds, dropped } = outcome;
-      const drops = dropped.map((drop) => `${whoIsDropped('user id', drop)} dropped: ${drop.reason} (${drop.detail})`);
+      const drops = dropWords('user id', dropped);
       const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
       const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
       return step('rule', row.at, text, { ...more, lines: drops });
     }
     case 'fired': {
       const { recipients, dropped } = outcome;
-      const drops = dropped.map(
-        (drop) => `${whoIsDropped('recipient', drop)} dropped: ${drop.reason} (${drop.detail})`,
-      );
+      const drops = dropWords('recipient', dropped);
       const text = `fired: ${recipients.length} ${recipients.length === 1 ? 'recipient' : 'recipients'}`;
       return step('trigger', row.at, text, { ...more, id: triggerId, lines: drops });
     }
   }
+}
+
+/** The first of many are enough here: all of them are among the people of the event. */
+const MOST_DROPS = 20;
+
+function dropWords(what: string, dropped: readonly Dropped[]): readonly string[] {
+  const words = dropped
+    .slice(0, MOST_DROPS)
+    .map((drop) => `${whoIsDropped(what, drop)} dropped: ${drop.reason} (${drop.detail})`);
+  return dropped.length > MOST_DROPS ? [...words, `and ${dropped.length - MOST_DROPS} more`] : words;
 }
 
 async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep[]> {

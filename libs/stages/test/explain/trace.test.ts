@@ -1,15 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventRow } from '@carillon/ports';
 import { ORDER_PAID, orderShop } from '@carillon/testing/given';
-import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import {
-  createCustodyStage,
-  deliveryIdOf,
-  projections,
-  traceDelivery,
-  traceEvent,
-  type TraceStep,
-} from '../../src/index.ts';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { deliveryIdOf, projections, traceDelivery, traceEvent, type TraceStep } from '../../src/index.ts';
+import { project as projectOn, settle as settleOn } from './settled.ts';
 
 let topology: Topology;
 const [paid] = Object.values(ORDER_PAID.rules);
@@ -28,24 +22,8 @@ const order = (status: string, total?: number) => ({
   customer: { email: 'ada@example.com' },
   ...(total !== undefined && { total }),
 });
-/** Runs evaluate, custody and the projections over everything that is on the log. */
-async function settle(): Promise<void> {
-  await topology.evaluates();
-  const end = (await topology.records('carillon.events')).length;
-  await untilFound('everything is judged', async () => {
-    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
-    return checkpoint && checkpoint.next >= end ? true : undefined;
-  });
-  const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
-  await custody.handle(await topology.records('carillon.intents'), { partition: 0, configNumber: -1, clocks: {} });
-  await project();
-}
-async function project(): Promise<void> {
-  for (const { topic, stage } of projections(topology.ports)) {
-    const records = await topology.records(topic);
-    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, clocks: {} });
-  }
-}
+const settle = (): Promise<void> => settleOn(topology);
+const project = (): Promise<void> => projectOn(topology);
 const stepsOf = async (id: string): Promise<readonly TraceStep[]> => {
   const trace = await traceEvent(id, topology.tracePorts);
   if (!trace) throw new Error('there is no such event');

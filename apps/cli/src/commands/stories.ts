@@ -1,0 +1,129 @@
+import type { PersonBody, TraceBody, WhyBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type Client, type CommonOptions } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, paintState, shortTime } from '../output.ts';
+import { answer, command } from './answering.ts';
+
+type TraceOptions = CommonOptions & { readonly to?: string; readonly limit?: string; readonly cursor?: string };
+type WhyOptions = CommonOptions & { readonly limit: string };
+
+export function storyCommands(program: Command): void {
+  command(program, 'trace <id>', 'the whole story of an event or a delivery')
+    .option('--to <address>', 'of an event: only people whose address, person or unique_id begins with this')
+    .option('--limit <n>', 'of an event: at most so many people (100)')
+    .option('--cursor <cursor>', 'of an event: the people after')
+    .action(async (id: string, options: TraceOptions) => {
+      const kind = id.startsWith('evt_') ? 'events' : id.startsWith('dlv_') ? 'deliveries' : undefined;
+      if (!kind)
+        throw new UsageError(`trace takes the id of an event (evt_…) or of a delivery (dlv_…), found ${clean(id)}`);
+      const { to, limit, cursor } = options;
+      if (kind === 'deliveries' && [to, limit, cursor].some((one) => one !== undefined)) {
+        throw new UsageError('--to, --limit and --cursor choose among the people of an event: a delivery has one');
+      }
+      await answer(
+        options,
+        async (client) =>
+          client.get<TraceBody>(`/v1/workspaces/${seg(await client.workspace())}/${kind}/${seg(id)}/trace`, {
+            to,
+            limit,
+            cursor,
+          }),
+        (trace) => showTrace(trace, { onlyPeople: cursor !== undefined, isFiltered: to !== undefined }),
+      );
+    });
+
+  command(program, 'why <address> [notification]', 'why somebody was told, or not, by each event that is on the log')
+    .option('--limit <n>', 'at most so many lines, newest first', '50')
+    .action(async (address: string, notification: string | undefined, options: WhyOptions) => {
+      const limit = Number(options.limit);
+      if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a number from 1');
+      await answer(
+        options,
+        (client) => lookThrough(client, address, notification, limit),
+        (found) => showWhy(found, address),
+      );
+    });
+}
+
+type Found = Omit<WhyBody, 'next'> & { readonly more: boolean };
+
+/** Asks for one page of events after another, until there are lines enough or no events any more. */
+async function lookThrough(
+  client: Client,
+  address: string,
+  notification: string | undefined,
+  limit: number,
+): Promise<Found> {
+  const path = `/v1/workspaces/${seg(await client.workspace())}/why`;
+  const items: WhyBody['items'] = [];
+  let looked = 0;
+  let cursor: string | undefined;
+  for (;;) {
+    const page: WhyBody = await client.get(path, { address, notification, limit: '200', cursor });
+    items.push(...page.items);
+    looked += page.looked;
+    if (page.next === null || items.length >= limit) {
+      const more = page.next !== null || items.length > limit;
+      return { items: items.slice(0, limit), looked, more };
+    }
+    cursor = page.next;
+  }
+}
+
+function showWhy({ items, looked, more }: Found, address: string): string {
+  if (items.length === 0) {
+    return paint('dim', `none of the ${looked} events on the log speaks of ${clean(address)}`);
+  }
+  const lines = items.map(({ at, event, rule, outcome, state, reason, text, delivery }) => {
+    const end = state === null ? paint('bold', outcome.replaceAll('_', ' ')) : paintState(state);
+    const tail = [event, delivery].filter((id) => id !== null).join('  ');
+    return `${shortTime(at)}  ${clean(rule)}  ${end} (${clean(reason)}) ${clean(text)}  ${paint('dim', tail)}`;
+  });
+  return [...lines, ...(more ? [paint('dim', 'there are older ones: --limit shows more')] : [])].join('\n');
+}
+
+type Chosen = { readonly onlyPeople: boolean; readonly isFiltered: boolean };
+
+/**
+ * What happened, one line a step, then a block for each person; of a further page of people these alone. The steps of an
+ * event that made one message tell of that one themselves.
+ */
+function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string {
+  const { people } = trace;
+  const steps = onlyPeople ? [] : trace.steps.flatMap(stepLines);
+  const isTold = trace.steps.some(({ step }) => step === 'intent');
+  const hasBlocks = onlyPeople || isFiltered || (!isTold && (people?.items.length ?? 0) > 0);
+  if (!people || !hasBlocks) return steps.join('\n');
+  const headline = people.headline === null ? [] : [paint('bold', people.headline), ''];
+  const more = people.next === null ? [] : [paint('dim', `more people: --cursor ${people.next}`)];
+  return [...headline, ...steps, ...(steps.length > 0 ? [''] : []), ...people.items.flatMap(personLines), ...more].join(
+    '\n',
+  );
+}
+
+function stepLines(one: TraceBody['steps'][number]): readonly string[] {
+  const facts = [
+    one.id,
+    one.position,
+    one.config_number === null ? null : `configuration ${one.config_number}`,
+    one.rule === null ? null : `${one.rule} v${one.rule_version}`,
+  ].filter((fact) => fact !== null);
+  const time = (one.at ?? '').slice(11, 23).padEnd(12);
+  const state = one.state === null ? '' : ` ${paintState(one.state)}${one.reason ? ` (${clean(one.reason)})` : ''}`;
+  const head = `${paint('dim', time)}  ${paint('bold', one.step.padEnd(10))}${state} ${clean(one.text)}`;
+  const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map((fact) => clean(fact ?? '')).join('  '))}`;
+  return [head + tail, ...one.lines.map((line) => `${' '.repeat(26)}${clean(line)}`)];
+}
+
+function personLines(one: PersonBody): readonly string[] {
+  const place = one.count === 1 ? `${one.place}` : `${one.place} to ${one.place + one.count - 1}`;
+  const who = one.to ?? (one.delivery === null ? '(dropped)' : '(no address)');
+  const end = one.state === null ? paint('bold', one.outcome.replaceAll('_', ' ')) : paintState(one.state);
+  const facts = [one.unique_id === null ? null : `unique_id ${one.unique_id}`, one.delivery].filter(
+    (fact) => fact !== null,
+  );
+  const head = `${paint('dim', `${one.rule} ${place}`)}  ${paint('bold', clean(who))}  ${end} (${clean(one.reason)}) ${clean(one.text)}`;
+  const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map(clean).join('  '))}`;
+  return [head + tail, ...(one.item === null ? [] : [`    item ${clean(one.item)}`])];
+}

@@ -1,0 +1,184 @@
+import type { ChannelName, Delivery, DeliveryState, Dropped, Intent, Recipient } from '@carillon/domain';
+import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
+import type { DeliveryLedger, Ids } from '@carillon/ports';
+import { deliveryIdOf } from '../deliver/custody-stage.ts';
+import { REASON_WORDS } from './steps.ts';
+
+/** Whether somebody whom an event names was told. `waiting`: it goes on. `in_doubt`: nobody can say. */
+export type PersonOutcome = 'told' | 'waiting' | 'in_doubt' | 'not_told';
+
+/** One whom an event names, before anybody looked what came of it. Of several that were dropped together, all. */
+export type NamedPerson = {
+  readonly rule: string;
+  /** Which of those that the rule names, from 1, and how many stand together. */
+  readonly place: number;
+  readonly count: number;
+  /** What the rule saw of this one as JSON, cut short: the value of `item`, or what the partner answered. */
+  readonly item: string | null;
+  readonly recipient: Pick<Recipient, 'uniqueId' | 'person'> & { readonly address: string | null };
+  readonly message: {
+    readonly intentId: string;
+    readonly deliveryId: DeliveryId;
+    readonly channel: ChannelName;
+  } | null;
+  readonly dropped: Pick<Dropped, 'reason' | 'detail'> | null;
+};
+
+/** The same with its end. */
+export type PersonStory = NamedPerson & {
+  readonly outcome: PersonOutcome;
+  readonly state: DeliveryState | null;
+  readonly reason: string;
+  readonly text: string;
+};
+
+const NOBODY = { uniqueId: '', person: '', address: null } as const;
+const ITEM_CHARACTERS = 300;
+
+export function itemText(item: Json): string {
+  const text = stringifyJson(item);
+  return text.length > ITEM_CHARACTERS ? `${text.slice(0, ITEM_CHARACTERS)}…` : text;
+}
+
+type Naming = {
+  readonly rule: string;
+  readonly recipients: readonly Recipient[];
+  readonly dropped: readonly Dropped[];
+  /** Of the recipients, in their order. */
+  readonly intents: readonly Intent[];
+  /** What was named at a place, from 0; undefined where the rule tells without a list. */
+  readonly itemAt: (index: number) => Json | undefined;
+};
+
+/** Everybody whom a fired rule names, in the order of its list, those dropped among them. */
+export function namedPeople({ rule, recipients, dropped, intents, itemAt }: Naming, ids: Ids): readonly NamedPerson[] {
+  const named: NamedPerson[] = [];
+  const drops = new Map(dropped.map((one) => [one.index, one]));
+  const textAt = (index: number): string | null => {
+    const item = itemAt(index);
+    return item === undefined ? null : itemText(item);
+  };
+  let index = 0;
+  let at = 0;
+  const skipDropped = (): void => {
+    for (let drop = drops.get(index); drop; drop = drops.get(index)) {
+      const { count, reason, detail } = drop;
+      const item = count === 1 ? textAt(index) : null;
+      named.push({
+        rule,
+        place: index + 1,
+        count,
+        item,
+        recipient: NOBODY,
+        message: null,
+        dropped: { reason, detail },
+      });
+      index += count;
+    }
+  };
+  for (const { to, uniqueId, person } of recipients) {
+    skipDropped();
+    const base = { rule, place: index + 1, count: 1, item: textAt(index), dropped: null };
+    const channels = new Set<string>();
+    for (let intent = intents[at]; intent; intent = intents[at]) {
+      const { channel } = intent.slot;
+      const isOwn = intent.slot.uniqueId === uniqueId && intent.person === person && !channels.has(channel);
+      if (!isOwn) break;
+      channels.add(channel);
+      const message = { intentId: intent.id, deliveryId: deliveryIdOf(intent, ids), channel };
+      named.push({ ...base, recipient: { uniqueId, person, address: intent.to }, message });
+      at += 1;
+    }
+    if (channels.size === 0) {
+      named.push({
+        ...base,
+        recipient: { uniqueId, person, address: to.email ?? to.phone ?? to.token },
+        message: null,
+      });
+    }
+    index += 1;
+  }
+  skipDropped();
+  return named;
+}
+
+const ENDS: Readonly<Record<DeliveryState, PersonOutcome>> = {
+  WAITING: 'waiting',
+  SENDING: 'waiting',
+  SENT: 'told',
+  DELIVERED: 'told',
+  COMPLAINED: 'told',
+  IN_DOUBT: 'in_doubt',
+  BOUNCED: 'not_told',
+  FAILED: 'not_told',
+  EXPIRED: 'not_told',
+  CANCELLED: 'not_told',
+  SUPPRESSED: 'not_told',
+};
+
+type Ending = Pick<PersonStory, 'outcome' | 'state' | 'reason' | 'text'>;
+
+/** What came of one whom an event names, as the ledger has it now. */
+export async function personStory(named: NamedPerson, ledger: Pick<DeliveryLedger, 'get'>): Promise<PersonStory> {
+  const { message, dropped } = named;
+  if (dropped) return { ...named, outcome: 'not_told', state: null, reason: dropped.reason, text: dropped.detail };
+  if (!message) {
+    const text = 'the notification has no channel that could tell them';
+    return { ...named, outcome: 'not_told', state: null, reason: 'no_channel', text };
+  }
+  const delivery = await ledger.get(message.deliveryId);
+  if (!delivery) {
+    return { ...named, outcome: 'waiting', state: null, reason: 'new', text: 'not in the ledger yet' };
+  }
+  return { ...named, ...endingOf(delivery, message.intentId) };
+}
+
+function endingOf({ id, intent, history, state, reason, detail }: Delivery, intentId: string): Ending {
+  if (intent.id === intentId) {
+    return { outcome: ENDS[state], state, reason, text: detail === '' ? REASON_WORDS[reason] : detail };
+  }
+  const last = history.findLast((entry) => entry.intentId === intentId);
+  if (last)
+    return { outcome: ENDS[last.state], state: last.state, reason: last.reason, text: REASON_WORDS[last.reason] };
+  const text = `told already for ${intent.eventId}: ${id} is ${state}`;
+  return { outcome: 'not_told', state: 'SUPPRESSED', reason: 'duplicate', text };
+}
+
+/** Whether an address, a person or a unique_id of this one begins with the text, or is named by its item; whatever their case. */
+export function isAbout({ recipient, dropped, item }: NamedPerson, text: string): boolean {
+  const wanted = text.toLowerCase();
+  const { address, person, uniqueId } = recipient;
+  if (dropped) return item?.toLowerCase().includes(wanted) ?? false;
+  return [address ?? '', person, uniqueId].some((one) => one.toLowerCase().startsWith(wanted));
+}
+
+export type PeopleCounts = Readonly<Record<PersonOutcome, number>>;
+
+/** How many of an event's people were told, and why the others were not. */
+export class PeopleTally {
+  readonly #counts: Record<PersonOutcome, number> = { told: 0, waiting: 0, in_doubt: 0, not_told: 0 };
+  readonly #reasons = new Map<string, number>();
+
+  add({ outcome, reason, count }: PersonStory): void {
+    this.#counts[outcome] += count;
+    if (outcome === 'not_told') this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + count);
+  }
+
+  get counts(): PeopleCounts {
+    return { ...this.#counts };
+  }
+
+  /** Such as `498 told, 2 not: 1 rule error, 1 no address`. */
+  get headline(): string {
+    const { told, waiting, in_doubt, not_told } = this.#counts;
+    const reasons = [...this.#reasons]
+      .toSorted(([, one], [, other]) => other - one)
+      .map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
+    return [
+      `${told} told`,
+      ...(waiting > 0 ? [`${waiting} waiting`] : []),
+      ...(in_doubt > 0 ? [`${in_doubt} in doubt`] : []),
+      ...(not_told > 0 ? [`${not_told} not: ${reasons.join(', ')}`] : []),
+    ].join(', ');
+  }
+}

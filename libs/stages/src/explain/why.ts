@@ -1,0 +1,84 @@
+import { stringifyJson, type Instant } from '@carillon/kernel';
+import type { EventRow } from '@carillon/ports';
+import { isAbout, personStory, type PersonStory } from './people.ts';
+import type { TraceStep } from './steps.ts';
+import { traceRow, type TracePorts } from './trace.ts';
+
+/** What one event came to for an address. */
+export type WhyLine = {
+  readonly at: Instant;
+  readonly eventId: string;
+  readonly rule: string;
+  /** `not_named`: the event speaks of the address, and this rule named nobody by it. */
+  readonly outcome: PersonStory['outcome'] | 'not_named';
+  readonly state: string | null;
+  readonly reason: string;
+  readonly text: string;
+  readonly deliveryId: string | null;
+  readonly uniqueId: string | null;
+};
+
+export type WhyPage = { readonly items: readonly WhyLine[]; readonly looked: number; readonly next: string | null };
+
+export type WhyQuery = {
+  readonly workspace: string;
+  /** An address, a person or a unique_id, whatever its case. */
+  readonly address: string;
+  readonly notification?: string;
+  /** How many events are looked through, newest first. */
+  readonly limit: number;
+  readonly cursor?: string;
+};
+
+/**
+ * Why somebody was told, or not, over the events of a workspace that are still on the log, newest first. An event that
+ * does not speak of the address makes no line.
+ */
+export async function whyAddress(query: WhyQuery, ports: TracePorts): Promise<WhyPage> {
+  const { workspace, limit, cursor } = query;
+  const page = await ports.readModels.events({ workspace }, limit, cursor);
+  const items: WhyLine[] = [];
+  for (const row of page.items) {
+    items.push(...(await linesOf(row, query, ports)));
+    if (ports.turns.isOver()) await ports.turns.next();
+  }
+  return { items, looked: page.items.length, next: page.next };
+}
+
+async function linesOf(row: EventRow, { address, notification }: WhyQuery, ports: TracePorts): Promise<WhyLine[]> {
+  const { steps, people, body } = await traceRow(row, 0, ports);
+  const isWanted = (rule: string | null): rule is string =>
+    rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));
+  const place = { at: row.at, eventId: row.id };
+  const lines: WhyLine[] = [];
+  for (const named of people.filter((one) => isWanted(one.rule) && isAbout(one, address))) {
+    const { rule, outcome, state, reason, text, message, recipient } = await personStory(named, ports.ledger);
+    const { uniqueId } = recipient;
+    lines.push({
+      ...place,
+      rule,
+      outcome,
+      state,
+      reason,
+      text,
+      deliveryId: message?.deliveryId ?? null,
+      uniqueId: uniqueId === '' ? null : uniqueId,
+    });
+  }
+  if (body === null || !stringifyJson(body).toLowerCase().includes(address.toLowerCase())) return lines;
+  const told = new Set(lines.map(({ rule }) => rule));
+  const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
+  return [...lines, ...silent.map((one) => ({ ...place, ...notNamed(one) }))];
+}
+
+const JUDGED: ReadonlySet<TraceStep['step']> = new Set(['rule', 'trigger']);
+
+const notNamed = ({ step, rule, reason, text }: TraceStep): Omit<WhyLine, 'at' | 'eventId'> => ({
+  rule: rule ?? '',
+  outcome: 'not_named',
+  state: null,
+  reason: reason ?? 'not_named',
+  text: step === 'trigger' ? `${text}, none of them by this address` : text,
+  deliveryId: null,
+  uniqueId: null,
+});
