@@ -25,7 +25,6 @@ const FOLDERS = { portal: 'apps/portal/public', demo: 'docs/examples/demo' };
 /** Packages that cannot be part of one file: they read files beside themselves, or are loaded by name when needed. */
 const WHOLE = [
   '@fastify/swagger',
-  '@fastify/swagger-ui',
   '@opentelemetry/api',
   '@opentelemetry/exporter-trace-otlp-proto',
   '@opentelemetry/resources',

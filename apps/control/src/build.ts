@@ -1,4 +1,3 @@
-import fastifySwaggerUi from '@fastify/swagger-ui';
 import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } from '@carillon/runtime';
 import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -6,7 +5,8 @@ import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
 import { describeApi } from './openapi/describe-api.ts';
 import type { ApiDocument } from './openapi/complete-document.ts';
-import { mailRoute, servePages } from './pages.ts';
+import { referencePage } from './openapi/reference-page.ts';
+import { mailRoute, servePages } from './pages/pages.ts';
 import type { ControlConfig, ControlPorts, RoutePorts } from './ports.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import type { ApiServer } from './routes/app.ts';
@@ -22,10 +22,6 @@ import { ruleRoutes } from './routes/rules.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/streams.ts';
 import { compileValidator } from './validation.ts';
-
-/** The reference draws with styles of its own; nothing comes from or goes to another server. */
-const REFERENCE_POLICY =
-  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
 export type ControlSurroundings = HealthSources & {
   readonly log?: HttpLog;
@@ -62,20 +58,15 @@ export async function buildControl(
   const { app } = server;
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(serializerCompiler);
-  app.addHook('onRoute', (route) => {
-    if (route.url.startsWith('/docs')) route.config = { ...route.config, permission: 'read' };
-  });
   guard(app, access);
   const description = await describeApi(app, config.version);
-  // The reference is a page like the others: it needs a session, and fetches nothing from elsewhere.
-  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();
     apiRoutes(api, config, ports);
     sessionRoutes(api, access);
   });
   mailRoute(app, ports.inbox);
-  servePages(app, config.portalFolder, access);
+  servePages(app, config.portalFolder, access, () => referencePage(description()));
   await app.ready();
   return { ...server, description, access };
 }

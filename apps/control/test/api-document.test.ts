@@ -37,6 +37,16 @@ describe('An operation in the description of the API', () => {
     }
   });
 
+  it('has an example of what it takes and of what it answers, which its own schemas accept', () => {
+    type Body = { readonly content?: { readonly 'application/json'?: { readonly example?: unknown } } };
+    const exampleOf = (body: Body | undefined) => body?.content?.['application/json']?.example;
+    for (const { where, operation } of operations) {
+      const [success] = Object.values(operation.responses);
+      expect(exampleOf(success), where).toBeTypeOf('object');
+      if (operation.requestBody) expect(exampleOf(operation.requestBody), where).toBeTypeOf('object');
+    }
+  });
+
   it('lists its refusals, each with the status and words that it is answered with', () => {
     for (const { where, operation } of operations) {
       const codes = operation['x-carillon-problems'] ?? [];

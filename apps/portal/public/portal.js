@@ -150,3 +150,12 @@ byId('find').addEventListener('submit', (event) => {
   else location.hash = id;
   return undefined;
 });
+
+byId('sign-out').addEventListener('click', async () => {
+  try {
+    await api('/v1/session', { method: 'DELETE' });
+    location.assign('/welcome');
+  } catch (error) {
+    say('sign-out', error.message);
+  }
+});

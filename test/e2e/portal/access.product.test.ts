@@ -27,15 +27,21 @@ describe('who gets in, and what every answer says', () => {
   const signIn = (word: string, more: Record<string, string> = {}): Promise<Answer> =>
     ask('/v1/session', { 'content-type': 'application/json', ...more }, 'POST', JSON.stringify({ word }));
 
-  it.each(['/v1/status', '/%761/status', '/v%31/status', '/v1/%73tatus', '/v1/status?x', '/docs', '/%64ocs/json'])(
-    'refuses %s without a credential',
-    async (path) => {
-      expect((await ask(path)).status).toBe(401);
-    },
-  );
+  it.each([
+    '/v1/status',
+    '/%761/status',
+    '/v%31/status',
+    '/v1/%73tatus',
+    '/v1/status?x',
+    '/v1/openapi.json',
+    '/%761/openapi.json',
+  ])('refuses %s without a credential', async (path) => {
+    expect((await ask(path)).status).toBe(401);
+  });
 
   it('shows the sign-in where there is no session, and no file but its own', async () => {
-    for (const path of ['/', '/deliveries', '/inbox']) expect((await ask(path)).text).toContain('Sign in to Carillon');
+    for (const path of ['/', '/deliveries', '/inbox', '/docs', '/%64ocs'])
+      expect((await ask(path)).text).toContain('Sign in to Carillon');
     for (const path of [
       '/assets/',
       '/assets/../package.json',

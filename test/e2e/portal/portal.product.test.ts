@@ -291,18 +291,59 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByText('Carillon does not answer').waitFor({ state: 'detached' });
   });
 
-  it('fits a narrow screen and long words', async () => {
-    const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
+  const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
+  /** Wider than any system font, and than people set letters apart who read better so (WCAG 1.4.12). */
+  const spread = () =>
+    page.evaluate(`{
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync('* { letter-spacing: 0.2em !important; word-spacing: 0.2em !important }');
+      document.adoptedStyleSheets = [sheet];
+    }`);
+
+  it('fits a narrow screen and long words, whatever the font', async () => {
     await page.setViewportSize({ width: 360, height: 640 });
     await go('/inbox');
     await row('WWWW').click();
     await title().waitFor();
     await expect.poll(width).toBeLessThanOrEqual(360);
+    await spread();
+    await expect.poll(width).toBeLessThanOrEqual(360);
     await go('/deliveries?workspace=lab');
     await row('duplicate').click();
     await title().waitFor();
+    await spread();
     await expect.poll(width).toBeLessThanOrEqual(360);
     await expectAccessible(page, 'narrow');
     await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it('shows the sign-in, the reference of the API and what is not there on 320 pixels, and to everybody', async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    for (const [path, words] of [
+      ['/welcome', 'Sign in to Carillon'],
+      ['/docs', 'Carillon management API'],
+      ['/nowhere', 'There is no page at this address'],
+    ] as const) {
+      await go(path);
+      await page.getByRole('heading', { name: words }).waitFor();
+      await expect.poll(width).toBeLessThanOrEqual(320);
+      await expectAccessible(page, path);
+      await spread();
+      await expect.poll(width).toBeLessThanOrEqual(320);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it('signs out: the sign-in stands where the pages were', async () => {
+    const guest = await browser.newContext();
+    await guest.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    const tab = await openPage(guest);
+    await tab.goto(`${demo.control}/deliveries`);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.waitForURL(`${demo.control}/welcome`);
+    await tab.goto(`${demo.control}/inbox`);
+    await tab.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+    expect((await guest.cookies()).filter(({ name }) => name.startsWith('carillon_session'))).toEqual([]);
+    await guest.close();
   });
 });

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { paint, say, sayJson } from '../output.ts';
-import { readSettings } from '../process/settings.ts';
 import { refuseMoved } from '../move/moved.ts';
 import type { MoveCounts } from '../move/move-file.ts';
 
@@ -22,6 +21,7 @@ export function moveCommands(program: Command): void {
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
+      const { readSettings } = await import('../process/settings.ts');
       const settings = readSettings(flags, environment);
       if (settings.cluster) {
         throw new UsageError('move export takes what is in a data folder: name it with --data-dir, and no brokers');
@@ -46,6 +46,7 @@ export function moveCommands(program: Command): void {
     .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
+      const { readSettings } = await import('../process/settings.ts');
       const settings = readSettings(flags, environment);
       const { withDeployment } = await import('../move/deployment.ts');
       const { checkMove, importMove } = await import('../move/import.ts');

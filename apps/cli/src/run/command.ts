@@ -3,7 +3,7 @@ import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { paint, say, sayJson } from '../output.ts';
 import { serveUntilAsked } from '../process/lifetime.ts';
-import { readSettings, type ProcessFlags } from '../process/settings.ts';
+import type { ProcessFlags } from '../process/settings.ts';
 import { VERSION } from '../version.ts';
 import { ROLES, type RoleName } from './role-names.ts';
 import type { RunningRole } from './start-role.ts';
@@ -28,6 +28,7 @@ export function runCommand(program: Command): void {
     .option('--log-level <level>', 'debug, info, warn or error (CARILLON_LOG_LEVEL, warn)')
     .option('--json', 'print the address as JSON')
     .action(async (role: RoleName, flags: RunFlags) => {
+      const { readSettings } = await import('../process/settings.ts');
       const settings = readSettings(flags, environment);
       if (!settings.cluster) {
         throw new UsageError(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { environment } from '../config.ts';
 import { say, sayJson } from '../output.ts';
 import { serveUntilAsked } from '../process/lifetime.ts';
-import { readSettings, type ProcessFlags } from '../process/settings.ts';
+import type { ProcessFlags } from '../process/settings.ts';
 import { startScreen, type ScreenFacts } from './screen.ts';
 
 type UpFlags = ProcessFlags & { readonly demo?: boolean; readonly json?: boolean };
@@ -21,11 +21,12 @@ export function upCommand(program: Command): void {
     .option('--demo', 'fill an empty data folder with the demo workspace')
     .option('--json', 'print the addresses as JSON')
     .action(async (flags: UpFlags) => {
+      // Loaded here only, as the roles below: every other command starts in a fraction of the time without them.
+      const { readSettings } = await import('../process/settings.ts');
       const settings = readSettings(flags, environment);
       await serveUntilAsked(
         flags.json ?? false,
         async (fatal) => {
-          // Loaded here only: every other command starts in a fraction of the time without the roles.
           const { startAll } = await import('./start-all.ts');
           return startAll(settings, environment, { demo: flags.demo ?? false, demoDir: './carillon-demo', fatal });
         },

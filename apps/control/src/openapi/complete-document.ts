@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
+import type { OperationExample } from './examples.ts';
 import type { RoutePermission } from '../access/permission.ts';
 
 /** An operation as it is described, as far as it matters here. */
@@ -11,6 +12,8 @@ export type Operation = {
   readonly responses: Readonly<Record<string, object>>;
   readonly 'x-carillon-permission'?: RoutePermission;
   readonly 'x-carillon-problems'?: readonly ErrorCode[];
+  /** Until the document is complete: then it stands at the bodies. */
+  readonly 'x-carillon-example'?: OperationExample;
 };
 
 export type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -50,8 +53,9 @@ export function completeDocument(described: object): ApiDocument {
   };
 }
 
-function completeOperation(operation: Operation): Operation {
-  const { 'x-carillon-permission': permission } = operation;
+function completeOperation(described: Operation): Operation {
+  const { 'x-carillon-example': example, ...operation } = described;
+  const { 'x-carillon-permission': permission, requestBody } = operation;
   const codes = problemsOf(operation);
   const refusals = new Map<string, object>();
   for (const status of new Set(codes.map((code) => String(ERRORS[code].status)))) {
@@ -62,14 +66,27 @@ function completeOperation(operation: Operation): Operation {
   return {
     ...operation,
     ...(permission === 'anybody' && { security: [] }),
-    responses: { ...successes(operation), ...Object.fromEntries(refusals) },
+    ...(requestBody && { requestBody: withExample(requestBody, example?.takes) }),
+    responses: { ...successes(operation, example?.answers), ...Object.fromEntries(refusals) },
     'x-carillon-problems': codes,
   };
 }
 
 /** What the routes declare are their successes; the framework describes each as `Default Response`. */
-const successes = ({ responses, summary = '' }: Operation): Operation['responses'] =>
-  Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, { ...one, description: summary }]));
+const successes = ({ responses, summary = '' }: Operation, example: unknown): Operation['responses'] =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, one]) => [status, { ...withExample(one, example), description: summary }]),
+  );
+
+/** A body with an example of it. */
+function withExample(body: object, example: unknown): object {
+  const { content } = body as { readonly content?: Readonly<Record<string, object>> };
+  if (content === undefined || example === undefined) return body;
+  return {
+    ...body,
+    content: Object.fromEntries(Object.entries(content).map(([type, one]) => [type, { ...one, example }])),
+  };
+}
 
 /** All codes that an operation may answer: its own, and those of what it takes and of the server. */
 function problemsOf(operation: Operation): readonly ErrorCode[] {

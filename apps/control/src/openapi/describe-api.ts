@@ -1,7 +1,18 @@
 import fastifySwagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { EXAMPLES, type OperationExample } from './examples.ts';
 import { completeDocument, type ApiDocument } from './complete-document.ts';
+
+/** What the schemas of a route make of its example; undefined: it has none. Throws where they refuse it. */
+function exampleOf({ operationId = '', body, response }: FastifySchema): OperationExample | undefined {
+  const example = EXAMPLES[operationId];
+  if (!example) return undefined;
+  const [success] = Object.values(response as Readonly<Record<string, z.ZodType>>);
+  const taken = body instanceof z.ZodType ? body.parse(example.takes) : undefined;
+  return { answers: success?.parse(example.answers), ...(taken !== undefined && { takes: taken }) };
+}
 
 /** Where the description is answered, for whoever may read. */
 export const DOCUMENT_PATH = '/v1/openapi.json';
@@ -36,7 +47,12 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       // Pages are not part of the API's description.
       if (!url.startsWith('/v1') || url === DOCUMENT_PATH) return { schema: { hide: true }, url };
       const { permission, problems = [] } = route.config ?? {};
-      const named = { ...schema, 'x-carillon-permission': permission, 'x-carillon-problems': problems };
+      const named = {
+        ...schema,
+        'x-carillon-permission': permission,
+        'x-carillon-problems': problems,
+        'x-carillon-example': exampleOf(schema),
+      };
       return jsonSchemaTransform({ ...described, schema: named });
     },
     transformObject: jsonSchemaTransformObject,

@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '@carillon/ports';
-import type { Access } from './access/access.ts';
-import { notFound } from './routes/app.ts';
+import type { Access } from '../access/access.ts';
+import { unknownPage } from './page-frame.ts';
+import { notFound } from '../routes/app.ts';
 
 /** The portal's files that a browser may ask for: a closed list, so no path of a request ever reaches the disk. */
 const ASSETS: Readonly<Record<string, string>> = {
   '/assets/style.css': 'text/css; charset=utf-8',
   '/assets/detail.css': 'text/css; charset=utf-8',
+  '/assets/reference.css': 'text/css; charset=utf-8',
   '/assets/portal.js': 'text/javascript; charset=utf-8',
   '/assets/list.js': 'text/javascript; charset=utf-8',
   '/assets/story.js': 'text/javascript; charset=utf-8',
@@ -30,28 +32,46 @@ const PAGES: Readonly<Record<string, string>> = {
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-async function sendFile(reply: FastifyReply, folder: string, name: string, type: string): Promise<FastifyReply> {
-  const text = await readFile(join(folder, name));
-  return reply.header('content-type', type).header('content-security-policy', POLICY).send(text);
-}
+const HTML = 'text/html; charset=utf-8';
+
+const sendText = (reply: FastifyReply, text: string | Uint8Array, type: string): FastifyReply =>
+  reply.header('content-type', type).header('content-security-policy', POLICY).send(text);
+
+const sendFile = async (reply: FastifyReply, folder: string, name: string, type: string): Promise<FastifyReply> =>
+  sendText(reply, await readFile(join(folder, name)), type);
 
 /** Their files hold nothing of a deployment: what the pages show they ask the management API for. */
 const OPEN = { config: { permission: 'anybody' } } as const;
 
-/** Pages and their files; a page without a session becomes the sign-in page. */
-export function servePages(app: FastifyInstance, folder: string, access: Access): void {
+/**
+ * Pages and their files; a page without a session becomes the sign-in page. `reference` writes the reference of the API, which is
+ * for whoever may read.
+ */
+export function servePages(app: FastifyInstance, folder: string, access: Access, reference: () => string): void {
   for (const [path, type] of Object.entries(ASSETS)) {
     app.get(path, OPEN, async (_request, reply) => sendFile(reply, folder, path.slice('/assets/'.length), type));
   }
   for (const [path, file] of Object.entries(PAGES)) {
     app.get(path, OPEN, async (request, reply) =>
-      sendFile(reply, folder, access.who(request) ? file : 'welcome.html', 'text/html; charset=utf-8'),
+      sendFile(reply, folder, access.who(request) ? file : 'welcome.html', HTML),
     );
   }
-  app.get('/welcome', OPEN, async (_request, reply) =>
-    sendFile(reply, folder, 'welcome.html', 'text/html; charset=utf-8'),
+  app.get('/welcome', OPEN, async (_request, reply) => sendFile(reply, folder, 'welcome.html', HTML));
+  app.get('/docs', OPEN, async (request, reply) =>
+    access.who(request)?.may('read', null)
+      ? sendText(reply, reference(), HTML)
+      : sendFile(reply, folder, 'welcome.html', HTML),
   );
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!request.is404 || reply.statusCode !== 404 || !wantsPage(request)) return payload;
+    reply.header('content-type', HTML).header('content-security-policy', POLICY);
+    return unknownPage();
+  });
 }
+
+/** A person at a browser: programs take anything, or JSON. */
+const wantsPage = ({ headers, method, url }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && !url.startsWith('/v1/') && (headers.accept ?? '').includes('text/html');
 
 /** A mail's own page, shown in a frame: no script, no forms, nothing fetched from elsewhere; styles are the mail's. */
 const MAIL_POLICY =

@@ -1,0 +1,281 @@
+/** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
+export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };
+
+const AT = '2026-11-22T10:42:00.000Z';
+const LATER = '2026-11-22T10:42:00.180Z';
+const DELIVERY_ID = 'dlv_37G5398XK2YK0SPEA59673M7JP';
+const EVENT_ID = 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD';
+
+const DELIVERY = {
+  id: DELIVERY_ID,
+  state: 'SENT',
+  reason: 'accepted',
+  detail: 'The server accepted the message',
+  channel: 'email',
+  to: 'ada@example.com',
+  unique_id: 'A-1001',
+  workspace: 'shop',
+  notification: 'order-paid',
+  rule: 'paid',
+  rule_version: 3,
+  template: 'order-paid',
+  template_version: 3,
+  config_number: 7,
+  event_id: EVENT_ID,
+  trigger_id: 'trg_5Q8W2ZC4M1V7X9K3B6N0HTR2PD',
+  intent_id: 'int_1B7N5XK8C3Z9V4M2Q6W0JHT8RF',
+  attempts: [
+    {
+      id: 'att_9K3B6N0HTR2PD5Q8W2ZC4M1V7X',
+      account: 'mail',
+      started_at: AT,
+      ended_at: LATER,
+      verdict: 'accepted',
+      code: '250',
+      detail: 'The server accepted the message',
+    },
+  ],
+  history: [
+    { at: AT, state: 'WAITING', reason: 'opened', detail: '' },
+    { at: LATER, state: 'SENT', reason: 'accepted', detail: 'The server accepted the message' },
+  ],
+  duplicates: 0,
+  duplicate_of: null,
+  next_at: null,
+  not_after: '2026-11-23T10:42:00.000Z',
+  created_at: AT,
+  updated_at: LATER,
+};
+const DOUBTFUL = { ...DELIVERY, state: 'IN_DOUBT', reason: 'connection_lost' };
+
+const DEAD_LETTER = {
+  id: 'ddl_4M2Q6W0JHT8RF1B7N5XK8C3Z9V',
+  workspace: 'shop',
+  stage: 'evaluate',
+  position: 'carillon.events/2@1041',
+  reason: 'not_framed',
+  at: AT,
+  redriven_at: null,
+};
+
+const EVENT_STORY = {
+  kind: 'event',
+  id: EVENT_ID,
+  steps: [
+    {
+      at: AT,
+      step: 'event',
+      id: EVENT_ID,
+      position: 'carillon.events/2@1041',
+      config_number: null,
+      rule: null,
+      rule_version: null,
+      state: null,
+      reason: null,
+      text: 'The event came to shop/orders',
+      lines: [],
+    },
+    {
+      at: LATER,
+      step: 'rule',
+      id: null,
+      position: null,
+      config_number: 7,
+      rule: 'order-paid.paid',
+      rule_version: 3,
+      state: null,
+      reason: 'fired',
+      text: 'order-paid.paid fired for 1 recipient',
+      lines: ['event.status == "paid"  true'],
+    },
+  ],
+};
+
+const MESSAGE = {
+  id: 'msg_8C3Z9V4M2Q6W0JHT8RF1B7N5XK',
+  workspace: 'shop',
+  delivery_id: DELIVERY_ID,
+  from: 'Shop <news@shop.example.com>',
+  to: 'ada@example.com',
+  subject: 'Order A-1001 is paid',
+  html: '<p>Thank you, Ada.</p>',
+  text: 'Thank you, Ada.',
+  at: LATER,
+};
+
+const SUPPRESSION = {
+  channel: 'email',
+  address: 'bob@example.com',
+  source: 'provider',
+  detail: '550 5.1.1 no such user',
+  delivery_id: DELIVERY_ID,
+  at: LATER,
+};
+
+const SECRET = { workspace: 'shop', name: 'CRM_KEY', fingerprint: '9f2c41d0', updated_at: AT };
+const FOLDER = { files: { 'workspaces/shop/workspace.yaml': 'name: Shop\n' }, prune: false };
+const PLAN = {
+  number: 7,
+  faults: [],
+  warnings: [],
+  changes: [
+    {
+      action: 'update',
+      resource: 'workspace shop',
+      note: null,
+      fields: [{ path: 'name', before: 'Old shop', after: 'Shop' }],
+    },
+  ],
+  unchanged: 4,
+};
+const API_KEY = {
+  name: 'backend',
+  key_id: '7Qm4k2Zp',
+  created_at: AT,
+  expires_at: null,
+  expired: false,
+  last_used_at: LATER,
+  used_by: ['stream orders'],
+};
+
+const steps = (step: string, detail: string) => ({ steps: [{ step, ok: true, detail }] });
+const page = (item: object) => ({ items: [item], next: null });
+
+/** By `operationId`. A test fails where one is missing. */
+export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
+  readStatus: {
+    answers: {
+      version: '0.1.0',
+      backend: 'embedded',
+      config_number: 7,
+      workspaces: ['shop'],
+      events_url: 'http://127.0.0.1:7400/events',
+      deliveries: { SENT: 1180, WAITING: 3 },
+    },
+  },
+  runDoctor: { takes: {}, answers: steps('configuration', 'number 7, read to its end') },
+  writeBackup: {
+    takes: { file: '/var/backups/carillon.backup' },
+    answers: { file: '/var/backups/carillon.backup', bytes: 1_048_576 },
+  },
+  checkAccount: { takes: {}, answers: steps('sign in', 'the server took user and password') },
+  listSecrets: { answers: { items: [SECRET] } },
+  setSecret: { takes: { workspace: 'shop', name: 'CRM_KEY', value: 'a key of the partner' }, answers: SECRET },
+  removeSecret: { takes: { workspace: 'shop', name: 'CRM_KEY' }, answers: { removed: true } },
+  listInbox: { answers: page(MESSAGE) },
+  readInboxMessage: { answers: MESSAGE },
+  planConfiguration: { takes: FOLDER, answers: PLAN },
+  applyConfiguration: { takes: FOLDER, answers: { ...PLAN, applied: true, new_number: 8 } },
+  exportConfiguration: { answers: { number: 7, files: FOLDER.files } },
+  listApiKeys: { answers: { items: [API_KEY] } },
+  createApiKey: {
+    takes: { name: 'backend', expires_in: '90d' },
+    answers: { name: 'backend', key: 'cln_7Qm4k2Zp_…', expires_at: '2027-02-20T10:42:00.000Z' },
+  },
+  revokeApiKey: { answers: { revoked: true } },
+  listDeliveries: { answers: page(DELIVERY) },
+  readDelivery: { answers: DELIVERY },
+  traceDelivery: { answers: { ...EVENT_STORY, kind: 'delivery', id: DELIVERY_ID } },
+  resendDelivery: { takes: {}, answers: { ...DELIVERY, state: 'WAITING', reason: 'operator_resend' } },
+  cancelDelivery: { takes: {}, answers: { ...DELIVERY, state: 'CANCELLED', reason: 'operator_cancel' } },
+  dismissDelivery: {
+    takes: { as: 'sent', reason: 'queued as 4F2A, mail log' },
+    answers: { ...DOUBTFUL, state: 'SENT', reason: 'operator_dismiss', detail: 'by owner: queued as 4F2A, mail log' },
+  },
+  listEvents: {
+    answers: page({
+      id: EVENT_ID,
+      workspace: 'shop',
+      stream: 'shop/orders',
+      at: AT,
+      bytes: 101,
+      position: 'carillon.events/2@1041',
+      config_number: 7,
+      event_id_reused: false,
+    }),
+  },
+  traceEvent: { answers: EVENT_STORY },
+  listDeadLetters: { answers: page(DEAD_LETTER) },
+  listAllDeadLetters: { answers: page({ ...DEAD_LETTER, workspace: null }) },
+  redriveDeadLetter: { takes: {}, answers: { ...DEAD_LETTER, redriven_at: LATER } },
+  listSuppressions: { answers: page(SUPPRESSION) },
+  removeSuppression: { takes: { channel: 'email', address: 'bob@example.com' }, answers: { removed: true } },
+  checkIntegration: {
+    takes: { user_ids: ['p_8812'] },
+    answers: steps('scheme', 'the partner takes Bearer, as configured'),
+  },
+  listCohorts: {
+    answers: page({
+      id: '1298',
+      name: 'Bought twice',
+      members: 4120,
+      first_heard_at: AT,
+      newest_at: LATER,
+      synced_at: LATER,
+      sync: null,
+      first_sync_until: null,
+      skipped: 0,
+    }),
+  },
+  listJwtProviders: {
+    answers: {
+      items: [
+        {
+          name: 'auth',
+          jwks_url: 'https://auth.example.com/.well-known/jwks.json',
+          issuer: 'https://auth.example.com/',
+          audiences: ['carillon'],
+          algorithms: ['RS256'],
+          used_by: ['stream clicks'],
+        },
+      ],
+    },
+  },
+  checkJwtProvider: { takes: { token: 'eyJhbGciOi…' }, answers: steps('signature', 'is right, by the key k1') },
+  sampleRule: {
+    answers: {
+      rule: 'order-paid.paid',
+      rule_version: 3,
+      stream: 'shop/orders',
+      url: 'http://127.0.0.1:7400/events/shop/orders',
+      credential: { kind: 'api_key', variable: 'CARILLON_API_KEY', advice: 'an API key of the stream: backend' },
+      event: '{"status":"paid","total":101,"customer":{"email":"ada@example.com"}}',
+      fires: true,
+      recipients: 1,
+      asks: null,
+      answered: [],
+      fields: [{ path: 'status', type: 'string', used_by: ['when'], value: '"paid"', origin: 'condition' }],
+      whole_event: [],
+      code: { curl: 'curl -X POST …', javascript: 'await fetch(…)', python: 'urlopen(…)', go: 'http.Post(…)' },
+    },
+  },
+  testRule: {
+    takes: { event: '{"status":"paid","total":40}' },
+    answers: {
+      rule: 'order-paid.paid',
+      rule_version: 3,
+      stream: 'shop/orders',
+      fired: false,
+      outcome: 'not_fired',
+      error: null,
+      explained: [{ source: 'event.total > 100', depth: 0, value: 'false' }],
+      asks: null,
+      problems: [],
+      recipients: [],
+      dropped: [],
+    },
+  },
+  listStreamFields: {
+    answers: page({
+      path: 'total',
+      types: ['number'],
+      sample: '120',
+      first_seen: AT,
+      last_seen: LATER,
+      count: 1204,
+    }),
+  },
+  openSession: { takes: { word: 'zLXJYq4H…' }, answers: { ok: true } },
+  closeSession: { answers: { ok: true } },
+  createOwnerLink: { takes: {}, answers: { word: 'zLXJYq4H…', ends_at: '2026-11-22T10:57:00.000Z' } },
+};

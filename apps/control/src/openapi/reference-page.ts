@@ -1,0 +1,182 @@
+import type { ApiDocument, Operation } from './complete-document.ts';
+import { ERRORS } from '@carillon/kernel';
+import { html, type Markup } from '../pages/markup.ts';
+import { pageFrame } from '../pages/page-frame.ts';
+import { boundWords, referenceOf, typeWords, type Schema } from './schema-text.ts';
+
+type Content = {
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
+};
+type Parameter = Schema & {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
+};
+type Placed = { readonly method: string; readonly path: string; readonly operation: Operation };
+
+/** The description of the management API as a page that needs no script. */
+export function referencePage(document: ApiDocument): string {
+  const { title, version, description = '' } = document.info;
+  const operations: readonly Placed[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const groups = document.tags.map(({ name }) => ({
+    name,
+    own: operations.filter(({ operation }) => operation.tags?.includes(name)),
+  }));
+  const schemas = Object.entries(document.components.schemas);
+  return pageFrame(
+    title,
+    html`<h1>${title} ${version}</h1>
+      <p>${description} As a document for programs: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
+      <p>
+        Every request carries <code>Authorization: Bearer</code> with the token in the file <code>owner-token</code> of
+        the data folder, or the session of this browser. What it needs is said at each operation. Every answer that is
+        no success is a <a href="#Problem">problem</a>.
+      </p>
+      <nav class="contents" aria-label="Operations">${groups.map(contentsOf)}</nav>
+      ${groups.map(
+        ({ name, own }) =>
+          html`<section aria-labelledby="${idOf(name)}">
+            <h2 id="${idOf(name)}">${name}</h2>
+            ${own.map(articleOf)}
+          </section>`,
+      )}
+      <section aria-labelledby="schemas">
+        <h2 id="schemas">Bodies</h2>
+        ${schemas.map(
+          ([name, schema]) =>
+            html`<article aria-labelledby="${name}">
+              <h3 id="${name}">${name}</h3>
+              ${tableOf(`Fields of ${name}`, fieldsOf(schema))}
+            </article>`,
+        )}
+      </section>`,
+  );
+}
+
+/** Tags are words, and an address takes no spaces. */
+const idOf = (tag: string): string => `tag-${tag.toLowerCase().replaceAll(' ', '-')}`;
+
+/** An action that takes nothing has a schema without any field. */
+function takesOf(schema: Schema | undefined, operationId: string): Markup {
+  const name = schema ? referenceOf(schema) : null;
+  if (name !== null) return html`<p>Takes <a href="#${name}">${name}</a>.</p>`;
+  const fields = schema ? fieldsOf(schema) : [];
+  if (fields.length === 0) return html`<p>Takes nothing.</p>`;
+  return html`<p>Takes:</p>
+    ${tableOf(`Fields that ${operationId} takes`, fields)}`;
+}
+
+const contentsOf = ({ name, own }: { readonly name: string; readonly own: readonly Placed[] }): Markup =>
+  html`<h2><a href="#${idOf(name)}">${name}</a></h2>
+    <ul>
+      ${own.map(
+        ({ operation }) => html`<li><a href="#${operation.operationId ?? ''}">${operation.summary ?? ''}</a></li>`,
+      )}
+    </ul>`;
+
+function articleOf({ method, path, operation }: Placed): Markup {
+  const { operationId = '', summary = '', parameters = [] } = operation;
+  const taken = contentOf(operation.requestBody);
+  const [status = '', success] = Object.entries(operation.responses).find(([one]) => one.startsWith('2')) ?? [];
+  const given = contentOf(success);
+  return html`<article aria-labelledby="${operationId}">
+    <h3 id="${operationId}">${summary}</h3>
+    <p class="call">
+      <code><b>${method}</b> ${path}</code> <span class="needs">${permissionWords(operation)}</span>
+    </p>
+    ${parameters.length === 0 ? '' : parametersOf(parameters as readonly Parameter[], operationId)}
+    ${taken === null ? '' : [takesOf(taken.schema, operationId), exampleOf('takes', taken.example)]}
+    ${
+      given === null
+        ? ''
+        : html`<p>Answers ${status} with ${given.schema ? typeOf(given.schema) : ''}.</p>
+            ${exampleOf('answers', given.example)}`
+    }
+    ${problemsOf(operation)}
+  </article>`;
+}
+
+function contentOf(part: Content | undefined): { readonly schema?: Schema; readonly example?: unknown } | null {
+  return part?.content?.['application/json'] ?? null;
+}
+
+function permissionWords({ 'x-carillon-permission': permission = [] }: Operation): string {
+  if (permission === 'anybody') return 'needs no credential';
+  return `needs ${typeof permission === 'string' ? permission : permission.join(' or ')}`;
+}
+
+const parametersOf = (parameters: readonly Parameter[], operationId: string): Markup =>
+  tableOf(
+    `Parameters of ${operationId}`,
+    parameters.map((one) => ({
+      name: one.name,
+      schema: { ...one.schema, ...(one.description !== undefined && { description: one.description }) },
+      note: `in the ${one.in}${one.required ? '' : ', optional'}`,
+    })),
+  );
+
+/** The fields of a body; those of its object where it may also be left out. */
+function fieldsOf(schema: Schema): readonly Row[] {
+  const [body = schema] = schema.anyOf?.filter(({ properties }) => properties !== undefined) ?? [];
+  const { properties = {}, required = [] } = body;
+  return Object.entries(properties).map(([name, field]) => ({
+    name,
+    schema: field,
+    note: required.includes(name) ? '' : 'optional',
+  }));
+}
+
+type Row = { readonly name: string; readonly schema: Schema; readonly note: string };
+
+const tableOf = (caption: string, rows: readonly Row[]): Markup =>
+  html`<div class="wide" role="region" aria-label="${caption}" tabindex="0">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Type</th>
+          <th scope="col">What it says</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(rowOf)}
+      </tbody>
+    </table>
+  </div>`;
+
+function rowOf({ name, schema, note }: Row): Markup {
+  const words = [schema.description ?? '', boundWords(schema), note].filter((one) => one !== '').join('; ');
+  return html`<tr>
+    <th scope="row"><code>${name}</code></th>
+    <td>${typeOf(schema)}</td>
+    <td>${words}</td>
+  </tr>`;
+}
+
+/** Its words, with a link where it has a name. */
+function typeOf(schema: Schema): Markup {
+  const named = referenceOf(schema) ?? (schema.items ? referenceOf(schema.items) : null);
+  return named === null ? html`${typeWords(schema)}` : html`<a href="#${named}">${typeWords(schema)}</a>`;
+}
+
+const exampleOf = (what: string, example: unknown): Markup =>
+  example === undefined
+    ? html``
+    : html`<details>
+        <summary>What it ${what}, for example</summary>
+        <pre tabindex="0"><code>${JSON.stringify(example, null, 2)}</code></pre>
+      </details>`;
+
+const problemsOf = ({ 'x-carillon-problems': codes = [] }: Operation): Markup =>
+  html`<details>
+    <summary>Its problems</summary>
+    <ul>
+      ${codes.map((code) => html`<li>${ERRORS[code].status} <code>${code}</code>: ${ERRORS[code].title}</li>`)}
+    </ul>
+  </details>`;

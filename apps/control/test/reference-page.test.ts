@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { referencePage } from '../src/openapi/reference-page.ts';
+import { openControl, TOKEN, type Ground } from './control-ground.ts';
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await openControl();
+});
+afterAll(() => ground.control.app.close());
+
+const open = (url: string, headers: Readonly<Record<string, string>> = {}) =>
+  ground.control.app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+const SIGNED_IN = { authorization: `Bearer ${TOKEN}` };
+
+describe('The reference of the API', () => {
+  it('is a page of ours that needs no script and no style of its own', async () => {
+    const { body, headers } = await open('/docs', SIGNED_IN);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(body).toContain('<title>Carillon management API · Carillon</title>');
+    expect(body).not.toMatch(/<script|<style| style=| on[a-z]+=| (?:src|href)="(?![/#])/i);
+    expect(body.toLowerCase()).not.toContain('swagger');
+  });
+
+  it('tells of every operation: what it is for, needs, takes, answers and refuses; and every link in it leads somewhere', async () => {
+    const { body } = await open('/docs', SIGNED_IN);
+    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    expect(ids.size).toBe([...body.matchAll(/ id="/g)].length);
+    for (const [, target = ''] of body.matchAll(/href="#([^"]+)"/g)) expect(ids.has(target), target).toBe(true);
+    const { paths } = ground.control.description();
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, { operationId = '' }] of Object.entries(operations)) {
+        expect(ids.has(operationId), operationId).toBe(true);
+        expect(body).toContain(`<code><b>${method.toUpperCase()}</b> ${path}</code>`);
+      }
+    }
+    expect(body).toContain('needs configure or operate');
+    expect(body).toContain('<li>409 <code>wrong_state</code>');
+    expect(body).toContain('&quot;unique_id&quot;: &quot;A-1001&quot;');
+  });
+
+  it('is for whoever may read; others find the sign-in at its address', async () => {
+    expect((await open('/docs')).body).toContain('Sign in to Carillon');
+    expect((await open('/docs', { authorization: 'Bearer own_wrong' })).body).toContain('Sign in to Carillon');
+  });
+
+  it('shows what is written in the description as text, whatever it is', () => {
+    const description = ground.control.description();
+    const info = { ...description.info, description: '<script>alert("&")</script>' };
+    expect(referencePage({ ...description, info })).toContain('&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;');
+  });
+});
+
+describe('An address that nobody serves', () => {
+  it('is a page for a person at a browser', async () => {
+    for (const url of ['/deliverys', '/inbox/', '/docs/json', '/docs/static/x.js', '/assets/', '/%3Cscript%3E']) {
+      const { statusCode, headers, body } = await open(url);
+      expect({ url, statusCode, type: headers['content-type'] }).toEqual({
+        url,
+        statusCode: 404,
+        type: 'text/html; charset=utf-8',
+      });
+      expect(body).toContain('There is no page at this address');
+      expect(body).not.toContain('script');
+      expect(headers['content-security-policy']).toContain("style-src 'self'");
+      expect(headers['content-length']).toBe(String(Buffer.byteLength(body)));
+    }
+  });
+
+  it('is a problem for programs, and below /v1 for everybody', async () => {
+    for (const answer of [
+      await open('/deliverys', { accept: '*/*' }),
+      await open('/v1/deliverys'),
+      await ground.control.app.inject({ method: 'POST', url: '/deliverys', headers: { accept: 'text/html' } }),
+    ]) {
+      expect(answer.statusCode).toBe(404);
+      expect(answer.headers['content-type']).toContain('application/problem+json');
+      expect(answer.json()).toMatchObject({ code: 'not_found' });
+    }
+  });
+});
