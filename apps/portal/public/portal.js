@@ -151,11 +151,12 @@ byId('find').addEventListener('submit', (event) => {
   return undefined;
 });
 
-byId('sign-out').addEventListener('click', async () => {
+async function signOut() {
   try {
     await api('/v1/session', { method: 'DELETE' });
     location.assign('/welcome');
   } catch (error) {
     say('sign-out', error.message);
   }
-});
+}
+byId('sign-out').addEventListener('click', () => void signOut());

@@ -42,6 +42,8 @@ const filled = (path: string): string =>
 /** Everything that the product serves below /v1 (interfaces section 5 and what its commands call). */
 const ROUTES = [
   'POST /v1/session',
+  'DELETE /v1/session',
+  'POST /v1/owner-links',
   'GET /v1/status',
   'POST /v1/doctor',
   'POST /v1/backup',
@@ -120,7 +122,7 @@ describe('Every route', () => {
   it('needs the token, and says how to get one', async () => {
     const routes = [...operations(), { method: 'GET', path: '/v1/openapi.json' }];
     for (const { method, path } of routes) {
-      if (path === '/v1/session') continue;
+      if (path === '/v1/session' && method === 'POST') continue;
       for (const authorization of [
         undefined,
         'Bearer own_wrong',
@@ -163,6 +165,7 @@ describe('Every route', () => {
       '/v1/workspaces/{workspace}/suppressions/remove': { channel: 'email', address: 'a@example.com' },
       '/v1/workspaces/{workspace}/rules/{name}/test': { event: '{}' },
       '/v1/doctor': {},
+      '/v1/owner-links': {},
       '/v1/dead-letters/{id}/redrive': {},
       '/v1/workspaces/{workspace}/accounts/{name}/check': {},
       '/v1/workspaces/{workspace}/integrations/{name}/check': { user_ids: ['ada'] },
