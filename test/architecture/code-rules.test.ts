@@ -46,6 +46,24 @@ const CASES: Readonly<Record<string, Case>> = {
     rule: 'carillon(file-name)',
     says: 'says nothing',
   },
+  'a channel by its name': {
+    bad: {
+      'libs/domain/src/deliveries/chosen.ts':
+        "export const of = (channels: Record<string, string>) => channels['email'];\n",
+      'libs/stages/src/deliver/cast.ts': "export const name = (channel: string): 'sms' => channel as 'sms';\n",
+      'libs/ports/src/kept.ts': "export type Kept = { readonly channel: 'push' };\n",
+      'libs/stages/src/evaluate/said.ts':
+        'export const said = (body: { channels: { email?: string } }) => body.channels.email;\n',
+    },
+    good: {
+      'libs/domain/src/channels/row.ts': "export const row = { name: 'email' };\n",
+      'libs/stages/src/deliver/any.ts':
+        'export const subject = (slot: { channel: string }) => `over ${slot.channel}`;\n',
+      'libs/adapters/smtp/src/own.ts': "export const channel = 'email';\n",
+    },
+    rule: 'carillon(channel-name)',
+    says: 'a channel by its name',
+  },
   'an interface': {
     bad: { 'apps/control/src/page.ts': 'export interface Page {\n  readonly size: number;\n}\n' },
     good: {

@@ -1,4 +1,5 @@
 import { boundaries } from './boundaries.ts';
+import { channelName } from './channel-name.ts';
 import { environment } from './environment.ts';
 import { fileName } from './file-name.ts';
 import { purity } from './purity.ts';
@@ -7,5 +8,12 @@ import { typeAlias } from './type-alias.ts';
 /** The rules of this house that no linter brings along. oxlint reads the default export. */
 export default {
   meta: { name: 'carillon' },
-  rules: { boundaries, environment, 'file-name': fileName, purity, 'type-alias': typeAlias },
+  rules: {
+    boundaries,
+    'channel-name': channelName,
+    environment,
+    'file-name': fileName,
+    purity,
+    'type-alias': typeAlias,
+  },
 };

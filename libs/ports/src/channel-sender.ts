@@ -1,16 +1,8 @@
-import type { AccountBody, ChannelName, ProviderResult } from '@carillon/domain';
+import type { AccountBody, ChannelName, EmailMessage, Message, ProviderResult } from '@carillon/domain';
 
-/** A rendered email. Subject and names hold no control characters; the body was rendered once and is what preview shows. */
-export type RenderedEmail = {
-  readonly channel: 'email';
-  readonly to: string;
-  readonly from: { readonly name: string; readonly address: string };
-  readonly subject: string;
-  readonly html: string | null;
-  readonly text: string;
-  readonly messageId: string;
-};
-export type RenderedMessage = RenderedEmail;
+/** What a sender gets: a message of its channel, rendered and addressed. */
+export type RenderedMessage = Message;
+export type RenderedEmail = EmailMessage;
 
 /** What goes with a message for whoever stores or traces it; none of it is shown to the reader. */
 export type SendContext = {

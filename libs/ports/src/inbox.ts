@@ -1,3 +1,4 @@
+import type { ChannelName } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
 /** A message that the sandbox kept instead of sending. */
@@ -5,7 +6,7 @@ export type InboxMessage = {
   readonly id: string;
   readonly workspace: string;
   readonly deliveryId: string;
-  readonly channel: 'email';
+  readonly channel: ChannelName;
   readonly from: string;
   readonly to: string;
   readonly subject: string;

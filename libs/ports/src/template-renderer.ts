@@ -1,4 +1,4 @@
-import type { EmailTemplate, FieldStep, JsonType } from '@carillon/domain';
+import type { ChannelTemplate, FieldStep, JsonType, RenderedParts } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 
 /** Top-level names that a template refers to. `all`: it uses the context itself, so everything has to be there. */
@@ -21,15 +21,11 @@ export type TemplateFault = {
 };
 
 export type Rendered =
-  | {
+  | (RenderedParts & {
       readonly ok: true;
-      readonly subject: string;
-      readonly html: string | null;
-      readonly text: string;
-      readonly from: string | null;
       /** Names that were missing and became empty text. */
       readonly missing: readonly string[];
-    }
+    })
   | { readonly ok: false; readonly part: string; readonly message: string };
 
 /**
@@ -38,12 +34,12 @@ export type Rendered =
  */
 export type TemplateRenderer = {
   /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */
-  check(template: EmailTemplate): readonly TemplateFault[];
+  check(template: ChannelTemplate): readonly TemplateFault[];
   /** What may be meant and is dangerous all the same, of a template without faults; else empty. Never throws. */
-  warnings(template: EmailTemplate): readonly TemplateFault[];
-  names(template: EmailTemplate): TemplateNames;
+  warnings(template: ChannelTemplate): readonly TemplateFault[];
+  names(template: ChannelTemplate): TemplateNames;
   /** Every path that rendering may look up, those in branches not taken among them; a template with faults has none. */
-  fields(template: EmailTemplate): readonly TemplateField[];
-  render(key: string, template: EmailTemplate, context: JsonObject): Promise<Rendered>;
+  fields(template: ChannelTemplate): readonly TemplateField[];
+  render(key: string, template: ChannelTemplate, context: JsonObject): Promise<Rendered>;
   close(): Promise<void>;
 };

@@ -10,7 +10,6 @@ export * from './configure/view.ts';
 export * from './dead-letters.ts';
 export * from './append/receipts.ts';
 export * from './deliver/attempt.ts';
-export * from './deliver/compose.ts';
 export * from './deliver/custody-stage.ts';
 export * from './deliver/receipt-stage.ts';
 export * from './deliver/operate.ts';

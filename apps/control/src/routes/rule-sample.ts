@@ -9,6 +9,8 @@ import {
   type CompiledRule,
   type PlacedRule,
   type Security,
+  channelsOf,
+  templateOf,
 } from '@carillon/domain';
 import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
@@ -70,11 +72,10 @@ const streamOf = ({ stream }: PlacedRule, ports: SamplePorts) =>
   streamTable(ports.configuration.current()).streams.get(stream);
 
 function templatesOf({ notification, workspace }: PlacedRule, ports: SamplePorts): readonly TemplateNeeds[] {
-  return Object.values(notification.body.channels).flatMap((channel) => {
-    const found = findResource(ports.configuration.current(), 'template', workspace, channel.template);
-    if (!found) return [];
-    const { email } = found.body;
-    return [{ fields: ports.templates.fields(email), all: ports.templates.names(email).all }];
+  return channelsOf(notification.body).flatMap(([channel, said]) => {
+    const found = findResource(ports.configuration.current(), 'template', workspace, said.template);
+    const own = found && templateOf(found.body, channel);
+    return own ? [{ fields: ports.templates.fields(own), all: ports.templates.names(own).all }] : [];
   });
 }
 

@@ -17,6 +17,8 @@ import {
   ruleTitle,
   triggerIdOf,
   whoIsDropped,
+  composeMessage,
+  templateOf,
 } from '@carillon/domain';
 import type {
   CompiledRule,
@@ -28,15 +30,7 @@ import type {
   SourceEvent,
 } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
-import {
-  causeOfEvent,
-  composeEmail,
-  deliveryIdOf,
-  inTurns,
-  makeIntents,
-  makeTriggers,
-  triedEvent,
-} from '@carillon/stages';
+import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, triedEvent } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';
@@ -221,14 +215,24 @@ async function preview(
       continue;
     }
     const key = `${placed.workspace}/${intent.template}@${template.number}`;
-    const rendered = await ports.templates.render(key, template.body.email, intent.variables);
+    const own = templateOf(template.body, intent.slot.channel);
+    if (!own) {
+      messages.push({
+        ...base,
+        ok: false,
+        error: `template ${intent.template} has nothing for ${intent.slot.channel}`,
+      });
+      continue;
+    }
+    const rendered = await ports.templates.render(key, own, intent.variables);
     if (!rendered.ok) {
       messages.push({ ...base, ok: false, error: `${rendered.part}: ${rendered.message}` });
       continue;
     }
     const [account] = accountsOf(configuration, placed.notification, intent.slot.channel);
     const delivery = openDelivery(intent, '', id, { now: event.time, derive: ports.ids.derive });
-    const composed = intent.to === null ? null : composeEmail(delivery, rendered, account?.body ?? { kind: 'sandbox' });
+    const addressed = { channel: intent.slot.channel, deliveryId: delivery.id, attempt: 1, to: intent.to };
+    const composed = intent.to === null ? null : composeMessage(addressed, rendered, account?.body ?? {});
     const problem =
       intent.to === null ? 'no address: it would be suppressed' : composed?.ok === false ? composed.error : null;
     messages.push({

@@ -1,4 +1,5 @@
 import { CONTROL } from '@carillon/kernel';
+import type { AccountBody } from '@carillon/shapes';
 import { canonicalEmail, olderEmails } from './email.ts';
 import { canonicalToken } from './push.ts';
 import { canonicalPhone } from './sms.ts';
@@ -17,6 +18,8 @@ export type Channel = {
     readonly kind: AddressKind;
     /** Completes "it is no …", for people. */
     readonly words: string;
+    /** One that is nobody's, for samples. */
+    readonly example: string;
     /**
      * The one form of an address, under which it is told, counted, suppressed and sent to. Null where the text is no
      * address of this kind. The canonical form of a canonical address is itself.
@@ -25,31 +28,57 @@ export type Channel = {
     /** Other forms under which earlier versions may have kept a canonical address. */
     readonly older: (canonical: string) => readonly string[];
   };
+  /** Kinds of provider accounts that can carry it. */
+  readonly accounts: readonly AccountBody['kind'][];
+  /** Parts of its templates, in the order in which people read them. */
+  readonly parts: readonly TemplatePart[];
 };
+
+/** A part of a channel's template. */
+export type TemplatePart = {
+  readonly name: string;
+  /** Characters of what is rendered; null where only the limits of rendering count. */
+  readonly longest: number | null;
+};
+const part = (name: string, longest: number | null = null): TemplatePart => ({ name, longest });
 
 /** All that differs between channels. Everything else takes a channel's name and looks here. */
 export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly name: Name } } = {
   email: {
     name: 'email',
-    address: { kind: 'email', words: 'email address', canonical: canonicalEmail, older: olderEmails },
+    address: {
+      kind: 'email',
+      words: 'email address',
+      example: 'ada@example.com',
+      canonical: canonicalEmail,
+      older: olderEmails,
+    },
+    accounts: ['smtp', 'sandbox'],
+    parts: [part('from', 1000), part('subject', 1000), part('html'), part('text')],
   },
   sms: {
     name: 'sms',
     address: {
       kind: 'phone',
       words: 'phone number in international form (+ and 7 to 15 digits)',
+      example: '+15555550100',
       canonical: canonicalPhone,
       older: () => [],
     },
+    accounts: [],
+    parts: [part('text', 1600)],
   },
   push: {
     name: 'push',
     address: {
       kind: 'token',
       words: 'device token (text without control characters)',
+      example: 'device-token',
       canonical: canonicalToken,
       older: () => [],
     },
+    accounts: [],
+    parts: [part('title', 1000), part('body'), part('data')],
   },
 };
 
@@ -90,12 +119,22 @@ export function addressOrText(kind: AddressKind, text: string): string | null {
   return written === '' ? null : written;
 }
 
-/** Addresses as they were written, each as a recipient has it. */
-export const addressesOf = (written: Addresses): Addresses => ({
-  email: written.email === null ? null : addressOrText('email', written.email),
-  phone: written.phone === null ? null : addressOrText('phone', written.phone),
-  token: written.token === null ? null : addressOrText('token', written.token),
+/** One address of each kind. */
+export const addressesBy = (make: (kind: AddressKind) => string | null): Addresses => ({
+  email: make('email'),
+  phone: make('phone'),
+  token: make('token'),
 });
+
+/** Addresses as they were written, each as a recipient has it. */
+export const addressesOf = (written: Addresses): Addresses =>
+  addressesBy((kind) => {
+    const text = written[kind];
+    return text === null ? null : addressOrText(kind, text);
+  });
+
+/** Whether a word names a kind of addresses. */
+export const isAddressKind = (word: string | null): word is AddressKind => ADDRESS_KINDS.some((kind) => kind === word);
 
 /** The first address that somebody has; null where there is none. */
 export function firstAddress(to: Addresses): string | null {

@@ -1,6 +1,7 @@
 import type { Configuration, Resource } from '../configuration/configuration.ts';
 import { deploymentRef, findResource } from '../configuration/configuration.ts';
 import type { ChannelName } from '../channels/channel.ts';
+import { channelOf, defaultAccountOf } from '../channels/configured.ts';
 import type { AccountBody } from '../configuration/resources.ts';
 
 /** A provider account that a notification may use, under a key that is the same wherever it is chosen. */
@@ -24,7 +25,7 @@ export function accountsOf(
   channel: ChannelName,
 ): readonly AccountChoice[] {
   const { workspace } = notification.ref;
-  const named = notification.body.channels[channel as 'email']?.accounts;
+  const named = channelOf(notification.body, channel)?.accounts;
   if (named) {
     return named.flatMap((name) => {
       const found = findResource(configuration, 'account', workspace, name);
@@ -32,6 +33,6 @@ export function accountsOf(
     });
   }
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
-  const standard = deployment?.body.accounts?.[channel as 'email'];
+  const standard = deployment && defaultAccountOf(deployment.body, channel);
   return [standard ? { key: 'default', workspace: '', body: standard } : SANDBOX];
 }

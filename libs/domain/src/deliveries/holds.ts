@@ -1,5 +1,6 @@
 import type { Instant } from '@carillon/kernel';
 import { canonicalAddress } from '../channels/channel.ts';
+import { channelOf } from '../channels/configured.ts';
 import type { Configuration, Resource } from '../configuration/configuration.ts';
 import { ruleIdFrom } from '../configuration/streams.ts';
 import { invalidAddress } from './custody.ts';
@@ -66,7 +67,7 @@ const suppression: Hold = ({ suppressed }) =>
   suppressed ? end('SUPPRESSED', 'suppressed_address', `${suppressed.source}: ${suppressed.detail}`) : GO;
 
 const channelGone: Hold = ({ delivery: { slot }, notification }) =>
-  notification && slot.channel in notification.body.channels
+  notification && channelOf(notification.body, slot.channel)
     ? GO
     : end('SUPPRESSED', 'cannot_send_on_channel', `the notification no longer has the channel ${slot.channel}`);
 

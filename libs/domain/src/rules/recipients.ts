@@ -1,5 +1,5 @@
 import { inOneGo, type InParts, type Json } from '@carillon/kernel';
-import { addressOrText, type Addresses, type AddressKind } from '../channels/channel.ts';
+import { addressesBy, addressOrText, type AddressKind } from '../channels/channel.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import { STEPS_SPENT, StepBudget } from './budget.ts';
 import type { CompiledRule, EventRule, Remembered, RuleMemory } from './program.ts';
@@ -192,11 +192,7 @@ function makeRecipient(
   );
   const refused = refusedBy(rule.where, { ...bindings, variables }, budget);
   if (refused) return refused;
-  const to: Addresses = {
-    email: addressOf('email', rule.to.email, bindings, budget),
-    phone: addressOf('phone', rule.to.phone, bindings, budget),
-    token: addressOf('token', rule.to.token, bindings, budget),
-  };
+  const to = addressesBy((kind) => addressOf(kind, rule.to[kind], bindings, budget));
   const unique = uniqueIdOf(rule, bindings, to, eventId, triggerId, budget);
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null;

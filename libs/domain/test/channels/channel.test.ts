@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { ADDRESS_KINDS, addressOrText, canonicalAddress, firstAddress } from '../../src/index.ts';
+import {
+  ADDRESS_KINDS,
+  addressOrText,
+  canonicalAddress,
+  channelOf,
+  CHANNELS,
+  channelsOf,
+  composeMessage,
+  defaultAccountOf,
+  firstAddress,
+  templateOf,
+} from '../../src/index.ts';
 
 describe('addresses of the channels', () => {
   it('stand in for a person and a unique_id in one order', () => {
@@ -35,5 +46,46 @@ describe('addresses of the channels', () => {
     expect(addressOrText('email', 'ada\0@example.com\r\nBcc: x')).toBe('ada\ufffd@example.com\ufffd\ufffdBcc: x');
     expect(addressOrText('phone', '\ud800')).toBe('\ufffd');
     expect(addressOrText('token', ' \t ')).toBeNull();
+  });
+});
+
+describe('what configuration says of a channel', () => {
+  const email = { template: 'paid' };
+  it('is read by its name, in the order of the table, and is undefined where nothing is said', () => {
+    expect(channelsOf({ channels: { email } })).toEqual([['email', email]]);
+    expect(channelsOf({ channels: {} })).toEqual([]);
+    expect(channelOf({ channels: { email } }, 'sms')).toBeUndefined();
+    expect(defaultAccountOf({ accounts: { email: { kind: 'sandbox' } } }, 'email')).toEqual({ kind: 'sandbox' });
+    expect(defaultAccountOf({ accounts: { email: { kind: 'sandbox' } } }, 'push')).toBeUndefined();
+    expect(templateOf({ email: { subject: 'Paid' } }, 'email')).toEqual({ subject: 'Paid' });
+    expect(templateOf({ email: { subject: 'Paid' } }, 'sms')).toBeUndefined();
+  });
+});
+
+describe('a message', () => {
+  const parts = { from: null, subject: 'Paid', html: null, text: 'Thanks' };
+  const addressed = { deliveryId: 'dlv_1', attempt: 2 } as const;
+  it('goes to the one form of its address, and is named by delivery and attempt', () => {
+    const from = { from: 'Shop <shop@example.com>' };
+    expect(composeMessage({ ...addressed, channel: 'email', to: 'A@BÜCHER.example' }, parts, from)).toEqual({
+      ok: true,
+      value: {
+        channel: 'email',
+        to: 'a@xn--bcher-kva.example',
+        from: { name: 'Shop', address: 'shop@example.com' },
+        subject: 'Paid',
+        html: null,
+        text: 'Thanks',
+        messageId: '<dlv_1.2@example.com>',
+      },
+    });
+  });
+
+  it.each(['sms', 'push'] as const)('of %s is refused by name until it can be sent', (channel) => {
+    expect(CHANNELS[channel].accounts).toEqual([]);
+    expect(composeMessage({ ...addressed, channel, to: '+4930123456' }, parts, {})).toEqual({
+      ok: false,
+      error: `${channel} cannot be sent yet`,
+    });
   });
 });

@@ -1,5 +1,6 @@
 import {
   beginAttempt,
+  composeMessage,
   deliverySettings,
   endUnsent,
   findResource,
@@ -9,11 +10,11 @@ import {
   providerResult,
   settleAttempt,
   STOPPED,
+  templateOf,
   writeReceiptToken,
   type AccountChoice,
   type Delivery,
   type DeliverySettings,
-  type EmailTemplate,
   type Hold,
   type Moment,
   type PresendVerdict,
@@ -32,7 +33,6 @@ import type {
   SuppressionList,
   TemplateRenderer,
 } from '@carillon/ports';
-import { composeEmail } from './compose.ts';
 import { holdLease } from './lease.ts';
 
 /** An account that is free to take one message now; `release` is called once, after the call. */
@@ -163,10 +163,13 @@ async function render(
   const template = findResource(pinned, 'template', slot.workspace, intent.template);
   if (!template) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
   const key = `${slot.workspace}/${intent.template}@${template.number}`;
-  const email: EmailTemplate = template.body.email;
-  const rendered = await ports.templates.render(key, email, intent.variables);
+  const own = templateOf(template.body, slot.channel);
+  if (!own) return { ok: false, why: `template ${intent.template} had nothing for ${slot.channel}` };
+  const rendered = await ports.templates.render(key, own, intent.variables);
   if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
-  const message = composeEmail(delivery, rendered, choice.body);
+  const { id: deliveryId, attempts } = delivery;
+  const addressed = { channel: slot.channel, deliveryId, attempt: attempts.length + 1, to: intent.to };
+  const message = composeMessage(addressed, rendered, choice.body);
   return message.ok
     ? { ok: true, message: message.value, missing: rendered.missing.length }
     : { ok: false, why: message.error };

@@ -1,4 +1,6 @@
 import {
+  CHANNELS,
+  channelsOf,
   deliverySettings,
   formatPosition,
   notificationIdOf,
@@ -51,15 +53,13 @@ export function makeIntents(
   derive: DeriveId,
 ): Intent[] {
   const { notification, workspace } = placed;
-  const email = notification.body.channels.email;
-  if (!email) return [];
-  const template = book.template(configuration, workspace, email.template);
   const notificationId = notificationIdOf(notification);
-  const to = recipient.to.email;
-  return [
-    {
-      id: derive('intent', triggerId, 'email', recipient.uniqueId, to ?? '') as IntentId,
-      slot: { workspace, notificationId, channel: 'email', uniqueId: recipient.uniqueId },
+  return channelsOf(notification.body).map(([channel, said]) => {
+    const template = book.template(configuration, workspace, said.template, channel);
+    const to = recipient.to[CHANNELS[channel].address.kind];
+    return {
+      id: derive('intent', triggerId, channel, recipient.uniqueId, to ?? '') as IntentId,
+      slot: { workspace, notificationId, channel, uniqueId: recipient.uniqueId },
       notification: notification.ref.name,
       rule: ruleTitle(placed),
       ruleId: ruleIdOf(placed),
@@ -71,13 +71,13 @@ export function makeIntents(
       to,
       person: recipient.person,
       variables: templateContext(cause.body, recipient.variables, template.names),
-      template: email.template,
+      template: said.template,
       templateVersion: template.version,
       causedAt: cause.causedAt,
       notAfter: cause.notAfter,
       traceparent: cause.traceparent,
-    },
-  ];
+    };
+  });
 }
 
 /** The fields and variables that the template refers to, a variable before a field of the same name; nothing else. */
@@ -98,8 +98,11 @@ export function namesAfterLookup(
   configuration: Configuration,
   book: RuleBook,
 ): TemplateNames {
-  const { email } = placed.notification.body.channels;
-  const { names, all } = book.template(configuration, placed.workspace, email?.template ?? '').names;
+  const templates = channelsOf(placed.notification.body).map(
+    ([channel, said]) => book.template(configuration, placed.workspace, said.template, channel).names,
+  );
+  const names = templates.flatMap((one) => one.names);
+  const all = templates.some((one) => one.all);
   const expressions = [where, typeof uniqueId === 'string' ? null : uniqueId, person];
   const paths = expressions.flatMap((one) => one?.fields.filter(({ root }) => root === 'event') ?? []);
   const tops = paths.map(({ path }) => /^[A-Za-z_]\w*/.exec(path)?.[0]);

@@ -2,6 +2,8 @@ import {
   findResource,
   findRuleOf,
   streamTable,
+  templateOf,
+  type ChannelName,
   type CompiledRule,
   type Configuration,
   type PlacedRule,
@@ -27,6 +29,7 @@ export type RuleBook = {
     configuration: Configuration,
     workspace: string,
     name: string,
+    channel: ChannelName,
   ): { readonly version: number; readonly names: TemplateNames };
 };
 
@@ -67,13 +70,15 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
       const placed = findRuleOf(configuration, trigger);
       return placed && compileOnce(placed);
     },
-    template(configuration, workspace, name) {
+    template(configuration, workspace, name, channel) {
       const found = findResource(configuration, 'template', workspace, name);
       if (!found) return { version: 0, names: NO_NAMES };
-      let known = names.get(found.body);
+      const own = templateOf(found.body, channel);
+      if (!own) return { version: found.version, names: NO_NAMES };
+      let known = names.get(own);
       if (!known) {
-        known = templates.names(found.body.email);
-        names.set(found.body, known);
+        known = templates.names(own);
+        names.set(own, known);
       }
       return { version: found.version, names: known };
     },

@@ -1,4 +1,4 @@
-import type { FieldStep } from '@carillon/domain';
+import { addressKind, isAddressKind, type FieldStep } from '@carillon/domain';
 import { formatInstant, isJsonObject, type Instant, type Json, type JsonObject } from '@carillon/kernel';
 import type { FieldType } from './minimum-fields.ts';
 
@@ -14,6 +14,7 @@ const LONGEST_LIST = 20;
 
 /** Stands where nobody knows the value: says its type, and in a text its name. */
 export function placeholder(type: FieldType | null, name: string, now: Instant): Json {
+  if (isAddressKind(type)) return addressKind(type).example;
   switch (type) {
     case 'number':
       return 1;
@@ -25,12 +26,6 @@ export function placeholder(type: FieldType | null, name: string, now: Instant):
       return {};
     case 'time':
       return formatInstant(now);
-    case 'email':
-      return 'ada@example.com';
-    case 'phone':
-      return '+15555550100';
-    case 'token':
-      return 'device-token';
     case 'null':
     case 'string':
     case null:

@@ -1,4 +1,6 @@
 import {
+  ADDRESS_KINDS,
+  type AddressKind,
   pathText,
   stepsOf,
   type CompiledRule,
@@ -10,7 +12,7 @@ import {
 } from '@carillon/domain';
 import type { TemplateField } from '@carillon/ports';
 
-export type FieldType = JsonType | 'time' | 'email' | 'phone' | 'token';
+export type FieldType = JsonType | 'time' | AddressKind;
 
 /** A field that an event needs for a rule, its templates or its stream to find what they look for. */
 export type MinimumField = {
@@ -103,9 +105,7 @@ function expressionsOf(rule: CompiledRule): readonly (readonly [by: string, expr
         ]
       : [
           ['for_each', rule.forEach],
-          ['to.email', rule.to.email],
-          ['to.phone', rule.to.phone],
-          ['to.token', rule.to.token],
+          ...ADDRESS_KINDS.map((kind) => [`to.${kind}`, rule.to[kind]] as const),
           ['unique_id', unique],
           ['person', rule.person],
           ...rule.variables.map(([name, value]) => [`variables.${name}`, value] as const),
@@ -114,11 +114,9 @@ function expressionsOf(rule: CompiledRule): readonly (readonly [by: string, expr
   return named.flatMap(([by, expression]) => (expression ? [[by, expression] as const] : []));
 }
 
-const ADDRESSES: Readonly<Record<string, FieldType>> = {
-  'to.email': 'email',
-  'to.phone': 'phone',
-  'to.token': 'token',
-};
+const ADDRESSES: Readonly<Record<string, FieldType>> = Object.fromEntries(
+  ADDRESS_KINDS.map((kind) => [`to.${kind}`, kind]),
+);
 
 function ruleFields(rule: CompiledRule): Used[] {
   return expressionsOf(rule).flatMap(([by, { fields }]) =>

@@ -1,4 +1,5 @@
 import {
+  isAddressKind,
   evaluateRule,
   pathText,
   readEvent,
@@ -124,8 +125,7 @@ function taken(minimum: Minimum, event: JsonObject, now: Instant): Proposal {
 }
 
 const isOnlyAddress = ({ type, usedBy }: MinimumField): boolean =>
-  (type === 'email' || type === 'phone' || type === 'token') &&
-  !usedBy.some((by) => by === 'when' || by === 'for_each' || by === 'where');
+  isAddressKind(type) && !usedBy.some((by) => by === 'when' || by === 'for_each' || by === 'where');
 
 /** Reads the event as the intake would, and lets the rule judge it; what is switched off still has a sample. */
 function judged(rule: CompiledRule, minimum: Minimum, { event, originOf }: Proposal, now: Instant): RuleSample {
