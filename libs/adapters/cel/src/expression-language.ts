@@ -1,6 +1,6 @@
 import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace, JsonType } from '@carillon/domain';
 import { StepBudget } from '@carillon/domain';
-import { err, ok } from '@carillon/kernel';
+import { err, ok, type Json } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
 import { largeSteps, turnCost } from './compiler/cost.ts';
 import type { Part } from './compiler/explanation.ts';
@@ -136,21 +136,23 @@ const REFUSED: Evaluated = Object.freeze({ ok: false, error: TOO_COMPLEX.text })
 /** A refused step refuses the whole, whatever an `||` made of the error. `steps`: what every evaluation takes. */
 function evaluateRun(run: Run, steps: number, frame: Frame, meter: Meter, budget: StepBudget): Evaluated {
   meter.open(budget);
-  const made = meter.spend(steps) ? runToJson(run, frame, meter) : REFUSED;
-  meter.close(budget);
-  return made;
-}
-
-function runToJson(run: Run, frame: Frame, meter: Meter): Evaluated {
+  let answer: Evaluated = REFUSED;
   try {
-    const made = run(frame, meter);
-    // What conditions come to, most of the time; writing it as JSON is one step.
-    if ((made === true || made === false) && meter.spend(1)) return made ? TRUE : FALSE;
-    const value = toJson(meter, made);
-    if (meter.left < 0) return REFUSED;
-    return value instanceof CelError ? { ok: false, error: value.text } : { ok: true, value };
+    if (meter.spend(steps)) {
+      const made = run(frame, meter);
+      // What conditions come to, most of the time.
+      if (made === true || made === false) answer = meter.left < 0 ? REFUSED : made ? TRUE : FALSE;
+      else answer = toEvaluated(meter, toJson(meter, made));
+    }
   } catch {
     meter.refuse();
-    return REFUSED;
+    answer = REFUSED;
   }
+  meter.close(budget);
+  return answer;
+}
+
+function toEvaluated(meter: Meter, value: Json | CelError): Evaluated {
+  if (meter.left < 0) return REFUSED;
+  return value instanceof CelError ? { ok: false, error: value.text } : { ok: true, value };
 }

@@ -37,10 +37,14 @@ export class EventBudget {
     return this.#share;
   }
 
-  /** Whether enough was evaluated since the last pause for the next one. */
+  isPauseDue(): boolean {
+    return this.#pausedAt - this.#left + this.#given - this.#share.left >= STEPS_TO_A_PAUSE;
+  }
+
+  /** Whether enough was evaluated since the last pause for the next one, which is then taken as begun. */
   pauseIsDue(): boolean {
+    if (!this.isPauseDue()) return false;
     this.#settle();
-    if (this.#pausedAt - this.#left < STEPS_TO_A_PAUSE) return false;
     this.#pausedAt = this.#left;
     return true;
   }

@@ -253,7 +253,7 @@ class Generator {
     const value = this.#temporary();
     const [list] = plan.op === 'call' && plan.name === 'size' ? plan.args : [];
     if (plan.op === 'call' && list) {
-      const isNumber = `(Array.isArray(${value} = ${this.part(list)}) && m.spend(${CALL}))`;
+      const isNumber = `Array.isArray(${value} = ${this.part(list)})`;
       return { isNumber, plain: `${value}.length`, otherwise: `${this.#constant(plan.run)}(m, ${value})` };
     }
     return { isNumber: `typeof (${value} = ${this.part(plan)}) === "number"`, plain: value, otherwise: value };

@@ -16,19 +16,22 @@ export class Meter {
   left = RULE_STEPS;
   /** What was left when a step was refused. */
   #aside = 0;
-  #exhausted = false;
+  /** Whether it was refused because there were too few. */
+  #spent = false;
 
   /** Begins an evaluation. */
   open(budget: StepBudget): void {
     this.left = budget.exhausted ? -1 : budget.left;
-    this.#aside = budget.left;
-    this.#exhausted = budget.exhausted;
   }
 
   /** Ends it: the steps are taken off the budget. */
   close(budget: StepBudget): void {
-    budget.left = this.left < 0 ? this.#aside : this.left;
-    budget.exhausted = this.#exhausted;
+    if (this.left >= 0) budget.left = this.left;
+    else if (!budget.exhausted) {
+      budget.left = this.#aside;
+      budget.exhausted = this.#spent;
+    }
+    this.#spent = false;
   }
 
   /** Takes steps; false when there are fewer left. */
@@ -37,7 +40,7 @@ export class Meter {
       this.left -= steps;
       return true;
     }
-    if (this.left >= 0) this.#exhausted = true;
+    if (this.left >= 0) this.#spent = true;
     return this.refuse();
   }
 
