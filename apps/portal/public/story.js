@@ -73,7 +73,9 @@ function person(one) {
 
 /** Whom an event names, and what came of each; `load` asks for a page of them by `to` and `cursor`. */
 export function people(trace, load) {
-  if (!trace.people || trace.people.items.length === 0) return [];
+  // The steps of an event that made one message tell of that one themselves.
+  const isTold = trace.steps.some(({ step: name }) => name === 'intent');
+  if (!trace.people || trace.people.items.length === 0 || isTold) return [];
   const headline = el('p', { class: 'lead', id: 'people-headline', role: 'status' });
   const rows = el('ol', { class: 'story', role: 'list', id: 'people' });
   const more = el('button', { class: 'more', type: 'button' }, 'Show more people');
@@ -97,7 +99,7 @@ export function people(trace, load) {
     }
   };
   more.addEventListener('click', () => void ask(next));
-  const find = el('form', { class: 'actions', role: 'search' });
+  const find = el('form', { class: 'actions' });
   find.append(el('label', { for: 'people-to' }, 'Only'), only, el('button', {}, 'Find'));
   find.addEventListener('submit', (event) => {
     event.preventDefault();

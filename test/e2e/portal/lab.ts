@@ -49,6 +49,17 @@ rules:
     recipients: { from: event, to: { email: event.email }, unique_id: ${uniqueId} }
 `;
 
+/** Names many, of whom nobody is told. */
+const MANY = `name: many
+channels:
+  email: { template: plain }
+rules:
+  r:
+    stream: orders
+    when: event.kind == "many"
+    recipients: { from: event, for_each: event.people, to: { email: item }, where: event.kind != "many" }
+`;
+
 export type Lab = {
   readonly key: string;
   /** Waits until the deliveries are in these states, sorted by name. */
@@ -76,6 +87,7 @@ export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
     [`${at}/templates/hostile/email.txt`]: 'In text.\n',
     [`${at}/notifications/hostile.yaml`]: notification('hostile', 'event_id', 'hostile'),
     [`${at}/notifications/once.yaml`]: notification('once', 'event.email', 'plain'),
+    [`${at}/notifications/many.yaml`]: MANY,
     [`${at}/notifications/doubt.yaml`]: notification('doubt', 'event_id', 'plain', ', accounts: [flaky]'),
   });
   return {

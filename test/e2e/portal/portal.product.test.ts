@@ -17,6 +17,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   let signedIn: BrowserContext;
   let page: Page;
   let silent: string;
+  let many: string;
 
   /** A page whose every request and every error is held against it. */
   async function openPage(context: BrowserContext): Promise<Page> {
@@ -77,6 +78,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await send({ kind: 'once', email: 'twice@example.com', subject: 'once more' });
     for (const one of ['a', 'b', 'c']) await send({ kind: 'doubt', email: `doubt-${one}@example.com`, subject: one });
     silent = await send({ kind: 'nothing', email: 'nobody@example.com' });
+    many = await send({ kind: 'many', people: Array.from({ length: 105 }, (_, at) => `p${at}@example.com`) });
     // A list that changes is drawn anew, and a click that began on the row of before is lost.
     await lab.untilStates('IN_DOUBT', 'IN_DOUBT', 'IN_DOUBT', 'SENT', 'SENT', 'SUPPRESSED');
     signedIn = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'de-DE' });
@@ -230,13 +232,28 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByLabel('Trace').fill(silent);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${demo.control}/deliveries#${silent}`);
-    await page.getByText('3 rules saw it, 0 fired').waitFor();
+    await page.getByText('4 rules saw it, 0 fired').waitFor();
     await page.getByText('event.kind == "once"').waitFor();
-    await expect.poll(() => page.locator('ol.story li.ended').count()).toBe(3);
+    await expect.poll(() => page.locator('ol.story li.ended').count()).toBe(4);
     await expectAccessible(page, 'event');
     await page.getByLabel('Trace').fill('evt_00000000000000000000000000');
     await page.keyboard.press('Enter');
     await page.getByText('there is no event evt_').waitFor();
+  });
+
+  it('shows each person whom an event names, those dropped among them, page by page, and finds one', async () => {
+    await go(`/deliveries#${many}`);
+    await page.getByText('0 told, 105 not: 105 where false').waitFor();
+    const people = page.locator('#people > li');
+    await expect.poll(() => people.count()).toBe(100);
+    await expectAccessible(page, 'people');
+    await page.getByRole('button', { name: 'Show more people' }).click();
+    await expect.poll(() => people.count()).toBe(105);
+    await page.getByLabel('Only').fill('p104@');
+    await page.keyboard.press('Enter');
+    await page.getByText('0 told, 1 not: 1 where false').waitFor();
+    await expect.poll(() => people.allTextContents()).toHaveLength(1);
+    await expect.poll(() => people.first().textContent()).toContain('p104@example.com');
   });
 
   it('ends a doubt by what an operator knows, and sends again', async () => {
