@@ -61,6 +61,28 @@ const DEAD_LETTER = {
 const EVENT_STORY = {
   kind: 'event',
   id: EVENT_ID,
+  people: {
+    headline: '1 told',
+    counts: { told: 1, waiting: 0, in_doubt: 0, not_told: 0 },
+    items: [
+      {
+        rule: 'order-paid.paid',
+        place: 1,
+        count: 1,
+        to: 'ada@example.com',
+        unique_id: 'A-1001',
+        person: 'ada@example.com',
+        channel: 'email',
+        item: null,
+        outcome: 'told',
+        state: 'SENT',
+        reason: 'accepted',
+        text: 'The server accepted the message',
+        delivery: DELIVERY_ID,
+      },
+    ],
+    next: null,
+  },
   steps: [
     {
       at: AT,
@@ -175,7 +197,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   revokeApiKey: { answers: { revoked: true } },
   listDeliveries: { answers: page(DELIVERY) },
   readDelivery: { answers: DELIVERY },
-  traceDelivery: { answers: { ...EVENT_STORY, kind: 'delivery', id: DELIVERY_ID } },
+  traceDelivery: { answers: { ...EVENT_STORY, kind: 'delivery', id: DELIVERY_ID, people: null } },
   resendDelivery: { takes: {}, answers: { ...DELIVERY, state: 'WAITING', reason: 'operator_resend' } },
   cancelDelivery: { takes: {}, answers: { ...DELIVERY, state: 'CANCELLED', reason: 'operator_cancel' } },
   dismissDelivery: {
@@ -195,6 +217,25 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     }),
   },
   traceEvent: { answers: EVENT_STORY },
+  whyAddress: {
+    answers: {
+      items: [
+        {
+          at: AT,
+          event: EVENT_ID,
+          rule: 'order-paid.paid',
+          outcome: 'told',
+          state: 'SENT',
+          reason: 'accepted',
+          text: 'The server accepted the message',
+          delivery: DELIVERY_ID,
+          unique_id: 'A-1001',
+        },
+      ],
+      looked: 12,
+      next: null,
+    },
+  },
   listDeadLetters: { answers: page(DEAD_LETTER) },
   listAllDeadLetters: { answers: page({ ...DEAD_LETTER, workspace: null }) },
   redriveDeadLetter: { takes: {}, answers: { ...DEAD_LETTER, redriven_at: LATER } },
