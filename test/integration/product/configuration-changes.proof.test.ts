@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppliedBody } from '@carillon/contracts';
 import { untilFound } from '@carillon/testing';
@@ -155,6 +155,19 @@ describe('export', () => {
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('--force');
     expect(await shop.run(['export', folder, '--force'])).toMatchObject({ code: 0 });
+  });
+
+  it('keeps the comments, the order and the backend of files that are there', async () => {
+    const folder = join(shop.folder, 'commented');
+    await shop.run(['export', folder]);
+    const start = join(folder, 'carillon.yaml');
+    const rule = join(folder, RULE);
+    const commented = `# Why we tell people.\n${readFileSync(rule, 'utf8')}`;
+    writeFileSync(rule, commented.replace(/^enabled: .*\n/m, '').concat('category: old # goes\n'));
+    writeFileSync(start, 'single_broker: true # here\nbackend: embedded\n');
+    expect(await shop.run(['export', folder, '--force'])).toMatchObject({ code: 0 });
+    expect(readFileSync(rule, 'utf8')).toBe(commented);
+    expect(readFileSync(start, 'utf8')).toContain('single_broker: true # here\nbackend: embedded\n');
   });
 
   it('carries ids, so that a rename keeps who was told, and warns where a file without one replaces another', async () => {

@@ -1,7 +1,7 @@
 import { canonical } from '@carillon/domain';
 import { FILE_SHAPES, type FileKind, RESOURCE_SHAPES } from '@carillon/shapes';
 import { type Document, isNode, parseDocument } from 'yaml';
-import type { ValuePath } from '../value-path.ts';
+import { isGroup, type ValuePath } from '../value-path.ts';
 import { roleOf } from './layout.ts';
 import { readFile } from './read-file.ts';
 import { yamlOf } from './write-folder.ts';
@@ -36,9 +36,6 @@ const startKeysOf = (body: object): object =>
       ([key]) => key in FILE_SHAPES.deployment.shape && !(key in RESOURCE_SHAPES.deployment.shape),
     ),
   );
-
-const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Brings a document to what is wanted, and touches nothing else in it. `fresh` holds what is wanted as export writes it. */
 function update(document: Document, fresh: Document, path: ValuePath, before: unknown, wanted: unknown): void {

@@ -1,6 +1,6 @@
 import type { FileBodies, FileKind } from '@carillon/shapes';
 import type { z } from 'zod';
-import type { ValuePath } from '../value-path.ts';
+import { isGroup, type ValuePath } from '../value-path.ts';
 import { parseAsWritten } from './read-file.ts';
 import type { YamlSource } from './yaml-source.ts';
 
@@ -36,11 +36,7 @@ export function salvage<Kind extends FileKind>(
   return undefined;
 }
 
-type Group = Record<string, unknown>;
-const isGroup = (value: unknown): value is Group =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function mend(rest: Group, issue: z.core.$ZodIssue): void {
+function mend(rest: Record<string, unknown>, issue: z.core.$ZodIssue): void {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys) takeOut(rest, [...path, key]);
@@ -48,7 +44,7 @@ function mend(rest: Group, issue: z.core.$ZodIssue): void {
 }
 
 /** Takes out what is at the path, of a list all of it; where nothing is, something else is put there, or its parent goes. */
-function takeOut(rest: Group, path: ValuePath): void {
+function takeOut(rest: Record<string, unknown>, path: ValuePath): void {
   let at = rest;
   for (const [depth, step] of path.entries()) {
     const name = String(step);

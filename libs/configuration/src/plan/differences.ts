@@ -1,11 +1,8 @@
 import { canonical } from '@carillon/domain';
-import { pathText, type ValuePath } from '../value-path.ts';
+import { isGroup, pathText, type ValuePath } from '../value-path.ts';
 
 /** One value that changes. Undefined: the key is not there. Lists are compared whole. */
 export type Difference = { readonly path: string; readonly before: unknown; readonly after: unknown };
-
-const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Every value that differs, by path, in the order of the keys. */
 export function differencesOf(before: unknown, after: unknown, path: ValuePath = []): readonly Difference[] {
