@@ -14,7 +14,7 @@ import { openShop, request, type Files, type Shop } from './shop.ts';
  * then, and is measured: until its answer, and until its message is out. Each is compared with what it was just before.
  */
 
-/** Measured and shown, and not held yet: what the engine does for a message of 10,000 members keeps everybody waiting. */
+/** Measured and shown, and not held yet: writing 10,000 members takes the processor for long, though in short turns. */
 const NOT_MET = 'huge batches, credential of another workspace';
 
 const EVENTS = 60;

@@ -2,6 +2,8 @@ import type { EventLog, NewRecord, OutputSink, Turns } from '@carillon/ports';
 
 /** Bytes that are appended at once. */
 const APPEND_BYTES = 8 * 1024 * 1024;
+/** Records that are appended at once: the appends of others wait behind no more than these. */
+const APPEND_RECORDS = 500;
 
 /**
  * The sink of what is live: encodes outputs and appends them, some at a time, so that not all of what a batch asks for is in
@@ -18,7 +20,7 @@ export function createLogSink<Output>(
       let bytes = 0;
       for (const output of outputs) {
         const record = encode(output);
-        if (some.length > 0 && bytes + record.value.length > APPEND_BYTES) {
+        if (some.length > 0 && (some.length === APPEND_RECORDS || bytes + record.value.length > APPEND_BYTES)) {
           await log.append(some);
           some = [];
           bytes = 0;

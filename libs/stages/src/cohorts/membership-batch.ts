@@ -31,15 +31,19 @@ export type MembershipBatch = {
   save(): Promise<FencedWrite>;
 };
 
-/** What a batch of messages does to the stored membership; nothing is written before `save`. */
+/**
+ * What a batch of messages does to the stored membership; nothing is written before `save`. `giveWay` is called between
+ * reads and between writes: a store in this process answers without a turn of the event loop.
+ */
 export async function openMembershipBatch(
   records: readonly CohortRecord[],
   store: CohortStore,
+  giveWay: () => Promise<void>,
 ): Promise<MembershipBatch> {
   const open = new Map<string, Open>();
   for (const [key, group] of Map.groupBy(records, ({ message }) => cohortKey(message))) {
     const [first] = group;
-    if (first) open.set(key, await openCohort(first, group, store));
+    if (first) open.set(key, await openCohort(first, group, store, giveWay));
   }
 
   async function settle(record: CohortRecord, { cohort, members, ref }: Open): Promise<Applied | null> {
@@ -49,6 +53,11 @@ export async function openMembershipBatch(
     const outdated = new Map(stored.map((member) => [member.user, member]));
     for (const member of members.held()) outdated.set(member.user, member);
     return settleCohort(cohort, record, [...outdated.values()], stored.length === MEMBERS_AT_ONCE);
+  }
+
+  async function saveSome(ref: CohortMessage, some: readonly CohortMember[]): Promise<FencedWrite> {
+    await giveWay();
+    return store.saveMembers(ref, some);
   }
 
   return {
@@ -66,7 +75,7 @@ export async function openMembershipBatch(
     },
     async save() {
       for (const { cohort, ref, members } of open.values()) {
-        if ((await members.save((some) => store.saveMembers(ref, some))) === 'refused') return 'refused';
+        if ((await members.save((some) => saveSome(ref, some))) === 'refused') return 'refused';
         if (cohort && (await store.save(cohort)) === 'refused') return 'refused';
       }
       return 'done';
@@ -78,6 +87,7 @@ async function openCohort(
   { message, logId }: CohortRecord,
   group: readonly CohortRecord[],
   store: CohortStore,
+  giveWay: () => Promise<void>,
 ): Promise<Open> {
   const cohort = await store.load(message);
   if (cohort && cohort.logId !== logId) {
@@ -90,7 +100,10 @@ async function openCohort(
   const members = new BatchDocuments<CohortMember>(({ user }) => user);
   await members.load(
     group.flatMap((record) => record.message.userIds),
-    (users) => store.members(message, users),
+    async (users) => {
+      await giveWay();
+      return store.members(message, users);
+    },
   );
   return { cohort, ref: message, members };
 }

@@ -1,5 +1,5 @@
 import type { CohortMessage, CohortRecord } from '@carillon/domain';
-import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
+import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs, Turns } from '@carillon/ports';
 import { readTraceparent } from '../append/traceparent.ts';
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
@@ -14,6 +14,7 @@ export type CohortsPorts = {
   readonly codecs: Pick<RecordCodecs, 'cohort' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly turns: Turns;
   /**
    * By partition of `carillon.cohorts`: messages below these offsets, and what goes on because of them, change who is in
    * and become no events, because a restore called it off. Left out: none.
@@ -29,6 +30,9 @@ const CALLED_OFF = 'called_off';
  * so this bounds what a batch holds in memory, whatever the size of a cohort.
  */
 export const COHORT_BATCH_BYTES = 64 * 1024;
+
+/** Turns of the event loop after which a batch ends with what it has; one message is always done whole. */
+const MOST_TURNS = 20;
 
 /**
  * Cohorts (flow table, stage 2: cohort change → entered and left events): what platforms say is held against who is in,
@@ -49,13 +53,20 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
         offset,
       });
 
+      let ended = 0;
+      async function giveWay(): Promise<void> {
+        if (!ports.turns.isOver()) return;
+        ended += 1;
+        await ports.turns.next();
+      }
+
       const outputs: NewRecord[] = [];
       const decoded = await decodeRecords(codecs.cohort, records);
       const read = decoded.map(({ record, decoded: message }) => ({ record, message }));
       const readable = new Map(
         read.flatMap(({ record, message }) => (message.ok ? [[record, recordOf(record, message.value)] as const] : [])),
       );
-      const batch = await openMembershipBatch([...readable.values()], cohorts);
+      const batch = await openMembershipBatch([...readable.values()], cohorts, giveWay);
 
       async function apply(record: LogRecord, placed: CohortRecord): Promise<RecordFate> {
         const { message } = placed;
@@ -65,6 +76,7 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
         const calledOff = isCalledOff(record);
         for (const change of calledOff ? [] : applied.changes) {
           outputs.push(membershipEvent(message, applied.cohort.name, change, traceparent, ports));
+          if (ports.turns.isOver()) await giveWay();
         }
         if (applied.settle !== null) outputs.push(nextChunk(record, message, applied.settle, calledOff));
         return { kind: 'done' };
@@ -94,6 +106,8 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
           outputs.push(deadLetterRecord(deadLetterOf('cohorts', record, reason, detail, ports), ports));
           fates.push({ kind: 'parked', reason });
         }
+        if (ended >= MOST_TURNS) break;
+        await giveWay();
       }
       return { fates, outputs, save: () => batch.save(), state };
     },
