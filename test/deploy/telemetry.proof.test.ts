@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ROLES } from '@carillon/cli';
-import type { DeliveryState, PartnerState, ProviderVerdict } from '@carillon/domain';
+import type { DeliveryState, PartnerState, ProviderVerdict, DropReason } from '@carillon/domain';
 import { ERRORS } from '@carillon/kernel';
 import { createTelemetry, METRICS } from '@carillon/runtime';
 import { COMPOSE_FOLDER, readCompose, readComposeServices } from '@carillon/testing';
@@ -149,6 +149,7 @@ describe('The dashboard and the alerts', () => {
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   job: ROLES,
   code: Object.keys(ERRORS),
+  reason: ['where_false'] satisfies DropReason[],
   state: ['WAITING', 'SENDING', 'IN_DOUBT', 'suspended'] satisfies (DeliveryState | PartnerState)[],
   verdict: [
     'accepted',

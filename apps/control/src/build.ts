@@ -13,6 +13,7 @@ import type { ApiServer } from './routes/app.ts';
 import { cohortRoutes } from './routes/cohorts.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
+import { droppedRoute } from './routes/dropped.ts';
 import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
@@ -78,6 +79,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   secretRoutes(api, ports);
   eventRoutes(api, ports);
   deliveryRoutes(api, ports);
+  droppedRoute(api, ports);
   deadLetterRoutes(api, ports);
   suppressionRoutes(api, ports);
   ruleRoutes(api, ports);

@@ -28,6 +28,15 @@ export type JudgingOutput =
   | { readonly kind: 'evaluation'; readonly evaluation: Evaluation }
   | { readonly kind: 'record'; readonly record: NewRecord };
 
+/** So many recipients or user ids that one rule dropped for one reason. */
+export type DropCount = {
+  readonly workspace: string;
+  /** `notification.rule`. */
+  readonly rule: string;
+  readonly reason: string;
+  readonly count: number;
+};
+
 /** What a batch came to. The interpreter writes `outputs`, then saves the state, then the position. */
 export type BatchResult<Output = NewRecord> = {
   /** Of the records in their order. A stage that has worked for long ends with fewer than it was given: the rest come again. */
@@ -35,8 +44,8 @@ export type BatchResult<Output = NewRecord> = {
   readonly outputs: readonly Output[];
   /** Evaluations of a rule that ended in an error. */
   readonly ruleErrors?: number;
-  /** Recipients and user ids that a rule dropped, by reason. */
-  readonly dropped?: Readonly<Record<string, number>>;
+  /** Recipients and user ids that rules dropped. */
+  readonly dropped?: readonly DropCount[];
   /** Saves what the stage itself keeps; `refused` where another worker is further on. */
   readonly save?: () => Promise<FencedWrite>;
   readonly state: PartitionState;

@@ -20,6 +20,7 @@ export * from './evaluate/judge-event.ts';
 export * from './evaluate/make-intents.ts';
 export * from './evaluate/rule-book.ts';
 export * from './evaluate/stage.ts';
+export * from './explain/drops.ts';
 export * from './explain/lookups.ts';
 export * from './explain/people.ts';
 export * from './explain/steps.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryBody, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
+import type { DeliveryBody, DroppedPage, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
@@ -17,19 +17,22 @@ type ListOptions = CommonOptions & {
   readonly limit: string;
   readonly cursor?: string;
   readonly follow?: boolean;
+  readonly dropped?: boolean;
 };
 
+/** Of a duplicate the delivery that holds its slot, which `trace` takes, and the event that asked again. */
 const deliveryRow = (one: DeliveryBody): string[] => [
-  shortTime(one.updated_at),
-  one.id,
+  shortTime(one.created_at),
+  one.duplicate_of ?? one.id,
   one.state,
   one.reason,
   one.channel,
   one.to ?? '(no address)',
   one.rule,
-  one.duplicate_of === null ? one.event_id : `duplicate of ${one.duplicate_of}`,
+  one.event_id,
 ];
-const DELIVERY_HEAD = ['updated', 'delivery', 'state', 'reason', 'channel', 'to', 'rule', 'event'];
+/** The list is in the order of its first column. */
+const DELIVERY_HEAD = ['created', 'delivery', 'state', 'reason', 'channel', 'to', 'rule', 'event'];
 
 /** `2h` ago, or a time. */
 function sinceTime(text: string | undefined): string | undefined {
@@ -51,6 +54,28 @@ async function listDeliveries(client: Client, options: ListOptions): Promise<Pag
     limit: options.limit,
     cursor: options.cursor,
   });
+}
+
+/** Who has no delivery because a rule dropped him: each with the event whose story names the cause. */
+async function listDropped(options: ListOptions): Promise<void> {
+  const others = (['recipient', 'state', 'uniqueId', 'event', 'notification', 'cursor', 'follow'] as const).filter(
+    (name) => options[name] !== undefined,
+  );
+  if (others.length > 0) throw new UsageError('--dropped goes with --since and --limit alone');
+  await answer(
+    options,
+    async (client) =>
+      client.get<DroppedPage>(`/v1/workspaces/${seg(await client.workspace())}/dropped`, {
+        since: sinceTime(options.since),
+        limit: options.limit,
+      }),
+    ({ items, complete }) => {
+      const more = complete ? '' : `\n${paint('dim', 'there may be more: --limit, or --since a shorter time')}`;
+      if (items.length === 0) return paint('dim', 'nobody was dropped') + more;
+      const rows = items.map((one) => [shortTime(one.at), one.rule, one.who, one.reason, one.event_id, one.detail]);
+      return table(rows, ['time', 'rule', 'who', 'reason', 'event', 'why']) + more;
+    },
+  );
 }
 
 async function act(options: CommonOptions, id: string, action: string, body: object, done: string): Promise<void> {
@@ -75,7 +100,12 @@ export function deliveryCommands(program: Command): void {
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .option('--follow', 'go on printing what changes')
+    .option(
+      '--dropped',
+      'whom rules did not tell for an error, a limit or an invalid item; of the last day, or --since',
+    )
     .action(async (options: ListOptions) => {
+      if (options.dropped) return listDropped(options);
       if (options.follow) {
         const client = connect(options);
         return follow(

@@ -103,8 +103,8 @@ function watchConsumer(
             if (result === 'parked') metrics.deadLetters.with({ stage: batch.stage }).inc(count);
           }
           if (ended.ruleErrors > 0) metrics.ruleErrors.inc(ended.ruleErrors);
-          for (const [reason, count] of Object.entries(ended.dropped)) {
-            metrics.recipientsDropped.with({ reason }).inc(count);
+          for (const { workspace, rule, reason, count } of ended.dropped) {
+            metrics.recipientsDropped.with({ rule: `${workspace}/${rule}`, reason }).inc(count);
           }
           const group = `${batch.group}:${batch.topic}`;
           if (ended.lag !== null) {

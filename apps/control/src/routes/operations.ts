@@ -25,6 +25,7 @@ import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
+import { fateChecks, type FatePorts } from '../fates.ts';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
 import { noBody, notFound, paging, withName, type ApiServer } from './app.ts';
@@ -37,7 +38,7 @@ type AccountCheckPorts = Pick<ControlPorts, 'configuration' | 'secrets' | 'sende
 export function operationRoutes(
   app: ApiServer,
   config: Pick<ControlConfig, 'version' | 'backend' | 'eventsUrl'>,
-  ports: ConfigurationCheckPorts & AccountCheckPorts & Pick<ControlPorts, 'ledger' | 'diagnose' | 'backup'>,
+  ports: ConfigurationCheckPorts & AccountCheckPorts & FatePorts & Pick<ControlPorts, 'diagnose' | 'backup'>,
 ): void {
   app.get(
     '/v1/status',
@@ -77,7 +78,7 @@ export function operationRoutes(
       },
     },
     async () => ({
-      steps: (await Promise.all([configurationChecks(ports), ports.diagnose()])).flat(),
+      steps: (await Promise.all([configurationChecks(ports), ports.diagnose(), fateChecks(ports)])).flat(),
     }),
   );
 

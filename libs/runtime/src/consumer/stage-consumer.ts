@@ -4,6 +4,7 @@ import type {
   Checkpoint,
   CheckpointStore,
   Consumption,
+  DropCount,
   EventLog,
   LogRecord,
   OutputSink,
@@ -22,8 +23,8 @@ export type BatchBegun = {
 export type BatchEnded = {
   readonly fates: Readonly<Record<string, number>>;
   readonly ruleErrors: number;
-  /** Recipients and user ids that rules dropped, by reason. */
-  readonly dropped: Readonly<Record<string, number>>;
+  /** What rules dropped; one rule and reason may stand there more than once. */
+  readonly dropped: readonly DropCount[];
   /** Records between the saved position and the end of the partition; null where the partition has gone elsewhere meanwhile. */
   readonly lag: number | null;
 };
@@ -119,7 +120,7 @@ async function beginPartition<Output>(
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
     if (saved === 'refused') throw furtherOn();
     state = result.state;
-    const { ruleErrors = 0, dropped = {} } = result;
+    const { ruleErrors = 0, dropped = [] } = result;
     return { fates: countFates(result.fates), ruleErrors, dropped, took };
   }
 
@@ -194,12 +195,12 @@ function slicesOf<Item extends { readonly value: Uint8Array }>(items: readonly I
 }
 
 type Done = Omit<BatchEnded, 'lag'> & { readonly took: number };
-const NOTHING_DONE: Done = { fates: {}, ruleErrors: 0, dropped: {}, took: 0 };
+const NOTHING_DONE: Done = { fates: {}, ruleErrors: 0, dropped: [], took: 0 };
 
 const sumOf = (a: Done, b: Done): Done => ({
   fates: sumOfCounts(a.fates, b.fates),
   ruleErrors: a.ruleErrors + b.ruleErrors,
-  dropped: sumOfCounts(a.dropped, b.dropped),
+  dropped: [...a.dropped, ...b.dropped],
   took: a.took + b.took,
 });
 

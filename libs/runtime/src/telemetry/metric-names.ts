@@ -92,8 +92,8 @@ export const METRICS = {
   recipientsDropped: {
     name: 'carillon_recipients_dropped_total',
     type: 'counter',
-    help: 'Recipients and user ids that a rule dropped before a message was made, by reason.',
-    labels: ['reason'],
+    help: 'Recipients and user ids that a rule dropped before a message was made, by rule (`workspace/notification.rule`) and reason.',
+    labels: ['rule', 'reason'],
   },
   membersSkipped: {
     name: 'carillon_cohort_members_skipped_total',

@@ -4,7 +4,6 @@ import {
   type Configuration,
   type DeadLetter,
   type Evaluation,
-  type RuleOutcome,
   type RuleTally,
   type SourceEvent,
 } from '@carillon/domain';
@@ -14,6 +13,7 @@ import type {
   BatchStage,
   Clock,
   ConfigurationView,
+  DropCount,
   EventLog,
   Ids,
   JudgingOutput,
@@ -27,6 +27,7 @@ import type {
 } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
 import { inTurns } from '../in-turns.ts';
 import { loadEntityStates, type EntityStates } from './entity-states.ts';
 import { judgeEventInParts, type Judgement } from './judge-event.ts';
@@ -137,7 +138,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
   const outputs: JudgingOutput[] = [];
   const fates: RecordFate[] = [];
   const ranges: JudgedRange[] = [];
-  const dropped: Record<string, number> = {};
+  const dropped: DropCount[] = [];
   let configNumber = before.configNumber;
   const clocks: Record<string, Instant> = { ...before.clocks };
 
@@ -174,7 +175,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     range.tally.events += 1;
     for (const judgement of judgements) {
       count(range.tally, event, judgement);
-      countDrops(judgement.outcome, dropped);
+      const { workspace } = judgement.placed;
+      dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(judgement.placed) }, judgement.outcome));
       for (const intent of judgement.intents) outputs.push({ kind: 'intent', intent });
       for (const trigger of judgement.triggers) outputs.push({ kind: 'trigger', trigger });
     }
@@ -204,14 +206,16 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
         .flatMap((range) => [...range.tally.rules.values()])
         .reduce((sum, rule) => sum + rule.failed, 0);
       const state = { partition: before.partition, configNumber, clocks };
-      return { fates, outputs, ruleErrors, dropped, ...(states && { save: () => states.save() }), state };
+      return {
+        fates,
+        outputs,
+        ruleErrors,
+        dropped: sumDrops(dropped),
+        ...(states && { save: () => states.save() }),
+        state,
+      };
     },
   };
-}
-
-function countDrops(outcome: RuleOutcome, into: Record<string, number>): void {
-  if (outcome.kind !== 'fired' && outcome.kind !== 'asks') return;
-  for (const { reason, count: many } of outcome.dropped) into[reason] = (into[reason] ?? 0) + many;
 }
 
 function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, triggers }: Judgement): void {
@@ -220,8 +224,9 @@ function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, tri
   const before = tally.rules.get(key);
   const failed = outcome.kind === 'failed';
   const drops = failed ? [] : outcome.dropped;
-  const dropError = drops.find(({ reason }) => reason === 'rule_error' || reason === 'too_complex');
-  const error = failed ? outcome.error : (dropError?.detail ?? null);
+  // What `where` leaves out is meant to be.
+  const lost = drops.find(({ reason }) => reason !== 'where_false');
+  const error = failed ? outcome.error : (lost?.detail ?? null);
   tally.intents += intents.length;
   tally.triggers += triggers.length;
   tally.rules.set(key, {

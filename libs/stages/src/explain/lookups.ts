@@ -58,7 +58,7 @@ export async function traceTrigger(
   return {
     steps,
     intents: resolved.value.intents,
-    people: namedPeople({ rule, itemAt, ...resolved.value }, ports.ids),
+    people: namedPeople({ ...resolved.value, rule, itemAt }, ports.ids),
   };
 }
 

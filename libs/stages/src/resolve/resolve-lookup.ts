@@ -1,6 +1,7 @@
 import {
   deliverySettings,
   findRecipientsOf,
+  ruleTitle,
   type Configuration,
   type Dropped,
   type Intent,
@@ -13,6 +14,8 @@ import type { RuleBook } from '../evaluate/rule-book.ts';
 
 /** What an answer comes to. */
 export type Resolution = {
+  /** `notification.rule`, as it was called by that configuration. */
+  readonly rule: string;
   readonly recipients: readonly Recipient[];
   readonly dropped: readonly Dropped[];
   readonly intents: readonly Intent[];
@@ -52,5 +55,5 @@ export function* resolveLookupInParts(
     intents.push(...makeIntents(entry.placed, cause, who, trigger.id, configuration, book, derive));
     yield;
   }
-  return ok({ recipients, dropped, intents });
+  return ok({ rule: ruleTitle(entry.placed), recipients, dropped, intents });
 }

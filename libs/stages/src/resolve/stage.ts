@@ -3,6 +3,7 @@ import type {
   BatchStage,
   Clock,
   ConfigurationView,
+  DropCount,
   EventLog,
   Ids,
   JudgingOutput,
@@ -13,6 +14,7 @@ import type {
   Turns,
 } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
+import { dropsOfAnswer, sumDrops } from '../drop-counts.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { inTurns } from '../in-turns.ts';
@@ -45,7 +47,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutpu
     async handle(records, state) {
       const outputs: JudgingOutput[] = [];
       let ruleErrors = 0;
-      const dropped: Record<string, number> = {};
+      const dropped: DropCount[] = [];
       const read = await decodeRecords(codecs.lookup, records);
       const redrivenFrom = ({ headers, topic }: LogRecord): string | null => {
         const from = headers[REDRIVEN_FROM_HEADER];
@@ -80,7 +82,8 @@ export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutpu
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
         for (const intent of resolved.value.intents) outputs.push({ kind: 'intent', intent });
         ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;
-        for (const { reason, count } of resolved.value.dropped) dropped[reason] = (dropped[reason] ?? 0) + count;
+        const named = { workspace: lookup.trigger.workspace, rule: resolved.value.rule };
+        dropped.push(...dropsOfAnswer(named, lookup.problemCounts, resolved.value.dropped));
         return resolved.value.intents.length > 0 ? { kind: 'done' } : { kind: 'dropped', reason: 'no_recipient' };
       }
 
@@ -90,7 +93,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutpu
           decoded.ok ? await resolve(record, decoded.value) : park(record, decoded.error.reason, decoded.error.detail),
         );
       }
-      return { fates, outputs, ruleErrors, dropped, state };
+      return { fates, outputs, ruleErrors, dropped: sumDrops(dropped), state };
     },
   };
 }

@@ -39,10 +39,10 @@ describe('an event that asks for much', () => {
   it('has its rest dropped as too_complex, counted for the metric, and shown in its story', async () => {
     await topology.publish(...orderShop(dearShop('dear')));
     const id = await topology.event(dearEvent(2_000));
-    const { dropped = {}, outputs } = await judge(await events(), shortestTurns());
+    const { dropped = [], outputs } = await judge(await events(), shortestTurns());
     const told = outputs.filter(({ topic }) => topic === 'carillon.intents').length;
     expect(told).toBeGreaterThan(5);
-    expect(dropped).toEqual({ too_complex: 500 - told });
+    expect(dropped).toMatchObject([{ workspace: 'shop', reason: 'too_complex', count: 500 - told }]);
     const evaluations = outputs.flatMap(({ topic, value }) => {
       const read = topic === 'carillon.evaluations' ? topology.ports.codecs.evaluation.decode(value) : undefined;
       return read?.ok ? [read.value] : [];

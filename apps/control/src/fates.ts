@@ -1,0 +1,144 @@
+import type { Delivery } from '@carillon/domain';
+import {
+  formatInstant,
+  isCarillonError,
+  messageOf,
+  type Duration,
+  type ErrorCode,
+  type Instant,
+} from '@carillon/kernel';
+import { findDrops, partnerOf, readAsking, type DropPorts, type DropRow } from '@carillon/stages';
+import { checkStep } from './checks.ts';
+import type { Check, ControlPorts } from './ports.ts';
+
+export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock'>;
+
+const DAY: Duration = 86_400_000;
+/** So many are looked at for one line; where there are more, the line says so. */
+const LOOKED_AT = 500;
+/** Whatever waits is due by then. */
+const LATEST: Duration = 400 * DAY;
+const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable', 'stopping']);
+
+/**
+ * What the doctor says of people who were not told, and of what waits until a person has looked: each with a command that runs as it stands.
+ * What cannot be looked at because log or stores are away is left out, since other steps say that.
+ */
+export async function fateChecks(ports: FatePorts): Promise<readonly Check[]> {
+  const steps = await Promise.all(
+    (
+      [
+        ['dropped recipients', dropChecks],
+        ['provider accounts', accountChecks],
+        ['partners', partnerChecks],
+        ['dead letters', deadLetterChecks],
+      ] as const
+    ).map(([name, look]) => looked(name, () => look(ports))),
+  );
+  return steps.flat();
+}
+
+async function looked(name: string, look: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+  let found: readonly Check[] = [];
+  let isAway = false;
+  const whole = await checkStep(name, async () => {
+    found = await look().catch((error: unknown) => {
+      isAway = isCarillonError(error) && AWAY.has(error.code);
+      throw isCarillonError(error) ? error : new Error(messageOf(error));
+    });
+    return 'none';
+  });
+  if (isAway) return [];
+  return found.length > 0 ? found : [whole];
+}
+
+const many = (count: number, one: string, more: string): string =>
+  `${count}${count >= LOOKED_AT ? ' or more' : ''} ${count === 1 ? one : more}`;
+const earliest = (times: readonly Instant[]): string => formatInstant(Math.min(...times));
+
+async function dropChecks(ports: FatePorts): Promise<readonly Check[]> {
+  const { rows } = await findDrops({ since: ports.clock.now() - DAY }, LOOKED_AT, ports);
+  return [...Map.groupBy(rows, ({ workspace, rule, reason }) => [workspace, rule, reason].join('\n')).values()].map(
+    (drops) => dropCheck(drops),
+  );
+}
+
+function dropCheck(drops: readonly DropRow[]): Check {
+  const [newest] = drops;
+  if (!newest) return { step: 'dropped recipients', ok: true, detail: 'none' };
+  const { workspace, rule, reason, detail } = newest;
+  const count = drops.reduce((sum, drop) => sum + drop.count, 0);
+  const nobodyTold = drops.every(({ told }) => told === 0);
+  const what = nobodyTold ? 'drops all recipients' : `drops some recipients (${count} of ${count + toldBeside(drops)})`;
+  const since = earliest(drops.map(({ at }) => at));
+  return {
+    step: `rule ${rule}`,
+    ok: false,
+    detail: `${rule} ${what} since ${since}: ${reason}, ${detail}. Who: npx carillon deliveries --dropped --workspace ${workspace}`,
+  };
+}
+
+/** Each event once, however many it dropped. */
+const toldBeside = (drops: readonly DropRow[]): number =>
+  [...new Map(drops.map(({ eventId, told }) => [eventId, told])).values()].reduce((sum, told) => sum + told, 0);
+
+async function accountChecks({ ledger }: FatePorts): Promise<readonly Check[]> {
+  const { items } = await ledger.list({ state: 'WAITING' }, LOOKED_AT);
+  const waiting = items.filter(({ reason }) => reason === 'account_unavailable' || reason === 'refused_account');
+  const byPlace = Map.groupBy(waiting, ({ slot }) => [slot.workspace, slot.notificationId].join('\n'));
+  return [...byPlace.values()].flatMap((deliveries) => {
+    const [one] = deliveries;
+    return one ? [accountCheck(one, deliveries)] : [];
+  });
+}
+
+function accountCheck({ slot, intent, attempts, detail }: Delivery, all: readonly Delivery[]): Check {
+  const refused = all.flatMap((each) => each.attempts).filter(({ result }) => result?.verdict === 'refused_account');
+  const account = refused.at(-1)?.account ?? attempts.at(-1)?.account;
+  const name = account?.split('/').at(-1) ?? 'default';
+  const since = earliest(
+    refused.length > 0 ? refused.map(({ startedAt }) => startedAt) : all.map((one) => one.createdAt),
+  );
+  const why = refused.at(-1)?.result?.detail ?? detail;
+  const waits = many(all.length, 'delivery waits', 'deliveries wait');
+  return {
+    step: `account ${name}`,
+    ok: false,
+    detail:
+      `${refused.length > 0 ? 'refuses us' : 'takes nothing'} since ${since} (${why}); ${waits} for it in ${intent.notification}: ` +
+      `npx carillon account check ${name} --workspace ${slot.workspace}`,
+  };
+}
+
+async function partnerChecks({ tasks, clock }: FatePorts): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const latest = clock.now() + LATEST;
+  for (const queue of await tasks.dueQueues(latest)) {
+    const waiting = (await tasks.due(queue, latest, LOOKED_AT)).map((task) => readAsking(task));
+    const refused = waiting.filter(({ evidence }) => evidence.at(-1)?.outcome === 'unauthorized');
+    if (refused.length === 0) continue;
+    const { workspace, integration } = partnerOf(queue);
+    const since = earliest(
+      refused.flatMap(({ evidence }) =>
+        evidence.filter(({ outcome }) => outcome === 'unauthorized').map(({ at }) => at),
+      ),
+    );
+    checks.push({
+      step: `partner ${integration}`,
+      ok: false,
+      detail:
+        `suspended since ${since}, it does not take our key; ${many(waiting.length, 'question waits', 'questions wait')}: ` +
+        `npx carillon integration check ${integration} --workspace ${workspace}`,
+    });
+  }
+  return checks;
+}
+
+async function deadLetterChecks({ readModels }: FatePorts): Promise<readonly Check[]> {
+  const { items } = await readModels.deadLetters({}, LOOKED_AT);
+  const open = items.filter(({ redrivenAt }) => redrivenAt === null);
+  if (open.length === 0) return [];
+  const since = earliest(open.map(({ at }) => at));
+  const detail = `${many(open.length, 'is', 'are')} open, the oldest since ${since}: npx carillon dead-letters`;
+  return [{ step: 'dead letters', ok: false, detail }];
+}

@@ -1,0 +1,192 @@
+import type { NotificationBody } from '@carillon/domain';
+import { formatInstant } from '@carillon/kernel';
+import { findDrops } from '@carillon/stages';
+import { deliveryOf } from '@carillon/testing';
+import { givenLookup, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fateChecks } from '../src/fates.ts';
+
+const [paid] = Object.values(ORDER_PAID.rules);
+if (!paid) throw new Error('there is a rule');
+
+/** Everybody who watches is told; who has no id has no `unique_id` either. */
+const watched = (uniqueId: string): NotificationBody => ({
+  ...ORDER_PAID,
+  rules: {
+    paid: {
+      stream: 'orders',
+      when: 'event.status == "paid"',
+      recipients: {
+        from: 'event',
+        for_each: 'event.watchers',
+        where: 'item.email != "left@example.com"',
+        to: { email: 'item.email' },
+        unique_id: uniqueId,
+      },
+    },
+  },
+});
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+});
+afterEach(() => topology.close());
+
+const watchers = (...names: readonly string[]) => names.map((name) => ({ email: `${name}@example.com`, id: name }));
+async function judged(): Promise<void> {
+  const running = await topology.evaluates();
+  const end = (await topology.records('carillon.events')).length;
+  await untilFound('everything is judged', async () => {
+    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
+    return checkpoint && checkpoint.next >= end ? true : undefined;
+  });
+  await running.stop();
+}
+const dropsOf = () => findDrops({ workspace: 'shop', since: 0 }, 500, topology.ports);
+
+describe('Whom a rule dropped', () => {
+  it('is listed with rule, reason, cause and event, newest first, and without those that `where` leaves out', async () => {
+    await topology.publish(...orderShop(watched('string(1 / (item.id == "bob" ? 0 : 1))')));
+    const first = await topology.event({ status: 'paid', watchers: watchers('ada', 'bob', 'left') });
+    await topology.event({ status: 'open', watchers: watchers('bob') });
+    const second = await topology.event({ status: 'paid', watchers: watchers('bob') });
+    await judged();
+    const { rows, complete } = await dropsOf();
+    expect(complete).toBe(true);
+    const row = { workspace: 'shop', rule: 'order-paid.paid', reason: 'rule_error', count: 1 };
+    expect(rows.toSorted((a, b) => b.told - a.told)).toMatchObject([
+      { ...row, eventId: first, who: 'recipient 2', told: 1 },
+      { ...row, eventId: second, who: 'recipient 1', told: 0 },
+    ]);
+    expect(rows[0]?.detail).toContain('unique_id');
+    expect((await findDrops({ workspace: 'acme', since: 0 }, 500, topology.ports)).rows).toEqual([]);
+    expect((await findDrops({ since: topology.clock.now() + 1 }, 500, topology.ports)).rows).toEqual([]);
+  });
+
+  it('beyond the limit of recipients is one line with how many', async () => {
+    await topology.publish(...orderShop(watched('item.id')));
+    await topology.event({ status: 'paid', watchers: watchers(...Array.from({ length: 612 }, (_, at) => `p${at}`)) });
+    await judged();
+    expect((await dropsOf()).rows).toMatchObject([
+      { who: 'recipients 501 to 612', reason: 'too_many_recipients', count: 112, told: 500 },
+    ]);
+  });
+
+  it('by an item of a partner that cannot be used is listed as well', async () => {
+    const recipients = {
+      from: 'lookup',
+      integration: 'crm',
+      user_ids: 'event.watchers',
+      unique_id: 'event_id',
+    } as const;
+    const number = await topology.publish(
+      ...orderShop({ ...ORDER_PAID, rules: { paid: { stream: 'orders', when: 'true', recipients } } }),
+      integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } }),
+    );
+    const lookup = givenLookup({
+      trigger: givenTrigger({ configNumber: number }),
+      answeredAt: topology.clock.now(),
+      problems: [{ kind: 'invalid', index: 1, userId: 'bob', detail: 'its `to` is not an object' }],
+      problemCounts: { invalid: 1 },
+    });
+    await topology.data.log.append([
+      {
+        topic: 'carillon.lookups',
+        partition: 0,
+        key: 'k',
+        value: topology.ports.codecs.lookup.encode(lookup),
+        headers: {},
+      },
+    ]);
+    expect((await dropsOf()).rows).toMatchObject([
+      { rule: 'order-paid.paid', eventId: 'evt_1', who: 'item 2', reason: 'invalid_item', count: 1, told: 1 },
+    ]);
+  });
+});
+
+describe('The doctor', () => {
+  const failed = async () => (await fateChecks(topology.ports)).filter(({ ok }) => !ok);
+
+  it('is content where nothing waits for a person', async () => {
+    expect(await fateChecks(topology.ports)).toEqual(
+      ['dropped recipients', 'provider accounts', 'partners', 'dead letters'].map((step) => ({
+        step,
+        ok: true,
+        detail: 'none',
+      })),
+    );
+  });
+
+  it('says which rule drops all recipients, since when, why, and how to see whom', async () => {
+    await topology.publish(...orderShop(watched('string(1 / 0)')));
+    await topology.event({ status: 'paid', watchers: watchers('ada', 'bob') });
+    await judged();
+    const [step, ...more] = await failed();
+    expect(more).toEqual([]);
+    expect(step?.step).toBe('rule order-paid.paid');
+    expect(step?.detail).toMatch(
+      /^order-paid\.paid drops all recipients since \d{4}-\d\d-\d\dT[\d:.]+Z: rule_error, .*unique_id.*/,
+    );
+    expect(step?.detail).toMatch(/Who: npx carillon deliveries --dropped --workspace shop$/);
+  });
+
+  it('says which account takes nothing, since when, and what waits for it', async () => {
+    const { ledger, clock } = topology.ports;
+    const waits = { state: 'WAITING', reason: 'account_unavailable', detail: 'the breaker is open' } as const;
+    await ledger.insert([deliveryOf({ ...waits, createdAt: clock.now() })]);
+    const [step, ...more] = await failed();
+    expect(more).toEqual([]);
+    expect(step?.step).toBe('account default');
+    expect(step?.detail).toMatch(
+      /^takes nothing since .*Z \(the breaker is open\); 1 delivery waits for it in .*: npx carillon account check default --workspace shop$/,
+    );
+  });
+
+  it('says which partner is suspended, since when, and how many questions wait', async () => {
+    const { tasks, clock } = topology.ports;
+    const at = clock.now();
+    const call = { at, callId: 'req_1', outcome: 'unauthorized', status: 401, detail: '401', took: 1, sharedBy: 1 };
+    const task = (id: string, evidence: readonly object[]) => ({
+      id,
+      queue: { job: 'ask', workspace: 'shop', name: 'crm' } as const,
+      nextAt: at + 60_000,
+      deadline: null,
+      version: 1,
+      leaseUntil: null,
+      done: false,
+      data: JSON.stringify({ evidence }),
+    });
+    await tasks.insert([task('trg_1', [call]), task('trg_2', [])]);
+    expect(await failed()).toMatchObject([
+      {
+        step: 'partner crm',
+        detail: `suspended since ${formatInstant(at)}, it does not take our key; 2 questions wait: npx carillon integration check crm --workspace shop`,
+      },
+    ]);
+  });
+
+  it('says how many dead letters are open, since when', async () => {
+    const { readModels, clock } = topology.ports;
+    const letter = {
+      id: 'dl_1',
+      workspace: 'shop',
+      stage: 'evaluate',
+      topic: 'carillon.events',
+      partition: 0,
+      offset: 0,
+      reason: 'invalid_json',
+      at: clock.now(),
+      ownPartition: 0,
+      ownOffset: 0,
+      redrivenAt: null,
+    };
+    await readModels.put({ deadLetters: [letter, { ...letter, id: 'dl_2' }] });
+    await readModels.markRedriven('dl_2', clock.now());
+    const [step, ...more] = await failed();
+    expect(more).toEqual([]);
+    expect(step).toMatchObject({ step: 'dead letters' });
+    expect(step?.detail).toMatch(/^1 is open, the oldest since .*Z: npx carillon dead-letters$/);
+  });
+});

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** RFC 3339. */
+const time = z.string();
+
+export const droppedBody = z
+  .object({
+    at: time,
+    rule: z.string().describe('`notification.rule`'),
+    event_id: z.string(),
+    who: z.string().describe('`recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`'),
+    reason: z.string(),
+    detail: z.string(),
+    count: z.int(),
+    told: z.int().describe('How many the same event and rule did tell, or ask about'),
+  })
+  .meta({ id: 'Dropped' });
+export const droppedPage = z
+  .object({
+    items: z.array(droppedBody),
+    complete: z.boolean().describe('False: there may be more, before these'),
+  })
+  .meta({ id: 'DroppedPage' });
+export type DroppedBody = z.infer<typeof droppedBody>;
+export type DroppedPage = z.infer<typeof droppedPage>;

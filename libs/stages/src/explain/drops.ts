@@ -1,0 +1,200 @@
+import { ruleTitle, whoIsDropped, type Dropped, type Evaluation, type Lookup } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { ConfigurationView, EventLog, Ids, RecordCodec, RecordCodecs, TopicName, Turns } from '@carillon/ports';
+import { readSourceRecord } from '../append/source-record.ts';
+import { decodeRecords } from '../decode-record.ts';
+import { judgeEventInParts, type Judgement } from '../evaluate/judge-event.ts';
+import type { RuleBook } from '../evaluate/rule-book.ts';
+import { inTurns } from '../in-turns.ts';
+import { resolveLookupInParts } from '../resolve/resolve-lookup.ts';
+
+/** Somebody whom a rule was to tell and did not, although no condition left him out. */
+export type DropRow = {
+  readonly at: Instant;
+  readonly workspace: string;
+  /** `notification.rule`. */
+  readonly rule: string;
+  readonly eventId: string;
+  /** `recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`. */
+  readonly who: string;
+  readonly reason: string;
+  /** In words; quotes no address. */
+  readonly detail: string;
+  readonly count: number;
+  /** How many the same event and rule did tell, or ask about. */
+  readonly told: number;
+};
+
+export type Drops = {
+  /** Newest first. */
+  readonly rows: readonly DropRow[];
+  /** False: there may be more, before these. */
+  readonly complete: boolean;
+};
+
+export type DropPorts = {
+  readonly log: EventLog;
+  readonly configuration: Pick<ConfigurationView, 'at'>;
+  readonly codecs: Pick<RecordCodecs, 'lookup' | 'evaluation'>;
+  readonly ids: Pick<Ids, 'derive'>;
+  readonly book: RuleBook;
+  readonly turns: Turns;
+};
+
+/** Of each partition so many records are looked at, the newest ones: batches of the evaluation, answers of partners. */
+const MOST_RECORDS = 1000;
+const AT_ONCE = 250;
+/** Events that are judged again for one question. */
+const MOST_EVENTS = 2000;
+
+/** Where drops may be found, and how to find them there. */
+type Place = { readonly at: Instant; readonly find: () => Promise<readonly DropRow[]>; readonly events: number };
+
+/**
+ * Who was dropped since a time, newest first, by all rules of a workspace or of all. Nothing is kept for this: what the engine noted of its
+ * batches says where to look, and those events are judged again, which gives the same answer for ever (promise 6).
+ */
+export async function findDrops(
+  { workspace, since }: { readonly workspace?: string; readonly since: Instant },
+  limit: number,
+  ports: DropPorts,
+): Promise<Drops> {
+  const isMeant = (of: string): boolean => workspace === undefined || of === workspace;
+  const evaluations = await newest('carillon.evaluations', ports.codecs.evaluation, since, ports.log);
+  const lookups = await newest('carillon.lookups', ports.codecs.lookup, since, ports.log);
+  const places: Place[] = [
+    ...evaluations.found.flatMap((evaluation): Place[] => {
+      const rules = evaluation.rules.filter((rule) => rule.sampleError !== null && isMeant(rule.workspace));
+      if (rules.length === 0) return [];
+      const named = new Set(rules.map((rule) => [rule.workspace, rule.rule].join('\n')));
+      const find = (): Promise<readonly DropRow[]> => judgeAgain(evaluation, named, ports);
+      return [{ at: evaluation.at, events: evaluation.to - evaluation.from, find }];
+    }),
+    ...lookups.found
+      .filter(({ trigger }) => isMeant(trigger.workspace))
+      .map((lookup): Place => ({ at: lookup.answeredAt, events: 1, find: () => resolveAgain(lookup, ports) })),
+  ];
+  const rows: DropRow[] = [];
+  let left = MOST_EVENTS;
+  let complete = evaluations.complete && lookups.complete;
+  for (const place of places.toSorted((a, b) => b.at - a.at)) {
+    if (rows.length >= limit || left <= 0) {
+      complete = false;
+      break;
+    }
+    left -= place.events;
+    rows.push(...(await place.find()));
+  }
+  const sorted = rows.filter(({ at }) => at >= since).toSorted((a, b) => b.at - a.at);
+  return { rows: sorted.slice(0, limit), complete: complete && sorted.length <= limit };
+}
+
+/** Records of all partitions of a topic since a time; those that cannot be read are dead letters, and left out here. */
+async function newest<T>(
+  topic: TopicName,
+  codec: RecordCodec<T>,
+  since: Instant,
+  log: EventLog,
+): Promise<{ readonly found: readonly T[]; readonly complete: boolean }> {
+  const found: T[] = [];
+  let complete = true;
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    const { start, end } = await log.bounds(topic, partition);
+    const first = Math.max(start, end - MOST_RECORDS);
+    let isOlder = first === start;
+    for (let to = end; to > first; to -= AT_ONCE) {
+      const from = Math.max(first, to - AT_ONCE);
+      const records = (await log.read(topic, partition, from, to - from)).filter(({ offset }) => offset < to);
+      const recent = records.filter(({ time }) => time >= since);
+      for (const { decoded } of await decodeRecords(codec, recent)) if (decoded.ok) found.push(decoded.value);
+      if (recent.length === records.length) continue;
+      isOlder = true;
+      break;
+    }
+    if (!isOlder) complete = false;
+  }
+  return { found, complete };
+}
+
+async function judgeAgain(
+  { partition, from, to, configNumber }: Evaluation,
+  named: ReadonlySet<string>,
+  { log, configuration, book, ids, turns }: DropPorts,
+): Promise<readonly DropRow[]> {
+  const rows: DropRow[] = [];
+  const then = await configuration.at(configNumber);
+  for (let next = from; next < to;) {
+    const records = await log.read('carillon.events', partition, next, to - next);
+    const last = records.at(-1);
+    // Retention took them.
+    if (!last) break;
+    for (const record of records) {
+      if (record.offset >= to) break;
+      const read = readSourceRecord(record, log.logId);
+      if (!read.ok || read.value.kind !== 'event') continue;
+      const { event } = read.value;
+      for (const judgement of await inTurns(judgeEventInParts(event, then, book, ids.derive), turns)) {
+        const { workspace } = judgement.placed;
+        const rule = ruleTitle(judgement.placed);
+        if (!named.has([workspace, rule].join('\n'))) continue;
+        rows.push(
+          ...dropsOf(judgement).map((drop) => ({ at: record.time, workspace, rule, eventId: event.id, ...drop })),
+        );
+      }
+    }
+    next = last.offset + 1;
+  }
+  return rows;
+}
+
+type Left = Pick<DropRow, 'who' | 'reason' | 'detail' | 'count' | 'told'>;
+
+function dropsOf({ outcome }: Judgement): readonly Left[] {
+  switch (outcome.kind) {
+    case 'disabled':
+    case 'not_fired':
+      return [];
+    case 'failed':
+      return [{ who: 'everybody', reason: outcome.reason, detail: outcome.error, count: 1, told: 0 }];
+    case 'asks':
+      return leftOut('user id', outcome.dropped, outcome.userIds.length);
+    case 'fired':
+      return leftOut('recipient', outcome.dropped, outcome.recipients.length);
+  }
+}
+
+/** What `where` leaves out is meant to be. */
+const leftOut = (what: string, dropped: readonly Dropped[], told: number): readonly Left[] =>
+  dropped
+    .filter(({ reason }) => reason !== 'where_false')
+    .map((drop) => ({
+      who: whoIsDropped(what, drop),
+      reason: drop.reason,
+      detail: drop.detail,
+      count: drop.count,
+      told,
+    }));
+
+async function resolveAgain(
+  lookup: Lookup,
+  { configuration, book, ids, turns }: DropPorts,
+): Promise<readonly DropRow[]> {
+  const { trigger, problems, answeredAt: at } = lookup;
+  const then = await configuration.at(trigger.configNumber);
+  const resolved = await inTurns(resolveLookupInParts(lookup, then, book, ids.derive), turns);
+  // A rule that is gone makes a dead letter.
+  if (!resolved.ok) return [];
+  const { rule, recipients, dropped } = resolved.value;
+  const told = recipients.length;
+  const invalid = problems
+    .filter(({ kind }) => kind === 'invalid' || kind === 'invalid_address' || kind === 'too_many')
+    .map(({ kind, index, detail }): Left => ({
+      who: index === null ? 'an item' : `item ${index + 1}`,
+      reason: kind === 'too_many' ? 'too_many_recipients' : kind === 'invalid' ? 'invalid_item' : kind,
+      detail,
+      count: 1,
+      told,
+    }));
+  const named = { at, workspace: trigger.workspace, rule, eventId: trigger.eventId };
+  return [...invalid, ...leftOut('item', dropped, told)].map((left) => ({ ...named, ...left }));
+}
