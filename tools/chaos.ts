@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '@carillon/kernel';
 import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
-import { FAILPOINT_ACTIONS } from '@carillon/runtime';
+import { FAILPOINT_ACTIONS } from '../test/chaos/failpoints/failpoints.ts';
 import { runClusterCrashes } from '../test/chaos/cluster/crash-run.ts';
 import { runClusterEdges } from '../test/chaos/cluster/edges-run.ts';
 import { everything } from '../test/chaos/cluster/faults.ts';
@@ -34,7 +34,7 @@ Breaks the running product for a long time, and holds what it acknowledged again
   --cases WORDS        of failpoints only those whose name matches (a regular expression), such as 'lease|secret'
   --minutes 10         begins rounds of random kills until so much time is over; 0: none
   --seed N             of the first round, each further one has the next number; drawn where it is left out
-  --table              writes how it ended at every failpoint into docs/failpoints.md; the others stay as they are there
+  --table              writes how it ended at every failpoint into test/chaos/failpoints/README.md; the others stay as they are there
 
 The last lines count kills, cases, troubles and findings. Where nothing was found in n random kills at which a call to the
 partner or the mail server was open (on a cluster: one of the very process, or a request of a client), fewer than 3/n of all such kills lead to a finding, with 95 % confidence; failpoints
@@ -51,7 +51,7 @@ type Wishes = {
   readonly minutes: number;
 };
 
-const PAGE = resolve(import.meta.dirname, '../docs/failpoints.md');
+const PAGE = resolve(import.meta.dirname, '../test/chaos/failpoints/README.md');
 /** Products side by side: they mostly wait for leases. */
 const LANES = 8;
 /** Longer than the lease of a mail (30 s) and that of a call to a partner (16 s). */

@@ -37,6 +37,11 @@ describe('what is committed', () => {
     expect(long.filter((file) => textOf(file).trimEnd().split('\n').length > 400)).toEqual([]);
   });
 
+  test('can be made to fail on purpose by nothing that a release carries', () => {
+    const carried = committed.filter((file) => isSource(file) && /^(apps|libs)\//.test(file));
+    expect(linesWith(carried, /failpoint/i)).toEqual([]);
+  });
+
   test('lets every source file be linted', () => {
     const linted = new Set(
       run(process.execPath, 'node_modules/oxlint/bin/oxlint', '--disable-nested-config', '--debug=files'),

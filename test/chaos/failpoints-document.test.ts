@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { FAILPOINT_ACTIONS } from '@carillon/runtime';
 import { describe, expect, it } from 'vitest';
 import { caseKey, everyCase, everyCaseOfRoles } from './failpoints/cases.ts';
 import type { CaseEnd } from './failpoints/laboratory.ts';
+import { FAILPOINT_ACTIONS } from './failpoints/failpoints.ts';
 import { clusterPart, embeddedPart, endsIn, failpointPage, partsOf } from './failpoints/table.ts';
 
-const page = await readFile(new URL('../../docs/failpoints.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('./failpoints/README.md', import.meta.url), 'utf8');
 const [embedded, cluster] = partsOf(page);
 
 const namesOf = (ends: readonly CaseEnd[]): readonly string[] => ends.map((end) => caseKey(end.case)).toSorted();
 
 /** That it ended so is looked at where it is let fail: `embedded/failpoints/failpoints.proof.test.ts`. */
-describe('docs/failpoints.md says how it ended at every place', () => {
+describe('failpoints/README.md says how it ended at every place', () => {
   it('of the one process, whatever the failure', () => {
     const all = everyCase(FAILPOINT_ACTIONS).map(caseKey).toSorted();
     expect(namesOf(endsIn(embedded, null))).toEqual(all);

@@ -55,6 +55,10 @@ describe('The bundle that a release carries', () => {
     expect((await run(program, ['--version'])).stdout).toBe('0.1.0\n');
   });
 
+  it('cannot be made to fail on purpose', async () => {
+    expect(await readFile(program, 'utf8')).not.toMatch(/failpoint/i);
+  });
+
   it('has the demo, whose rule takes an event in and puts a message out', async () => {
     const made = await carillon(['api-key', 'create', 'till', '--json']);
     const { key } = JSON.parse(made.stdout) as { key: string };

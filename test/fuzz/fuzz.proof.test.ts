@@ -7,7 +7,7 @@ import { fuzz, MOST_LOOP_DELAY, runCase } from './run.ts';
 import { openRunningShop, type Target } from './running-shop.ts';
 
 /*
- * Hostile input (docs/fuzzing.md). FUZZ_CASES=1000000 does as many, FUZZ_SEED=7 does the same cases again; `npm run fuzz`
+ * Hostile input (test/fuzz/README.md). FUZZ_CASES=1000000 does as many, FUZZ_SEED=7 does the same cases again; `npm run fuzz`
  * does both, and prints how far it is.
  */
 

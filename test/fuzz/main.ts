@@ -9,7 +9,7 @@ import { openRunningShop } from './running-shop.ts';
 
 const HELP = `npm run fuzz -- [--cases 1000000] [--seed S] [--kind K] [--from N] [--limit SECONDS] [--keep FOLDER]
 
-Sends hostile input to a product that it starts, and to its parsers: see docs/fuzzing.md.
+Sends hostile input to a product that it starts, and to its parsers: see test/fuzz/README.md.
 
   --cases N      so many cases; 100,000 unless told otherwise
   --seed S       the same seed gives the same cases; drawn and printed unless given

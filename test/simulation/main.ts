@@ -18,7 +18,7 @@ ${Object.keys(PLANTED_BUGS)
   .join('\n')}
   --help       this text
 
-docs/simulation.md says what is simulated and how to read a history.`;
+test/simulation/README.md says what is simulated and how to read a history.`;
 
 /** Beyond those of the tests, which every change has passed already. */
 const drawn = (): number => 1_000_000 + Math.floor(Math.random() * 1_000_000_000);

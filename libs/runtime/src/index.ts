@@ -1,8 +1,5 @@
 export * from './consumer/log-sink.ts';
 export * from './consumer/stage-consumer.ts';
-export * from './failpoints/failpoints.ts';
-export * from './failpoints/fallible-ports.ts';
-export { FAILPOINT_PLACES } from './failpoints/places.ts';
 export * from './lifecycle/loop.ts';
 export type { CutReason } from './http/connections.ts';
 export * from './http/health.ts';

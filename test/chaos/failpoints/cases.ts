@@ -1,4 +1,5 @@
-import { FAILPOINT_PLACES, type FAILPOINT_ACTIONS } from '@carillon/runtime';
+import type { FAILPOINT_ACTIONS } from './failpoints.ts';
+import { FAILPOINT_PLACES } from './places.ts';
 
 type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
 

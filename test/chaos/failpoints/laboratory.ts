@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Delivery } from '@carillon/domain';
 import { messageOf } from '@carillon/kernel';
-import { failpointLine } from '@carillon/runtime';
+import { planting, type Change } from '../planting.ts';
+import { failpointLine } from './failpoints.ts';
+import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
 import type { Cut } from '../asking.ts';
 import type { Kill } from '../doubts.ts';
@@ -36,7 +38,7 @@ export type LabOptions = {
   /** For what is still to be done in the end. */
   readonly patience?: Patience;
   /** Environment of the product: how bugs are planted. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly bugs?: readonly Change[];
 };
 
 /** How one case ended. */
@@ -110,7 +112,8 @@ export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
   try {
     // Half of the time of a start is compiling.
     const own = { FAILPOINTS: `@${join(folder, 'orders')}`, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-    patient = await options.open({ folder, env: { ...SHOP_ENVIRONMENT, ...own, ...options.env } });
+    const planted = planting([...FAILPOINTS_IN_THE_PRODUCT, ...(options.bugs ?? [])]);
+    patient = await options.open({ folder, env: { ...SHOP_ENVIRONMENT, ...own, ...planted } });
     return { ...(await createLaboratory(options, { folder, smtp, partner, patient })), close };
   } catch (error) {
     await close();

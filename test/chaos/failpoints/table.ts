@@ -1,4 +1,4 @@
-import { FAILPOINT_ACTIONS } from '@carillon/runtime';
+import { FAILPOINT_ACTIONS } from './failpoints.ts';
 import { caseKey, everyCase, situationOf, type FailpointCase, type Situation } from './cases.ts';
 import type { CaseEnd } from './laboratory.ts';
 
@@ -26,7 +26,7 @@ const SITUATION: Readonly<Record<Situation, string>> = {
 
 const INTRODUCTION = `# What happens when a process fails here
 
-Written by \`npm run chaos -- --table\`; do not edit. See [the crash test](crash-test.md#every-failpoint).
+Written by \`npm run chaos -- --table\`; do not edit. See [the crash test](../README.md#every-failpoint).
 
 Each row is a place at which the process (embedded backend) was made to fail while it dealt with one event, and each column
 a way to fail: killed (SIGKILL) and started again; held still (SIGSTOP) for 35 s, longer than the leases; an error in place

@@ -18,13 +18,7 @@ import {
 } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
-import {
-  readFailpoints,
-  startLoop,
-  withAskingFailpoints,
-  withFailpoints,
-  withSendingFailpoints,
-} from '@carillon/runtime';
+import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
 import { refuseMoved } from '../move/moved.ts';
 import type { BackendOptions } from './backend.ts';
@@ -69,11 +63,8 @@ export async function openFoundation(
   const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
   if (!settings.cluster) refuseMoved(settings.dataDir);
   refuseOpenPlaces(settings.dataDir);
-  const opened = await openBackend(options);
-  closing.add(() => opened.close());
-  const failpoints = readFailpoints(env['FAILPOINTS']);
-  if (failpoints) watches.logger.warn({ component: 'failpoints' }, 'FAILPOINTS is set: this process is made to fail');
-  const backend = failpoints ? withFailpoints(opened, failpoints) : opened;
+  const backend = await openBackend(options);
+  closing.add(() => backend.close());
   const keys = await openKeys(settings, env, backend);
   // One file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
@@ -120,7 +111,7 @@ export async function openFoundation(
     turns: createTurns(),
     templates,
     outboundHttp,
-    partners: failpoints ? withAskingFailpoints(partners, failpoints) : partners,
+    partners,
     receipts: createReceiptReaders({ http: outboundHttp, clock }),
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,
@@ -131,7 +122,7 @@ export async function openFoundation(
       listed: settings.workspaceSecrets,
       own: deploymentSecrets(settings.ownSecrets, () => configuration.current()),
     }),
-    senders: failpoints ? withSendingFailpoints(senders, failpoints) : senders,
+    senders,
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
   };
 }

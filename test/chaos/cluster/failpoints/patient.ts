@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { failpointLine, FAILPOINT_PLACES } from '@carillon/runtime';
 import { untilFound } from '@carillon/testing';
 import { startCluster, type ClusterServices, type Member } from '@carillon/testing/cluster';
 import { readEvidence, readUnsettled } from '../../evidence.ts';
+import { failpointLine } from '../../failpoints/failpoints.ts';
 import { createLives } from '../../failpoints/lives.ts';
 import type { OpenPatient } from '../../failpoints/patient.ts';
+import { FAILPOINT_PLACES } from '../../failpoints/places.ts';
 import { lookAt, settle } from '../../settle.ts';
 import { openClusterStores } from '../stores.ts';
 

@@ -15,7 +15,7 @@ import { runFailpoints } from '../../failpoints/run.ts';
 import { endsIn, partsOf } from '../../failpoints/table.ts';
 import { openEmbeddedPatient } from './patient.ts';
 
-const page = await readFile(new URL('../../../../docs/failpoints.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../failpoints/README.md', import.meta.url), 'utf8');
 const keyOf = (end: CaseEnd): string => caseKey(end.case);
 const WRITTEN = new Map(endsIn(partsOf(page)[0], null).map((end) => [keyOf(end), end]));
 

@@ -4,7 +4,6 @@ import {
   ANSWERED_BEFORE_MARKERS,
   OUTCOME_NOT_IN_DOCUMENT,
   plantedLine,
-  planting,
   POSITION_BEFORE_CUSTODY,
   type Change,
 } from '../../planting.ts';
@@ -29,7 +28,7 @@ async function findings(bug: Change | null, ...cases: readonly Failing[]): Promi
     // With this bug nobody can publish what the ledger says is to be published: that needs no lease to show, but for
     // longer than a starved process takes to read on.
     patience: { quiet: 3_000, ...(bug === OUTCOME_NOT_IN_DOCUMENT && { standstill: 15_000 }) },
-    ...(bug && { env: planting([bug]) }),
+    ...(bug && { bugs: [bug] }),
   });
   for (const [how, one] of cases) await laboratory[how](one);
   const report = await laboratory.finish();

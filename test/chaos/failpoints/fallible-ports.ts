@@ -19,7 +19,7 @@ import type { Failpoints } from './failpoints.ts';
 /**
  * Every step of the flow that lasts goes through a port, so the places to fail stand around the ports, and no stage knows
  * of them. A place is `<what>.<operation>.before` or `.after`; failing after an operation with `throw` is an answer that
- * was lost. The table of places is docs/failpoints.md.
+ * was lost. The table of places is test/chaos/failpoints/README.md.
  */
 export function withFailpoints<Ports extends Stores & { readonly log: EventLog }>(
   ports: Ports,

@@ -1,14 +1,13 @@
 import { readFileSync, renameSync, writeSync } from 'node:fs';
 import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
-import { pause } from '../lifecycle/loop.ts';
+import { pause } from '@carillon/runtime';
 import { FAILPOINT_PLACES } from './places.ts';
 
 /**
  * Places where a test makes a process fail: `FAILPOINTS=intents.append.after:3:kill` ends it when intents were appended
  * for the third time. `FAILPOINTS=@/tmp/orders` takes the orders from a file, which may change while the process runs: it
  * counts from the last change on, and of all processes that follow the file the first that fails takes it away (it is
- * `orders.taken` then). Where it fails it says so on standard error. Without the variable nothing is wrapped and nothing
- * costs anything.
+ * `orders.taken` then). Where it fails it says so on standard error. The product knows nothing of it: planted-failpoints.ts.
  */
 export type Failpoints = {
   /** Counts that this place was reached, and fails there if it was told to. */
