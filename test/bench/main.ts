@@ -15,7 +15,7 @@ Measures the product beside others that do the same work, in turns: see docs/ben
   --minutes N  how long the soak is (20 unless set)
   --rate N     events that come in each second of the soak (0.6 of what a burst has shown, unless set)
   --case TEXT  only the cases whose title holds TEXT (--list shows the titles); not with --write, which replaces whole sections
-  --write      writes the results into docs/benchmarks.md and docs/images/bench
+  --write      writes the results into docs/benchmarks, docs/benchmarks.md and docs/images/bench
   --list       only lists the benches
   --help       this text
 

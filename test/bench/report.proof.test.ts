@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCorpus, EVENT_BYTES, USERS } from './corpus.ts';
 import type { BenchResult, SideResult } from './harness/run.ts';
-import { sectionOf, withSections, type Section } from './report.ts';
+import { sectionOf, withOverview } from './report.ts';
 
 const HOW = { date: '2026-11-21', machine: '2 cores', node: 'v24', rounds: 3, seconds: 5 };
 
@@ -26,9 +26,6 @@ const resultOf = (name: string, ...sides: SideResult[]): BenchResult => ({
     },
   ],
 });
-
-const sectionsOf = (...results: BenchResult[]): Map<string, Section> =>
-  new Map(results.map((result) => [result.name, sectionOf(result, HOW)]));
 
 describe('The report of a bench', () => {
   it('shows each side with its spread and CPU time, the ratio with its floor, and a chart', () => {
@@ -117,23 +114,29 @@ describe('The page of the benches', () => {
   const order = ['rules', 'smtp', 'start'];
   const bare = '# Benchmarks\n\nHow to read.\n\n<!-- results -->\n';
 
-  it('keeps what stands above and the benches that did not run, and has all in their order', () => {
-    const first = withSections(bare, sectionsOf(resultOf('start', side('ours', [1]), side('theirs', [2]))), order);
-    const second = withSections(first, sectionsOf(resultOf('rules', side('ours', [3]), side('theirs', [4]))), order);
-    expect(second.startsWith(bare.trimEnd())).toBe(true);
-    expect(second.indexOf('### About rules')).toBeLessThan(second.indexOf('### About start'));
-    expect(second.match(/^### /gm)).toHaveLength(2);
+  it('keeps what stands above, and says of each bench which floors it met, in their order', () => {
+    const pages = new Map(
+      order
+        .slice(0, 2)
+        .map((name) => [name, sectionOf(resultOf(name, side('ours', [3]), side('theirs', [4])), HOW).text]),
+    );
+    const page = withOverview(withOverview(bare, new Map()), pages);
+    expect(page.startsWith(bare.trimEnd())).toBe(true);
+    expect(page.indexOf('[About rules](benchmarks/rules.md)')).toBeGreaterThan(0);
+    expect(page.indexOf('[About rules]')).toBeLessThan(page.indexOf('[About smtp]'));
+    expect(page.match(/benchmarks\/rules\.md/g)).toHaveLength(1);
   });
 
-  it('replaces the section of a bench that ran again', () => {
-    const first = withSections(bare, sectionsOf(resultOf('rules', side('ours', [3]), side('theirs', [4]))), order);
-    const again = withSections(first, sectionsOf(resultOf('rules', side('ours', [5]), side('theirs', [6]))), order);
-    expect(again.match(/^### /gm)).toHaveLength(1);
-    expect(again).toContain('| ours | 5 (5..5)');
+  it('names the floors that were missed, with what was measured', () => {
+    const page =
+      '# A\n\n| a / b, rows per second | 0.5 (0.4..0.6): missed | ≥ 0.7 | ≥ 1 |\n| a, seconds | 1 (1..1): goal met | ≤ 5 | ≤ 2 |\n';
+    expect(withOverview(bare, new Map([['rules', page]]))).toContain(
+      '| [A](benchmarks/rules.md) | 1 of 2 | a / b, rows per second: 0.5, floor ≥ 0.7 |',
+    );
   });
 
   it('says what is missing where the page has no place for results', () => {
-    expect(() => withSections('# Benchmarks\n', new Map(), order)).toThrow(/<!-- results -->/);
+    expect(() => withOverview('# Benchmarks\n', new Map())).toThrow(/<!-- results -->/);
   });
 });
 

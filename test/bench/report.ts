@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ export function circumstances(rounds: number, seconds: number, now: Date): Circu
   };
 }
 
-/** What the page says of a bench: its section, and its images by file name. */
+/** What is said of a bench: its page, and its images by file name. */
 export type Section = { readonly text: string; readonly images: ReadonlyMap<string, string> };
 
 const withSpread = ({ median, min, max }: Spread): string =>
@@ -111,7 +112,7 @@ function caseText(result: CaseResult, image: string | null): string {
   const judgements = result.comparisons.map((comparison) => judge(comparison, result));
   const courses = courseRows(result);
   const parts = [
-    `#### ${result.title}`,
+    `## ${result.title}`,
     ...(result.pace ? [`${result.pace.rounds} rounds of ${result.pace.seconds} s.`] : []),
     ...(hasDelays && result.delays !== undefined ? [`The delays are ${result.delays}.`] : []),
     table(
@@ -129,13 +130,10 @@ function caseText(result: CaseResult, image: string | null): string {
     ...(courses.length > 0
       ? [table(['memory of', 'MiB, second quarter', 'MiB, last quarter', 'MiB an hour (95 %)'], courses)]
       : []),
-    ...(image === null ? [] : [`![${result.title}](images/bench/${image})`]),
+    ...(image === null ? [] : [`![${result.title}](../images/bench/${image})`]),
   ];
   return parts.join('\n\n');
 }
-
-const beginOf = (name: string): string => `<!-- bench ${name} -->`;
-const endOf = (name: string): string => `<!-- end of bench ${name} -->`;
 
 export function sectionOf(result: BenchResult, how: Circumstances): Section {
   const images = new Map<string, string>();
@@ -146,41 +144,52 @@ export function sectionOf(result: BenchResult, how: Circumstances): Section {
     return caseText(one, image);
   });
   const made = `${how.date}; ${how.machine}; Node ${how.node}; ${how.rounds} rounds of ${how.seconds} s each.`;
-  const text = [beginOf(result.name), `### ${result.title}`, result.what, made, ...cases, endOf(result.name)].join(
-    '\n\n',
-  );
-  return { text, images };
+  const text = [`# ${result.title}`, result.what, made, ...cases].join('\n\n');
+  return { text: `${text}\n`, images };
 }
 
 const RESULTS = '<!-- results -->';
 
-/**
- * The page with these sections in the place of those of the same benches. What stands above the mark of the results is
- * kept as it is, and so are the sections of benches that did not run, in the order of `order`.
- */
-export function withSections(page: string, sections: ReadonlyMap<string, Section>, order: readonly string[]): string {
-  const mark = page.indexOf(RESULTS);
-  if (mark < 0) throw new Error(`the page has no line ${RESULTS} for the results to stand below`);
-  const kept = (name: string): string | undefined => {
-    const from = page.indexOf(beginOf(name), mark);
-    const to = page.indexOf(endOf(name), from);
-    return from < 0 || to < 0 ? undefined : page.slice(from, to + endOf(name).length);
-  };
-  const texts = order.map((name) => sections.get(name)?.text ?? kept(name)).filter((text) => text !== undefined);
-  return `${[page.slice(0, mark) + RESULTS, ...texts].join('\n\n')}\n`;
+/** A row of `compared | measured | floor | goal` that was judged by a floor: what was compared, what came out, the floor. */
+const JUDGED = /^\| (.+?) \| (.+?): (floor met|goal met|missed)\b.* \| ([≥≤][^|]+) \| .*\|$/gm;
+
+/** One line of the overview: how many floors a bench met, and those that it missed. */
+function overviewRow(name: string, page: string): readonly string[] {
+  const title = /^# (.*)$/m.exec(page)?.[1] ?? name;
+  const judged = [...page.matchAll(JUDGED)].map(([, what = '', value = '', verdict = '', floor = '']) => ({
+    text: `${what}: ${value.replace(/ \(.*/, '')}, floor ${floor.trim()}`,
+    met: verdict !== 'missed',
+  }));
+  const missed = judged.filter(({ met }) => !met);
+  const met = judged.length === 0 ? 'none stated' : `${judged.length - missed.length} of ${judged.length}`;
+  return [`[${title}](benchmarks/${name}.md)`, met, missed.map(({ text }) => text).join('<br>')];
 }
 
-/** Writes `benchmarks.md` and its images in this folder of documentation. */
+/** The page for readers with the overview of these pages, in their order, in place of what stood below the mark of the results. */
+export function withOverview(page: string, pages: ReadonlyMap<string, string>): string {
+  const mark = page.indexOf(RESULTS);
+  if (mark < 0) throw new Error(`the page has no line ${RESULTS} for the results to stand below`);
+  const rows = [...pages].map(([name, text]) => overviewRow(name, text));
+  return `${page.slice(0, mark)}${RESULTS}\n\n${table(['bench', 'floors met', 'missed'], rows)}\n`;
+}
+
+/** Writes a page for each bench into `benchmarks/` of this folder of documentation, its images, and the overview. */
 export async function writeReport(
   docs: string,
   sections: ReadonlyMap<string, Section>,
   order: readonly string[],
 ): Promise<void> {
-  const page = join(docs, 'benchmarks.md');
-  await writeFile(page, withSections(await readFile(page, 'utf8'), sections, order));
-  const folder = join(docs, 'images', 'bench');
-  await mkdir(folder, { recursive: true });
-  for (const { images } of sections.values()) {
-    for (const [name, image] of images) await writeFile(join(folder, name), image);
+  const [pages, images] = [join(docs, 'benchmarks'), join(docs, 'images', 'bench')];
+  for (const folder of [pages, images]) await mkdir(folder, { recursive: true });
+  for (const [name, section] of sections) {
+    await writeFile(join(pages, `${name}.md`), section.text);
+    for (const [file, image] of section.images) await writeFile(join(images, file), image);
   }
+  const there = new Map<string, string>();
+  for (const name of order) {
+    const file = join(pages, `${name}.md`);
+    if (existsSync(file)) there.set(name, await readFile(file, 'utf8'));
+  }
+  const page = join(docs, 'benchmarks.md');
+  await writeFile(page, withOverview(await readFile(page, 'utf8'), there));
 }

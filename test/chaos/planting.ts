@@ -15,7 +15,8 @@ export const POSITION_BEFORE_CUSTODY: Change = {
   file: 'libs/runtime/src/consumer/stage-consumer.ts',
   from: 'const result = await options.stage.handle(records, state);',
   to: `if (group === 'delivery') {
-      await checkpoints.save({ group, topic, partition, logId: log.logId, next, ...state });
+      const after = (records.at(-1)?.offset ?? 0) + 1;
+      await checkpoints.save({ group, topic, partition, logId: log.logId, next: after, ...state });
     }
     const result = await options.stage.handle(records, state);`,
 };
