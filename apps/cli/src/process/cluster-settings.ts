@@ -3,7 +3,7 @@ import type { KafkaSasl, KafkaTls } from '@carillon/adapter-kafka';
 import type { RegistryConnection } from '@carillon/adapter-schema-registry';
 import { BROKER, type StartSettings } from '@carillon/configuration';
 import { messageOf } from '@carillon/kernel';
-import type { Environment } from './settings.ts';
+import type { Environment } from './environment.ts';
 
 /** Where a cluster's log, stores and schemas are, with the secrets that open them: never printed. */
 export type ClusterSettings = {

@@ -3,6 +3,7 @@ import { formatFault, readStartSettings } from '@carillon/configuration';
 import { type StartSettings } from '@carillon/configuration';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { clusterSettings, type ClusterSettings } from './cluster-settings.ts';
+import type { Environment } from './environment.ts';
 import { ownSecrets, workspaceSecrets } from './workspace-secrets.ts';
 
 /** Settings of one process: from flags, then the environment, then carillon.yaml, then defaults; all faults at once. */
@@ -41,7 +42,7 @@ export type ProcessFlags = {
   readonly logLevel?: string;
 };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment };
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const BACKENDS = ['embedded', 'cluster'] as const;
 

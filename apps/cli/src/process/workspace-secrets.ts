@@ -1,6 +1,6 @@
 import type { StartSettings } from '@carillon/configuration';
 import { deploymentRef, findResource, secretsIn, type Configuration } from '@carillon/domain';
-import type { Environment } from './settings.ts';
+import type { Environment } from './environment.ts';
 
 const LISTED = /^(?:[a-z0-9-]+\/)?[A-Z][A-Z0-9_]*$/;
 

@@ -1,7 +1,7 @@
 import type { Instant, Json } from '@carillon/kernel';
 import type { FieldStep, JsonType } from '../events/field-path.ts';
 import type { StepBudget } from './budget.ts';
-import type { Requirement } from './requirement.ts';
+import type { FieldRoot, Requirement } from './requirement.ts';
 
 /** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
 export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path' | 'user_ids' | 'answer';
@@ -23,7 +23,7 @@ export type Explained = { readonly source: string; readonly depth: number; reado
 
 /** A path of the event (or of `item`, `variables`) that an expression refers to. */
 export type FieldReference = {
-  readonly root: 'event' | 'item' | 'variables';
+  readonly root: FieldRoot;
   /** `customer.email`, `items[].qty`; empty where the root itself is used whole. */
   readonly path: string;
   readonly steps: readonly FieldStep[];

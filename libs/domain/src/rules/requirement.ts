@@ -1,9 +1,11 @@
 import type { Json } from '@carillon/kernel';
 import type { FieldStep } from '../events/field-path.ts';
-import type { FieldReference } from './expression.ts';
+
+/** What a path in an expression begins with. */
+export type FieldRoot = 'event' | 'item' | 'variables';
 
 /** A field that a requirement is about; a step that is null: some element of the list, or each. */
-export type RequiredField = { readonly root: FieldReference['root']; readonly steps: readonly FieldStep[] };
+export type RequiredField = { readonly root: FieldRoot; readonly steps: readonly FieldStep[] };
 
 /**
  * What a condition asks of single fields, so that values can be found that make it true. Only comparisons with literals

@@ -5,7 +5,7 @@ import type { LoopKind } from '../runtime/loops.ts';
 import { LOOPS } from '../runtime/loops.ts';
 import { turnCost } from './cost.ts';
 import { listed, nearest } from './faults.ts';
-import type { Lowering, Scope } from './lowering.ts';
+import type { Lowers, Scope } from './lowered-part.ts';
 import { compilePattern } from './pattern.ts';
 import type { Plan } from './plan.ts';
 
@@ -14,7 +14,7 @@ const MAX_LOOPS = 2;
 const isLoop = (name: string): name is LoopKind => Object.hasOwn(LOOPS, name);
 
 /** `name(args)` */
-export function lowerFunction(to: Lowering, node: ASTNode, name: string, args: readonly ASTNode[], scope: Scope): Plan {
+export function lowerFunction(to: Lowers, node: ASTNode, name: string, args: readonly ASTNode[], scope: Scope): Plan {
   const [first, second] = args;
   if (name === 'has' && args.length === 1 && first) return lowerHas(to, node, first, scope);
   if (name === 'matches' && args.length === 2 && first && second) return lowerMatches(to, node, first, second, scope);
@@ -23,7 +23,7 @@ export function lowerFunction(to: Lowering, node: ASTNode, name: string, args: r
 
 /** `on.name(args)` */
 export function lowerMethod(
-  to: Lowering,
+  to: Lowers,
   node: ASTNode,
   name: string,
   on: ASTNode,
@@ -49,7 +49,7 @@ export function lowerMethod(
 }
 
 function lowerCall(
-  to: Lowering,
+  to: Lowers,
   node: ASTNode,
   name: string,
   args: readonly ASTNode[],
@@ -75,14 +75,14 @@ function fixForUnknown(name: string, method: boolean): string {
   return near.length > 0 ? `did you mean ${listed(near)}?` : `functions are ${listed(here)}`;
 }
 
-function lowerHas(to: Lowering, node: ASTNode, of: ASTNode, scope: Scope): Plan {
+function lowerHas(to: Lowers, node: ASTNode, of: ASTNode, scope: Scope): Plan {
   if (of.op !== '.' && of.op !== '.?') {
     return to.refuse(node, '`has` tests a field', 'write `has(event.name)`; for an index `"name" in event`');
   }
   return { op: 'has', of: to.lower(of.args[0], scope), key: of.args[1], ...to.range(node) };
 }
 
-function lowerMatches(to: Lowering, node: ASTNode, of: ASTNode, pattern: ASTNode, scope: Scope): Plan {
+function lowerMatches(to: Lowers, node: ASTNode, of: ASTNode, pattern: ASTNode, scope: Scope): Plan {
   const text = to.lower(of, scope);
   if (pattern.op !== 'value' || typeof pattern.args !== 'string') {
     return to.refuse(pattern, '`matches` takes a pattern written out', 'write the pattern between quotation marks');
@@ -97,20 +97,20 @@ function lowerMatches(to: Lowering, node: ASTNode, of: ASTNode, pattern: ASTNode
 }
 
 /** Loops and bindings make a name; the parser has refused everything else in its place, and so do we. */
-function inner(to: Lowering, name: ASTNode, scope: Scope): { slot: number; scope: Scope } {
+function inner(to: Lowers, name: ASTNode, scope: Scope): { slot: number; scope: Scope } {
   const slot = to.newSlot();
   if (name.op !== 'id') to.refuse(name, 'a plain name is needed here', 'write `event.items.exists(x, x.qty > 1)`');
   const slots = name.op === 'id' ? new Map([...scope.slots, [name.args, slot] as const]) : scope.slots;
   return { slot, scope: { ...scope, slots } };
 }
 
-function lowerBind(to: Lowering, node: ASTNode, name: ASTNode, value: ASTNode, body: ASTNode, scope: Scope): Plan {
+function lowerBind(to: Lowers, node: ASTNode, name: ASTNode, value: ASTNode, body: ASTNode, scope: Scope): Plan {
   const { slot, scope: inside } = inner(to, name, scope);
   return { op: 'bind', slot, value: to.lower(value, scope), body: to.lower(body, inside), ...to.range(node) };
 }
 
 function lowerLoop(
-  to: Lowering,
+  to: Lowers,
   node: ASTNode,
   kind: LoopKind,
   over: ASTNode,

@@ -10,18 +10,16 @@ import { balance, matchBrackets } from './brackets.ts';
 import { lowerFunction, lowerMethod } from './calls.ts';
 import { COST_LIMIT, staticCost } from './cost.ts';
 import { faultAt, listed, nearest } from './faults.ts';
+import type { Lowers, Scope } from './lowered-part.ts';
 import type { Names, Parsed } from './parser.ts';
 import type { BinaryName, Plan } from './plan.ts';
-
-/** Slots of the names that loops and bindings made. */
-export type Scope = { readonly slots: ReadonlyMap<string, number>; readonly loops: number; readonly depth: number };
 
 const MAX_DEPTH = 80;
 
 type Operation = Extract<ASTNode, { op: BinaryName | '&&' | '||' }>;
 
 /** Turns the library's tree into ours, which holds nothing that is not on the list, and collects all faults. */
-export class Lowering {
+export class Lowering implements Lowers {
   readonly faults: ExpressionFault[] = [];
   readonly #source: string;
   readonly #names: Names;
