@@ -2,7 +2,7 @@ import type { Duration, Instant } from '@carillon/kernel';
 import type { KeyUseStore } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 
-/** A key that is used all the time is told of once in this. */
+/** The time between two reports of one key, however often it is used. */
 const ONCE_IN = 60_000;
 /** Keys that are remembered at most; beyond that the ones told of longest ago are told of again. */
 const MOST_KEYS = 10_000;

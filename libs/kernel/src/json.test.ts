@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson, type Json } from './json.ts';
 
-/** Has it seen these names in this place before, V8 13.6 takes the beginning of an escape for one of them. */
+/** V8 13.6 remembers the names that stood in a place. It then takes the beginning of an escape for one of them. */
 const misleading = (name: string): void => {
   JSON.parse(JSON.stringify({ before: 1, [name]: 2 }));
 };

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { DOUBT_SENT_AGAIN, planting, POSITION_BEFORE_CUSTODY } from '../planting.ts';
 import { crashUntilRed, FEW_AND_SLOW, kindsOf, TAKES } from './planted-run.ts';
 
-/** The other bugs take minutes: planted-bugs.proof.test.ts. */
+/** One bug, in a minute. The others: planted-bugs.proof.test.ts. */
 describe('The crash test turns red', () => {
   it(
     'when a call that a kill cut off is made again: customers are told twice',

@@ -59,7 +59,7 @@ const over = <Port extends object>(port: Port, methods: Partial<Port>): Port =>
     },
   });
 
-/** One call may carry records of several topics: each is a place. */
+/** An append fails at a place for each topic of its records. */
 function fallibleLog(log: EventLog, points: Failpoints): EventLog {
   return over(log, {
     append(records) {
@@ -119,7 +119,7 @@ function fallibleReadModels(readModels: ReadModels, points: Failpoints): ReadMod
   });
 }
 
-/** Reading is a place here: what nobody could read must not count as allowed. */
+/** A look at the list can fail too: an address that could not be looked up must not count as allowed. */
 function fallibleSuppressions(list: SuppressionList, points: Failpoints): SuppressionList {
   return over(list, {
     find: (...address) => between(points, ['suppression.find'], () => list.find(...address)),

@@ -16,7 +16,7 @@ export const checkIntegration: Check = (resource, _around, report) => {
   }
 };
 
-/** Two ways to say which item is about whom would be one too many. */
+/** An integration attributes items to people in one way only. */
 function checkPartner(body: LookupIntegration, report: Report): void {
   if (body.match !== undefined && body.in_order === true) {
     const fix = 'remove in_order if the items of the answer carry the user id, else match';

@@ -13,7 +13,7 @@ const body = z.object({
   users: z.array(z.custom<Json>()),
 });
 
-/** Everything computed at one time belongs together; a message that comes late is as old as its computation. */
+/** Messages with one computed time make up one change. The age of a message is that of its computation, however late it comes. */
 export function readAmplitude(json: Json, userId = 'user_id'): CohortReading {
   const read = readShape(body, json);
   if (!read.ok) return read;

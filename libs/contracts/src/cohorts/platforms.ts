@@ -21,7 +21,7 @@ export const readCohortWebhook = (platform: WebhookPlatform, json: Json, userId?
 
 export type CohortAnswer = { readonly status: number; readonly body: Json };
 
-/** The little of a message that answers to it repeat: as good as all of it for these, and nothing else need be kept. */
+/** The part of a message that its answer repeats. The answer needs nothing else, so nothing else is kept. */
 export const cohortEcho = (platform: WebhookPlatform, json: Json): Json =>
   platform === 'mixpanel' ? mixpanelEcho(json) : null;
 

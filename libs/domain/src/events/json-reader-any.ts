@@ -52,7 +52,7 @@ class Reader {
   fault: JsonFault | undefined;
   readonly #text: string;
   readonly #limits: JsonLimits;
-  /** Names and indexes from the root; as many as `#depth` lead to the value being read, what follows is of old. */
+  /** Names and indexes from the root. The first `#depth` of them lead to the value that is being read; the others are left over from earlier values. */
   readonly #path: (string | number)[] = [];
   /** The place of the name that was read last. */
   #latest = 0;

@@ -69,7 +69,7 @@ function isPlain(bytes: Uint8Array): boolean {
 
 /**
  * Reads what most programs send, compact JSON in ASCII, in two thirds of the time that the reader of any text takes, and to
- * the same value. Undefined: the text is another, or may not be taken; the reader of any text knows. `text` is that of `bytes`.
+ * the same value. Undefined: the text is not of that kind, or has a fault. The reader of any text then tells which. `text` is that of `bytes`.
  */
 export function readPlain(bytes: Uint8Array, text: string, limits: JsonLimits): Json | undefined {
   return isPlain(bytes) ? new PlainReader(bytes, text, limits).read() : undefined;

@@ -4,7 +4,7 @@ import { identifier } from '../rules/recipient-parts.ts';
 import { MAX_RECIPIENTS } from '../rules/recipients.ts';
 import type { Lookup, LookupItem, LookupProblem } from './lookup.ts';
 
-/** How an integration says which item is about whom; `none`: items stand on their own. */
+/** How an integration attributes the items of an answer to the ids that were asked. `none`: an item belongs to no id. */
 export type Attribution =
   | { readonly kind: 'match'; readonly path: readonly string[] }
   | { readonly kind: 'in_order' }

@@ -31,7 +31,7 @@ export type BatchEnded = {
 
 /** What the interpreter tells about its work; the app binds it to metrics, traces and logs. */
 export type ConsumerWatch = {
-  /** Called once before anything of this group is read: what is counted of it begins at nothing, and not where it first happens. */
+  /** Called once before anything of this group is read, so that its counters start at zero and are there from the start. */
   consumes(consumer: { readonly group: string; readonly topic: TopicName; readonly stage: string }): void;
   /** Called before a batch is handed to its stage; the answer is called once, with what came of it. */
   begun(batch: BatchBegun): (ended: BatchEnded | { readonly error: unknown }) => void;

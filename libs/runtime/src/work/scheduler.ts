@@ -92,7 +92,7 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
   let openCalls = 0;
   let stopping = false;
 
-  /** Begins as much as there are places for. What is read next is told by what ends, never by the reading itself. */
+  /** Begins as much as there are places for. Work that ends asks for the next read. A read never asks for another. */
   function pump(lane: Lane<Work>): void {
     for (;;) {
       const limits = stopping ? null : policy.limits(lane);

@@ -30,7 +30,7 @@ const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage
 /**
  * Brings what the newer folder's ledger knows into the restored one: every delivery that ended there, is in doubt or was
  * being sent. So nothing that it sent is sent again, neither by what the backup does again nor by events that
- * come again. Each is told of on the log. What waited there has been sent by nobody and stays as the backup has it. Addresses
+ * come again. Each is told of on the log. Deliveries that waited there were not sent: they stay as they are in the backup. Addresses
  * that mail is held back from are carried over too.
  */
 export function carryOver(sql: Statements, newer: string, moment: Moment): CarriedOver {
