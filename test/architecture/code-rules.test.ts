@@ -104,14 +104,14 @@ const CASES: Readonly<Record<string, Case>> = {
   'a switch that forgets a member': {
     bad: {
       'libs/domain/src/forgets.ts':
-        "export function name(channel: 'email' | 'sms'): string {\n  switch (channel) {\n    case 'email':\n      return 'E-mail';\n    default:\n      return '';\n  }\n}\n",
+        "export function name(shape: 'circle' | 'square'): string {\n  switch (shape) {\n    case 'circle':\n      return 'round';\n    default:\n      return '';\n  }\n}\n",
     },
     good: {
       'libs/domain/src/complete.ts':
-        "export function name(channel: 'email' | 'sms'): string {\n  switch (channel) {\n    case 'email':\n      return 'E-mail';\n    case 'sms':\n      return 'SMS';\n  }\n}\n",
+        "export function name(shape: 'circle' | 'square'): string {\n  switch (shape) {\n    case 'circle':\n      return 'round';\n    case 'square':\n      return 'straight';\n  }\n}\n",
     },
     rule: 'typescript(switch-exhaustiveness-check)',
-    says: 'sms',
+    says: 'square',
   },
   'an explicit any': {
     bad: { 'libs/ports/src/whatever.ts': 'export type Whatever = any;\n' },
