@@ -196,6 +196,23 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   revokeApiKey: { answers: { revoked: true } },
   listDeliveries: { answers: page(DELIVERY) },
+  listDropped: {
+    answers: {
+      items: [
+        {
+          at: '2026-01-31T08:00:00.000Z',
+          rule: 'order-paid.paid',
+          event_id: 'evt_1',
+          who: 'recipient 2',
+          reason: 'rule_error',
+          detail: 'unique_id: division by zero',
+          count: 1,
+          told: 1,
+        },
+      ],
+      complete: true,
+    },
+  },
   readDelivery: { answers: DELIVERY },
   traceDelivery: { answers: { ...EVENT_STORY, kind: 'delivery', id: DELIVERY_ID, people: null } },
   resendDelivery: { takes: {}, answers: { ...DELIVERY, state: 'WAITING', reason: 'operator_resend' } },
