@@ -55,7 +55,7 @@ const loadLibrary = () => import('google-auth-library');
 
 /**
  * Access tokens of a service account. Google's library keeps one until shortly before it ends, and asks once for many
- * who wait. `forget` is for a token that FCM refused. firebase-admin has no part in this: see decision 0024.
+ * who wait. `forget` is for a token that FCM refused. firebase-admin has no part in this: see decision 0026.
  */
 export function createAccessTokens(account: ServiceAccount, agent?: Agent) {
   let client: Promise<JWT> | undefined;
