@@ -120,6 +120,7 @@ export const READERS: readonly (readonly [string, TopicName])[] = [
   ['engine', 'carillon.triggers'],
   ['engine', 'carillon.lookups'],
   ['delivery', 'carillon.intents'],
+  ['delivery', 'carillon.receipts'],
 ];
 
 /** Who makes of the log what people look up. */

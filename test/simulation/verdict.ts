@@ -18,6 +18,7 @@ const CONSUMED: readonly (readonly [group: string, topic: TopicName])[] = [
   ['engine', 'carillon.lookups'],
   ['engine', 'carillon.cohorts'],
   ['delivery', 'carillon.intents'],
+  ['delivery', 'carillon.receipts'],
 ];
 
 /** What is not done yet; empty when nothing is left to do. */

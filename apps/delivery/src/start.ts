@@ -56,7 +56,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     held,
   });
   const receipts = await startStageConsumer({
-    group: 'receipts',
+    group: 'delivery',
     topic: 'carillon.receipts',
     stage: createReceiptStage({ ...ports, alert: (account, code, detail) => watch.alert(account, code, detail) }),
     sink: createRecordSink(ports.log),

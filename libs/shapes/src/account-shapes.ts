@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { keys, said, secret, sender, text } from './shape-parts.ts';
 
-/** What a host name may be; an address that comes back is made of it. */
-const host = z.string().regex(/^(?=.{1,200}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/, {
-  error: 'a domain such as bounces.example.com',
-});
-
 /** Who reports what became of a message after the server had taken it, and how we know that it is them. */
 export const receiptsShape = z.discriminatedUnion('kind', [
   keys({
@@ -76,12 +71,6 @@ export const smtpAccount = keys({
   connections: said(z.int().min(1, { error: '1 to 100' }).max(100, { error: '1 to 100' }).exactOptional(), {
     description: 'Connections open at once.',
     example: 5,
-  }),
-  return_path: said(host.exactOptional(), {
-    description:
-      'Domain whose mail comes to the bounce listener: each message gets a sender there of its own, so that what comes back is known.',
-    otherwise: 'what comes back goes to the sender of the message',
-    example: 'bounces.example.com',
   }),
   receipts: said(receiptsShape.exactOptional(), {
     description:

@@ -61,6 +61,7 @@ const DONE_AGAIN: Readonly<Record<string, string>> = {
   'carillon.lookups': 'made into messages',
   'carillon.cohorts': 'held against who is in a cohort',
   'carillon.intents': 'taken into the ledger',
+  'carillon.receipts': 'applied to what was sent',
 };
 
 function words(restored: Restored, file: string, folder: string, flags: RestoreFlags): string[] {

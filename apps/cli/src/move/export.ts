@@ -20,6 +20,7 @@ const FINISHED = [
   ['engine', 'carillon.lookups', 'answers of partners are not read yet'],
   ['engine', 'carillon.cohorts', 'messages of analytics platforms are not read yet'],
   ['delivery', 'carillon.intents', 'messages are not in the ledger yet'],
+  ['delivery', 'carillon.receipts', 'reports of providers are not applied yet'],
 ] as const;
 
 /**

@@ -35,6 +35,7 @@ const LAG = [
   'engine on carillon.lookups',
   'engine on carillon.cohorts',
   'delivery on carillon.intents',
+  'delivery on carillon.receipts',
   'control on carillon.events',
   'control on carillon.outcomes',
   'control on carillon.evaluations',

@@ -5,6 +5,7 @@ export const READERS = [
   ['engine', 'carillon.lookups'],
   ['engine', 'carillon.cohorts'],
   ['delivery', 'carillon.intents'],
+  ['delivery', 'carillon.receipts'],
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],
   ['control', 'carillon.evaluations'],

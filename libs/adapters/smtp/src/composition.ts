@@ -16,10 +16,8 @@ export type ComposedMail = {
 export type MailTracing = {
   /** Headers that a provider gives back; values of ours, in ASCII. */
   readonly headers: readonly { readonly key: string; readonly value: string }[];
-  /** Envelope sender of this message alone; null: the From address. */
-  readonly returnPath: string | null;
 };
-const NO_TRACING: MailTracing = { headers: [], returnPath: null };
+const NO_TRACING: MailTracing = { headers: [] };
 
 /**
  * Writes the MIME text once, so that its size is known before the first command. Names and addresses are given as
@@ -41,7 +39,6 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
     disableFileAccess: true,
     disableUrlAccess: true,
     headers: tracing.headers.map(({ key, value }) => ({ key, value: { prepared: true, value } })),
-    ...(tracing.returnPath === null ? {} : { envelope: { from: tracing.returnPath, to } }),
   }).compile();
   const envelope = node.getEnvelope();
   const { from } = envelope;

@@ -6,12 +6,10 @@ const NAME = 'carillon';
 
 /**
  * What goes with a message so that a report about it finds its attempt again (delivery.md section 5): a header that the
- * provider of the account gives back with its events, and an envelope sender of this message alone (VERP) where mail that
- * comes back reaches our listener.
+ * provider of the account gives back with its events.
  */
-export const tracingOf = ({ receipts, return_path: returnPath }: SmtpAccount, token: string): MailTracing => ({
+export const tracingOf = ({ receipts }: SmtpAccount, token: string): MailTracing => ({
   headers: headersFor(receipts, token),
-  returnPath: returnPath === undefined ? null : `${token}@${returnPath}`,
 });
 
 function headersFor(receipts: SmtpAccount['receipts'], token: string): MailTracing['headers'] {

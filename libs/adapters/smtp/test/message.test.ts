@@ -170,12 +170,4 @@ describe('What a report needs to find its attempt again', () => {
     const raw = server.accepted.at(-1)?.raw ?? '';
     for (const value of Object.values(expected)) expect(raw).toContain(`: ${value}\r\n`);
   });
-
-  it('is a sender of this message alone where mail comes back to us; the reader sees the usual one', async () => {
-    const own = senderFor(server, { return_path: 'bounces.example.com' });
-    await own.send(message(), context());
-    await own.close();
-    expect(server.accepted.at(-1)).toMatchObject({ from: `${TOKEN}@bounces.example.com` });
-    expect((await received()).from?.address).toBe('shop@example.com');
-  });
 });

@@ -111,7 +111,7 @@ function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Del
   if (result.verdict !== 'accepted' && isProven(recorded)) return proven(recorded, moment);
   switch (result.verdict) {
     case 'accepted':
-      return moveTo(recorded, acceptedMove(recorded, detail), ENDED, moment);
+      return moveTo(recorded, acceptedMove(recorded, settling.token, detail), ENDED, moment);
     case 'refused_recipient':
     case 'refused_content':
       return moveTo(recorded, { state: 'FAILED', reason: result.verdict, detail }, ENDED, moment);
@@ -125,9 +125,10 @@ function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Del
   }
 }
 
-/** A report that overtook the answer of its own call says more than the answer does. */
-function acceptedMove(recorded: Delivery, detail: string): Move {
-  const reported = reportedMove(recorded);
+/** A report that overtook the answer of its own call says more than the answer does; one of an earlier call says nothing of this one. */
+function acceptedMove(recorded: Delivery, token: string, detail: string): Move {
+  const attempt = recorded.attempts.findIndex((one) => one.token === token) + 1;
+  const reported = reportedMove(recorded, attempt);
   return reported === null || reported.state === 'SENT' ? { state: 'SENT', reason: 'accepted', detail } : reported;
 }
 

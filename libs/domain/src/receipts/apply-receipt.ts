@@ -4,6 +4,16 @@ import type { ProviderVerdict } from '../deliveries/provider-result.ts';
 import type { AppliedReceipt, Receipt } from './receipt.ts';
 import type { ReportedSuppression, ReportVerdict } from './report.ts';
 
+/** A document that was written before there were receipts, as it is written now. */
+export const withReceipts = (stored: Delivery): Delivery =>
+  'receipts' in stored
+    ? stored
+    : {
+        ...(stored as Omit<Delivery, 'receipts'>),
+        receipts: [],
+        attempts: (stored as Delivery).attempts.map((attempt) => ({ ...attempt, to: (stored as Delivery).intent.to })),
+      };
+
 /** A delivery keeps this many; the log has the rest. */
 export const RECEIPTS_KEPT = 32;
 
@@ -38,10 +48,14 @@ const NOT_ACCEPTED: ReadonlySet<ProviderVerdict> = new Set([
   'transient',
 ]);
 
-/** Where the receipts of a delivery lift it, with the words of the one that does; null where none proves an acceptance. */
-export function reportedMove(delivery: Delivery): Move | null {
+/**
+ * Where the receipts of a delivery lift it, with the words of the one that does; null where none proves an acceptance.
+ * `onlyAttempt` looks at one attempt alone, 1 for the first.
+ */
+export function reportedMove(delivery: Delivery, onlyAttempt?: number): Move | null {
   let highest: AppliedReceipt | null = null;
   for (const receipt of delivery.receipts) {
+    if (onlyAttempt !== undefined && receipt.attempt !== onlyAttempt) continue;
     const result = delivery.attempts[receipt.attempt - 1]?.result;
     if (result && NOT_ACCEPTED.has(result.verdict)) continue;
     if (highest === null || stateRank(receipt) > stateRank(highest)) highest = receipt;

@@ -1,4 +1,4 @@
-import { applyReceipt, type Delivery, type Receipt, type ReportVerdict } from '@carillon/domain';
+import { applyReceipt, withReceipts, type Delivery, type Receipt, type ReportVerdict } from '@carillon/domain';
 import { at, DeliveryStory, givenIntent, givenReceipt, MINUTE, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import type { DeliveryId } from '@carillon/kernel';
 import fc from 'fast-check';
@@ -87,6 +87,21 @@ describe('a receipt', () => {
     told.isReported(1, { verdict: 'delivered' });
     expect(told.delivery).toMatchObject({ state: 'WAITING' });
     expect(told.delivery.receipts).toHaveLength(1);
+  });
+
+  it('of an earlier call says nothing of one that a person had sent again', () => {
+    const told = new DeliveryStory().begins('t1').losesItsSender(RESEND).isCancelledByOperator();
+    told.isReported(1, { verdict: 'bounced' });
+    told.isResentByOperator().begins('t2').answers('t2', 'accepted');
+    expect(told.delivery).toMatchObject({ state: 'SENT', reason: 'accepted' });
+  });
+
+  it('may come to a document that was written before there were any', () => {
+    const { receipts: _, ...rest } = sent().delivery;
+    const attempts = rest.attempts.map(({ to: __, ...attempt }) => attempt);
+    const older = withReceipts({ ...rest, attempts } as unknown as Delivery);
+    const judged = applyReceipt(older, givenReceipt(older.id, 1, { suppress: 'hard_bounce' }), at(MORNING));
+    expect(judged).toMatchObject({ kind: 'applied', suppress: { address: 'ada@example.com' } });
   });
 
   it('leaves a person’s decision alone', () => {

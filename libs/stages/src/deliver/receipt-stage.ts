@@ -28,6 +28,7 @@ export type ReceiptPorts = {
 
 /** A receipt that belongs to no attempt of ours: an operator sees it among the dead letters. */
 export const UNKNOWN_RECEIPT = 'unknown_receipt';
+const UNKNOWN: RecordFate = { kind: 'parked', reason: UNKNOWN_RECEIPT };
 const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
 
 /** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
@@ -44,19 +45,20 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
 
   async function apply(receipt: Receipt, moved: Map<string, Delivery>): Promise<RecordFate> {
     const id = receipt.attempt?.deliveryId;
-    for (let tries = 0; id && tries < MAX_TRIES; tries += 1) {
+    if (!id) return UNKNOWN;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const seen = await ledger.get(id);
-      if (!seen) break;
-      const judged = applyReceipt(seen, receipt, moment());
-      if (judged.kind === 'unknown') break;
+      const judged = seen && applyReceipt(seen, receipt, moment());
+      if (!seen || !judged || judged.kind === 'unknown') return UNKNOWN;
       await suppress(seen, receipt, judged);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       if ((await ledger.replace(judged.next)) === 'stale') continue;
-      if (receipt.alert) ports.alert(receipt.account ?? receipt.source, receipt.code, receipt.detail);
+      // The code alone: a provider's words may quote the address, and this goes into a log.
+      if (receipt.alert) ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
       moved.set(id, judged.next);
       return { kind: 'done' };
     }
-    return { kind: 'parked', reason: UNKNOWN_RECEIPT };
+    throw new Error(`delivery ${id} could not be written`);
   }
 
   async function suppress(

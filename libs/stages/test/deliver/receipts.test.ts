@@ -99,6 +99,14 @@ describe('a receipt', () => {
     expect(await get(id)).toMatchObject({ state: 'SENDING', receipts: [{ verdict: 'delivered' }] });
   });
 
+  it('whose delivery is always written by somebody else comes again, and is not thrown away', async () => {
+    const id = await begun();
+    const busy = { ...topology.data.ledger, replace: () => Promise.resolve('stale' as const) };
+    const stage = createReceiptStage({ ...topology.ports, ledger: busy, alert: () => undefined });
+    const record = recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(givenReceipt(id, 1)));
+    await expect(stage.handle([record], STATE)).rejects.toThrow('could not be written');
+  });
+
   it('that asks for an operator alerts once', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });

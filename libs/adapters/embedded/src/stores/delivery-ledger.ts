@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import { withReceipts, type Delivery, type DeliveryState } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
@@ -99,7 +99,7 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
 });
 type DeliveryWrites = ReturnType<typeof deliveryWrites>;
 
-const read = (row: DocumentRow): Delivery => parseJson(row.document) as unknown as Delivery;
+const read = (row: DocumentRow): Delivery => withReceipts(parseJson(row.document) as unknown as Delivery);
 const sizeOf = (row: DeliveryRow): number => row.document.length + 512;
 
 /**

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import { withReceipts, type Delivery, type DeliveryState } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
@@ -16,7 +16,7 @@ const NEWEST_FIRST: Order = { createdAt: 'number', _id: 'string' };
 /** Below every instant: says "any", in words that an index understands. */
 const EVER = Number.MIN_SAFE_INTEGER;
 
-const read = ({ body }: Body): Delivery => parseJson(body) as unknown as Delivery;
+const read = ({ body }: Body): Delivery => withReceipts(parseJson(body) as unknown as Delivery);
 
 const slotKey = ({ workspace, notificationId, channel, uniqueId }: Delivery['slot']): string =>
   keyOf(workspace, notificationId, channel, uniqueId);
