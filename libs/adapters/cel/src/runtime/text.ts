@@ -1,6 +1,6 @@
 import type { Meter } from './meter.ts';
-import { TOO_COMPLEX } from './meter.ts';
-import { searchBackPrice, searchPrice, TEXT_CUT } from './prices.ts';
+import { MAX_LIST, TOO_COMPLEX } from './meter.ts';
+import { LIST_ELEMENT, searchBackPrice, searchPrice, TEXT_CUT } from './prices.ts';
 import type { Value } from './values.ts';
 import { CelError } from './values.ts';
 
@@ -18,8 +18,6 @@ export function textSize(meter: Meter, text: string): Value {
   if (!admitsPoints(meter, text)) return TOO_COMPLEX;
   return BigInt(SURROGATE.test(text) ? [...text].length : text.length);
 }
-
-const pointsOf = (text: string): readonly string[] => (SURROGATE.test(text) ? [...text] : text.split(''));
 
 /** Code points from a position counted in them; undefined where the position is outside. */
 function unitAt(text: string, points: number): number | undefined {
@@ -102,22 +100,46 @@ export function trim(meter: Meter, text: string): Value {
   return meter.spend((text.length - (end - start)) * TEXT_CUT) ? text.slice(start, end) : TOO_COMPLEX;
 }
 
+/**
+ * What a text is cut into, paid for; undefined where it is refused. A text of more pieces than a list may hold is cut no
+ * further than that, and what was cut is paid for all the same: a refusal for its size leaves the rule its budget, and the
+ * rule asks again for the next recipient.
+ */
+function cut(meter: Meter, text: string, separator: string): readonly string[] | undefined {
+  if (!admitsSearch(meter, text, separator)) return undefined;
+  const pieces = separator === '' ? pointsOf(meter, text) : text.split(separator, MAX_LIST + 1);
+  if (pieces === undefined || !meter.spend(1 + pieces.length * LIST_ELEMENT)) return undefined;
+  if (pieces.length <= MAX_LIST) return pieces;
+  meter.refuse();
+  return undefined;
+}
+
+/** The characters of a text. A character is two units at most, so twice as many units as a list may hold are too many. */
+function pointsOf(meter: Meter, text: string): readonly string[] | undefined {
+  if (!SURROGATE.test(text)) return text.split('', MAX_LIST + 1);
+  if (text.length > MAX_LIST * 2) {
+    meter.refuse();
+    return undefined;
+  }
+  return meter.spend(text.length * TEXT_CUT) ? [...text] : undefined;
+}
+
 /** A limit below zero is none; the last piece holds the rest. */
 export function split(meter: Meter, text: string, separator: string, limit: number): Value {
-  if (!admitsSearch(meter, text, separator)) return TOO_COMPLEX;
   if (limit === 0) return [];
-  const pieces = separator === '' ? pointsOf(text) : text.split(separator);
-  if (!meter.list(pieces.length)) return TOO_COMPLEX;
+  const pieces = cut(meter, text, separator);
+  if (pieces === undefined) return TOO_COMPLEX;
   if (limit < 0 || pieces.length <= limit) return pieces;
   return [...pieces.slice(0, limit - 1), pieces.slice(limit - 1).join(separator)];
 }
 
 /** Replaces the first `limit` places, all where it is below zero. Empty text is found around every character. */
 export function replace(meter: Meter, text: string, sought: string, by: string, limit: number): Value {
-  if (!admitsSearch(meter, text, sought)) return TOO_COMPLEX;
-  const pieces = sought === '' ? ['', ...pointsOf(text), ''] : text.split(sought);
+  const between = cut(meter, text, sought);
+  if (between === undefined) return TOO_COMPLEX;
+  const pieces = sought === '' ? ['', ...between, ''] : between;
   const count = limit < 0 ? pieces.length - 1 : Math.min(limit, pieces.length - 1);
-  if (!meter.text(text.length + count * by.length) || !meter.list(pieces.length)) return TOO_COMPLEX;
+  if (!meter.text(text.length + count * by.length)) return TOO_COMPLEX;
   return `${pieces.slice(0, count).join(by)}${count > 0 ? by : ''}${pieces.slice(count).join(sought)}`;
 }
 

@@ -1,0 +1,29 @@
+import { StepBudget } from '@carillon/domain';
+import { describe, expect, it } from 'vitest';
+import { bindingsOf, compiled } from './evaluation.ts';
+
+const LONG = 240_000;
+const TEXTS = {
+  commas: ','.repeat(LONG),
+  letters: 'a'.repeat(LONG),
+  mixed: `${'a'.repeat(70_000)}\u{1f600}`,
+};
+
+describe('what a refused expression has done is taken off the budget of its rule', () => {
+  it.each([
+    ['cutting at commas', 'event.commas.split(",")', 150_000],
+    ['cutting at commas, a few pieces asked', 'event.commas.split(",", 2)', 150_000],
+    ['cutting into letters', 'event.letters.split("")', 150_000],
+    ['cutting into characters of several sizes', 'event.mixed.split("")', 290_000],
+    ['replacing every comma', 'event.commas.replace(",", "x")', 150_000],
+    ['replacing around every letter', 'event.letters.replace("", "x")', 150_000],
+    ['replacing by long text', 'event.commas.replace(",", event.letters, 3)', 150_000],
+    ['joining what was cut', 'event.commas.split(",").join("x")', 150_000],
+  ])('%s', (_what, source, least) => {
+    const budget = new StepBudget();
+    const before = budget.left;
+    const answer = compiled(source).evaluate(bindingsOf(JSON.stringify(TEXTS)), budget);
+    expect(answer.ok ? 'a value' : answer.error).toContain('too_complex');
+    expect(before - budget.left).toBeGreaterThanOrEqual(least);
+  });
+});
