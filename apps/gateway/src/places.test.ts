@@ -1,4 +1,5 @@
 import type { CarillonError } from '@carillon/kernel';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createPlaces, type Holder, type Place } from './places.ts';
 
@@ -181,5 +182,78 @@ describe('bytes', () => {
     expect(held().bytes).toBe(7_000);
     // It is no reason to cut off somebody who holds less.
     expect(codeOf(() => whole(1, A, 3_000))).toBe('overloaded');
+  });
+});
+
+describe('what is held', () => {
+  test('is not kept of a body without hope that asks for more than there is: it is refused, and gives all back', () => {
+    const { slow, cut, held } = make(100, 8_000);
+    const [large] = slow(1, A, 6_900);
+    const [hopeless] = slow(1, A, 100);
+    vi.advanceTimersByTime(300);
+    expect(codeOf(() => hopeless?.take(50))).toBe('overloaded');
+    expect([cut, held()]).toEqual([[], { places: 2, bytes: 7_000 }]);
+    hopeless?.release();
+    large?.release();
+    expect(held()).toEqual({ places: 0, bytes: 0 });
+  });
+
+  test('is not more by what comes after a body was cut off', () => {
+    const { slow, cut, held } = make(100);
+    const [late] = slow(1, A);
+    vi.advanceTimersByTime(2000);
+    expect(cut).toEqual(['a/key request_timeout']);
+    expect(codeOf(() => late?.take(100))).toBe('overloaded');
+    expect(held()).toEqual({ places: 0, bytes: 0 });
+  });
+
+  test('is what those hold who are there, never more than the bounds, in whatever order they come, are cut off and leave', () => {
+    const at = fc.nat(30);
+    const bytes = fc.oneof(fc.nat(100), fc.nat(4_000));
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant('enter' as const),
+        of: fc.constantFrom(A, holder('a', 'other'), B),
+        bytes,
+      }),
+      fc.record({ kind: fc.constant('take' as const), at, bytes }),
+      fc.record({ kind: fc.constantFrom('whole' as const, 'leave' as const), at }),
+      fc.record({ kind: fc.constant('wait' as const), for: fc.constantFrom(100, 300, 2_000) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+        const places = createPlaces({ maxInFlightRequests: 8, maxInFlightBytes: 8_000 });
+        const entered: { readonly place: Place; isThere: boolean; bytes: number }[] = [];
+        const take = (one: (typeof entered)[number], count: number): void => {
+          if (codeOf(() => one.place.take(count)) === 'entered') one.bytes += count;
+        };
+        const enter = (of: Holder, count: number): void => {
+          const one = { place: places.enter(of), isThere: true, bytes: 0 };
+          one.place.arriving(() => void (one.isThere = false));
+          entered.push(one);
+          take(one, count);
+        };
+        const leave = (one: (typeof entered)[number]): void => {
+          one.place.release();
+          one.isThere = false;
+        };
+        for (const next of steps) {
+          const one = 'at' in next ? entered[next.at % Math.max(1, entered.length)] : undefined;
+          if (next.kind === 'enter') codeOf(() => enter(next.of, next.bytes));
+          else if (next.kind === 'wait') vi.advanceTimersByTime(next.for);
+          else if (one && next.kind === 'take') take(one, next.bytes);
+          else if (one && next.kind === 'whole') one.place.whole();
+          else if (one) leave(one);
+          const there = entered.filter(({ isThere }) => isThere);
+          const sum = there.reduce((all, { bytes: some }) => all + some, 0);
+          expect(places.held()).toEqual({ places: there.length, bytes: sum });
+          expect(there.length).toBeLessThanOrEqual(9);
+          expect(sum).toBeLessThanOrEqual(8_000);
+        }
+        for (const one of entered) leave(one);
+        expect(places.held()).toEqual({ places: 0, bytes: 0 });
+      }),
+      { numRuns: 500 },
+    );
   });
 });

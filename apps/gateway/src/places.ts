@@ -11,7 +11,10 @@ export type Holder = {
 export type Place = {
   /** Its body begins to arrive. Until it is whole, `cutOff` may be called, once, with what to answer. */
   arriving(cutOff: (refusal: CarillonError) => void): void;
-  /** Counts bytes of the body as they come. Throws `overloaded` when all bodies together would be too large. */
+  /**
+   * Counts bytes of the body as they come. Throws `overloaded`, and counts nothing, when all bodies together would be too large, or
+   * when the place was given back or taken away.
+   */
   take(bytes: number): void;
   /** The body is whole: nobody takes the place away any more. */
   whole(): void;
@@ -124,8 +127,11 @@ export function createPlaces(bounds: PlaceBounds, refused: (why: PlaceRefusal) =
     body.slow = false;
   }
 
-  /** Cuts off a body of whoever holds the most, if that is more than the one who asks; false where there is none. */
-  function makeRoom(asking: Credential, measure: Measure): boolean {
+  /**
+   * Cuts off a body of whoever holds the most, if that is more than the one who asks, or else a body without hope of the one who
+   * asks; false where there is none. The body that the room is `wanted` for is never cut off for itself.
+   */
+  function makeRoom(asking: Credential, measure: Measure, wanted: Arriving | null): boolean {
     if (arriving.size === 0) return false;
     const crowd = mostOf(workspaces.values(), measure);
     const other = crowd !== null && crowd[measure] > asking.workspace[measure];
@@ -134,7 +140,7 @@ export function createPlaces(bounds: PlaceBounds, refused: (why: PlaceRefusal) =
       (one) => one.arriving.size > 0 && one !== asking && (other || one[measure] > asking[measure]),
     );
     const [oldest] = mostOf(fuller, measure)?.arriving ?? [];
-    const victim = oldest ?? [...asking.arriving].find((body) => isHopeless(body));
+    const victim = oldest ?? [...asking.arriving].find((body) => body !== wanted && isHopeless(body));
     if (!victim) return false;
     cutOff(victim, 'others_need');
     return true;
@@ -150,14 +156,14 @@ export function createPlaces(bounds: PlaceBounds, refused: (why: PlaceRefusal) =
       return;
     }
     if (below) shortUntil = now + SHORT_FOR;
-    if (makeRoom(asking, 'places')) return;
+    if (makeRoom(asking, 'places', null)) return;
     if (!below || all.places >= most + Math.floor(most * SPARE_SHARE)) refuse('full');
   }
 
-  function takeBytes(asking: Credential, bytes: number): void {
+  function takeBytes(asking: Credential, bytes: number, wanted: Arriving | null): void {
     const spare = mostBytes * SPARE_SHARE;
     const limit = (): number => (asking.bytes + bytes <= spare / 2 ? mostBytes : mostBytes - spare);
-    while (all.bytes + bytes > limit()) if (!makeRoom(asking, 'bytes')) refuse('full');
+    while (all.bytes + bytes > limit()) if (!makeRoom(asking, 'bytes', wanted)) refuse('full');
     add(asking, 'bytes', bytes);
   }
 
@@ -221,7 +227,9 @@ export function createPlaces(bounds: PlaceBounds, refused: (why: PlaceRefusal) =
           looking ??= setInterval(look, LOOK_EVERY).unref();
         },
         take(bytes) {
-          takeBytes(mine, bytes);
+          // Nobody would give back what a place takes that is itself given back.
+          if (released) throw REFUSALS.others_need;
+          takeBytes(mine, bytes, body);
           bytesHeld += bytes;
           if (body) body.bytes += bytes;
         },
