@@ -15,7 +15,7 @@ export function mendCommand(program: Command): void {
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
     .option(
       '--drop-damaged',
-      'cut a damaged write-ahead log where the damage begins: what was written behind that place is gone (a copy is kept)',
+      'cut a damaged write-ahead log where the damage begins: what was written behind that place is gone (copies are kept); a log that the data file has all of is put aside',
     )
     .action(async (flags: MendFlags) => {
       const folder = dataFolder(flags);
@@ -23,25 +23,39 @@ export function mendCommand(program: Command): void {
       const { systemClock } = await import('@carillon/adapter-system');
       const mended = mendFolder(folder, flags.dropDamaged === true, systemClock.now());
       if (flags.json) {
-        const { damages, logCanBeCut, dropped, kept } = mended;
-        sayJson({ data: folder, damages, log_can_be_cut: logCanBeCut, dropped, kept });
+        const { damages, logCanBeCut, nothingLost, dropped, kept, fileKept } = mended;
+        sayJson({
+          data: folder,
+          damages,
+          log_can_be_cut: logCanBeCut,
+          nothing_lost: nothingLost,
+          dropped,
+          kept,
+          file_kept: fileKept,
+        });
       } else say(words(mended, clean(folder)).join('\n'));
       if (mended.damages.length > 0) throw new CommandError('the data folder is damaged');
     });
 }
 
-function words({ damages, logCanBeCut, dropped, kept }: Mended, folder: string): string[] {
+function words({ damages, logCanBeCut, nothingLost, dropped, kept, fileKept }: Mended, folder: string): string[] {
   const lines: string[] = [];
   if (dropped !== null) {
-    lines.push(clean(dropped), `Cut there${kept === null ? '' : `; it is kept as it was in ${clean(kept)}`}.`);
-    lines.push('What stood behind is gone: clients that were told 202 for it do not send it again by themselves.');
+    const done = nothingLost ? 'Put aside' : 'Cut there';
+    lines.push(clean(dropped), `${done}${kept === null ? '' : `; it is kept as it was in ${clean(kept)}`}.`);
+    if (fileKept !== null) lines.push(`The data file as it was before: ${clean(fileKept)}`);
+    if (!nothingLost)
+      lines.push('What stood behind is gone: clients that were told 202 for it do not send it again by themselves.');
   }
   if (damages.length === 0)
     return [...lines, `No damage found in ${folder}.`, `Start with: npx carillon up --data-dir ${folder}`];
   lines.push(`Damaged in ${folder}:`, ...damages.map((damage) => `  ${clean(damage)}`));
   lines.push('Keep the folder, look at the disk, and restore a backup: npx carillon restore FILE --data-dir NEW');
   if (logCanBeCut) {
-    lines.push(`To go on without what stands behind the damage: npx carillon mend --drop-damaged --data-dir ${folder}`);
+    const goOn = nothingLost
+      ? 'Or put the log aside, nothing is lost by that'
+      : 'To go on without what stands behind the damage';
+    lines.push(`${goOn}: npx carillon mend --drop-damaged --data-dir ${folder}`);
   }
   return lines;
 }

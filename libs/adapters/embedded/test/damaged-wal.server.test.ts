@@ -146,10 +146,93 @@ describe('A write-ahead log that SQLite made', () => {
     const verdict = lookAtWal(copy);
     if (verdict.kind !== 'damaged') throw new Error('it is damaged');
     const before = readFileSync(`${copy}-wal`);
+    const file = readFileSync(copy);
     const kept = dropDamaged(copy, verdict, 'then');
-    expect(readFileSync(kept ?? '').equals(before)).toBe(true);
+    expect(readFileSync(kept.log ?? '').equals(before)).toBe(true);
+    expect(readFileSync(kept.file).equals(file)).toBe(true);
     expect(lookAtWal(copy)).toEqual({ kind: 'whole', committed: verdict.committed });
     expect(found(copy)).toBe(found(other));
+  });
+});
+
+describe('A damaged log of which the data file has pages already', () => {
+  const SENT = 60;
+  /** Sends one after the other; a reader from `reader` on keeps a checkpoint from copying what comes later. */
+  function sent(name: string, reader: number | null): string {
+    const database = join(folder.path, name);
+    const db = new DatabaseSync(database);
+    let other: DatabaseSync | null = null;
+    db.exec(
+      'PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (n INTEGER PRIMARY KEY, state TEXT, v BLOB)',
+    );
+    for (let n = 0; n < SENT; n += 1) db.prepare("INSERT INTO t VALUES (?, 'WAITING', randomblob(1500))").run(n);
+    for (let n = 0; n < SENT; n += 1) {
+      if (n === reader) {
+        other = new DatabaseSync(database);
+        other.exec('BEGIN');
+        other.prepare('SELECT count(*) FROM t').get();
+      }
+      db.prepare("UPDATE t SET state = 'SENT' WHERE n = ?").run(n);
+    }
+    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    const copy = leave(database);
+    db.close();
+    other?.close();
+    return copy;
+  }
+  function sentIn(database: string): number {
+    const db = new DatabaseSync(database);
+    const row = db.prepare("SELECT count(*) AS n FROM t WHERE state = 'SENT'").get();
+    const check = db.prepare('PRAGMA quick_check').get();
+    db.close();
+    expect(check).toEqual({ quick_check: 'ok' });
+    return Number(row?.['n']);
+  }
+  const framesOf = (database: string): number => (statSync(`${database}-wal`).size - HEADER) / FRAME;
+
+  it('is never whole where the file has all of it, whichever frame is hit; put aside, nothing is lost and both files are kept', () => {
+    const killed = sent('all.db', null);
+    let older = 0;
+    for (let frame = 0; frame < framesOf(killed); frame += 7) {
+      const copy = leave(killed);
+      flip(`${copy}-wal`, HEADER + frame * FRAME + 2000);
+      const left = leave(copy);
+      if (sentIn(left) < SENT) older += 1;
+      const [file, log] = [readFileSync(copy), readFileSync(`${copy}-wal`)];
+      const verdict = lookAtWal(copy);
+      expect(verdict).toMatchObject({ kind: 'damaged', remedy: 'put aside' });
+      if (verdict.kind !== 'damaged') continue;
+      const kept = dropDamaged(copy, verdict, 'then');
+      expect(existsSync(`${copy}-wal`)).toBe(false);
+      expect(sentIn(copy)).toBe(SENT);
+      expect(readFileSync(kept.log ?? '').equals(log)).toBe(true);
+      expect(readFileSync(kept.file).equals(file)).toBe(true);
+      remove(left);
+      remove(copy);
+    }
+    // SQLite by itself would have gone back in time.
+    expect(older).toBeGreaterThan(5);
+  });
+
+  it('is refused, and nothing is changed, where the file has some pages from behind the damage and not all', () => {
+    const copy = sent('some.db', 40);
+    flip(`${copy}-wal`, HEADER + 70 * FRAME + 2000);
+    const before = ['', '-wal', '-shm'].map((end) => readFileSync(copy + end));
+    const verdict = lookAtWal(copy);
+    expect(verdict).toMatchObject({ kind: 'damaged', remedy: 'restore' });
+    if (verdict.kind !== 'damaged') return;
+    expect(() => dropDamaged(copy, verdict, 'then')).toThrow(/a backup has to be restored/);
+    expect(['', '-wal', '-shm'].map((end) => readFileSync(copy + end))).toEqual(before);
+  });
+
+  it('is cut behind what the file has', () => {
+    const copy = sent('behind.db', 10);
+    flip(`${copy}-wal`, HEADER + (framesOf(copy) - 4) * FRAME + 2000);
+    const verdict = lookAtWal(copy);
+    expect(verdict).toMatchObject({ kind: 'damaged', remedy: 'cut' });
+    if (verdict.kind !== 'damaged') return;
+    dropDamaged(copy, verdict, 'then');
+    expect(sentIn(copy)).toBe(SENT - 4);
   });
 });
 

@@ -1,4 +1,15 @@
-import { closeSync, copyFileSync, existsSync, fstatSync, openSync, readSync, rmSync, truncateSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
 import { CarillonError } from '@carillon/kernel';
 import {
   FRAME_HEADER_BYTES,
@@ -9,6 +20,7 @@ import {
   readIndex,
   WAL_HEADER_BYTES,
   type WalIndex,
+  type WalRemedy,
   type WalVerdict,
 } from './wal-frames.ts';
 
@@ -36,39 +48,62 @@ export function lookAtWal(database: string): WalVerdict {
   }
 }
 
-/** Throws `data_damaged` where SQLite would drop commits of the log without a word. */
+/** Throws `data_damaged` where SQLite would drop commits without a word: of the log, or of the data file that it lays the log over. */
 export function refuseDamagedWal(dataDir: string, database: string): void {
   const verdict = lookAtWal(database);
   if (verdict.kind === 'whole') return;
+  const restore = 'estore a backup into a new folder (npx carillon restore FILE --data-dir NEW)';
+  const drop = `npx carillon mend --drop-damaged --data-dir ${dataDir}`;
+  const ways: Record<WalRemedy, string> = {
+    cut: `R${restore}, or decide to go on without what stands behind the damage: ${drop}`,
+    'put aside': `Put the log aside: ${drop}`,
+    restore: `R${restore}`,
+  };
   throw new CarillonError(
     'data_damaged',
-    `${inWords(database, verdict)}. Nothing was started and nothing was changed. Restore a backup into a new folder ` +
-      `(npx carillon restore FILE --data-dir NEW), or decide to go on without what stands behind the damage: ` +
-      `npx carillon mend --drop-damaged --data-dir ${dataDir}`,
+    `${inWords(database, verdict)}. Nothing was started and nothing was changed. ${ways[verdict.remedy]}`,
   );
 }
 
-export const inWords = (database: string, { at, commitsBehind }: Damage): string =>
-  `${database}-wal, the write-ahead log, is damaged at byte ${at}: ` +
-  (commitsBehind === null
-    ? 'writes that were acknowledged are missing from its end'
-    : `${commitsBehind} ${commitsBehind === 1 ? 'write stands' : 'writes stand'} behind that place and would be dropped, and they may have been acknowledged`);
+export function inWords(database: string, { at, commitsBehind, remedy }: Damage): string {
+  const place = `${database}-wal, the write-ahead log, is damaged at byte ${at}: `;
+  if (remedy === 'put aside') return `${place}the data file has all of it, so nothing is lost without the log`;
+  const lost =
+    commitsBehind === null
+      ? 'writes that were acknowledged are missing from its end'
+      : `${commitsBehind} ${commitsBehind === 1 ? 'write stands' : 'writes stand'} behind that place and would be dropped, and they may have been acknowledged`;
+  const mixed =
+    '; the data file may have some pages from behind that place and lack others, so a backup has to be restored';
+  return place + lost + (remedy === 'restore' ? mixed : '');
+}
+
+/** Names under which files are kept as they were. */
+export type Kept = {
+  /** Null where there was no log. */
+  readonly log: string | null;
+  readonly file: string;
+};
 
 /**
- * Cuts the log where the damage begins, so that SQLite goes on with the last commit before it, and answers the name under which the log is
- * kept as it was; null where there was none.
+ * Cuts the log where the damage begins, so that SQLite goes on with the last commit before it; or puts all of it aside, where the data
+ * file has all of it. Both files are kept as they were. Throws `data_damaged` where either would leave a file of two times.
  */
-export function dropDamaged(database: string, { committed }: Damage, stamp: string): string | null {
+export function dropDamaged(database: string, damage: Damage, stamp: string): Kept {
+  if (damage.remedy === 'restore') throw new CarillonError('data_damaged', inWords(database, damage));
+  const { committed } = damage;
   const wal = `${database}-wal`;
-  const kept = existsSync(wal) ? `${wal}.damaged-${stamp}` : null;
-  if (kept !== null) {
-    copyFileSync(wal, kept);
-    if (committed === 0) rmSync(wal);
-    else truncateSync(wal, WAL_HEADER_BYTES + committed * (FRAME_HEADER_BYTES + pageBytesIn(wal)));
+  const file = `${database}.damaged-${stamp}`;
+  // SQLite changes the data file as soon as it goes on.
+  copyFileSync(database, file, constants.COPYFILE_FICLONE);
+  const log = existsSync(wal) ? `${wal}.damaged-${stamp}` : null;
+  if (log !== null) {
+    if (damage.remedy === 'put aside' || committed === 0) renameSync(wal, log);
+    else copyFileSync(wal, log);
+    if (existsSync(wal)) truncateSync(wal, WAL_HEADER_BYTES + committed * (FRAME_HEADER_BYTES + pageBytesIn(wal)));
   }
   // It tells of more than there is now. SQLite makes it again from the log.
   rmSync(`${database}-shm`, { force: true });
-  return kept;
+  return { log, file };
 }
 
 function pageBytesIn(wal: string): number {

@@ -5,9 +5,10 @@
 
 export const WAL_HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
-/** Of the index beside the log (`-shm`): two copies of its header, and how much of the log is in the data file already. */
-export const INDEX_BYTES = 100;
+/** Of the index beside the log (`-shm`): two copies of its header, and how much of the log is in the data file already, or may be. */
+export const INDEX_BYTES = 132;
 const INDEX_HEADER_BYTES = 48;
+const ATTEMPTED_AT = 128;
 
 const MAGIC = 0x377f0682;
 
@@ -21,7 +22,18 @@ export type WalIndex = {
   readonly frames: number;
   /** Of these, so many stand in the data file as well. */
   readonly copied: number;
+  /** Pages of so many may stand in the data file: a copying that was interrupted counts, and all that a restart found in the log. */
+  readonly attempted: number;
 };
+
+/** What `mend` can do about a damaged log. */
+export type WalRemedy =
+  /** The data file is older than the damage, as far as anyone can tell: the log is cut there, and what stood behind is lost. */
+  | 'cut'
+  /** The data file has all of the log: without the log nothing is lost, and with it SQLite would lay old pages over newer ones. */
+  | 'put aside'
+  /** The data file has some pages that are newer than the damage, and not all: with or without the log it is of two times. */
+  | 'restore';
 
 export type WalVerdict =
   /** Every frame fits, or what follows the last commit is what a writer leaves that was interrupted. */
@@ -35,6 +47,7 @@ export type WalVerdict =
       readonly at: number;
       /** Commits behind the damage that can still be read; null where the end is gone, and nobody can count them. */
       readonly commitsBehind: number | null;
+      readonly remedy: WalRemedy;
     };
 
 const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -68,7 +81,8 @@ export function readIndex(bytes: Uint8Array): WalIndex | null {
   const stored: Checksum = [fields.getUint32(40, true), fields.getUint32(44, true)];
   if (!same(checksum(header.subarray(0, 40), true), stored)) return null;
   const copied = view(bytes).getUint32(2 * INDEX_HEADER_BYTES, true);
-  return { salts: header.slice(32, 40), frames: fields.getUint32(16, true), copied };
+  const attempted = Math.max(copied, view(bytes).getUint32(ATTEMPTED_AT, true));
+  return { salts: header.slice(32, 40), frames: fields.getUint32(16, true), copied, attempted };
 }
 
 /** The size of a page as the log's header has it, or null where that is no size of a page. */
@@ -80,7 +94,7 @@ export function pageBytesOf(header: Uint8Array): number | null {
 /** A log that is not there, or holds no frame: nothing is lost unless the index tells of frames that are nowhere else. */
 export const judgeEmptyWal = (index: WalIndex | null): WalVerdict =>
   index !== null && index.copied < index.frames
-    ? { kind: 'damaged', committed: 0, at: 0, commitsBehind: null }
+    ? { kind: 'damaged', committed: 0, at: 0, commitsBehind: null, remedy: index.attempted > 0 ? 'restore' : 'cut' }
     : { kind: 'whole', committed: 0 };
 
 /**
@@ -143,14 +157,17 @@ export function judgeWal(
   const at = headerFits ? WAL_HEADER_BYTES + fitting * frameBytes : 0;
   const witness = index !== null && salts !== null && equal(index.salts, salts) ? index : null;
   if (witness !== null) {
-    // What the data file has as well cannot be lost with the log.
-    if (witness.copied >= witness.frames && witness.frames >= lastCommit) return { kind: 'whole', committed };
     if (witness.frames > committed) {
-      return { kind: 'damaged', committed, at, commitsBehind: commitsBehind > 0 ? commitsBehind : null };
+      // SQLite does not ask the index after a kill: it lays the frames before the damage over the data file, which may be newer.
+      const fileHasAll = witness.copied >= witness.frames && witness.frames >= lastCommit;
+      const ofTwoTimes = witness.attempted > committed;
+      const remedy = fileHasAll ? 'put aside' : ofTwoTimes ? 'restore' : 'cut';
+      return { kind: 'damaged', committed, at, commitsBehind: commitsBehind > 0 ? commitsBehind : null, remedy };
     }
   }
   // An index that ends where the log fits is that of a process that was killed there: nothing behind was acknowledged.
   const wasKilledThere = witness?.frames === committed;
-  if (wentOn || (commitsBehind > 0 && !wasKilledThere)) return { kind: 'damaged', committed, at, commitsBehind };
+  if (wentOn || (commitsBehind > 0 && !wasKilledThere))
+    return { kind: 'damaged', committed, at, commitsBehind, remedy: 'cut' };
   return { kind: 'whole', committed };
 }
