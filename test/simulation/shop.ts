@@ -119,7 +119,10 @@ export function providerDecides({ chance }: Scheduler, isCalm: boolean): Decisio
   if (luck < 0.05) return { accepted: false, answer: providerResult('transient', '451', 'try again') };
   if (luck < 0.1) return { accepted: false, answer: providerResult('refused_content', '554', 'not this') };
   if (luck < 0.13)
-    return { accepted: false, answer: providerResult('refused_recipient', '550', 'nobody', { suppress: true }) };
+    return {
+      accepted: false,
+      answer: providerResult('refused_recipient', '550', 'nobody', { suppress: 'hard_bounce' }),
+    };
   if (luck < 0.16) return { accepted: true, answer: providerResult('ambiguous', '', 'the connection broke') };
   if (luck < 0.18) return { accepted: false, answer: providerResult('ambiguous', '', 'the connection broke') };
   return { accepted: true, answer: providerResult('accepted', '250', 'taken') };

@@ -27,6 +27,7 @@ export * from './deliveries/operator.ts';
 export * from './deliveries/presend.ts';
 export * from './deliveries/provider-result.ts';
 export * from './deliveries/settings.ts';
+export * from './deliveries/suppression-source.ts';
 export * from './events/claim-binding.ts';
 export * from './events/evaluation.ts';
 export * from './events/position.ts';

@@ -1,4 +1,4 @@
-import type { ChannelName } from '@carillon/domain';
+import type { ChannelName, SuppressionSource } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
 /** An address that gets nothing on a channel of a workspace, and why. */
@@ -7,7 +7,7 @@ export type Suppression = {
   readonly channel: ChannelName;
   /** In its canonical form; text that is no address of the channel as it is. */
   readonly address: string;
-  readonly source: 'hard_bounce' | 'complaint' | 'stop' | 'operator';
+  readonly source: SuppressionSource;
   /** Provider code or words. */
   readonly detail: string;
   readonly deliveryId: string | null;

@@ -85,7 +85,7 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
       const code = problem.errorCode ?? problem.status ?? String(end.status);
       const words = providerWords(problem.message) || `FCM answered ${end.status}`;
       return providerResult(verdict, code, words, {
-        suppress: suppress !== null,
+        suppress,
         alert,
         retryAt: verdict === 'throttled' ? retryAt(end.headers['retry-after'], options.now()) : null,
       });

@@ -79,7 +79,7 @@ describe('a push notification', () => {
     fcm.answers(error(404, 'UNREGISTERED'));
     expect(await send()).toMatchObject({
       verdict: 'refused_recipient',
-      suppress: true,
+      suppress: 'dead_token',
       code: 'UNREGISTERED',
       detail: 'said FCM',
     });
@@ -87,7 +87,7 @@ describe('a push notification', () => {
 
   it('over the wrong project suppresses nobody', async () => {
     fcm.answers(answer(404, { error: { code: 404, status: 'NOT_FOUND', message: 'Requested entity was not found.' } }));
-    expect(await send()).toMatchObject({ verdict: 'refused_account', suppress: false, alert: true });
+    expect(await send()).toMatchObject({ verdict: 'refused_account', suppress: null, alert: true });
   });
 
   it('of another sender is one device’s affair, until most are', async () => {

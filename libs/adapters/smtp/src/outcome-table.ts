@@ -1,4 +1,4 @@
-import type { ProviderVerdict } from '@carillon/domain';
+import type { ProviderVerdict, SuppressionSource } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
 import { BEFORE_MAIL, FROM_RCPT, type SmtpStage } from './stage.ts';
 
@@ -6,7 +6,7 @@ import { BEFORE_MAIL, FROM_RCPT, type SmtpStage } from './stage.ts';
 export type Outcome = {
   readonly verdict: ProviderVerdict;
   /** The address is dead: nothing more goes there on this channel. */
-  readonly suppress: boolean;
+  readonly suppress: Extract<SuppressionSource, 'hard_bounce'> | null;
   /** A configuration problem that the operator should see. */
   readonly alert: boolean;
   /** Not again before this much time; null leaves it to the notification's `retry`. */
@@ -51,11 +51,12 @@ export const OUTCOME_TABLE: readonly OutcomeRow[] = [
   { codes: [530, 534, 535, 538], verdict: 'refused_account', alert: true },
   { family: 5, stages: BEFORE_MAIL, verdict: 'refused_account', alert: true },
   {
-    codes: [550],
-    enhanced: ['5.1.1', '5.1.2', '5.1.6', '5.2.1'],
+    // 556 5.1.10 says that the domain takes no mail at all (RFC 7505).
+    codes: [550, 556],
+    enhanced: ['5.1.1', '5.1.2', '5.1.6', '5.1.10', '5.2.1'],
     stages: FROM_RCPT,
     verdict: 'refused_recipient',
-    suppress: true,
+    suppress: 'hard_bounce',
   },
   // A full mailbox may be emptied before the message expires.
   { family: 5, enhanced: ['5.2.2'], stages: FROM_RCPT, verdict: 'transient' },
@@ -68,7 +69,7 @@ export const OUTCOME_TABLE: readonly OutcomeRow[] = [
 
 const outcome = (row: Partial<Outcome> & { readonly verdict: ProviderVerdict }): Outcome => ({
   verdict: row.verdict,
-  suppress: row.suppress ?? false,
+  suppress: row.suppress ?? null,
   alert: row.alert ?? false,
   wait: row.wait ?? null,
 });

@@ -254,7 +254,7 @@ describe('An attempt', () => {
   it('with a message larger than the server announced is refused before it is sent', async () => {
     const { server, sender } = await pair({ extensions: ['SIZE 2000'] });
     const result = await sender.send(message({ text: 'x '.repeat(2000) }), context());
-    expect(result).toMatchObject({ verdict: 'refused_content', suppress: false });
+    expect(result).toMatchObject({ verdict: 'refused_content', suppress: null });
     expect(server.heard.map((each) => each.stage)).not.toContain('mail');
   });
 });

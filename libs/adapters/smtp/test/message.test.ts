@@ -48,7 +48,7 @@ describe('The message', () => {
     it(`is not sent to ${JSON.stringify(to)}, and nobody else gets it`, async () => {
       const result = await sender.send(message({ to }), context());
       expect(result.verdict).not.toBe('accepted');
-      expect(result.suppress).toBe(false);
+      expect(result.suppress).toBe(null);
       expect(server.accepted).toEqual([]);
     });
   }

@@ -32,7 +32,7 @@ async function attempt(
 type Row = {
   readonly reply: string;
   readonly verdict: ProviderResult['verdict'];
-  readonly suppress?: boolean;
+  readonly suppress?: 'hard_bounce';
   readonly alert?: boolean;
   readonly wait?: number;
   readonly at?: readonly ScriptStage[];
@@ -55,10 +55,11 @@ const ROWS: readonly Row[] = [
   { reply: '450 4.7.32 not aligned', verdict: 'throttled', alert: true, wait: 15 * MINUTES },
   { reply: '451 4.3.0 try again', verdict: 'transient' },
   { reply: '450 try again', verdict: 'transient' },
-  { reply: '550 5.1.1 no such user', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
-  { reply: '550 5.1.2 no such host', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
-  { reply: '550 5.1.6 has moved', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
-  { reply: '550 5.2.1 disabled', verdict: 'refused_recipient', suppress: true, at: AFTER_RCPT },
+  { reply: '550 5.1.1 no such user', verdict: 'refused_recipient', suppress: 'hard_bounce', at: AFTER_RCPT },
+  { reply: '550 5.1.2 no such host', verdict: 'refused_recipient', suppress: 'hard_bounce', at: AFTER_RCPT },
+  { reply: '550 5.1.6 has moved', verdict: 'refused_recipient', suppress: 'hard_bounce', at: AFTER_RCPT },
+  { reply: '556 5.1.10 null MX', verdict: 'refused_recipient', suppress: 'hard_bounce', at: AFTER_RCPT },
+  { reply: '550 5.2.1 disabled', verdict: 'refused_recipient', suppress: 'hard_bounce', at: AFTER_RCPT },
   { reply: '550 5.1.1 who are you', verdict: 'refused_content', at: ['mail'] },
   { reply: '552 5.2.2 mailbox full', verdict: 'transient', at: AFTER_RCPT },
   { reply: '550 5.7.26 DMARC', verdict: 'refused_account', alert: true },
@@ -80,7 +81,7 @@ describe('What a server answers decides', () => {
         const { result, accepted } = await attempt(at, row.reply);
         expect(result).toMatchObject({
           verdict: row.verdict,
-          suppress: row.suppress ?? false,
+          suppress: row.suppress ?? null,
           alert: row.alert ?? false,
           retryAt: row.wait === undefined ? null : NOW + row.wait,
           code: /^\d{3}( \d\.\d+\.\d+)?/.exec(row.reply)?.[0],
@@ -102,7 +103,7 @@ describe('What a server answers decides', () => {
 
   it('over several lines', async () => {
     const { result } = await attempt('rcpt', '550-5.1.1 The account that you tried\n550 5.1.1 does not exist.');
-    expect(result).toMatchObject({ verdict: 'refused_recipient', code: '550 5.1.1', suppress: true });
+    expect(result).toMatchObject({ verdict: 'refused_recipient', code: '550 5.1.1', suppress: 'hard_bounce' });
     expect(result.detail).toBe('The server refused the recipient: The account that you tried does not exist.');
   });
 
@@ -116,7 +117,7 @@ describe('A connection that breaks', () => {
   for (const at of ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
     it(`at ${at} proves that nothing was accepted`, async () => {
       const { result, accepted } = await attempt(at, { ending: 'drop' });
-      expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: false });
+      expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: null });
       expect(result.detail).not.toBe('');
       expect(accepted).toBe(0);
     });
@@ -145,7 +146,7 @@ describe('A connection that breaks', () => {
 describe('A reply that breaks off in the midst of its line', () => {
   it('does not decide: half of a code must not suppress an address', async () => {
     const { result } = await attempt('rcpt', { say: '550 5.1.1', torn: true, ending: 'drop' });
-    expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: false });
+    expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: null });
   });
 
   it('to the final dot leaves doubt, also where it began like a refusal', async () => {
@@ -187,7 +188,7 @@ describe('A server that does not speak SMTP', () => {
       it(`${JSON.stringify(garbage)} at ${at} ends the attempt without acceptance`, async () => {
         const { result, accepted } = await attempt(at, { say: garbage, ending: 'drop' });
         expect(['transient', 'refused_account']).toContain(result.verdict);
-        expect(result).toMatchObject({ code: '', suppress: false });
+        expect(result).toMatchObject({ code: '', suppress: null });
         expect(accepted).toBe(0);
       });
     }

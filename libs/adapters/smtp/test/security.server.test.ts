@@ -174,7 +174,7 @@ describe('Login', () => {
     const result = await sender.send(message(), context());
     const steps = await sender.check();
     await sender.close();
-    expect(result).toMatchObject({ verdict: 'refused_account', alert: true, suppress: false, code: '535 5.7.8' });
+    expect(result).toMatchObject({ verdict: 'refused_account', alert: true, suppress: null, code: '535 5.7.8' });
     expect(steps.at(-1)).toMatchObject({ step: 'login', ok: false });
     for (const shown of [result.detail, steps.at(-1)?.detail]) {
       expect(shown).toContain('not <credential> with <credential>');

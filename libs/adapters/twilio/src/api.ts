@@ -203,7 +203,7 @@ function resultOf(end: RequestEnd, sid: string | null, now: Instant): ProviderRe
   const { verdict, suppress, alert } = classify(status, problem.code);
   const code = problem.code === null ? String(status) : String(problem.code);
   return providerResult(verdict, code, refusalWords(status, problem), {
-    suppress: suppress !== null,
+    suppress,
     alert,
     retryAt: verdict === 'throttled' ? retryAt(headers['retry-after'], now) : null,
   });

@@ -1,4 +1,5 @@
 import type { Instant } from '@carillon/kernel';
+import type { SuppressionSource } from './suppression-source.ts';
 
 /**
  * What an adapter answers for one attempt: every vendor's codes come down to one of these (delivery.md section 3).
@@ -23,8 +24,8 @@ export type ProviderResult = {
   readonly providerId: string | null;
   /** With `throttled`: not before this. */
   readonly retryAt: Instant | null;
-  /** Hard bounce: the address is suppressed for the channel. */
-  readonly suppress: boolean;
+  /** Why the address gets nothing more on this channel; null: it stays as it is. Documents of earlier versions have a boolean. */
+  readonly suppress: SuppressionSource | null;
   /** The operator should look at it: a configuration problem, not this message's. */
   readonly alert: boolean;
 };
@@ -40,7 +41,7 @@ export const providerResult = (
   detail,
   providerId: null,
   retryAt: null,
-  suppress: false,
+  suppress: null,
   alert: false,
   ...more,
 });

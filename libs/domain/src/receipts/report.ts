@@ -1,4 +1,5 @@
 import type { Instant } from '@carillon/kernel';
+import type { SuppressionSource } from '../deliveries/suppression-source.ts';
 
 /** Who reports what became of a message after a provider had taken it (delivery.md section 5). */
 export const RECEIPT_SOURCES = ['twilio', 'ses', 'sendgrid', 'mailgun', 'postmark', 'dsn', 'arf'] as const;
@@ -7,8 +8,8 @@ export type ReceiptSource = (typeof RECEIPT_SOURCES)[number];
 /** What a report says. A `note` changes no state: the message was delayed, relayed, opened, or is still on its way. */
 export type ReportVerdict = 'delivered' | 'bounced' | 'complained' | 'note';
 
-/** Why an address gets nothing more on its channel. One entry stands for each source, so that each can be undone alone. */
-export type ReportedSuppression = 'hard_bounce' | 'complaint' | 'stop';
+/** What a report can condemn an address for. */
+export type ReportedSuppression = Extract<SuppressionSource, 'hard_bounce' | 'complaint' | 'stop'>;
 
 /**
  * One report of a provider about one message, in our words. Whatever its verdict, it proves that the attempt which its

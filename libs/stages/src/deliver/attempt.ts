@@ -249,14 +249,14 @@ async function call(
   return { kind: 'called', delivery, result, missing };
 }
 
-/** An address that takes no mail at all, as the provider says, gets none from now on. What is on the list already stays as it is. */
-async function suppressBounced(sending: Delivery, result: ProviderResult, ports: AttemptPorts): Promise<void> {
-  if (!result.suppress || sending.intent.to === null) return;
+/** An address that the provider condemns gets nothing from now on, for the reason that it gave. What is on the list already stays as it is. */
+async function suppressCondemned(sending: Delivery, result: ProviderResult, ports: AttemptPorts): Promise<void> {
+  if (result.suppress === null || sending.intent.to === null) return;
   await ports.suppressions.add({
     workspace: sending.slot.workspace,
     channel: sending.slot.channel,
     address: sending.intent.to,
-    source: 'hard_bounce',
+    source: result.suppress,
     detail: `${result.code} ${result.detail}`.trim(),
     deliveryId: sending.id,
     at: ports.clock.now(),
@@ -285,7 +285,7 @@ async function settle(
       if (!seen) throw new Error(`delivery ${sending.id} is gone`);
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
       // First: nobody would look at a delivery again that has ended, and this process may end between the two.
-      await suppressBounced(sending, result, ports);
+      await suppressCondemned(sending, result, ports);
       const next = settleAttempt(seen, settling, moment(ports));
       if ((await ports.ledger.replace(next)) === 'done') return next;
     } catch (error) {

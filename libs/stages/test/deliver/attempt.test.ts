@@ -138,7 +138,7 @@ describe('one attempt', () => {
   });
 
   it('has the address of a hard bounce on the list before the delivery has ended, so that no crash can come between', async () => {
-    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: true });
+    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: 'hard_bounce' });
     const { ledger, suppressions } = topology.data;
     let failed = 0;
     const failing: AttemptPorts['suppressions'] = {
@@ -157,8 +157,19 @@ describe('one attempt', () => {
     expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({ source: 'hard_bounce' });
   });
 
+  it.each(['hard_bounce', 'stop', 'dead_token'] as const)(
+    'suppresses an address as %s where the provider says so',
+    async (suppress) => {
+      const refusal = providerResult('refused_recipient', '1', 'never again', { suppress });
+      await attempt(await waiting({ to: 'ada@example.com' }), answers(refusal));
+      expect(await topology.data.suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({
+        source: suppress,
+      });
+    },
+  );
+
   it('suppresses the address of a hard bounce for its channel, whatever its letters, and the next delivery is not called', async () => {
-    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: true });
+    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: 'hard_bounce' });
     const first = await waiting({ to: 'Ada@Example.com' });
     await attempt(first, answers(bounce));
     expect(await topology.data.suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({

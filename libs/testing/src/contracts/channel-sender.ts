@@ -74,7 +74,7 @@ export function describeChannelSender(
         text: 'Größe: 3 m — ✓',
       });
       const result = await under.sender.send(message, context());
-      expect(result).toMatchObject({ verdict: 'accepted', suppress: false, alert: false, retryAt: null });
+      expect(result).toMatchObject({ verdict: 'accepted', suppress: null, alert: false, retryAt: null });
       expect(await under.received()).toEqual([
         expect.objectContaining({ to: message.to, subject: message.subject, html: message.html, text: message.text }),
       ]);
