@@ -157,23 +157,12 @@ describe('one attempt', () => {
     expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({ source: 'hard_bounce' });
   });
 
-  it.each(['hard_bounce', 'stop', 'dead_token'] as const)(
-    'suppresses an address as %s where the provider says so',
-    async (suppress) => {
-      const refusal = providerResult('refused_recipient', '1', 'never again', { suppress });
-      await attempt(await waiting({ to: 'ada@example.com' }), answers(refusal));
-      expect(await topology.data.suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({
-        source: suppress,
-      });
-    },
-  );
-
-  it('suppresses the address of a hard bounce for its channel, whatever its letters, and the next delivery is not called', async () => {
-    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: 'hard_bounce' });
+  it('suppresses an address for its channel, by the reason that the provider gives and whatever its letters, and the next delivery is not called', async () => {
+    const stopped = providerResult('refused_recipient', '21610', 'has said STOP', { suppress: 'stop' });
     const first = await waiting({ to: 'Ada@Example.com' });
-    await attempt(first, answers(bounce));
+    await attempt(first, answers(stopped));
     expect(await topology.data.suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({
-      source: 'hard_bounce',
+      source: 'stop',
       deliveryId: first.id,
     });
     const second = await waiting({ to: 'ADA@example.com' }, '2');
