@@ -58,6 +58,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/gateway': SERVER,
   'libs/adapters/bounces': ['postal-mime', 'smtp-server'],
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
+  'libs/adapters/cohorts': ['zod'],
   'libs/adapters/fcm': ['google-auth-library'],
   'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],

@@ -1,8 +1,18 @@
+import { createCohortReaders } from '@carillon/adapter-cohorts';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createReceiptReaders } from '@carillon/adapter-receipts';
 import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import type { Clock, EventLog, Ids, KeyUseStore, ReceiptReaders, Secrets, TokenVerifier } from '@carillon/ports';
+import type {
+  Clock,
+  CohortReaders,
+  EventLog,
+  Ids,
+  KeyUseStore,
+  ReceiptReaders,
+  Secrets,
+  TokenVerifier,
+} from '@carillon/ports';
 import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
 import { loopbackHttp } from '@carillon/testing/tokens';
 
@@ -17,6 +27,7 @@ export type GatewayBackend = {
   readonly secrets: Secrets;
   readonly tokens: TokenVerifier;
   readonly keyUses: KeyUseStore;
+  readonly cohortReaders: CohortReaders;
   readonly receipts: ReceiptReaders;
 };
 
@@ -30,6 +41,7 @@ export async function openGatewayBackend(): Promise<GatewayBackend> {
     codecs: await createRecordCodecs(backend.registry, systemClock.now),
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
     keyUses: backend.keyUses,
+    cohortReaders: createCohortReaders(),
     receipts: createReceiptReaders({ http: loopbackHttp, clock: systemClock }),
     tokens: createTokenVerifier({ http: loopbackHttp, clock: systemClock }),
   };

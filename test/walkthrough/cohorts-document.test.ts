@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readConfigurationFolder } from '@carillon/configuration';
-import { readCohortWebhook } from '@carillon/contracts';
+import { createCohortReaders } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { EMPTY_CONFIGURATION } from '@carillon/domain';
-import { parseJson } from '@carillon/kernel';
 import { afterAll, describe, expect, it } from 'vitest';
 
 /* docs/cohorts.md: its files are a configuration, its message is taken, its links lead somewhere. */
@@ -33,8 +32,9 @@ describe('docs/cohorts.md', () => {
 
   it('shows a message that is taken', () => {
     const message = /-d '(\{.*\})'/.exec(page)?.[1] ?? '';
-    const read = readCohortWebhook('generic', parseJson(message));
-    expect(read.ok && read.value).toMatchObject([{ cohort: 'vip', action: 'add', userIds: ['u1', 'u2'] }]);
+    const options = { userId: undefined, batches: false, now: 0 };
+    const { changes } = createCohortReaders().read('generic', new TextEncoder().encode(message), options);
+    expect(changes.ok && changes.value).toMatchObject([{ cohort: 'vip', action: 'add', userIds: ['u1', 'u2'] }]);
   });
 
   it('links to pages that are there', () => {

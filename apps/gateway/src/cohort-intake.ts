@@ -1,15 +1,4 @@
 import {
-  cohortAccepted,
-  cohortEcho,
-  cohortRefused,
-  proofOf,
-  readCohortBody,
-  readCohortWebhook,
-  segmentPassedOver,
-  segmentTimeFault,
-  type CohortAnswer,
-} from '@carillon/contracts';
-import {
   findCohortIntegration,
   firstSyncOf,
   userIdField,
@@ -20,13 +9,13 @@ import {
 import {
   CarillonError,
   ERRORS,
-  isCarillonError,
   isJsonObject,
   parseJson,
   type ErrorCode,
   type EventId,
   type Json,
 } from '@carillon/kernel';
+import type { CohortAnswer, ShownCredentials } from '@carillon/ports';
 import { cohortMessages, cohortRecord, readTraceparent } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCohortAlerts } from './cohort-alerts.ts';
@@ -37,7 +26,7 @@ import type { FreshSecrets } from './fresh-secrets.ts';
 import { strangerOf, type IntakePlaces } from './intake-places.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
-import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
+import { checkDeclaredSize, checkMediaType, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
 
 const COHORTS = '/cohorts/:workspace/:integration';
@@ -45,8 +34,6 @@ type CohortRequest = FastifyRequest<{ Params: { workspace: string; integration: 
 
 const UNPROVABLE =
   'Carillon cannot tell now whether this request is genuine. Send it again; its log says what is missing.';
-const NO_BATCHES =
-  'Segment signs the first call of a list alone. Switch batching off in the destination, or set batches: true in the integration.';
 const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is said twice counts once.';
 
 /**
@@ -61,7 +48,7 @@ export function serveCohortIntake(
   { places, unproved }: IntakePlaces,
   secretOf: FreshSecrets,
 ): void {
-  const { clock, codecs, configuration, ids, log, telemetry } = ports;
+  const { clock, codecs, cohortReaders, configuration, ids, log, telemetry } = ports;
   const secrets = createCohortSecrets(secretOf);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   /** Whoever sent these has shown the secret. */
@@ -101,10 +88,10 @@ export function serveCohortIntake(
     if (!integration) throw unauthorized();
     const { kind } = integration;
     // Only a signature needs the body; until it has been checked, whoever sends may be a stranger.
-    const signs = kind === 'segment' && oneHeader(request, 'x-signature') !== undefined;
+    const signs = cohortReaders.signsBody(kind, shownBy(request));
     if (!signs) await prove(request, integration, held, new Uint8Array());
     const reading = readBody(request.raw, settings.maxCohortBytes, held.place, reply.raw);
-    const bytes = await (signs ? reading.catch(tooLargeIsUnauthorized) : reading);
+    const bytes = await (signs ? reading.catch(tooLargeIs(unauthorized)) : reading);
     if (signs) await prove(request, integration, held, bytes);
     const changes = read(request, integration, bytes);
     tellSkipped(request, integration, changes);
@@ -117,7 +104,7 @@ export function serveCohortIntake(
       await appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);
     else held.place.release();
     telemetry?.appended(clock.now() - startedAt);
-    return cohortAccepted(kind, echoes.get(request) ?? null, id);
+    return cohortReaders.accepted(kind, echoes.get(request) ?? null, id);
   }
 
   /** Whoever has shown the secret leaves the places of strangers, with the bytes that were read so far. */
@@ -137,23 +124,18 @@ export function serveCohortIntake(
 
   /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */
   function read(request: CohortRequest, integration: WebhookIntegration, bytes: Uint8Array): readonly CohortChange[] {
-    const { kind } = integration;
-    const json = readCohortBody(bytes);
-    if (!json.ok) throw json.error;
-    if (integration.kind === 'segment') checkCalls(request, takesBatches(integration), json.value);
-    echoes.set(request, cohortEcho(kind, json.value));
-    const changes = readCohortWebhook(kind, json.value, userIdField(integration));
+    const { echo, passedOver, changes } = cohortReaders.read(integration.kind, bytes, {
+      userId: userIdField(integration),
+      batches: integration.kind === 'segment' && takesBatches(integration),
+      now: clock.now(),
+    });
+    echoes.set(request, echo);
+    if (passedOver > 0) tellPassedOver(request, passedOver);
     if (!changes.ok) throw changes.error;
     return changes.value;
   }
 
-  /** What Segment's signature leaves open: whether there are other calls behind the signed one, and whether it is an old one. */
-  function checkCalls(request: CohortRequest, batches: boolean, json: Json): void {
-    if (Array.isArray(json) && !batches) throw new CarillonError('invalid_request', NO_BATCHES);
-    const fault = segmentTimeFault(json, clock.now());
-    if (fault) throw fault;
-    const passedOver = segmentPassedOver(json);
-    if (passedOver === 0) return;
+  function tellPassedOver(request: CohortRequest, passedOver: number): void {
     telemetry?.callsPassedOver(nameOf(request), passedOver);
     alert(
       nameOf(request),
@@ -166,8 +148,7 @@ export function serveCohortIntake(
     integration: WebhookIntegration,
     body: Uint8Array,
   ): Promise<void> {
-    const { authorization } = request.headers;
-    const proof = proofOf(integration.kind, { authorization, signature: oneHeader(request, 'x-signature') }, body);
+    const proof = cohortReaders.proofOf(integration.kind, shownBy(request), body);
     const verdict = await secrets.judge(request.params.workspace, integration, proof);
     if (verdict === 'proven') {
       proven.add(request);
@@ -204,7 +185,7 @@ export function serveCohortIntake(
   async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const problem = reply.statusCode >= 400 && proven.has(request) ? problemIn(payload) : null;
     const integration = problem && integrationOf(request);
-    const own = problem && integration && cohortRefused(integration.kind, echoes.get(request), problem);
+    const own = problem && integration && cohortReaders.refused(integration.kind, echoes.get(request) ?? null, problem);
     if (!own) return payload;
     reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
     return JSON.stringify(own);
@@ -224,9 +205,10 @@ const unauthorized = (): CarillonError =>
     'No integration takes this request. Look at the address, and at the secret that the platform was given.',
   );
 
-const tooLargeIsUnauthorized = (error: unknown): never => {
-  throw isCarillonError(error) && error.code === 'body_too_large' ? unauthorized() : error;
-};
+const shownBy = (request: FastifyRequest): ShownCredentials => ({
+  authorization: request.headers.authorization,
+  signature: oneHeader(request, 'x-signature'),
+});
 
 function oneHeader(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];

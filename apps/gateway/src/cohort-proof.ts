@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { CohortProof } from '@carillon/contracts';
 import type { CohortIntegration } from '@carillon/domain';
+import type { CohortProof } from '@carillon/ports';
 import type { FreshSecrets } from './fresh-secrets.ts';
 
 export type CohortSecrets = {

@@ -1,6 +1,7 @@
 import type { Duration } from '@carillon/kernel';
 import type {
   Clock,
+  CohortReaders,
   ConfigurationView,
   EventLog,
   Ids,
@@ -68,6 +69,8 @@ export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   /** What integrations sign their requests with. */
   readonly secrets: Secrets;
   readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt'>;
+  /** Prove and read what platforms say of cohorts. */
+  readonly cohortReaders: CohortReaders;
   /** Prove and read what providers report. */
   readonly receipts: ReceiptReaders;
   readonly tokens: Pick<TokenVerifier, 'verify'>;

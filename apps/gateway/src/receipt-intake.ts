@@ -1,5 +1,5 @@
 import { deploymentRef, findResource, type AccountReceipts } from '@carillon/domain';
-import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { CarillonError } from '@carillon/kernel';
 import { receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewaySettings } from './config.ts';
@@ -8,7 +8,7 @@ import type { Freshness } from './freshness.ts';
 import { strangerOf, type IntakePlaces } from './intake-places.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
-import { checkDeclaredSize, readBody } from './request-body.ts';
+import { checkDeclaredSize, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
 
 const RECEIPTS = '/receipts/:kind/:workspace/:account';
@@ -68,7 +68,7 @@ export function serveReceiptIntake(
     checkDeclaredSize(request.headers, MAX_BYTES);
     const account = accountOf(request);
     if (!account) throw unauthorized();
-    const body = await readBody(request.raw, MAX_BYTES, held.place, reply.raw).catch(tooLargeIsUnauthorized);
+    const body = await readBody(request.raw, MAX_BYTES, held.place, reply.raw).catch(tooLargeIs(unauthorized));
     const headers = singleHeaders(request);
     const reading = await ports.receipts.read({ headers, body }, account.receipts, await secretFor(account));
     if (reading.kind === 'unproved') throw unauthorized();
@@ -105,7 +105,3 @@ const unauthorized = (): CarillonError =>
     'unauthorized',
     'No account takes this report. Look at the address, and at what the provider was told to sign with.',
   );
-
-const tooLargeIsUnauthorized = (error: unknown): never => {
-  throw isCarillonError(error) && error.code === 'body_too_large' ? unauthorized() : error;
-};

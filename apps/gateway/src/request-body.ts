@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { bodyTooLarge } from '@carillon/runtime';
 import type { Place } from './places.ts';
 
@@ -76,3 +76,10 @@ export function readBody(
     request.on('data', take).on('end', end).on('error', cut).on('close', cut);
   });
 }
+
+/** Where only the whole body shows who sends: too large a body gets the answer that strangers get, and others pass through. */
+export const tooLargeIs =
+  (refusal: () => CarillonError) =>
+  (error: unknown): never => {
+    throw isCarillonError(error) && error.code === 'body_too_large' ? refusal() : error;
+  };

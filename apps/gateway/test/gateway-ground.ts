@@ -92,7 +92,7 @@ const STREAMS: readonly ResourceChange[] = [
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
   const backend = await openGatewayBackend();
-  const { apiKeys, codecs, tokens, keyUses, log, clock, ids, receipts } = backend;
+  const { apiKeys, codecs, tokens, keyUses, log, clock, ids, receipts, cohortReaders } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
   const alerts: string[] = [];
@@ -137,6 +137,7 @@ export async function prepareGround(): Promise<Ground> {
           secrets: { resolve: async (_workspace, name) => secrets[name] ?? null },
           tokens,
           keyUses,
+          cohortReaders,
           receipts,
           httpLog: { warn: httpLog, error: httpLog },
           telemetry: {

@@ -1,10 +1,5 @@
 export * from './generated/record-schemas.generated.ts';
 export * from './generated/topics.generated.ts';
-export * from './cohorts/credentials.ts';
-export * from './cohorts/platforms.ts';
-export { readPostHogPage, type PostHogPage } from './cohorts/posthog.ts';
-export { readCohortBody } from './cohorts/reading.ts';
-export { segmentPassedOver, segmentTimeFault } from './cohorts/segment.ts';
 export * from './http/problem.ts';
 export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';
 export type { DecodeFault } from './records/framing.ts';

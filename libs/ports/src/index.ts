@@ -2,6 +2,7 @@ export * from './channel-sender.ts';
 export * from './checkpoints.ts';
 export * from './clock.ts';
 export * from './cohort-pages.ts';
+export * from './cohort-readers.ts';
 export * from './cohort-store.ts';
 export * from './configuration-store.ts';
 export * from './configuration-view.ts';

@@ -1,10 +1,10 @@
+import { createCohortReaders, createPostHog } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { compileRule } from '@carillon/domain';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
-import { createPostHog } from '@carillon/adapter-posthog';
 import { createReceiptReaders } from '@carillon/adapter-receipts';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
@@ -113,6 +113,7 @@ export async function openFoundation(
     outboundHttp,
     partners,
     receipts: createReceiptReaders({ http: outboundHttp, clock }),
+    cohortReaders: createCohortReaders(),
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,
     tasks: backend.tasks,

@@ -1,6 +1,6 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
-import { createPostHog } from '@carillon/adapter-posthog';
+import { createPostHog } from '@carillon/adapter-cohorts';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createTurns } from '@carillon/adapter-system';

@@ -1,5 +1,5 @@
-import { proofOf, readCohortWebhook, readPostHogPage, type WebhookPlatform } from '@carillon/contracts';
 import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
+import type { WebhookPlatform } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import {
   amplitudePayload as amplitude,
@@ -8,6 +8,9 @@ import {
   segmentIdentify,
   segmentTrack,
 } from '@carillon/testing/given';
+import { proofOf } from '../src/credentials.ts';
+import { readPostHogPage } from '../src/posthog-page.ts';
+import { readCohortWebhook } from '../src/readers.ts';
 
 /** Over the wire and back, so that nothing passes that JSON cannot carry. */
 const sent = (body: unknown): Json => parseJson(stringifyJson(body as Json));

@@ -1,19 +1,7 @@
-import type { CohortPlatform } from '@carillon/domain';
-
-/**
- * What a request shows to prove that it comes from the platform. Nothing has been compared yet: whoever holds the
- * secrets does that, in constant time.
- */
-export type CohortProof =
-  /** Any of these is the secret, if the request is genuine. */
-  | { readonly kind: 'secret'; readonly candidates: readonly string[] }
-  /** Hex HMAC-SHA1 of these bytes under the secret. */
-  | { readonly kind: 'hmac_sha1'; readonly signature: string; readonly over: Uint8Array };
-
-export type ShownCredentials = { readonly authorization: string | undefined; readonly signature: string | undefined };
+import type { CohortProof, ShownCredentials, WebhookPlatform } from '@carillon/ports';
 
 /** What proves a request of this platform; null where it shows nothing. */
-export function proofOf(platform: CohortPlatform, shown: ShownCredentials, body: Uint8Array): CohortProof | null {
+export function proofOf(platform: WebhookPlatform, shown: ShownCredentials, body: Uint8Array): CohortProof | null {
   if (platform !== 'segment') return secretOf(shown.authorization);
   if (shown.signature === undefined) return null;
   return { kind: 'hmac_sha1', signature: shown.signature.trim().toLowerCase(), over: signedPart(body) };

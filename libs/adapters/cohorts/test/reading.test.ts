@@ -1,7 +1,7 @@
-import { readCohortBody } from '@carillon/contracts';
 import { MAX_COHORT_BYTES, MAX_COHORT_VALUES } from '@carillon/domain';
 import { hostileJson, processorTime } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
+import { readCohortBody } from '../src/reading.ts';
 
 const body = (text: string): Uint8Array => new TextEncoder().encode(text);
 const listOf = (values: number): Uint8Array => body(`[1${',1'.repeat(values - 1)}]`);

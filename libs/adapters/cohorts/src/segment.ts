@@ -50,7 +50,7 @@ const TIMES = ['timestamp', 'sentAt', 'receivedAt'] as const;
  * What is wrong with the times of a message whose signature is good: somebody may have kept it. A call without a time is taken. As
  * old as the newest of its times.
  */
-export function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
+function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
   for (const [at, call] of callsIn(json).entries()) {
     const times = TIMES.map((name) => timeAt(call, name)).filter((time) => time !== null);
     const pointer = Array.isArray(json) ? `/${at}/timestamp` : '/timestamp';
@@ -69,6 +69,15 @@ export function segmentTimeFault(json: Json, now: Instant): CarillonError | null
     }
   }
   return null;
+}
+
+const NO_BATCHES =
+  'Segment signs the first call of a list alone. Switch batching off in the destination, or set batches: true in the integration.';
+
+/** What Segment's signature leaves open: whether there are other calls behind the signed one, and whether it is an old one. */
+export function segmentCallFault(json: Json, batches: boolean, now: Instant): CarillonError | null {
+  if (Array.isArray(json) && !batches) return new CarillonError('invalid_request', NO_BATCHES);
+  return segmentTimeFault(json, now);
 }
 
 /** Calls that are about no audience, and are passed over. */

@@ -1,7 +1,8 @@
-import { readCohortBody, readPostHogPage } from '@carillon/contracts';
 import { MAX_COHORT_BYTES, type PostHogIntegration } from '@carillon/domain';
 import { createByteBudget, type Duration } from '@carillon/kernel';
 import type { CohortPageAnswer, CohortPages, OutboundAnswer, OutboundFailure, OutboundHttp } from '@carillon/ports';
+import { readPostHogPage } from './posthog-page.ts';
+import { readCohortBody } from './reading.ts';
 
 /** Of all pages that are being read: as many as are asked for at once, and one of them as values. */
 const HELD_BYTES = 64 * 1024 * 1024;

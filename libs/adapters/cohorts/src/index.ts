@@ -1,0 +1,2 @@
+export { createPostHog } from './posthog.ts';
+export { createCohortReaders } from './readers.ts';

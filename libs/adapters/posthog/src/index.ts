@@ -1,1 +1,0 @@
-export { createPostHog } from './posthog.ts';
