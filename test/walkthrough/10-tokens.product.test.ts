@@ -49,6 +49,18 @@ chapter('10. Tokens', (newHome) => {
     await carillon.apply();
   });
 
+  it('refuses to hand a stream to token holders whose rule writes to whatever address an event names', async () => {
+    // A folder with this one file: the rule that would become an open mail sender is on the server.
+    const part = join(carillon.folder, 'part/workspaces/shop/streams/orders.yaml');
+    await mkdir(dirname(part), { recursive: true });
+    await writeFile(part, 'key: event.order_id\nsecurity: { jwt_provider: auth, claims: { sub: event.user_id } }\n');
+    const { code, out } = await carillon.command(['apply', '-f', 'part', '--yes']);
+    expect(code, out).toBe(2);
+    expect(out).toContain('workspaces/shop/streams/orders.yaml:2:1  security: whoever has a token of auth');
+    expect(out).toContain('notification shop/order-paid, rules.paid, which is not in the folder and stays');
+    expect(out).toContain('open_recipients: true');
+  });
+
   it('tries a token before anybody depends on it, and explains each step', async () => {
     const token = await provider.token('ada', AUDIENCE);
     const { code, out } = await carillon.command(['jwt-provider', 'check', 'auth'], token);

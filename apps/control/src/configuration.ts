@@ -1,4 +1,4 @@
-import { planChanges, readConfigurationFolder, type PlannedChange } from '@carillon/configuration';
+import { planChanges, readConfigurationFolder, type FileWarning, type PlannedChange } from '@carillon/configuration';
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
 import type { ResourceChange, ResourceRef } from '@carillon/domain';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
@@ -18,15 +18,17 @@ export async function planFolder({ files, prune }: FolderRequest, ports: Plannin
     current,
   });
   const hidden = await hiddenSecretWarnings(reading.resources, ports.secrets);
-  const warnings: FaultBody[] = [...reading.warnings, ...hidden.map(reading.warningAt)].map((warning) => ({
-    ...warning,
-    expected: '',
-  }));
-  const shown = { number: current.number, warnings, changes: [], unchanged: 0 };
+  const told = [...reading.warnings, ...hidden.map(reading.warningAt)];
+  const shown = { number: current.number, warnings: told.map(warningBody), changes: [], unchanged: 0 };
   if (reading.faults.length > 0) return { body: { ...shown, faults: [...reading.faults] }, changes: [] };
-  const plan = planChanges(current, reading.resources, { prune, newId: (kind) => ports.ids.random(kind) });
+  const plan = planChanges(current, reading.resources, {
+    prune,
+    newId: (kind) => ports.ids.random(kind),
+    language: ports.expressions,
+  });
   const body: PlanBody = {
     ...shown,
+    warnings: [...told, ...plan.warnings.map(reading.warningAt)].map(warningBody),
     faults: plan.faults.map(reading.faultAt),
     changes: plan.changes.flatMap((change) =>
       change.action === 'unchanged' ? [] : [showChange(change, change.action)],
@@ -35,6 +37,8 @@ export async function planFolder({ files, prune }: FolderRequest, ports: Plannin
   };
   return { body, changes: plan.record };
 }
+
+const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });
 
 const showChange = (
   change: PlannedChange,

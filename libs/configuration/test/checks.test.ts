@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
+const { language } = reading;
 const WHEN = '    when: event.status == "paid" && event.total > 100';
 const UNIQUE = '      unique_id: event_id';
 
@@ -65,13 +66,17 @@ describe('resources without a file', () => {
 });
 
 test('what is wrong with a plan stands at its line of the folder', () => {
-  const before = planChanges(EMPTY_CONFIGURATION, wanted(), { prune: false, newId: (kind) => `${kind}_1` });
+  const before = planChanges(EMPTY_CONFIGURATION, wanted(), { prune: false, newId: (kind) => `${kind}_1`, language });
   const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: before.record };
   const { configuration } = foldConfiguration(EMPTY_CONFIGURATION, record, 0);
   const folder = read({
     'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\nkey: event.id\n',
   });
-  const { faults } = planChanges(configuration, folder.resources, { prune: false, newId: (kind) => `${kind}_2` });
+  const { faults } = planChanges(configuration, folder.resources, {
+    prune: false,
+    newId: (kind) => `${kind}_2`,
+    language,
+  });
   expect(faults.map(folder.faultAt)).toMatchObject([
     { file: 'workspaces/shop/streams/orders.yaml', line: 2, column: 6, path: 'key', expected: 'event.order_id' },
   ]);

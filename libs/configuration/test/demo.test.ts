@@ -56,7 +56,11 @@ describe('the demo', () => {
       made += 1;
       return `${kind === 'rule' ? 'rul_' : 'ntf_'}${String(made).padStart(26, '0')}`;
     };
-    const { changes } = planChanges(EMPTY_CONFIGURATION, resources, { prune: false, newId });
+    const { changes } = planChanges(EMPTY_CONFIGURATION, resources, {
+      prune: false,
+      newId,
+      language: reading.language,
+    });
     const current = {
       number: 0,
       resources: new Map(
@@ -67,7 +71,9 @@ describe('the demo', () => {
       ),
     };
     const exported = readConfigurationFolder(writeConfigurationFolder(current), reading);
-    expect(planChanges(current, exported.resources, { prune: true, newId }).record).toEqual([]);
+    expect(planChanges(current, exported.resources, { prune: true, newId, language: reading.language }).record).toEqual(
+      [],
+    );
   });
 });
 

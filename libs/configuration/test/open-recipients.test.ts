@@ -1,6 +1,8 @@
-import { formatFault } from '@carillon/configuration';
+import { formatFault, type Plan, planChanges, readConfigurationFolder } from '@carillon/configuration';
+import { type Configuration, EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
 import { describe, expect, test } from 'vitest';
-import { read } from './support/folder.ts';
+import { goodFolder, read } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
 
 const NOTIFICATION = 'workspaces/shop/notifications/order-paid.yaml';
 const notification = (recipients: string, more = '', rule = 'stream: orders', security = ''): string =>
@@ -76,4 +78,89 @@ describe('a rule on a stream for token holders', () => {
 
 test('with API keys the event may name whom it likes: they are held by your own servers', () => {
   expect(told(read({}))).toEqual([]);
+});
+
+const STREAM = 'workspaces/shop/streams/orders.yaml';
+const AUTH = {
+  'workspaces/shop/jwt-providers/auth.yaml': 'jwks_url: https://auth.example.com/jwks\naudience: shop\n',
+};
+const TEXT = notification('to: { email: event.email }');
+const planOf = (current: Configuration, files: Readonly<Record<string, string>>, prune = false) => {
+  const folder = readConfigurationFolder(new Map(Object.entries(files)), { ...reading, current });
+  expect(told(folder)).toEqual([]);
+  let made = 0;
+  const newId = (kind: 'notification' | 'rule'): string =>
+    `${kind === 'rule' ? 'rul' : 'ntf'}_${String((made += 1)).padStart(26, '0')}`;
+  const plan = planChanges(current, folder.resources, { prune, newId, language: reading.language });
+  return { plan, faults: plan.faults.map(folder.faultAt), warnings: plan.warnings.map(folder.warningAt) };
+};
+const folded = (current: Configuration, plan: Plan): Configuration =>
+  foldConfiguration(
+    current,
+    { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: plan.record },
+    current.number + 1,
+  ).configuration;
+/** A server with the rule, its stream still taking API keys, and the provider. */
+const server = (text = TEXT): Configuration =>
+  folded(EMPTY_CONFIGURATION, planOf(EMPTY_CONFIGURATION, { ...goodFolder, ...AUTH, [NOTIFICATION]: text }).plan);
+const stream = (claims: string) => ({ [STREAM]: `key: event.order_id\nsecurity: ${secured(claims)}\n` });
+
+describe('a part of a folder that opens a stream to token holders', () => {
+  test('is refused for a rule on the server that it does not hold, with the resource and the ways out', () => {
+    const { plan, faults } = planOf(server(), stream('sub: event.user_id'));
+    expect(plan.record).toEqual([]);
+    expect(faults).toEqual([
+      {
+        file: STREAM,
+        path: 'security',
+        line: 2,
+        column: 1,
+        message:
+          'whoever has a token of auth chooses who is told: event.email is bound by no claim in notification shop/order-paid, rules.paid, which is not in the folder and stays',
+        expected: 'an address that a claim of the token binds',
+        fix: `bind it here, such as claims: { email: event.email }; or put ${NOTIFICATION} into the folder, and name the recipients by a lookup or write open_recipients: true for the rule paid if everybody with a token may send to anybody`,
+      },
+    ]);
+  });
+
+  test('is refused in the same way where only the bound claim is taken away', () => {
+    const bound = planOf(server(), stream('email: event.email'));
+    expect(bound.faults).toEqual([]);
+    expect(planOf(folded(server(), bound.plan), stream('sub: event.user_id')).faults).toHaveLength(1);
+  });
+
+  test('is taken where prune takes the rule away with it', () => {
+    const whole = Object.entries({ ...goodFolder, ...AUTH, ...stream('sub: event.user_id') });
+    const rest = Object.fromEntries(whole.filter(([file]) => file !== NOTIFICATION));
+    expect(planOf(server(), rest, true).faults).toEqual([]);
+    expect(planOf(server(), rest, false).faults).toHaveLength(1);
+  });
+
+  test('is taken where the notification is in the folder under another name, mended', () => {
+    const id = [...server().resources.values()].flatMap(({ body }) => ('id' in body && body.id ? [body.id] : []))[0];
+    const renamed = 'workspaces/shop/notifications/paid-order.yaml';
+    const mended = `id: ${id}\n${notification('to: { email: "ops@example.com" }')}`;
+    expect(planOf(server(), { ...stream('sub: event.user_id'), [renamed]: mended }).faults).toEqual([]);
+  });
+
+  test('is taken with a warning where the rule says open_recipients: true', () => {
+    const { faults, warnings } = planOf(
+      server(notification('to: { email: event.email }', OPEN)),
+      stream('sub: event.user_id'),
+    );
+    expect(faults).toEqual([]);
+    expect(warnings).toMatchObject([{ file: STREAM, path: 'security' }]);
+    expect(warnings[0]?.message).toContain('notification shop/order-paid, rules.paid');
+  });
+
+  test('is taken without a word where other workspaces have such a rule, or other streams', () => {
+    const other = Object.fromEntries(
+      Object.entries({ ...goodFolder, ...AUTH }).map(([file, text]) => [file.replace('/shop/', '/blog/'), text]),
+    );
+    const { plan } = planOf(server(), other);
+    const current = folded(server(), plan);
+    expect(planOf(current, { 'workspaces/shop/streams/other.yaml': `security: ${secured('')}\n` }).faults).toEqual([]);
+    const blog = { 'workspaces/blog/streams/news.yaml': `security: ${secured('')}\n` };
+    expect(planOf(current, blog).faults).toEqual([]);
+  });
 });

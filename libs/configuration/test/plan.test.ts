@@ -11,6 +11,7 @@ import { type Plan, isWritten, planChanges, type WantedResource, type WrittenKin
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurations } from './support/bodies.ts';
+import { smallLanguage } from './support/small-language.ts';
 
 const resource = <Kind extends WrittenKind>(kind: Kind, name: string, body: ResourceBodies[Kind]): WantedResource => ({
   ref: { kind, workspace: 'shop', name },
@@ -38,7 +39,7 @@ const newId = (kind: 'notification' | 'rule'): string => {
   return `${kind === 'rule' ? 'rul_' : 'ntf_'}${String(made).padStart(26, '0')}`;
 };
 const plan = (current: Configuration, desired: readonly WantedResource[], prune = false): Plan =>
-  planChanges(current, desired, { prune, newId });
+  planChanges(current, desired, { prune, newId, language: smallLanguage });
 const applied = (current: Configuration, desired: readonly WantedResource[], prune = false): Configuration => {
   const { record, faults } = plan(current, desired, prune);
   expect(faults).toEqual([]);

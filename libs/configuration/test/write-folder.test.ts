@@ -6,6 +6,7 @@ import { configurations } from './support/bodies.ts';
 import { read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
+const planning = { language: reading.language };
 const bodiesOf = (configuration: Configuration): Record<string, unknown> =>
   Object.fromEntries([...configuration.resources].map(([key, { body }]) => [key, body]));
 const newId = (): string => {
@@ -39,7 +40,11 @@ describe('an exported folder', () => {
   test('that is applied at once again changes nothing', () => {
     fc.assert(
       fc.property(configurations, (made) => {
-        const { changes } = planChanges(EMPTY_CONFIGURATION, wanted(made), { prune: false, newId: idMaker() });
+        const { changes } = planChanges(EMPTY_CONFIGURATION, wanted(made), {
+          ...planning,
+          prune: false,
+          newId: idMaker(),
+        });
         const current: Configuration = {
           number: 1,
           resources: new Map(
@@ -50,7 +55,7 @@ describe('an exported folder', () => {
           ),
         };
         const { resources } = readConfigurationFolder(writeConfigurationFolder(current), reading);
-        const plan = planChanges(current, resources, { prune: true, newId });
+        const plan = planChanges(current, resources, { ...planning, prune: true, newId });
         expect(plan.record).toEqual([]);
         expect(new Set(plan.changes.map(({ action }) => action))).toEqual(new Set(['unchanged']));
       }),

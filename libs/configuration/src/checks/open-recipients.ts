@@ -1,5 +1,6 @@
 import { hasOwnStream, type Expression, type RuleBody, type Security } from '@carillon/domain';
-import { isKind } from '../resource.ts';
+import { fileOf } from '../files/layout.ts';
+import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
 import type { Check, ExpressionCheck } from './surroundings.ts';
 
@@ -23,23 +24,60 @@ function checkRule(
   language: ExpressionCheck,
   report: Report,
 ): void {
-  if (security?.jwt_provider === undefined || rule.recipients.from !== 'event') return;
+  const first = openField(rule, security, language);
+  if (first === undefined) return;
+  const message = openWords(security, first);
+  if (rule.open_recipients === true) {
+    report.warn(['rules', name, 'open_recipients'], { message, fix: MEANT });
+    return;
+  }
+  const fix = `bind it under security, such as claims: { email: ${first} }; name the recipients by a lookup; or write open_recipients: true for the rule if everybody with a token may send to anybody`;
+  report.fault(['rules', name, 'recipients', 'to'], { message, expected: BOUND, fix }, 'key');
+}
+
+/**
+ * The same for rules that the folder does not name and that stay: what a shared stream of the folder becomes may open
+ * them. The stream is at fault, since it is what the folder speaks of.
+ */
+export function checkStayingRecipients(
+  stream: WantedResource<'stream'>,
+  staying: readonly WantedResource<'notification'>[],
+  language: ExpressionCheck,
+  report: Report,
+): void {
+  const { security } = stream.body;
+  for (const { ref, body } of staying) {
+    if (ref.workspace !== stream.ref.workspace) continue;
+    for (const [name, rule] of Object.entries(body.rules)) {
+      const first = rule.stream === stream.ref.name ? openField(rule, security, language) : undefined;
+      if (first === undefined) continue;
+      const holder = `notification ${ref.workspace}/${ref.name}, rules.${name}`;
+      const message = `${openWords(security, first)} in ${holder}, which is not in the folder and stays`;
+      if (rule.open_recipients === true) {
+        report.warn(['security'], { message, fix: MEANT }, 'key');
+        continue;
+      }
+      const fix = `bind it here, such as claims: { email: ${first} }; or put ${fileOf('notification', ref.workspace, ref.name)} into the folder, and name the recipients by a lookup or write open_recipients: true for the rule ${name} if everybody with a token may send to anybody`;
+      report.fault(['security'], { message, expected: BOUND, fix }, 'key');
+    }
+  }
+}
+
+const BOUND = 'an address that a claim of the token binds';
+const MEANT =
+  'leave it if the tokens are those of your own servers; else bind a claim, such as claims: { email: event.email }';
+
+const openWords = (security: Security | undefined, field: string): string =>
+  `whoever has a token of ${security?.jwt_provider ?? ''} chooses who is told: ${field} is bound by no claim`;
+
+/** A field that decides who is told, and that whoever has a token may fill in as they like. */
+function openField(rule: RuleBody, security: Security | undefined, language: ExpressionCheck): string | undefined {
+  if (security?.jwt_provider === undefined || rule.recipients.from !== 'event') return undefined;
   const bound = new Set<string>(Object.values(security.claims ?? {}));
   const { to, for_each: list } = rule.recipients;
   const fields = Object.values(to).flatMap((text) => freeFields(compiled(text, 'recipient', language), bound));
   if (list !== undefined) fields.push(...freeFields(compiled(list, 'for_each', language), bound));
-  const [first] = fields;
-  if (first === undefined) return;
-  const message = `whoever has a token of ${security.jwt_provider} chooses who is told: ${first} is bound by no claim`;
-  if (rule.open_recipients === true) {
-    const fix =
-      'leave it if the tokens are those of your own servers; else bind a claim, such as claims: { email: event.email }';
-    report.warn(['rules', name, 'open_recipients'], { message, fix });
-    return;
-  }
-  const fix = `bind it under security, such as claims: { email: ${first} }; name the recipients by a lookup; or write open_recipients: true for the rule if everybody with a token may send to anybody`;
-  const expected = 'an address that a claim of the token binds';
-  report.fault(['rules', name, 'recipients', 'to'], { message, expected, fix }, 'key');
+  return fields[0];
 }
 
 /** Where it cannot be compiled, that is said elsewhere. */

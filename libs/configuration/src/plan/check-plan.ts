@@ -1,20 +1,40 @@
 import { type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain';
-import { type Fault, type Report, reportOn } from '../checks/finding.ts';
+import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
+import { checkStayingRecipients } from '../checks/open-recipients.ts';
+import type { ExpressionCheck } from '../checks/surroundings.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 
-/** What is wrong only with the whole in view: addresses taken twice, and what still needs a resource that goes. */
-export function checkPlan(staying: readonly WantedResource[], going: ReadonlySet<string>): readonly Fault[] {
+/** What a plan comes to: all that will be there, and what will not. */
+type Outcome = {
+  readonly staying: readonly WantedResource[];
+  /** Of the staying ones those that nobody wrote into the folder. */
+  readonly unnamed: readonly WantedResource[];
+  /** By `resourceKey`. */
+  readonly going: ReadonlySet<string>;
+};
+
+/**
+ * What can be seen only with the whole in view: addresses taken twice, what still needs a resource that goes, and rules
+ * that nobody wrote into the folder and that a stream in it opens.
+ */
+export function checkPlan({ staying, unnamed, going }: Outcome, language: ExpressionCheck): Findings {
   const faults: Fault[] = [];
+  const warnings: Warning[] = [];
+  const beside = new Set(unnamed);
+  const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
   const paths = new Map<string, string>();
   for (const item of staying) {
-    const report = reportOn(item.ref, faults, []);
-    if (isKind(item, 'stream')) checkGone(item, securityNeeds(item.body.security), going, report);
+    const report = reportOn(item.ref, faults, warnings);
+    if (isKind(item, 'stream')) {
+      checkGone(item, securityNeeds(item.body.security), going, report);
+      if (!beside.has(item)) checkStayingRecipients(item, unnamedRules, language, report);
+    }
     if (!isKind(item, 'notification')) continue;
     checkPaths(item, paths, report);
     checkGone(item, needsOf(item.body), going, report);
   }
-  return faults;
+  return { faults, warnings };
 }
 
 /** After a rename the old address stays with the renamed rule, so a new rule of the old name needs another. */

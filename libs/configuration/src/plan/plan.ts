@@ -34,9 +34,12 @@ export function planChanges(current: Configuration, desired: readonly WantedReso
   }
   const sorted = changes.toSorted((a, b) => (resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1));
   const staying = sorted.flatMap(({ ref, body }) => (body === null ? [] : [{ ref, body }]));
+  const unnamed = staying.filter(({ ref }) => !wanted.has(resourceKey(ref)));
   const going = sorted.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref));
-  faults.push(...checkPlan(staying, new Set(going)));
-  return { changes: sorted, faults, record: faults.length > 0 ? [] : sorted.flatMap(recordChange) };
+  const whole = checkPlan({ staying, unnamed, going: new Set(going) }, options.language);
+  faults.push(...whole.faults);
+  const record = faults.length > 0 ? [] : sorted.flatMap(recordChange);
+  return { changes: sorted, faults, warnings: whole.warnings, record };
 }
 
 function leaving({ ref, number, body }: Resource<WrittenKind>, goes: boolean, notes: readonly string[]): PlannedChange {

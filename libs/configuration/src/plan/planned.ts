@@ -1,5 +1,6 @@
 import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain';
-import type { Fault } from '../checks/finding.ts';
+import type { Fault, Warning } from '../checks/finding.ts';
+import type { ExpressionCheck } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
 import type { Difference } from './differences.ts';
 
@@ -25,6 +26,7 @@ export type PlannedChange = {
 export type Plan = {
   readonly changes: readonly PlannedChange[];
   readonly faults: readonly Fault[];
+  readonly warnings: readonly Warning[];
   /** The changes of the record to publish; empty where nothing changes or something is wrong. */
   readonly record: readonly ResourceChange[];
 };
@@ -34,6 +36,8 @@ export type PlanOptions = {
   readonly prune: boolean;
   /** Makes ids for new notifications and rules: chance is an argument. */
   readonly newId: (kind: 'notification' | 'rule') => string;
+  /** Reads expressions of what is there already. */
+  readonly language: ExpressionCheck;
 };
 
 /** What is wanted, by `resourceKey`. */
