@@ -56,7 +56,7 @@ chapter('10. Tokens', (newHome) => {
     await writeFile(part, 'key: event.order_id\nsecurity: { jwt_provider: auth, claims: { sub: event.user_id } }\n');
     const { code, out } = await carillon.command(['apply', '-f', 'part', '--yes']);
     expect(code, out).toBe(2);
-    expect(out).toContain('workspaces/shop/streams/orders.yaml:2:1  security: whoever has a token of auth');
+    expect(out).toContain('workspaces/shop/streams/orders.yaml:2:1 whoever has a token of auth');
     expect(out).toContain('notification shop/order-paid, rules.paid, which is not in the folder and stays');
     expect(out).toContain('open_recipients: true');
   });

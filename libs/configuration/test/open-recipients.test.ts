@@ -2,7 +2,7 @@ import { formatFault, type Plan, planChanges, readConfigurationFolder } from '@c
 import { type Configuration, EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
 import { describe, expect, test } from 'vitest';
 import { goodFolder, read } from './support/folder.ts';
-import { reading } from './support/small-language.ts';
+import { reading as context } from './support/small-language.ts';
 
 const NOTIFICATION = 'workspaces/shop/notifications/order-paid.yaml';
 const notification = (recipients: string, more = '', rule = 'stream: orders', security = ''): string =>
@@ -86,12 +86,12 @@ const AUTH = {
 };
 const TEXT = notification('to: { email: event.email }');
 const planOf = (current: Configuration, files: Readonly<Record<string, string>>, prune = false) => {
-  const folder = readConfigurationFolder(new Map(Object.entries(files)), { ...reading, current });
+  const folder = readConfigurationFolder(new Map(Object.entries(files)), { ...context, current });
   expect(told(folder)).toEqual([]);
   let made = 0;
   const newId = (kind: 'notification' | 'rule'): string =>
     `${kind === 'rule' ? 'rul' : 'ntf'}_${String((made += 1)).padStart(26, '0')}`;
-  const plan = planChanges(current, folder.resources, { prune, newId, language: reading.language });
+  const plan = planChanges(current, folder.resources, { prune, newId, language: context.language });
   return { plan, faults: plan.faults.map(folder.faultAt), warnings: plan.warnings.map(folder.warningAt) };
 };
 const folded = (current: Configuration, plan: Plan): Configuration =>
