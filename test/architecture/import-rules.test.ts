@@ -11,6 +11,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contracts: ['domain', 'kernel'],
   ports: ['domain', 'kernel'],
   stages: ['domain', 'ports', 'kernel'],
+  'one-request': ['ports', 'domain', 'kernel'],
   adapter: ['ports', 'contracts', 'domain', 'kernel'],
   runtime: ['ports', 'contracts', 'kernel'],
   testing: ['kernel', 'domain', 'configuration', 'contracts', 'ports', 'stages', 'adapter', 'runtime'],
@@ -18,7 +19,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   example: [],
   app: ['kernel', 'domain', 'configuration', 'contracts', 'ports', 'stages', 'runtime'],
 };
-const CLI_TOO = ['adapter', 'app', 'portal'];
+const ROOMS_BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
+  'apps/cli': ['adapter', 'app', 'portal'],
+  'libs/adapters/fcm': ['one-request'],
+  'libs/adapters/twilio': ['one-request'],
+};
 
 const TEST_TOOLS = [
   'vitest',
@@ -115,7 +120,7 @@ describe('every package against every other', () => {
       projects.map((project) => project.name),
       (from, specifier) => {
         const to = named(specifier);
-        const rooms = [...(ROOMS[from.tag] ?? []), ...(from.directory === 'apps/cli' ? CLI_TOO : [])];
+        const rooms = [...(ROOMS[from.tag] ?? []), ...(ROOMS_BY_PROJECT[from.directory] ?? [])];
         if (to === from) return from.tag === 'testing';
         return to !== undefined && rooms.includes(to.tag);
       },

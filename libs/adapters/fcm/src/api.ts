@@ -1,19 +1,19 @@
 import { providerResult, providerWords, type ProviderResult } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
+import { createHttp2Session, resultOfUnanswered, retryAfter, type Answered } from '@carillon/one-request';
 import type { AddressGuard } from '@carillon/ports';
 import type { Agent } from 'node:https';
 import { MAX_PAYLOAD_BYTES, messageBody, payloadBytes, type PushContent, type PushRequest } from './body.ts';
 import { createAccessTokens, type ServiceAccount } from './credentials.ts';
 import { classify, readProblem, type FcmProblem, type Outcome } from './outcome-table.ts';
-import { createSession, type PostEnd } from './session.ts';
 
 export const FCM_URL = 'https://fcm.googleapis.com';
 
+/** FCM's own clients wait for at least 15 s: shorter ones made duplicates. */
 const TIMEOUTS = { connect: 10_000, answer: 30_000 } as const;
 const MAX_ANSWER_BYTES = 256 * 1024;
 /** limits-and-errors.md 1.3. */
 const QUOTA_PAUSE: Duration = 60_000;
-const HOUR = 3_600_000;
 
 export type FcmApiOptions = {
   /** Another address stands in for FCM in tests, or is a proxy. */
@@ -30,7 +30,7 @@ export type FcmApiOptions = {
 export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
   const tokens = createAccessTokens(account, options.tokenAgent);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const session = createSession({
+  const session = createHttp2Session({
     origin: new URL(options.url ?? FCM_URL),
     guard: options.guard,
     trusted: options.trusted,
@@ -41,19 +41,13 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
   const mismatches = createShare();
   const path = `/v1/projects/${encodeURIComponent(account.project_id)}/messages:send`;
 
-  async function post(
-    body: object,
-    signal: AbortSignal,
-  ): Promise<ProviderResult | Extract<PostEnd, { kind: 'answered' }>> {
+  async function post(body: object, signal: AbortSignal): Promise<ProviderResult | Answered> {
     const access = await tokens.get();
     if (access.kind === 'refused') return providerResult('refused_account', '', access.words, { alert: true });
     if (access.kind === 'unavailable') return providerResult('transient', '', access.words);
     const headers = { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' };
     const end = await session.post({ path, headers, body: JSON.stringify(body) }, signal);
-    if (end.kind === 'unsent') {
-      return providerResult('transient', end.stopped ? 'stopped' : '', end.words, { alert: end.alert });
-    }
-    return end.kind === 'unknown' ? providerResult('ambiguous', '', end.words) : end;
+    return end.kind === 'answered' ? end : resultOfUnanswered(end);
   }
 
   function judge(status: number, problem: FcmProblem): Outcome {
@@ -87,7 +81,7 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
       return providerResult(verdict, code, words, {
         suppress,
         alert,
-        retryAt: verdict === 'throttled' ? retryAt(end.headers['retry-after'], options.now()) : null,
+        retryAt: verdict === 'throttled' ? pauseOf(end.headers['retry-after'], options.now()) : null,
       });
     },
 
@@ -121,11 +115,8 @@ const CHECK: PushContent = {
   apnsSound: null,
 };
 
-/** Seconds or a date, at most an hour ahead; a minute where FCM says neither. */
-function retryAt(text: string | undefined, now: Instant): Instant {
-  const at = text === undefined ? Number.NaN : /^\d{1,6}$/.test(text) ? now + Number(text) * 1000 : Date.parse(text);
-  return Number.isNaN(at) ? now + QUOTA_PAUSE : Math.min(Math.max(at, now), now + HOUR);
-}
+/** A minute where FCM does not say how long. */
+const pauseOf = (text: string | undefined, now: Instant): Instant => retryAfter(text, now) ?? now + QUOTA_PAUSE;
 
 const LOOKED_AT = 20;
 const ENOUGH = 10;

@@ -1,7 +1,13 @@
 import { providerResult, providerWords, type ProviderResult } from '@carillon/domain';
 import { isJsonObject, parseJson, type Duration, type Instant, type JsonObject } from '@carillon/kernel';
+import {
+  createHttp1Client,
+  resultOfUnanswered,
+  retryAfter,
+  type Http1Options,
+  type RequestEnd,
+} from '@carillon/one-request';
 import type { Twilio as TwilioClient } from 'twilio';
-import { createOneRequest, type OneRequestOptions, type RequestEnd } from './one-request.ts';
 import { classify } from './outcome-table.ts';
 
 export const TWILIO_URL = 'https://api.twilio.com';
@@ -51,10 +57,10 @@ class RequestEnded extends Error {
   }
 }
 
-export type TwilioApiOptions = Omit<OneRequestOptions, 'limits'> & {
+export type TwilioApiOptions = Omit<Http1Options, 'limits'> & {
   /** Another address stands in for Twilio in tests, or is a proxy. */
   readonly url?: string;
-  readonly limits?: Partial<OneRequestOptions['limits']>;
+  readonly limits?: Partial<Http1Options['limits']>;
   readonly now: () => Instant;
 };
 
@@ -63,7 +69,7 @@ export type TwilioApiOptions = Omit<OneRequestOptions, 'limits'> & {
  * second to load, is loaded by the first call.
  */
 export function createTwilioApi(credentials: TwilioCredentials, options: TwilioApiOptions) {
-  const http = createOneRequest({ ...options, limits: { ...LIMITS, ...options.limits } });
+  const http = createHttp1Client({ ...options, limits: { ...LIMITS, ...options.limits } });
   let loading: ReturnType<typeof loadTwilio> | undefined;
 
   /** A client for one call: whatever the library does with a failure, `ends` keeps what really happened. */
@@ -188,10 +194,7 @@ function parametersOf(sms: SmsRequest) {
 }
 
 function resultOf(end: RequestEnd, sid: string | null, now: Instant): ProviderResult {
-  if (end.kind === 'unsent') {
-    return providerResult('transient', end.stopped ? 'stopped' : '', end.words, { alert: end.alert });
-  }
-  if (end.kind === 'unknown') return providerResult('ambiguous', '', end.words);
+  if (end.kind !== 'answered') return resultOfUnanswered(end);
   const { status, headers, body } = end;
   if (status >= 200 && status < 300) {
     if (sid !== null && /^[A-Z]{2}[0-9a-f]{32}$/i.test(sid)) {
@@ -205,7 +208,7 @@ function resultOf(end: RequestEnd, sid: string | null, now: Instant): ProviderRe
   return providerResult(verdict, code, refusalWords(status, problem), {
     suppress,
     alert,
-    retryAt: verdict === 'throttled' ? retryAt(headers['retry-after'], now) : null,
+    retryAt: verdict === 'throttled' ? retryAfter(headers['retry-after'], now) : null,
   });
 }
 
@@ -229,10 +232,3 @@ function problemOf(body: string): Problem {
 
 const refusalWords = (status: number, { message }: Problem): string =>
   message === '' ? `Twilio answered ${status}` : message;
-
-/** Seconds or a date (RFC 9110 10.2.3), at most an hour ahead; null where it says neither. */
-function retryAt(text: string | undefined, now: Instant): Instant | null {
-  if (text === undefined) return null;
-  const at = /^\d{1,6}$/.test(text) ? now + Number(text) * 1000 : Date.parse(text);
-  return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + HOUR);
-}

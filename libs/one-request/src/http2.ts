@@ -7,8 +7,11 @@ import {
   type IncomingHttpHeaders,
   type IncomingHttpStatusHeader,
 } from 'node:http2';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls, getCACertificates } from 'node:tls';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { failureWords, needsMending } from './failure-words.ts';
+import { CUT_OFF, LATE, singleHeaders, STOPPED, unknown, unsent, type RequestEnd } from './request-end.ts';
+import { allowedAddresses, hostOf, isLiteral, NO_WAY, withAuthorities } from './where-to.ts';
 
 export type Post = {
   readonly path: string;
@@ -16,36 +19,16 @@ export type Post = {
   readonly body: string;
 };
 
-/** `unsent`: FCM cannot have acted on it. `unknown`: it was begun, and ended without a complete answer. */
-export type PostEnd =
-  | {
-      readonly kind: 'answered';
-      readonly status: number;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly body: string;
-    }
-  | { readonly kind: 'unsent'; readonly words: string; readonly stopped: boolean; readonly alert: boolean }
-  | { readonly kind: 'unknown'; readonly words: string };
-
-export type SessionOptions = {
+export type Http2Options = {
   /** `https://host[:port]`. */
   readonly origin: URL;
   readonly guard: AddressGuard | null;
   readonly trusted: readonly string[];
-  /** Milliseconds. FCM's own clients wait for at least 15 s: shorter ones made duplicates. */
+  /** Milliseconds. */
   readonly connectTimeout: number;
   readonly answerTimeout: number;
   readonly maxBytes: number;
 };
-
-const unsent = (words: string, alert = false): PostEnd => ({ kind: 'unsent', words, stopped: false, alert });
-const STOPPED: PostEnd = {
-  kind: 'unsent',
-  words: 'The delivery was stopped before the message was handed over.',
-  stopped: true,
-  alert: false,
-};
-const NO_WAY = 'Carillon may not connect to that address; the operator of the deployment can allow private ones.';
 
 type Open = { readonly session: ClientHttp2Session; lastStream: number };
 
@@ -54,11 +37,11 @@ type Open = { readonly session: ClientHttp2Session; lastStream: number };
  * repeated. Only three ends are definite without an answer: no connection, REFUSED_STREAM, and a GOAWAY whose last
  * stream is below ours (RFC 9113 6.8, 8.7).
  */
-export function createSession(options: SessionOptions) {
-  let opening: Promise<Open | PostEnd> | undefined;
+export function createHttp2Session(options: Http2Options) {
+  let opening: Promise<Open | RequestEnd> | undefined;
   let closed = false;
 
-  async function post(request: Post, signal: AbortSignal): Promise<PostEnd> {
+  async function post(request: Post, signal: AbortSignal): Promise<RequestEnd> {
     if (signal.aborted || closed) return STOPPED;
     opening ??= open();
     const mine = opening;
@@ -76,12 +59,13 @@ export function createSession(options: SessionOptions) {
     return send(found, request);
   }
 
-  async function open(): Promise<Open | PostEnd> {
-    const { hostname, port, protocol } = options.origin;
-    const host = hostname.replace(/^\[|\]$/g, '');
-    const allowed = options.guard === null ? null : await options.guard.resolve(host);
-    if (allowed && !allowed.ok) return unsent(NO_WAY, true);
-    const to = { host: allowed?.value[0]?.address ?? host, port: Number(port === '' ? 443 : port) };
+  async function open(): Promise<Open | RequestEnd> {
+    const { port, protocol } = options.origin;
+    const host = hostOf(options.origin);
+    const allowed = options.guard === null ? [] : await allowedAddresses(options.guard, options.origin);
+    if (allowed === null) return unsent(NO_WAY, true);
+    const standard = protocol === 'http:' ? 80 : 443;
+    const to = { host: allowed[0]?.address ?? host, port: port === '' ? standard : Number(port) };
     const socket =
       protocol === 'http:'
         ? connectTcp(to)
@@ -89,8 +73,8 @@ export function createSession(options: SessionOptions) {
             ...to,
             ALPNProtocols: ['h2'],
             minVersion: 'TLSv1.2',
-            ...(isIP(host) === 0 ? { servername: host } : {}),
-            ...(options.trusted.length > 0 ? { ca: [...getCACertificates(), ...options.trusted] } : {}),
+            ...(isLiteral(options.origin) ? {} : { servername: host }),
+            ...withAuthorities(options.trusted),
           });
     const failed = await ready(socket, protocol === 'http:' ? 'connect' : 'secureConnect');
     if (failed) return failed;
@@ -111,21 +95,21 @@ export function createSession(options: SessionOptions) {
     return opened;
   }
 
-  function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<PostEnd | null> {
+  function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<RequestEnd | null> {
     return new Promise((settle) => {
-      const end = (failure: PostEnd | null): void => {
+      const end = (failure: RequestEnd | null): void => {
         clearTimeout(timer);
         if (failure) socket.destroy();
         settle(failure);
       };
-      const timer = setTimeout(() => end(unsent('The server did not answer in time.')), options.connectTimeout);
+      const timer = setTimeout(() => end(unsent(LATE)), options.connectTimeout);
       socket.once(event, () => end(null));
-      socket.on('error', (error) => end(unsent('No connection came about.', isConfiguration(error))));
+      socket.on('error', (error) => end(unsent(failureWords(error, 'No connection came about.'), needsMending(error))));
       socket.once('close', () => end(unsent('The server closed the connection.')));
     });
   }
 
-  async function send(opened: Open, { path, headers, body }: Post): Promise<PostEnd> {
+  async function send(opened: Open, { path, headers, body }: Post): Promise<RequestEnd> {
     let stream: ClientHttp2Stream;
     try {
       stream = opened.session.request({
@@ -148,7 +132,7 @@ export function createSession(options: SessionOptions) {
     if (id === undefined || rstCode === constants.NGHTTP2_REFUSED_STREAM || id > opened.lastStream) {
       return unsent('The server did not take the request.');
     }
-    return { kind: 'unknown', words: 'The connection ended before the answer was complete.' };
+    return unknown(CUT_OFF);
   }
 
   return {
@@ -161,13 +145,13 @@ export function createSession(options: SessionOptions) {
     },
   };
 }
-export type Session = ReturnType<typeof createSession>;
+export type Http2Session = ReturnType<typeof createHttp2Session>;
 
 /**
  * The whole answer, or null. A socket that the server destroys ends the stream by `close` alone, without an error, so
  * only `close` is believed.
  */
-function collect(stream: ClientHttp2Stream, maxBytes: number): Promise<PostEnd | null> {
+function collect(stream: ClientHttp2Stream, maxBytes: number): Promise<RequestEnd | null> {
   return new Promise((settle) => {
     let head: (IncomingHttpHeaders & IncomingHttpStatusHeader) | undefined;
     let whole = false;
@@ -188,15 +172,12 @@ function collect(stream: ClientHttp2Stream, maxBytes: number): Promise<PostEnd |
     stream.on('close', () => {
       const status = head?.[':status'];
       if (!head || status === undefined || !whole || stream.rstCode !== constants.NGHTTP2_NO_ERROR) return settle(null);
-      const headers = Object.fromEntries(
-        Object.entries(head).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-      );
-      return settle({ kind: 'answered', status, headers, body: Buffer.concat(pieces).toString('utf8') });
+      return settle({
+        kind: 'answered',
+        status,
+        headers: singleHeaders(head),
+        body: Buffer.concat(pieces).toString('utf8'),
+      });
     });
   });
 }
-
-const isConfiguration = (error: Error): boolean =>
-  'code' in error &&
-  typeof error.code === 'string' &&
-  /^(ENOTFOUND|ERR_(SSL|TLS)_|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|EPROTO$)/.test(error.code);
