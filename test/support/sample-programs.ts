@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CodeLanguage } from '@carillon/stages';
+import type { CodeLanguage } from '@carillon/insight';
 import { PROGRAMS, type Program } from './programs.ts';
 
 /** How a person would run a code sample that was saved to a file. */

@@ -3,7 +3,7 @@ import { isTest, pathOf } from './workspace.ts';
 
 const NAMES: ReadonlySet<unknown> = new Set(['email', 'sms', 'push']);
 /** Rooms that serve every channel alike; the one table of channels is in the domain. */
-const ROOMS = /^libs\/(?:domain|ports|stages)\/src\//;
+const ROOMS = /^libs\/(?:domain|ports|stages|insight)\/src\//;
 const TABLE = 'libs/domain/src/channels/';
 
 /** What a channel is stands in one table: elsewhere a channel is a value, and never a word or a property by its name. */

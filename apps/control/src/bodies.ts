@@ -19,7 +19,7 @@ import {
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
-import type { PersonStory, Trace, WhyPage } from '@carillon/stages';
+import type { PersonStory, Trace, WhyPage } from '@carillon/insight';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 

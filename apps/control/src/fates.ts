@@ -7,7 +7,8 @@ import {
   type ErrorCode,
   type Instant,
 } from '@carillon/kernel';
-import { findDrops, partnerOf, readAsking, type DropPorts, type DropRow } from '@carillon/stages';
+import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
+import { partnerOf, readAsking } from '@carillon/stages';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import type { NotificationBody } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
-import { findDrops } from '@carillon/stages';
+import { findDrops } from '@carillon/insight';
 import { deliveryOf } from '@carillon/testing';
 import { givenLookup, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';

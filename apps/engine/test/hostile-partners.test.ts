@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { answersEverybody, type PartnerScript } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
-import { readAsking, type TraceStep, traceEvent, projections } from '@carillon/stages';
+import { type TraceStep, traceEvent } from '@carillon/insight';
+import { readAsking, projections } from '@carillon/stages';
 import { lookupGround, type Settings } from './lookup-ground.ts';
 
 /** Who asks for the first time is told the partner's address, whoever asks after that a private one. */

@@ -1,5 +1,6 @@
 import type { DueTask, DueTasks, EventLog, NewRecord } from '@carillon/ports';
-import { createAskStage, createResolveStage, readAsking, traceEvent, projections } from '@carillon/stages';
+import { traceEvent } from '@carillon/insight';
+import { createAskStage, createResolveStage, readAsking, projections } from '@carillon/stages';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import type { EnginePorts } from '../src/index.ts';

@@ -1,4 +1,5 @@
-import { createCustodyStage, projections, traceEvent, whyAddress } from '@carillon/stages';
+import { traceEvent, whyAddress } from '@carillon/insight';
+import { createCustodyStage, projections } from '@carillon/stages';
 import { answersEverybody } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { expect, it } from 'vitest';

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readEvent } from '@carillon/domain';
 import { stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
-import { CODE_LANGUAGES, codeSample, credentialOf } from '@carillon/stages';
+import { CODE_LANGUAGES, codeSample, credentialOf } from '@carillon/insight';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';

@@ -1,5 +1,5 @@
 import type { RuleSampleBody } from '@carillon/contracts';
-import { CODE_LANGUAGES, type CodeLanguage } from '@carillon/stages';
+import { CODE_LANGUAGES, type CodeLanguage } from '@carillon/insight';
 import { untilFound } from '@carillon/testing';
 import { startOpenIdProvider, type OpenIdProvider } from '@carillon/testing/openid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -11,7 +11,8 @@ import {
 } from '@carillon/domain';
 import { CarillonError, parseInstant, type DeliveryId, type Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
-import { decideOnDelivery, traceDelivery, type TracePorts } from '@carillon/stages';
+import { traceDelivery, type TracePorts } from '@carillon/insight';
+import { decideOnDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { showDelivery, showDuplicate, showTrace } from '../bodies.ts';

@@ -1,6 +1,6 @@
 import { droppedPage } from '@carillon/contracts';
 import { CarillonError, formatInstant, parseInstant, type Duration } from '@carillon/kernel';
-import { findDrops, type DropPorts, type DropRow } from '@carillon/stages';
+import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
 import { inWorkspace, paging, type ApiServer } from './app.ts';

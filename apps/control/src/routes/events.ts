@@ -9,7 +9,7 @@ import {
 } from '@carillon/contracts';
 import { CHANNEL_NAMES, findResource, findRule, readRuleTitle } from '@carillon/domain';
 import { CarillonError, parseInstant } from '@carillon/kernel';
-import { traceEvent, whyAddress } from '@carillon/stages';
+import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { showDeadLetter, showEvent, showSuppression, showTrace, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';

@@ -16,8 +16,6 @@ import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
   codeSample,
   credentialOf,
-  inTurns,
-  mergeFields,
   minimumFields,
   newestFiredEvent,
   sampleRuleInParts,
@@ -25,7 +23,8 @@ import {
   type Minimum,
   type RuleSample,
   type TemplateNeeds,
-} from '@carillon/stages';
+} from '@carillon/insight';
+import { inTurns, mergeFields } from '@carillon/stages';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
 

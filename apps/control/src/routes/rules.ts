@@ -30,7 +30,8 @@ import type {
   SourceEvent,
 } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
-import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, triedEvent } from '@carillon/stages';
+import { triedEvent } from '@carillon/insight';
+import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers } from '@carillon/stages';
 import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';

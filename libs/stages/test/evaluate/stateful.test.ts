@@ -1,17 +1,8 @@
-import type { RuleMemory } from '@carillon/domain';
 import type { BatchResult, JudgingOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
-import { noRuleStates, ORDERS, orderShop, stream } from '@carillon/testing/given';
-import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { countingRules, noRuleStates, ORDERS, orderShop, stream } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  createEvaluateStage,
-  decisionsAbout,
-  readSourceRecord,
-  traceEvent,
-  type BookRule,
-  type EvaluatePorts,
-  type RuleBook,
-} from '../../src/index.ts';
+import { createEvaluateStage, decisionsAbout, readSourceRecord, type EvaluatePorts } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -22,20 +13,6 @@ afterEach(() => topology.close());
 
 const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
 
-/** Fires at each third event of an entity for which `when` holds. */
-const THIRD: RuleMemory = {
-  step(before, _event, holds) {
-    const count = Number(before ?? 0) + (holds ? 1 : 0);
-    return { after: String(count % 3), fires: holds && count === 3, saw: { count } };
-  },
-};
-const withMemory = (entry: BookRule): BookRule =>
-  entry.ok ? { ...entry, rule: { ...entry.rule, memory: THIRD } } : entry;
-const counting = (book: RuleBook): RuleBook => ({
-  ...book,
-  rulesOf: (configuration, path) => book.rulesOf(configuration, path).map(withMemory),
-});
-
 let number = 0;
 const happens = (who: string, status = 'paid') =>
   topology.event({ status, order_id: `${who}-${(number += 1)}`, customer: { email: `${who}@example.com` } });
@@ -45,7 +22,7 @@ const judge = (
   state = START,
   more: Partial<EvaluatePorts> = {},
 ): Promise<BatchResult<JudgingOutput>> =>
-  createEvaluateStage({ ...topology.ports, book: counting(topology.ports.book), ...more }).handle(records, state);
+  createEvaluateStage({ ...topology.ports, book: countingRules(topology.ports.book), ...more }).handle(records, state);
 const told = ({ outputs }: BatchResult<JudgingOutput>): readonly (string | null)[] =>
   outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.to] : []));
 
@@ -97,27 +74,6 @@ describe('a rule with state', () => {
       seen.push(...(await decisionsAbout(read.value.event, topology.data.ruleStates, topology.ids.derive)));
     }
     expect(seen).toMatchObject(ids.map((eventId) => ({ eventId, saw: { count: 1 } })));
-  });
-
-  it('has what it saw in the story of an event, which is not judged again', async () => {
-    const ids = [await happens('ada'), await happens('ada')];
-    const result = await judge(await events());
-    await result.save?.();
-    const { checkpoints, log } = topology.data;
-    const done = { group: 'engine', topic: 'carillon.events', partition: 0, logId: log.logId };
-    await checkpoints.save({
-      ...done,
-      next: (await events()).length,
-      clocks: {},
-      configNumber: result.state.configNumber,
-    });
-    await topology.projects();
-    const ports = { ...topology.tracePorts, book: counting(topology.ports.book) };
-    const lines = await untilFound('the story', async () => {
-      const trace = await traceEvent(ids[1] ?? '', ports);
-      return trace?.steps.find(({ text }) => text === 'decided by what it keeps of the entity')?.lines;
-    });
-    expect(lines).toEqual(['{"count":2}']);
   });
 
   it('of another run knows nothing of the live one, has ids of its own, and its outputs go where the run says', async () => {

@@ -1,3 +1,4 @@
+export * from './counting-rules.ts';
 export * from './configuration.ts';
 export * from './delivery-story.ts';
 export * from './lookups.ts';

@@ -1,5 +1,6 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import { createRuleBook, type RuleBook, type TemplateNeeds } from '@carillon/stages';
+import type { TemplateNeeds } from '@carillon/insight';
+import { createRuleBook, type RuleBook } from '@carillon/stages';
 import { compileGiven } from './rules.ts';
 
 /** A rule book over the product's expression language and template names; rendering is not part of it. */

@@ -21,6 +21,7 @@ import type {
   TopicName,
 } from '@carillon/ports';
 import { createLogSink, createRecordSink, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
+import type { TracePorts } from '@carillon/insight';
 import {
   cohortRecord,
   createCohortsStage,
@@ -33,7 +34,6 @@ import {
   publishConfiguration,
   type FollowedConfiguration,
   type RuleBook,
-  type TracePorts,
 } from '@carillon/stages';
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';

@@ -21,11 +21,14 @@ import type {
   ReadModels,
   RuleStateStore,
 } from '@carillon/ports';
-import { readSourceRecord } from '../append/source-record.ts';
-import { deliveryIdOf } from '../deliver/custody-stage.ts';
-import { inTurns } from '../in-turns.ts';
-import { decisionsAbout } from '../evaluate/entity-states.ts';
-import { judgeEventInParts, type Judgement } from '../evaluate/judge-event.ts';
+import {
+  readSourceRecord,
+  deliveryIdOf,
+  inTurns,
+  decisionsAbout,
+  judgeEventInParts,
+  type Judgement,
+} from '@carillon/stages';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import {
   isAbout,

@@ -10,10 +10,7 @@ import {
 } from '@carillon/domain';
 import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
 import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, Turns } from '@carillon/ports';
-import { readAsking } from '../ask/tasks.ts';
-import type { RuleBook } from '../evaluate/rule-book.ts';
-import { inTurns } from '../in-turns.ts';
-import { resolveLookupInParts } from '../resolve/resolve-lookup.ts';
+import { readAsking, type RuleBook, inTurns, resolveLookupInParts } from '@carillon/stages';
 import { namedPeople, type NamedPerson } from './people.ts';
 import { step, type TraceStep } from './steps.ts';
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventRow } from '@carillon/ports';
 import { ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { deliveryIdOf, projections, traceDelivery, traceEvent, type TraceStep } from '../../src/index.ts';
+import { deliveryIdOf, projections } from '@carillon/stages';
+import { traceDelivery, traceEvent, type TraceStep } from '../../src/index.ts';
 import { project as projectOn, settle as settleOn } from './settled.ts';
 
 let topology: Topology;

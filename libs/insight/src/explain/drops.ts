@@ -1,12 +1,15 @@
 import { ruleTitle, whoIsDropped, type Dropped, type Evaluation, type Lookup } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { ConfigurationView, EventLog, Ids, RecordCodec, RecordCodecs, TopicName, Turns } from '@carillon/ports';
-import { readSourceRecord } from '../append/source-record.ts';
-import { decodeRecords } from '../decode-record.ts';
-import { judgeEventInParts, type Judgement } from '../evaluate/judge-event.ts';
-import type { RuleBook } from '../evaluate/rule-book.ts';
-import { inTurns } from '../in-turns.ts';
-import { resolveLookupInParts } from '../resolve/resolve-lookup.ts';
+import {
+  readSourceRecord,
+  decodeRecords,
+  judgeEventInParts,
+  type Judgement,
+  type RuleBook,
+  inTurns,
+  resolveLookupInParts,
+} from '@carillon/stages';
 
 /** Somebody whom a rule was to tell and did not, although no condition left him out. */
 export type DropRow = {

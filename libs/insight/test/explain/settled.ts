@@ -1,5 +1,5 @@
 import { untilFound, type Topology } from '@carillon/testing/topology';
-import { createCustodyStage, projections } from '../../src/index.ts';
+import { createCustodyStage, projections } from '@carillon/stages';
 
 const STATE = { partition: 0, configNumber: -1, clocks: {} };
 

@@ -2,7 +2,7 @@ import { evaluateRule, ruleIdOf, type CompiledRule } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import type { DeliveryLedger, EventLog, EventRow, ReadModels } from '@carillon/ports';
 import { hasFired } from './rule-sample.ts';
-import { readSourceRecord } from '../append/source-record.ts';
+import { readSourceRecord } from '@carillon/stages';
 
 export type FiredEventPorts = {
   readonly log: Pick<EventLog, 'logId' | 'read'>;

@@ -1,7 +1,7 @@
 import type { ChannelName, Delivery, DeliveryState, Dropped, Intent, Recipient } from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
 import type { DeliveryLedger, Ids } from '@carillon/ports';
-import { deliveryIdOf } from '../deliver/custody-stage.ts';
+import { deliveryIdOf } from '@carillon/stages';
 import { REASON_WORDS } from './steps.ts';
 
 /** Whether somebody whom an event names was told. `waiting`: it goes on. `in_doubt`: nobody can say. */
