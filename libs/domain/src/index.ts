@@ -14,6 +14,7 @@ export * from './cohorts/session-pages.ts';
 export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
 export * from './configuration/jwt-settings.ts';
+export * from './configuration/public-address.ts';
 export * from './configuration/resources.ts';
 export * from './configuration/secrets.ts';
 export * from './configuration/streams.ts';

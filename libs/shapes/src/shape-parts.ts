@@ -70,6 +70,22 @@ export const url = z
     error: 'an address without user and password: the key belongs under authorization',
   });
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const isPublic = (address: string): boolean => {
+  const { protocol, hostname, username, password, search, hash } = new URL(address);
+  const bare = username === '' && password === '' && search === '' && hash === '';
+  return bare && !/[?#@]/.test(address) && (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname)));
+};
+
+/** Where others reach us. What they sign and what we send them goes over it, so only this machine may do without TLS. */
+export const publicUrl = z
+  .string()
+  .max(500, { error: 'at most 500 characters' })
+  .refine((address) => URL.canParse(address) && isPublic(address), {
+    error:
+      'an https address such as https://notify.example.com, without user, query and fragment (http only on 127.0.0.1)',
+  });
+
 export const between = (least: string, most: string) => {
   const span = (word: string): number => {
     const read = parseDuration(word);

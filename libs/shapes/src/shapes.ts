@@ -3,7 +3,7 @@ import { accountShape } from './account-shapes.ts';
 import { integrationShape } from './integration-shape.ts';
 import { notificationShape } from './notification-shape.ts';
 import { jwtProviderShape } from './security-shapes.ts';
-import { keys, said } from './shape-parts.ts';
+import { keys, publicUrl, said } from './shape-parts.ts';
 import { startKeys } from './start-shape.ts';
 import { streamShape } from './stream-shape.ts';
 import { emailHead, templateShape } from './template-shape.ts';
@@ -24,6 +24,12 @@ const deploymentKeys = {
     }).exactOptional(),
     { description: 'Default provider accounts by channel.' },
   ),
+  public_url: said(publicUrl.exactOptional(), {
+    description:
+      'How the world reaches the gateway: https, or http on this machine. Addresses that providers report to begin with it, and what they sign is checked against it.',
+    otherwise: 'no provider is told of an address',
+    example: 'https://notify.example.com',
+  }),
 };
 
 /** Made by `api-key create`, never written in a file. */

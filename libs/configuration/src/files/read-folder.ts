@@ -1,6 +1,6 @@
 import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
 import type { FileBodies, FileKind } from '@carillon/shapes';
-import { SLUG_WORDS } from '@carillon/shapes';
+import { RESOURCE_SHAPES, SLUG_WORDS } from '@carillon/shapes';
 import { checkExpressions } from '../checks/expressions.ts';
 import { checkResources } from '../checks/check-resources.ts';
 import { checkTemplate } from '../checks/templates.ts';
@@ -175,8 +175,8 @@ function readYamlFile(
 }
 
 /** Where log and stores are is for the start of a process (start-shape.ts); the rest of carillon.yaml is configuration like any other. */
-const withoutStart = ({ accounts }: FileBodies['deployment']): ResourceBodies['deployment'] =>
-  accounts === undefined ? {} : { accounts };
+const withoutStart = (body: FileBodies['deployment']): ResourceBodies['deployment'] =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => key in RESOURCE_SHAPES.deployment.shape));
 
 function keep<Kind extends WrittenKind>(
   list: WantedResource[],

@@ -23,6 +23,7 @@ accounts:
     user: shop
     password: { secret: SMTP_PASSWORD }
     from: Shop <shop@example.com>
+public_url: https://notify.example.com
 `,
   },
   {
