@@ -1,7 +1,7 @@
 import type { ChannelName, SuppressionSource } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
-/** An address that gets nothing on a channel of a workspace, and why. */
+/** That an address gets nothing on a channel of a workspace, as one source says. */
 export type Suppression = {
   readonly workspace: string;
   readonly channel: ChannelName;
@@ -14,17 +14,34 @@ export type Suppression = {
   readonly at: Instant;
 };
 
+/** What a list is narrowed to; what is left out is not asked. */
+export type SuppressionFilter = {
+  readonly workspace?: string;
+  readonly channel?: ChannelName;
+  readonly source?: SuppressionSource;
+};
+
 /**
- * Addresses that get nothing. Every function takes an address in any form: it is kept under the canonical one, and looked
- * for and removed under those of earlier versions too, so no other spelling of it gets past the list.
+ * Addresses that get nothing. One entry stands for each source, so undoing one leaves what the others say. Every function
+ * takes an address in any form: it is kept under the canonical one, and looked for and removed under those of earlier
+ * versions too, so no other spelling of it gets past the list.
  */
 export type SuppressionList = {
-  /** Adds it, or leaves the older one. Durable when it resolves. */
+  /** Adds an entry, or leaves the older one of its source. Durable when it resolves. */
   add(suppression: Suppression): Promise<void>;
-  remove(workspace: string, channel: ChannelName, address: string): Promise<boolean>;
+  /**
+   * Adds many as `add` does. Answers how many were not there before; after an answer of the store that was lost it may be
+   * fewer than were added. Durable when it resolves; where it rejects, any part may be there, and doing it again is safe.
+   */
+  addAll(suppressions: readonly Suppression[]): Promise<number>;
+  /** Takes away what one source says, or what all of them say where none is named. True where there was something. */
+  remove(workspace: string, channel: ChannelName, address: string, source?: SuppressionSource): Promise<boolean>;
+  /** The oldest entry of an address, which is why it gets nothing. */
   find(workspace: string, channel: ChannelName, address: string): Promise<Suppression | null>;
+  /** All entries of an address, the oldest first. */
+  sources(workspace: string, channel: ChannelName, address: string): Promise<readonly Suppression[]>;
   list(
-    workspace: string | undefined,
+    filter: SuppressionFilter,
     limit: number,
     cursor?: string,
   ): Promise<{ readonly items: readonly Suppression[]; readonly next: string | null }>;

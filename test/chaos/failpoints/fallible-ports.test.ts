@@ -76,6 +76,8 @@ const TABLE: Table = {
   suppressions: {
     find: [['suppression.find']],
     add: [['suppression.add']],
+    addAll: [['suppression.add']],
+    sources: [['suppression.find']],
     remove: [['suppression.remove']],
     list: 'reads',
   },

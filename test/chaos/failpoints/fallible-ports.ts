@@ -124,6 +124,8 @@ function fallibleSuppressions(list: SuppressionList, points: Failpoints): Suppre
   return over(list, {
     find: (...address) => between(points, ['suppression.find'], () => list.find(...address)),
     add: (suppression) => between(points, ['suppression.add'], () => list.add(suppression)),
+    addAll: (suppressions) => between(points, ['suppression.add'], () => list.addAll(suppressions)),
+    sources: (...address) => between(points, ['suppression.find'], () => list.sources(...address)),
     remove: (...address) => between(points, ['suppression.remove'], () => list.remove(...address)),
   });
 }

@@ -111,7 +111,7 @@ async function* linesOf(
   }
   for (const secret of await configurationStore.secrets()) yield { secret };
   for (let cursor: string | undefined; ;) {
-    const page = await suppressions.list(undefined, PAGE, cursor);
+    const page = await suppressions.list({}, PAGE, cursor);
     for (const suppression of page.items) yield { suppression };
     if (page.next === null) break;
     cursor = page.next;

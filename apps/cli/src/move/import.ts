@@ -152,10 +152,7 @@ async function writeRest(line: MoveLine, { configurationStore, suppressions }: B
     return true;
   }
   if ('suppression' in line) {
-    const { workspace, channel, address } = line.suppression;
-    if (await suppressions.find(workspace, channel, address)) return false;
-    await suppressions.add(line.suppression);
-    return true;
+    return (await suppressions.addAll([line.suppression])) > 0;
   }
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,

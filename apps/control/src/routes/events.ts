@@ -204,7 +204,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
       },
     },
     async ({ params, query }) => {
-      const page = await ports.suppressions.list(params.workspace, query.limit, query.cursor);
+      const page = await ports.suppressions.list({ workspace: params.workspace }, query.limit, query.cursor);
       return { items: page.items.map(showSuppression), next: page.next };
     },
   );

@@ -1,4 +1,4 @@
-import type { Suppression, SuppressionList } from '@carillon/ports';
+import type { Suppression, SuppressionFilter, SuppressionList } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -18,12 +18,13 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
   describe(`${name} keeps the contract of a suppression list`, () => {
     const { port: list } = freshFor(make);
 
-    it('finds an address by workspace and channel, and keeps the older reason', async () => {
+    it('finds an address by workspace and channel, and keeps the older reason of a source', async () => {
       const workspace = freshName('shop');
       const first = suppression(workspace, 'ada@example.com');
       await list().add(first);
-      await list().add({ ...first, source: 'operator', detail: 'later', deliveryId: null, at: 2 });
+      await list().add({ ...first, detail: 'later', deliveryId: null, at: 2 });
       expect(await list().find(workspace, 'email', 'ada@example.com')).toEqual(first);
+      expect(await list().sources(workspace, 'email', 'ada@example.com')).toEqual([first]);
       expect(await list().find(workspace, 'sms', 'ada@example.com')).toBeNull();
       expect(await list().find(freshName('other'), 'email', 'ada@example.com')).toBeNull();
     });
@@ -34,6 +35,52 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
       expect(await list().remove(workspace, 'email', 'ada@example.com')).toBe(true);
       expect(await list().remove(workspace, 'email', 'ada@example.com')).toBe(false);
       expect(await list().find(workspace, 'email', 'ada@example.com')).toBeNull();
+    });
+
+    it('keeps an entry for each source, so that undoing one leaves the others', async () => {
+      const workspace = freshName('shop');
+      const bounced = suppression(workspace, 'ada@example.com', { at: 2 });
+      const complained: Suppression = { ...bounced, source: 'complaint', detail: 'abuse', at: 3 };
+      const imported: Suppression = { ...bounced, source: 'import', deliveryId: null, at: 1 };
+      for (const one of [bounced, complained, imported]) await list().add(one);
+      const sources = () => list().sources(workspace, 'email', 'Ada@EXAMPLE.com');
+      expect(await sources()).toEqual([imported, bounced, complained]);
+      expect(await list().find(workspace, 'email', 'ada@example.com')).toEqual(imported);
+      expect(await list().remove(workspace, 'email', 'ada@example.com', 'stop')).toBe(false);
+      expect(await list().remove(workspace, 'email', 'ADA@example.com', 'import')).toBe(true);
+      expect(await list().remove(workspace, 'email', 'ada@example.com', 'import')).toBe(false);
+      expect(await sources()).toEqual([bounced, complained]);
+      expect(await list().find(workspace, 'email', 'ada@example.com')).toEqual(bounced);
+      expect(await list().remove(workspace, 'email', 'ada@example.com')).toBe(true);
+      expect(await sources()).toEqual([]);
+    });
+
+    it('adds many at once, counts the new ones, and may be asked to do it again', async () => {
+      const workspace = freshName('shop');
+      const many = Array.from({ length: 300 }, (_, at) =>
+        suppression(workspace, `${at}@example.com`, { source: 'import', at }),
+      );
+      await list().add(many[7] as Suppression);
+      await list().add(suppression(workspace, '8@example.com'));
+      expect(await list().addAll(many)).toBe(299);
+      expect(await list().addAll(many)).toBe(0);
+      expect(await list().addAll([])).toBe(0);
+      expect(await list().sources(workspace, 'email', '8@example.com')).toHaveLength(2);
+      const twice = suppression(workspace, 'twice@example.com');
+      expect(await list().addAll([twice, { ...twice, address: 'Twice@EXAMPLE.com' }])).toBe(1);
+    });
+
+    it('lists by workspace, channel and source', async () => {
+      const workspace = freshName('shop');
+      await list().add(suppression(workspace, 'ada@example.com'));
+      await list().add(suppression(workspace, 'ada@example.com', { source: 'operator' }));
+      await list().add(suppression(workspace, '+15555550100', { channel: 'sms', source: 'stop' }));
+      const listed = async (filter: SuppressionFilter) =>
+        (await list().list({ workspace, ...filter }, 10)).items.map(({ channel, source }) => `${channel} ${source}`);
+      expect((await listed({})).toSorted()).toEqual(['email hard_bounce', 'email operator', 'sms stop']);
+      expect(await listed({ source: 'operator' })).toEqual(['email operator']);
+      expect((await listed({ channel: 'email' })).toSorted()).toEqual(['email hard_bounce', 'email operator']);
+      expect(await listed({ channel: 'sms', source: 'operator' })).toEqual([]);
     });
 
     it('knows an address in whatever form it is asked about, and keeps one form', async () => {
@@ -50,7 +97,7 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
         });
       }
       await list().add(suppression(workspace, 'ada@bücher.example', { detail: 'again', at: 2 }));
-      expect((await list().list(workspace, 10)).items).toHaveLength(1);
+      expect((await list().list({ workspace }, 10)).items).toHaveLength(1);
       await list().add(suppression(workspace, '+49 (30) 123-456', { channel: 'sms' }));
       expect(await list().find(workspace, 'sms', '+4930123456')).not.toBeNull();
       await list().add(suppression(workspace, 'Token:A', { channel: 'push' }));
@@ -64,13 +111,13 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
       const made = Array.from({ length: 5 }, (_, at) => `${at}@example.com`);
       for (const address of made) await list().add(suppression(workspace, address));
       const seen = await allPages(
-        (cursor) => list().list(workspace, 2, cursor),
+        (cursor) => list().list({ workspace }, 2, cursor),
         () => list().add(suppression(workspace, `${freshName('new')}@example.com`, { at: 9 })),
       );
       const addresses = seen.map(({ address }) => address).filter((address) => made.includes(address));
       expect(addresses.toSorted()).toEqual(made);
       expect(new Set(seen.map(({ address }) => address)).size).toBe(seen.length);
-      expect((await list().list(undefined, 3)).items).toHaveLength(3);
+      expect((await list().list({}, 3)).items).toHaveLength(3);
     });
   });
 }

@@ -1,4 +1,4 @@
-import { formsOf, type ChannelName } from '@carillon/domain';
+import { formsOf, SUPPRESSION_SOURCES, type ChannelName, type SuppressionSource } from '@carillon/domain';
 import type { LeaseStore, LookupClaim, LookupClaims, Suppression, SuppressionList } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import { pageOf } from './pages.ts';
@@ -60,33 +60,59 @@ export function createMemoryLeases() {
   };
 }
 
-/** Addresses that get nothing; of two reasons the older one is kept. */
+/** Addresses that get nothing, with an entry for each source; of two reasons of one source the older one is kept. */
 export function createMemorySuppressions() {
   const stored = new Map<string, Suppression>();
-  const keyOf = (workspace: string, channel: ChannelName, address: string): string =>
-    JSON.stringify([workspace, channel, formsOf(channel, address)[0]]);
+  const keyOf = (workspace: string, channel: ChannelName, address: string, source: SuppressionSource): string =>
+    JSON.stringify([workspace, channel, formsOf(channel, address)[0], source]);
+  const entries = (workspace: string, channel: ChannelName, address: string): Suppression[] =>
+    SUPPRESSION_SOURCES.flatMap((source) => stored.get(keyOf(workspace, channel, address, source)) ?? []).toSorted(
+      (a, b) => a.at - b.at,
+    );
+  const keyOfEntry = ({ workspace, channel, address, source }: Suppression): string =>
+    keyOf(workspace, channel, address, source);
+  function add(suppression: Suppression): boolean {
+    const key = keyOfEntry(suppression);
+    if (stored.has(key)) return false;
+    const [address = suppression.address] = formsOf(suppression.channel, suppression.address);
+    stored.set(key, { ...suppression, address });
+    return true;
+  }
   return {
-    /** Whether mail to it is held back, for a test that looks. */
+    /** Whether messages to it are held back, for a test that looks. */
     has: (workspace: string, channel: ChannelName, address: string): boolean =>
-      stored.has(keyOf(workspace, channel, address)),
+      entries(workspace, channel, address).length > 0,
     connect: (wire: Wire): SuppressionList => ({
-      add: (suppression) => {
-        const key = keyOf(suppression.workspace, suppression.channel, suppression.address);
-        const add = (): void => {
-          if (stored.has(key)) return;
-          const [address = suppression.address] = formsOf(suppression.channel, suppression.address);
-          stored.set(key, { ...suppression, address });
-        };
-        return wire.ask('suppressions.add', add, { writes: true, about: () => key });
+      add: (suppression) =>
+        wire.ask('suppressions.add', () => void add(suppression), {
+          writes: true,
+          about: () => keyOfEntry(suppression),
+        }),
+      addAll: (suppressions) =>
+        wire.ask('suppressions.addAll', () => suppressions.filter(add).length, {
+          writes: true,
+          about: () => `${suppressions.length} addresses`,
+          partly: (chance) => suppressions.forEach((one) => chance() < 0.5 && add(one)),
+        }),
+      remove: (workspace, channel, address, source) => {
+        const found = (): Suppression[] =>
+          entries(workspace, channel, address).filter((one) => source === undefined || one.source === source);
+        const remove = (): boolean => found().filter((one) => stored.delete(keyOfEntry(one))).length > 0;
+        return wire.ask('suppressions.remove', remove, { writes: true });
       },
-      remove: (workspace, channel, address) =>
-        wire.ask('suppressions.remove', () => stored.delete(keyOf(workspace, channel, address)), { writes: true }),
       find: (workspace, channel, address) =>
-        wire.ask('suppressions.find', () => stored.get(keyOf(workspace, channel, address)) ?? null),
-      list: (workspace, limit, cursor) =>
+        wire.ask('suppressions.find', () => entries(workspace, channel, address)[0] ?? null),
+      sources: (workspace, channel, address) =>
+        wire.ask('suppressions.sources', () => entries(workspace, channel, address)),
+      list: ({ workspace, channel, source }, limit, cursor) =>
         wire.ask('suppressions.list', () =>
           pageOf(
-            [...stored.entries()].filter(([, one]) => workspace === undefined || one.workspace === workspace),
+            [...stored.entries()].filter(
+              ([, one]) =>
+                (workspace === undefined || one.workspace === workspace) &&
+                (channel === undefined || one.channel === channel) &&
+                (source === undefined || one.source === source),
+            ),
             ([key, one]) => [one.at, key],
             ([, one]) => one,
             limit,

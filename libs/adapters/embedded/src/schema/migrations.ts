@@ -9,6 +9,7 @@ import { LOOKUPS_SCHEMA, TASKS_BY_QUEUE } from './lookups.ts';
 import { READ_MODELS_SCHEMA } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
+import { SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 
 /** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
 export const APPLICATION_ID = 0x43617269;
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_COUNTED_BY_INSERT,
   DELIVERIES_NOT_BY_TIME_ALONE,
   TASKS_BY_QUEUE,
+  SUPPRESSIONS_BY_SOURCE,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -1,4 +1,4 @@
-import { formsOf, type ChannelName } from '@carillon/domain';
+import { formsOf, type ChannelName, type SuppressionSource } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
@@ -17,43 +17,62 @@ type SuppressionRow = {
 };
 
 export const suppressionWrites = ({ sql }: Transaction) => ({
-  'suppressions.add'(item: Suppression): void {
-    sql.run(
-      `INSERT INTO suppressions (workspace, channel, address, source, detail, delivery_id, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO NOTHING`,
-      item.workspace,
-      item.channel,
-      formsOf(item.channel, item.address)[0] ?? item.address,
-      item.source,
-      item.detail,
-      item.deliveryId,
-      item.at,
-    );
+  'suppressions.add'(items: readonly Suppression[]): number {
+    let added = 0;
+    for (const item of items) {
+      added += sql.run(
+        `INSERT INTO suppressions (workspace, channel, address, source, detail, delivery_id, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        item.workspace,
+        item.channel,
+        formsOf(item.channel, item.address)[0] ?? item.address,
+        item.source,
+        item.detail,
+        item.deliveryId,
+        item.at,
+      );
+    }
+    return added;
   },
-  'suppressions.remove'(workspace: string, channel: ChannelName, address: string): boolean {
+  'suppressions.remove'(workspace: string, channel: ChannelName, address: string, source?: SuppressionSource): boolean {
     const forms = formsOf(channel, address);
-    return sql.run(`DELETE FROM suppressions ${withAny(forms)}`, workspace, channel, ...forms) > 0;
+    const ofSource = source === undefined ? [] : [source];
+    const where = `${withAny(forms)}${source === undefined ? '' : ' AND source = ?'}`;
+    return sql.run(`DELETE FROM suppressions ${where}`, workspace, channel, ...forms, ...ofSource) > 0;
   },
 });
 const withAny = (forms: readonly string[]): string =>
   `WHERE workspace = ? AND channel = ? AND address IN (${forms.map(() => '?').join(', ')})`;
 
+const bytesOf = (items: readonly Suppression[]): number =>
+  items.reduce((sum, { detail }) => sum + detail.length + 512, 0);
+
 type SuppressionWrites = ReturnType<typeof suppressionWrites>;
 
 export const createSuppressionList = (reader: Reader, write: Write<SuppressionWrites>): SuppressionList => ({
-  add: (suppression) => write('suppressions.add', { bytes: suppression.detail.length + 512 }, suppression),
-  remove: (workspace, channel, address) => write('suppressions.remove', { bytes: 512 }, workspace, channel, address),
+  async add(suppression) {
+    await write('suppressions.add', { bytes: bytesOf([suppression]) }, [suppression]);
+  },
+  addAll: (suppressions) => write('suppressions.add', { bytes: bytesOf(suppressions) }, suppressions),
+  remove: (workspace, channel, address, source) =>
+    write('suppressions.remove', { bytes: 512 }, workspace, channel, address, source),
   async find(workspace, channel, address) {
     const forms = formsOf(channel, address);
-    const row = reader.get(`SELECT * FROM suppressions ${withAny(forms)} LIMIT 1`, workspace, channel, ...forms) as
-      | SuppressionRow
-      | undefined;
+    const oldest = `SELECT * FROM suppressions ${withAny(forms)} ORDER BY at, sequence LIMIT 1`;
+    const row = reader.get(oldest, workspace, channel, ...forms) as SuppressionRow | undefined;
     return row ? fromRow(row) : null;
   },
-  async list(workspace, limit, cursor) {
+  async sources(workspace, channel, address) {
+    const forms = formsOf(channel, address);
+    const all = `SELECT * FROM suppressions ${withAny(forms)} ORDER BY at, sequence`;
+    return (reader.all(all, workspace, channel, ...forms) as SuppressionRow[]).map(fromRow);
+  },
+  async list({ workspace, channel, source }, limit, cursor) {
     const [before] = cursor === undefined ? [] : keysOf(cursor, 'number');
     const { where, values } = conditionsOf([
       ['workspace = ?', workspace],
+      ['channel = ?', channel],
+      ['source = ?', source],
       ['sequence < ?', before],
     ]);
     const rows = reader.all(

@@ -46,6 +46,8 @@ export const WANTED = {
     { name: 'outside', key: { outsideSince: 1 }, where: ['outsideSince'] },
   ],
   suppressions: [
+    // Entries of earlier versions have ids without the source: this is what keeps one entry for each.
+    { name: 'source', key: { workspace: 1, channel: 1, address: 1, source: 1 }, unique: true },
     { name: 'newest', key: { at: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
   ],

@@ -1,36 +1,72 @@
-import { formsOf, type ChannelName } from '@carillon/domain';
+import { formsOf, type ChannelName, type SuppressionSource } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
+import type { Filter, FindOptions } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
-import { insertOnce } from '../compare-and-set.ts';
+import { insertEach, insertOnce } from '../compare-and-set.ts';
 import { keyOf, type SuppressionDocument } from '../documents.ts';
 import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
 
 const NEWEST_FIRST: Order = { at: 'number', _id: 'string' };
+const OLDEST_FIRST: FindOptions = { sort: { at: 1, _id: 1 } };
 
 const suppressionOf = ({ _id, ...suppression }: SuppressionDocument): Suppression => suppression;
 
-const keysOf = (workspace: string, channel: ChannelName, address: string): string[] =>
-  formsOf(channel, address).map((form) => keyOf(workspace, channel, form));
+function documentOf({
+  workspace,
+  channel,
+  source,
+  detail,
+  deliveryId,
+  at,
+  ...given
+}: Suppression): SuppressionDocument {
+  const [address = given.address] = formsOf(channel, given.address);
+  const _id = keyOf(workspace, channel, address, source);
+  return { _id, workspace, channel, address, source, detail, deliveryId, at };
+}
+
+/** By fields, not by id: entries of earlier versions have ids without the source. */
+const entriesOf = (
+  workspace: string,
+  channel: ChannelName,
+  address: string,
+  source?: SuppressionSource,
+): Filter<SuppressionDocument> =>
+  filterOf<SuppressionDocument>(equalities({ workspace, channel, source }), {
+    address: { $in: [...formsOf(channel, address)] },
+  });
 
 export const createSuppressionList = ({ suppressions }: Collections, attempt: Attempt): SuppressionList => ({
-  async add({ workspace, channel, source, detail, deliveryId, at, ...given }) {
-    const [address = given.address] = formsOf(channel, given.address);
-    const _id = keyOf(workspace, channel, address);
-    await attempt(() => insertOnce(suppressions, { _id, workspace, channel, address, source, detail, deliveryId, at }));
+  async add(suppression) {
+    await attempt(() => insertOnce(suppressions, documentOf(suppression)));
   },
-  remove: (workspace, channel, address) =>
+  addAll: (given) =>
+    attempt(async () => {
+      const documents = given.map(documentOf);
+      const refused = await insertEach(suppressions, documents);
+      return documents.length - refused.size;
+    }),
+  remove: (workspace, channel, address, source) =>
     attempt(async (again) => {
-      const { deletedCount } = await suppressions.deleteMany({ _id: { $in: keysOf(workspace, channel, address) } });
+      const { deletedCount } = await suppressions.deleteMany(entriesOf(workspace, channel, address, source));
       // After a lost answer it may be us who removed it.
       return deletedCount > 0 || again;
     }),
   async find(workspace, channel, address) {
-    const found = await attempt(() => suppressions.findOne({ _id: { $in: keysOf(workspace, channel, address) } }));
+    const found = await attempt(() => suppressions.findOne(entriesOf(workspace, channel, address), OLDEST_FIRST));
     return found ? suppressionOf(found) : null;
   },
-  async list(workspace, limit, cursor) {
-    const wanted = filterOf<SuppressionDocument>(equalities({ workspace }), afterCursor(cursor, NEWEST_FIRST));
+  async sources(workspace, channel, address) {
+    const wanted = entriesOf(workspace, channel, address);
+    const found = await attempt(() => suppressions.find<SuppressionDocument>(wanted, OLDEST_FIRST).toArray());
+    return found.map(suppressionOf);
+  },
+  async list({ workspace, channel, source }, limit, cursor) {
+    const wanted = filterOf<SuppressionDocument>(
+      equalities({ workspace, channel, source }),
+      afterCursor(cursor, NEWEST_FIRST),
+    );
     const found = await attempt(() =>
       suppressions.find<SuppressionDocument>(wanted, { sort: sortOf(NEWEST_FIRST), limit: limit + 1 }).toArray(),
     );
