@@ -31,9 +31,17 @@ function withoutContent(line: string, content: readonly string[]): string {
   return plain;
 }
 
+/** The address as people and programs write it. In the sender of a bounce its `@` is `=`, and that of the bounce follows. */
+function spellingsOf(address: string): RegExp {
+  const own = escapePattern(address).replace('@', '(?:@|%40|=)');
+  const bounce = String.raw`(?:(?:@|%40)[^\s<>"'(),;]+)?`;
+  return new RegExp(String.raw`(?<![\p{L}\p{N}])<?${own}${bounce}>?(?![\p{L}\p{N}])`, 'giu');
+}
+
 /**
  * The text of a reply for logs, timelines and people: one line, short, without the recipient (servers like to repeat
- * it, whole or only its local part), any other address, the credentials, or what the message says.
+ * it), any other address, the credentials, or what the message says. Only whole addresses go: the local part of one may
+ * be a word of the reply, such as `spam`.
  */
 export function redact(text: string, hidden: Partial<Hidden> = {}): string {
   let plain = oneLine(text);
@@ -42,11 +50,10 @@ export function redact(text: string, hidden: Partial<Hidden> = {}): string {
     plain = plain.replaceAll(credential, '<credential>');
     plain = plain.replaceAll(Buffer.from(credential).toString('base64'), '<credential>');
   }
-  plain = withoutContent(plain, hidden.content ?? []).replaceAll(ADDRESS, '<address>');
-  const local = (hidden.address ?? '').split('@')[0] ?? '';
-  if (local.length > 1) {
-    const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapePattern(local)}(?![\\p{L}\\p{N}])`, 'giu');
-    plain = plain.replaceAll(word, '<address>');
+  plain = withoutContent(plain, hidden.content ?? []);
+  if (hidden.address !== undefined && hidden.address !== '') {
+    plain = plain.replaceAll(spellingsOf(hidden.address), '<address>');
   }
+  plain = plain.replaceAll(ADDRESS, '<address>');
   return plain.length > MAX_DETAIL ? `${plain.slice(0, MAX_DETAIL - 1)}…` : plain;
 }

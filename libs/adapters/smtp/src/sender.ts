@@ -107,8 +107,9 @@ class SmtpSender implements ChannelSender {
     const end = await this.#attempt(mail, context.signal);
     if (!end.ok) return resultOf(end.error, hidden, this.#clock.now());
     const { value: reply } = end;
-    const accepted = 'The server accepted the message.';
-    return providerResult('accepted', replyCode(reply), accepted, { providerId: queueId(reply) });
+    const said = redact(reply.text, hidden);
+    const detail = said === '' ? 'The server accepted the message.' : `The server accepted the message: ${said}`;
+    return providerResult('accepted', replyCode(reply), detail, { providerId: queueId(reply) });
   }
 
   async #attempt(mail: ComposedMail, stop: AbortSignal): Promise<Result<SmtpReply, SmtpFailure>> {

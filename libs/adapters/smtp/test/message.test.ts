@@ -100,10 +100,9 @@ describe('What a server says is shown', () => {
     content: ['Your order', 'visit https://shop.example/o/1'],
   };
 
-  it('without the recipient, whole, quoted, encoded or only its local part', () => {
+  it('without the address of the recipient, whole, quoted or encoded', () => {
     for (const echo of [
       '<ann.reader@example.org>: Recipient address rejected',
-      'mailbox ann.reader unavailable',
       'Mailbox ANN.READER@EXAMPLE.ORG is full',
       'see https://spf.example/why?id=ann.reader%40example.org&ip=1',
       '"ann reader"@example.org does not like mail',
@@ -113,6 +112,12 @@ describe('What a server says is shown', () => {
       expect(shown.toLowerCase()).not.toMatch(/ann.?reader|@|%40/);
       expect(shown).toContain('<address>');
     }
+  });
+
+  it('with every word that is no address, though it may be the local part of one', () => {
+    const spam = { ...hidden, address: 'spam@example.org' };
+    expect(redact('554 5.7.1 looks like spam', spam)).toBe('554 5.7.1 looks like spam');
+    expect(redact('spam@example.org: this looks like spam', spam)).toBe('<address>: this looks like spam');
   });
 
   it('without credentials and without what the message says', () => {
@@ -138,7 +143,19 @@ describe('What a server says is shown', () => {
       stage === 'rcpt' ? '550 5.1.1 <ann.reader@example.org>: no mailbox ann.reader here' : undefined,
     );
     const { detail } = await sender.send(message(), context());
-    expect(detail).toBe('The server refused the recipient: <address>: no mailbox <address> here');
+    expect(detail).toBe('The server refused the recipient: <address>: no mailbox ann.reader here');
+  });
+
+  it('of a message that it took, with its own name for it', async () => {
+    server.follow(({ stage }) =>
+      stage === 'dot' ? '250 2.0.0 queued as 1795 for <ann.reader@example.org>' : undefined,
+    );
+    expect(await sender.send(message(), context())).toMatchObject({
+      verdict: 'accepted',
+      code: '250 2.0.0',
+      detail: 'The server accepted the message: queued as 1795 for <address>',
+      providerId: '1795',
+    });
   });
 });
 
