@@ -31,6 +31,7 @@ const TEST_TOOLS = [
   'fast-check',
   'postal-mime',
   'protobufjs',
+  'temporal-polyfill',
   'smtp-server',
   'sms-segments-calculator',
   'kafkajs',

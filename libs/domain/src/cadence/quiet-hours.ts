@@ -1,0 +1,86 @@
+import type { Instant } from '@carillon/kernel';
+import {
+  addDays,
+  instantAt,
+  localTimeAt,
+  weekdayOn,
+  type CalendarDay,
+  type WallMinute,
+  type Weekday,
+} from './local-time.ts';
+
+/** Hours in which people are left alone, by the clock on their wall. `to` below `from` is the morning after. */
+export type QuietHours = {
+  readonly from: WallMinute;
+  readonly to: WallMinute;
+  /** The days on which they begin. */
+  readonly days: ReadonlySet<Weekday>;
+};
+
+type Stretch = { readonly from: Instant; readonly to: Instant };
+
+/**
+ * The quiet stretch that begins on a day. It is never shorter than the clock on the wall says: of a time that comes
+ * twice, its beginning is the first coming and its end the second (delivery.md section 2, local time).
+ */
+function stretchOf({ from, to, days }: QuietHours, zone: string, day: CalendarDay): Stretch | null {
+  if (!days.has(weekdayOn(day))) return null;
+  return {
+    from: instantAt(zone, day, from, 'first'),
+    to: instantAt(zone, to > from ? day : addDays(day, 1), to, 'second'),
+  };
+}
+
+/** The day before for a night that began then; the day after for a clock that was put back over midnight since. */
+const DAYS_AROUND = [-1, 0, 1] as const;
+
+/** The end of the stretch that holds `now`, or null where none does. */
+function endOfStretch(hours: QuietHours, zone: string, now: Instant): Instant | null {
+  const today = localTimeAt(zone, now);
+  const ends = DAYS_AROUND.map((days) => stretchOf(hours, zone, addDays(today, days))).flatMap((stretch) =>
+    stretch && stretch.from <= now && now < stretch.to ? [stretch.to] : [],
+  );
+  return ends.length === 0 ? null : Math.max(...ends);
+}
+
+/** Nothing is quiet for longer: a week without a time to send is refused when it is saved. */
+const LONGEST = 8 * 86_400_000;
+
+/**
+ * Until when it is quiet, by any of these hours; null where it is not. Stretches that touch count as one. An answer is
+ * at most eight days and a stretch away, so whoever waits is looked at again.
+ */
+export function quietUntil(all: readonly QuietHours[], zone: string, now: Instant): Instant | null {
+  let until: Instant | null = null;
+  for (;;) {
+    const at: Instant = until ?? now;
+    const ends = all.map((hours) => endOfStretch(hours, zone, at)).filter((end) => end !== null);
+    if (ends.length === 0 || at - now > LONGEST) return until;
+    until = Math.max(...ends);
+  }
+}
+
+const WEEK = 7 * 24 * 60;
+
+/** Whether a week of the clock on the wall has a minute to send in; what has none is refused when it is saved. */
+export function leavesTimeToSend(all: readonly QuietHours[]): boolean {
+  const stretches = all.flatMap(({ from, to, days }) =>
+    [...days].map((day) => {
+      const start = (day - 1) * 1440 + from;
+      return { start, end: start + (to > from ? to - from : to - from + 1440) };
+    }),
+  );
+  // A stretch of Sunday goes on into the Monday of the same round week.
+  const around = stretches
+    .flatMap(({ start, end }) => [
+      { start, end },
+      { start: start - WEEK, end: end - WEEK },
+    ])
+    .toSorted((a, b) => a.start - b.start);
+  let covered = 0;
+  for (const { start, end } of around) {
+    if (start > covered) return true;
+    covered = Math.max(covered, end);
+  }
+  return covered < WEEK;
+}

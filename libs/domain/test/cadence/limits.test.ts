@@ -1,0 +1,203 @@
+import {
+  judgeLimits,
+  stillCounted,
+  type Countable,
+  type FrequencyLimit,
+  type LimitVerdict,
+  type SentEntry,
+} from '@carillon/domain';
+import type { DeliveryId, TriggerId } from '@carillon/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const DAY = 86_400_000;
+const NOON = Date.parse('2026-11-22T12:00:00Z');
+const EVERYTHING = { notificationId: null, category: null, channels: null };
+
+const limit = (max: number, more: Partial<FrequencyLimit> = {}): FrequencyLimit => ({
+  counted: EVERYTHING,
+  max,
+  per: { rolling: DAY },
+  action: 'drop',
+  ...more,
+});
+const message = (trigger: string, more: Partial<Countable> = {}): Countable => ({
+  triggerId: trigger as TriggerId,
+  notificationId: 'ntf_orders',
+  category: 'orders',
+  channel: 'email',
+  ...more,
+});
+const sent = (trigger: string, at: number, more: Partial<SentEntry> = {}): SentEntry => ({
+  ...message(trigger),
+  deliveryId: `dlv_${trigger}` as DeliveryId,
+  token: `token of ${trigger}`,
+  at,
+  sure: true,
+  ...more,
+});
+const judge = (
+  limits: readonly FrequencyLimit[],
+  entries: readonly SentEntry[],
+  now = NOON,
+  one = message('now'),
+): LimitVerdict => judgeLimits(limits, entries, one, 'Europe/Berlin', now);
+
+describe('a frequency limit', () => {
+  it('given fewer than it allows, then there is room; given as many, then it is full and says by which and until when', () => {
+    const entries = [sent('a', NOON - 3000), sent('b', NOON - 2000)];
+    expect(judge([limit(3)], entries)).toEqual({ kind: 'room' });
+    const one = limit(2);
+    expect(judge([one], entries)).toEqual({ kind: 'full', limit: one, until: NOON - 3000 + DAY, by: entries });
+  });
+
+  it('given a rolling window, then a message stops counting when exactly that long has passed', () => {
+    const entries = [sent('a', NOON - DAY)];
+    expect(judge([limit(1)], entries, NOON - 1).kind).toBe('full');
+    expect(judge([limit(1)], entries, NOON).kind).toBe('room');
+  });
+
+  it('given a calendar day, then it is the day of the recipient', () => {
+    const daily = [limit(1, { per: { calendar: 'day' } })];
+    const entries = [sent('a', Date.parse('2026-11-22T22:59:00Z'))];
+    expect(judge(daily, entries, Date.parse('2026-11-22T22:59:59Z'))).toMatchObject({
+      kind: 'full',
+      until: Date.parse('2026-11-22T23:00:00Z'),
+    });
+    expect(judge(daily, entries, Date.parse('2026-11-22T23:00:00Z')).kind).toBe('room');
+  });
+
+  it('given several devices of one trigger on one channel, then they are one message; another channel is another', () => {
+    const entries = [sent('a', NOON - 5), sent('a', NOON - 4), sent('a', NOON - 3, { channel: 'sms' })];
+    expect(judge([limit(3)], entries).kind).toBe('room');
+    expect(judge([limit(2)], entries).kind).toBe('full');
+    expect(judge([limit(1, { counted: { ...EVERYTHING, channels: new Set(['email']) } })], [], NOON).kind).toBe('room');
+    expect(judge([limit(2)], entries, NOON, message('a')).kind).toBe('room');
+  });
+
+  it('given what it counts, then only that counts, and only such messages meet it', () => {
+    const marketing = limit(1, { counted: { ...EVERYTHING, category: 'marketing' } });
+    const entries = [sent('a', NOON - 5, { category: 'marketing' })];
+    expect(judge([marketing], entries).kind).toBe('room');
+    expect(judge([marketing], entries, NOON, message('now', { category: 'marketing' })).kind).toBe('full');
+    const sms = limit(1, { counted: { ...EVERYTHING, channels: new Set(['sms']) } });
+    expect(judge([sms], [sent('a', NOON - 5)], NOON, message('now', { channel: 'sms' })).kind).toBe('room');
+  });
+
+  it('given entries of messages that may never have been sent, then those that would fill it are to be looked at', () => {
+    const open = sent('b', NOON - 2000, { sure: false });
+    expect(judge([limit(2)], [sent('a', NOON - 3000), open])).toEqual({ kind: 'look', entries: [open] });
+    expect(judge([limit(1)], [sent('a', NOON - 3000), open]).kind).toBe('full');
+    expect(judge([limit(3)], [sent('a', NOON - 3000), open]).kind).toBe('room');
+  });
+
+  it('given several that are full, then drop speaks before digest and hold, and room is when all have room', () => {
+    const entries = [sent('a', NOON - 1000)];
+    const held = limit(1, { action: 'hold', per: { rolling: 3 * DAY } });
+    const dropped = limit(1, { action: 'drop' });
+    expect(judge([held, dropped], entries)).toMatchObject({ limit: dropped, until: NOON - 1000 + 3 * DAY });
+  });
+
+  it('given entries that no limit counts any more, then the document is kept without them', () => {
+    const entries = [sent('old', NOON - DAY), sent('new', NOON - 1), sent('other', NOON - 1, { channel: 'sms' })];
+    const emails = limit(1, { counted: { ...EVERYTHING, channels: new Set(['email']) } });
+    expect(stillCounted([emails], entries, 'UTC', NOON).map((entry) => entry.triggerId)).toEqual(['new']);
+  });
+});
+
+const anyLimit = fc.record({
+  counted: fc.record({
+    notificationId: fc.constantFrom(null, 'ntf_orders', 'ntf_news'),
+    category: fc.constantFrom(null, 'orders', 'marketing'),
+    channels: fc.constantFrom(null, new Set(['email'] as const), new Set(['sms', 'push'] as const)),
+  }),
+  max: fc.integer({ min: 1, max: 4 }),
+  per: fc.oneof(
+    fc.record({ rolling: fc.integer({ min: 1000, max: 3 * DAY }) }),
+    fc.record({ calendar: fc.constantFrom('day' as const, 'week' as const, 'month' as const) }),
+  ),
+  action: fc.constantFrom('drop' as const, 'hold' as const, 'digest' as const),
+});
+const arrival = fc.record({
+  after: fc.integer({ min: 0, max: DAY }),
+  triggerId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h').map((id) => id as TriggerId),
+  notificationId: fc.constantFrom('ntf_orders', 'ntf_news'),
+  category: fc.constantFrom('orders', 'marketing', null),
+  channel: fc.constantFrom('email' as const, 'sms' as const, 'push' as const),
+});
+
+const counted = (one: FrequencyLimit, entry: SentEntry): boolean =>
+  (one.counted.notificationId === null || one.counted.notificationId === entry.notificationId) &&
+  (one.counted.category === null || one.counted.category === entry.category) &&
+  (one.counted.channels?.has(entry.channel) ?? true);
+const groups = (entries: readonly SentEntry[]): number =>
+  new Set(entries.map((entry) => `${entry.channel} ${entry.triggerId}`)).size;
+
+describe('laws of frequency limits', () => {
+  it('whatever comes, no rolling window that ends with a message ever has more than it allows', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyLimit, { minLength: 1, maxLength: 3 }),
+        fc.array(arrival, { maxLength: 40 }),
+        (limits, arrivals) => {
+          let [now, entries] = [NOON, [] as SentEntry[]];
+          for (const { after, ...one } of arrivals) {
+            now += after;
+            if (judgeLimits(limits, entries, one, 'Europe/Berlin', now).kind !== 'room') continue;
+            entries = [...entries, { ...sent(one.triggerId, now), ...one }];
+            for (const rule of limits) {
+              const per = rule.per;
+              if (!('rolling' in per)) continue;
+              const within = entries.filter((entry) => counted(rule, entry) && entry.at > now - per.rolling);
+              // What it does not count never meets it.
+              if (counted(rule, { ...sent('x', now), ...one })) expect(groups(within)).toBeLessThanOrEqual(rule.max);
+            }
+          }
+        },
+      ),
+    );
+  });
+
+  it('leaving out what no limit counts any more never changes a judgement', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyLimit, { minLength: 1, maxLength: 3 }),
+        fc.array(arrival, { maxLength: 20 }),
+        arrival,
+        (limits, past, { after, ...one }) => {
+          let now = NOON;
+          const entries = past.map(({ after: span, ...of }): SentEntry => {
+            now += span;
+            return { ...sent(of.triggerId, now), ...of };
+          });
+          const kept = stillCounted(limits, entries, 'Asia/Kathmandu', now + after);
+          expect(judgeLimits(limits, kept, one, 'Asia/Kathmandu', now + after)).toEqual(
+            judgeLimits(limits, entries, one, 'Asia/Kathmandu', now + after),
+          );
+        },
+      ),
+    );
+  });
+
+  it('at the time that a full limit names there is room, and a moment earlier there is none', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyLimit, { minLength: 1, maxLength: 3 }),
+        fc.array(arrival, { minLength: 5, maxLength: 20 }),
+        arrival,
+        (limits, past, { after, ...one }) => {
+          let now = NOON;
+          const entries = past.map(({ after: span, ...of }): SentEntry => {
+            now += span;
+            return { ...sent(of.triggerId, now), ...of };
+          });
+          const verdict = judgeLimits(limits, entries, one, 'America/New_York', now + after);
+          fc.pre(verdict.kind === 'full');
+          expect(verdict.until).toBeGreaterThan(now + after);
+          expect(judgeLimits(limits, entries, one, 'America/New_York', verdict.until).kind).toBe('room');
+          expect(judgeLimits(limits, entries, one, 'America/New_York', verdict.until - 1).kind).toBe('full');
+        },
+      ),
+    );
+  });
+});
