@@ -9,6 +9,7 @@ import {
   readJson,
   type Bindings,
   StepBudget,
+  templateOf,
 } from '@carillon/domain';
 import { parseJson, stringifyJson, type JsonObject } from '@carillon/kernel';
 import { judgeReading } from './json-refusals.ts';
@@ -109,7 +110,9 @@ export const checkRule: Check<RuleCase> = ({ source, place, event }) => {
 const MARK = '<i fuzz>';
 
 /** Refused with a place, or rendered within the limits; no value starts a header or markup of its own. */
-export const checkTemplate: Check<TemplateCase> = async ({ template, context: text }) => {
+export const checkTemplate: Check<TemplateCase> = async ({ template: email, context: text }) => {
+  const template = templateOf({ email }, 'email');
+  if (!template) return refused(null);
   const faults = renderer.check(template);
   renderer.names(template);
   renderer.fields(template);
@@ -117,7 +120,7 @@ export const checkTemplate: Check<TemplateCase> = async ({ template, context: te
   const data = { ...eventOf(text), name: MARK };
   const made = await renderer.render(`fuzz/${(rendered += 1)}`, template, data);
   if (!made.ok) return taken(made.message === '' ? 'a render failed without a word' : stackIn(made.message));
-  const { subject, from, html } = made;
+  const { subject = '', from, html } = made.parts;
   const markup = html?.includes(MARK) ? 'a value became markup' : null;
   return taken(first(controlIn('subject', subject), controlIn('from', from ?? ''), markup));
 };

@@ -74,7 +74,7 @@ export function createWorld(
   const provider = createMemoryProvider(
     () => providerDecides(scheduler, calm),
     ({ message, token, answer, accepted: taken }) => {
-      const { subject } = message;
+      const subject = message.channel === 'email' ? message.subject : '';
       scheduler.note(
         `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
       );
@@ -192,15 +192,17 @@ function createTemplates(): TemplateRenderer {
     check: () => [],
     warnings: () => [],
     fields: () => [],
-    names: ({ subject }) => ({ names: [...subject.matchAll(NAME)].map(([, name]) => name ?? ''), all: false }),
-    render: async (_key, { subject, text }, context) => ({
-      ok: true,
-      subject: subject.replaceAll(NAME, (_, name: string) => shown(context[name] ?? null)),
-      html: null,
-      text: text ?? '',
-      from: null,
-      missing: [],
+    names: ({ parts }) => ({
+      names: Object.values(parts).flatMap((source) => [...source.matchAll(NAME)].map(([, name]) => name ?? '')),
+      all: false,
     }),
+    render: async (_key, template, context) => {
+      const filled = Object.entries(template.parts).map(([part, source]) => [
+        part,
+        source.replaceAll(NAME, (_, name: string) => shown(context[name] ?? null)),
+      ]);
+      return { ok: true, parts: Object.fromEntries(filled) as Record<string, string>, missing: [] };
+    },
     close: async () => undefined,
   };
 }

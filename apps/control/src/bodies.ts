@@ -18,6 +18,7 @@ import {
   type Security,
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
+import { showContent } from './content.ts';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
 import type { PersonStory, Trace, WhyPage } from '@carillon/insight';
 
@@ -170,16 +171,12 @@ export const showSuppression = (row: Suppression): SuppressionBody => ({
   at: formatInstant(row.at),
 });
 
-export const showMessage = (message: InboxMessage): InboxMessageBody => ({
-  id: message.id,
-  workspace: message.workspace,
-  delivery_id: message.deliveryId,
-  from: message.from,
-  to: message.to,
-  subject: message.subject,
-  html: message.html,
-  text: message.text,
-  at: formatInstant(message.at),
+export const showMessage = ({ id, workspace, deliveryId, message, at }: InboxMessage): InboxMessageBody => ({
+  id,
+  workspace,
+  delivery_id: deliveryId,
+  ...showContent(message),
+  at: formatInstant(at),
 });
 
 export function showApiKey(

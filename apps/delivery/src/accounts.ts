@@ -127,7 +127,6 @@ function endOf({ verdict }: ProviderResult): CallEnd {
 const unusableSender = (choice: AccountChoice): ChannelSender => {
   const detail = `the account ${choice.key} cannot be opened: its secret cannot be read or its settings do not fit`;
   return {
-    channel: 'email',
     send: async () => providerResult('refused_account', '', detail, { alert: true }),
     check: async () => [{ step: 'account', ok: false, detail }],
     close: async () => undefined,

@@ -39,7 +39,6 @@ const factory: SenderFactory = {
     const one = { secrets, closed: false };
     made.push(one);
     const sender: ChannelSender = {
-      channel: 'email',
       send: async () => providerResult('accepted', '', ''),
       check: async () => [],
       close: async () => void (one.closed = true),

@@ -22,7 +22,6 @@ function gated(senders: readonly SenderFactory[], callsOf: (connections: number)
       const sender = factory.create(settings, secrets, workspace);
       const calls = callsOf(settings.kind === 'smtp' ? (settings.connections ?? 5) : 0);
       return {
-        channel: sender.channel,
         check: () => sender.check(),
         close: () => sender.close(),
         async send(message, call) {

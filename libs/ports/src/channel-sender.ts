@@ -1,4 +1,5 @@
-import type { AccountBody, ChannelName, EmailMessage, Message, ProviderResult } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { AccountBody, EmailMessage, Message, ProviderResult } from '@carillon/domain';
 
 /** What a sender gets: a message of its channel, rendered and addressed. */
 export type RenderedMessage = Message;
@@ -12,6 +13,8 @@ export type SendContext = {
   /** Goes out where the provider or a mail server brings it back with a report (domain `writeReceiptToken`). */
   readonly receiptToken: string;
   readonly traceparent: string | null;
+  /** What has not reached its recipient by then is of no use any more: a provider that can give up is told so. */
+  readonly notAfter: Instant;
   /** Ends on shutdown: an adapter that has not begun the body gives up and answers `transient`. */
   readonly signal: AbortSignal;
 };
@@ -21,7 +24,7 @@ export type SendContext = {
  * never throws for what a provider did. It answers within its time-outs.
  */
 export type ChannelSender = {
-  readonly channel: ChannelName;
+  /** A message of a channel that the account cannot carry is refused, and nothing goes out. */
   send(message: RenderedMessage, context: SendContext): Promise<ProviderResult>;
   /** Connects and authenticates without sending; each step with what was seen. */
   check(): Promise<readonly { readonly step: string; readonly ok: boolean; readonly detail: string }[]>;

@@ -1,4 +1,4 @@
-import type { ChannelName } from '@carillon/domain';
+import type { Message } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
 /** A message that the sandbox kept instead of sending. */
@@ -6,12 +6,7 @@ export type InboxMessage = {
   readonly id: string;
   readonly workspace: string;
   readonly deliveryId: string;
-  readonly channel: ChannelName;
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly html: string | null;
-  readonly text: string;
+  readonly message: Message;
   readonly at: Instant;
 };
 

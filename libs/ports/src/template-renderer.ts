@@ -12,7 +12,7 @@ export type TemplateField = {
 };
 
 export type TemplateFault = {
-  /** `subject`, `html`, `text` or `from`. */
+  /** Name of the part, as the channel's table has it. */
   readonly part: string;
   readonly line: number;
   readonly column: number;
@@ -21,11 +21,12 @@ export type TemplateFault = {
 };
 
 export type Rendered =
-  | (RenderedParts & {
+  | {
       readonly ok: true;
+      readonly parts: RenderedParts;
       /** Names that were missing and became empty text. */
       readonly missing: readonly string[];
-    })
+    }
   | { readonly ok: false; readonly part: string; readonly message: string };
 
 /**

@@ -99,6 +99,7 @@ const carillon = sending('carillon', CONNECTIONS, async ({ port }) => {
         attemptToken: `${n}`,
         receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
         traceparent: null,
+        notAfter: Number.MAX_SAFE_INTEGER,
         signal,
       };
       const result = await sender.send(message, context);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import type { EmailTemplate } from '@carillon/domain';
+import { templateOf, type EmailTemplate } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import type { TemplateRenderer } from '@carillon/ports';
 import Handlebars from 'handlebars';
@@ -16,7 +16,7 @@ const CONTEXTS = 100;
 const OPEN = 32;
 
 /** 2.4 kB of HTML with a line for each item, as shops send it. `n` makes templates differ. */
-function templateOf(n: number): EmailTemplate {
+function mailOf(n: number): EmailTemplate {
   const cell = 'style="padding:8px 12px;border-bottom:1px solid #e5e7eb;font:14px/20px sans-serif;color:#111827"';
   const html = `<!doctype html><html><head><meta charset="utf-8"><title>Order {{order_id}}</title></head>
 <body style="margin:0;background:#f9fafb"><table width="100%" cellpadding="0" cellspacing="0"><tr><td align="center">
@@ -53,7 +53,7 @@ function bareRenderer(): (n: number, context: JsonObject) => Texts {
   return (n, context) => {
     let found = cache.get(n);
     if (!found) {
-      const { subject, html, text } = templateOf(n);
+      const { subject, html, text } = mailOf(n);
       found = {
         subject: Handlebars.compile(subject, { noEscape: true }),
         html: Handlebars.compile(html),
@@ -65,15 +65,13 @@ function bareRenderer(): (n: number, context: JsonObject) => Texts {
   };
 }
 
-async function textsOf(
-  renderer: TemplateRenderer,
-  n: number,
-  template: EmailTemplate,
-  data: JsonObject,
-): Promise<Texts> {
+async function textsOf(renderer: TemplateRenderer, n: number, email: EmailTemplate, data: JsonObject): Promise<Texts> {
+  const template = templateOf({ email }, 'email');
+  if (!template) throw new Error('no email');
   const rendered = await renderer.render(`shop/mail-${n}@1`, template, data);
   if (!rendered.ok) throw new Error(`${rendered.part}: ${rendered.message}`);
-  return { subject: rendered.subject, html: rendered.html ?? '', text: rendered.text };
+  const { subject = '', html = '', text = '' } = rendered.parts;
+  return { subject, html, text };
 }
 
 const carillonWarm: Side = {
@@ -82,7 +80,7 @@ const carillonWarm: Side = {
   async open() {
     const renderer = createTemplateRenderer();
     const all = contexts();
-    const templates = Array.from({ length: WARM }, (_, n) => templateOf(n));
+    const templates = Array.from({ length: WARM }, (_, n) => mailOf(n));
     const render = (n: number): Promise<Texts> =>
       textsOf(renderer, n % WARM, templates[n % WARM] as EmailTemplate, all[n % CONTEXTS] as JsonObject);
     for (let n = 0; n < WARM; n += 1) await render(n);
@@ -167,7 +165,7 @@ function cold(name: string, open: () => { readonly render: Render; close?(): Pro
 
 const carillonCold = cold('carillon', () => {
   const renderer = createTemplateRenderer();
-  return { render: (n, data) => textsOf(renderer, n, templateOf(n), data), close: () => renderer.close() };
+  return { render: (n, data) => textsOf(renderer, n, mailOf(n), data), close: () => renderer.close() };
 });
 
 /** Lets the loop turn between two mails, as a program that sends them would. */

@@ -21,6 +21,7 @@ const context = (): SendContext => ({
   attemptToken: 'token-1',
   receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
   traceparent: null,
+  notAfter: Number.MAX_SAFE_INTEGER,
   signal: new AbortController().signal,
 });
 

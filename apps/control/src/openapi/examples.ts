@@ -117,11 +117,14 @@ const MESSAGE = {
   id: 'msg_8C3Z9V4M2Q6W0JHT8RF1B7N5XK',
   workspace: 'shop',
   delivery_id: DELIVERY_ID,
-  from: 'Shop <news@shop.example.com>',
+  channel: 'email',
   to: 'ada@example.com',
+  from: 'Shop <news@shop.example.com>',
   subject: 'Order A-1001 is paid',
   html: '<p>Thank you, Ada.</p>',
   text: 'Thank you, Ada.',
+  sms: null,
+  push: null,
   at: LATER,
 };
 

@@ -91,11 +91,12 @@ function tame(html: string): string {
 export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
   const config = { permission: 'read' } as const;
   app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', { config }, async (request, reply) => {
-    const message = await inbox.get(request.params.id);
-    if (!message || message.html === null) throw notFound('message with an HTML body of this id');
+    const kept = await inbox.get(request.params.id);
+    const html = kept?.message.channel === 'email' ? kept.message.html : null;
+    if (html === null) throw notFound('message with an HTML body of this id');
     return reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', MAIL_POLICY)
-      .send(tame(message.html));
+      .send(tame(html));
   });
 }

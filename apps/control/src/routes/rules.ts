@@ -1,13 +1,11 @@
 import { ruleTestBody, type RuleTestBody } from '@carillon/contracts';
 import {
-  accountsOf,
   attribute,
   attributionOf,
   countJsonValues,
   evaluateRuleInParts,
   findRecipientsOf,
   findPartner,
-  findResource,
   findRule,
   MAX_ANSWER_VALUES,
   readEvent,
@@ -17,8 +15,6 @@ import {
   ruleTitle,
   triggerIdOf,
   whoIsDropped,
-  composeMessage,
-  templateOf,
 } from '@carillon/domain';
 import type {
   CompiledRule,
@@ -32,9 +28,9 @@ import type {
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
 import { triedEvent } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers } from '@carillon/stages';
-import { openDelivery } from '@carillon/domain';
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';
+import { previewIntent } from '../preview.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
 
 const testRequest = z.strictObject({
@@ -207,45 +203,8 @@ async function preview(
   let told: string | null = null;
   for (const intent of intents) {
     const id = deliveryIdOf(intent, ports.ids);
-    const holder = await ports.ledger.get(id);
-    told ??= holder?.id ?? null;
-    const template = findResource(configuration, 'template', placed.workspace, intent.template);
-    const base = { channel: intent.slot.channel, from: null, subject: null, html: null, text: null, missing: [] };
-    if (!template) {
-      messages.push({ ...base, ok: false, error: `there is no template ${intent.template}` });
-      continue;
-    }
-    const key = `${placed.workspace}/${intent.template}@${template.number}`;
-    const own = templateOf(template.body, intent.slot.channel);
-    if (!own) {
-      messages.push({
-        ...base,
-        ok: false,
-        error: `template ${intent.template} has nothing for ${intent.slot.channel}`,
-      });
-      continue;
-    }
-    const rendered = await ports.templates.render(key, own, intent.variables);
-    if (!rendered.ok) {
-      messages.push({ ...base, ok: false, error: `${rendered.part}: ${rendered.message}` });
-      continue;
-    }
-    const [account] = accountsOf(configuration, placed.notification, intent.slot.channel);
-    const delivery = openDelivery(intent, '', id, { now: event.time, derive: ports.ids.derive });
-    const addressed = { channel: intent.slot.channel, deliveryId: delivery.id, attempt: 1, to: intent.to };
-    const composed = intent.to === null ? null : composeMessage(addressed, rendered, account?.body ?? {});
-    const problem =
-      intent.to === null ? 'no address: it would be suppressed' : composed?.ok === false ? composed.error : null;
-    messages.push({
-      channel: intent.slot.channel,
-      ok: problem === null,
-      error: problem,
-      from: composed?.ok ? `${composed.value.from.name} <${composed.value.from.address}>`.trim() : null,
-      subject: rendered.subject,
-      html: rendered.html,
-      text: rendered.text,
-      missing: [...rendered.missing],
-    });
+    told ??= (await ports.ledger.get(id))?.id ?? null;
+    messages.push(await previewIntent(intent, id, placed.notification, ports));
   }
   return {
     to: { ...recipient.to },

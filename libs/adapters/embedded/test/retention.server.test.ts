@@ -82,7 +82,7 @@ describe('retention', () => {
       bytes: 1,
       configNumber: 0,
     };
-    const message = { id: 'old', workspace: 'shop', deliveryId: 'd', channel: 'email', from: '', to: '' } as const;
+    const message = { id: 'old', workspace: 'shop', deliveryId: 'd' };
     await embedded.log.append(topics.map((topic) => logRecord('old', { topic })));
     const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: '"x"' };
     const field = { ...seen, types: ['string'], firstAt: now - 90 * DAY } as const;
@@ -93,7 +93,7 @@ describe('retention', () => {
         { ...field, path: 'still', lastAt: now + 1 },
       ],
     });
-    await embedded.inbox.put({ ...message, subject: '', html: null, text: '', at: now });
+    await embedded.inbox.put({ ...message, message: { channel: 'sms', to: '+4930123456', text: 'Paid' }, at: now });
     const buyers = { workspace: 'shop', integration: 'crm', cohort: 'buyers' };
     const said = { newest: { time: now, offset: 1 }, offset: 1 };
     await embedded.cohorts.saveMembers(buyers, [

@@ -18,10 +18,10 @@ const IN_TAG: State = { ...OUTSIDE, in: 'tag' };
  * What may be meant in the attributes of a checked HTML part, and is dangerous with data of strangers: a link whose
  * beginning is data and that does not go through `url`, and a value without quotes. One pass over the text.
  */
-export function attributeWarnings(program: Program): readonly TemplateFault[] {
+export function attributeWarnings(part: string, program: Program): readonly TemplateFault[] {
   const warnings: TemplateFault[] = [];
   const warn = (at: Mustache, message: string, fix: string): void =>
-    void warnings.push({ part: 'html', ...placeOf(at), message, fix });
+    void warnings.push({ part, ...placeOf(at), message, fix });
 
   function look({ body }: Program, before: State): State {
     let state = before;

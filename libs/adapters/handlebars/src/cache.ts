@@ -1,6 +1,6 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { Sheet } from './sheet.ts';
 
-type Entry<T> = { readonly template: EmailTemplate; readonly value: T; readonly bytes: number };
+type Entry<T> = { readonly sheet: Sheet; readonly value: T; readonly bytes: number };
 
 /** What was made of templates, by key; the least recently used are forgotten where all take more than `limit` bytes. */
 export class TemplateCache<T> {
@@ -12,17 +12,17 @@ export class TemplateCache<T> {
     this.#limit = limit;
   }
 
-  get(key: string, template: EmailTemplate): T | undefined {
+  get(key: string, sheet: Sheet): T | undefined {
     const found = this.#entries.get(key);
-    if (!found || !sameTemplate(found.template, template)) return undefined;
+    if (!found || !sameTemplate(found.sheet, sheet)) return undefined;
     this.#entries.delete(key);
     this.#entries.set(key, found);
     return found.value;
   }
 
-  set(key: string, template: EmailTemplate, value: T, bytes: number): void {
+  set(key: string, sheet: Sheet, value: T, bytes: number): void {
     this.#forget(key);
-    this.#entries.set(key, { template, value, bytes });
+    this.#entries.set(key, { sheet, value, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#limit || oldest === key) break;
@@ -37,17 +37,16 @@ export class TemplateCache<T> {
 }
 
 /** Whether two templates render the same: a key may be used again with other content, in a preview above all. */
-export const sameTemplate = (a: EmailTemplate, b: EmailTemplate): boolean =>
-  a.subject === b.subject &&
-  a.from === b.from &&
-  a.html === b.html &&
-  a.text === b.text &&
-  (a.strict === true) === (b.strict === true);
+export const sameTemplate = (a: Sheet, b: Sheet): boolean =>
+  a === b ||
+  (a.strict === b.strict &&
+    a.parts.length === b.parts.length &&
+    a.parts.every(({ name, source }, at) => name === b.parts[at]?.name && source === b.parts[at].source));
 
 /** Heap that a template takes when it was read, as measured: text twice, and some 3 KB of plan and functions for each tag. */
-export function compiledBytes({ subject, from, html, text }: EmailTemplate): number {
+export function compiledBytes({ parts }: Sheet): number {
   let bytes = 2000;
-  for (const source of [subject, from, html, text] as readonly unknown[]) {
+  for (const { source } of parts as readonly { source: unknown }[]) {
     if (typeof source === 'string') bytes += 2 * source.length + 3000 * (source.split('{{').length - 1);
   }
   return bytes;

@@ -1,9 +1,10 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { PartKind } from '@carillon/domain';
 import type { TemplateFault } from '@carillon/ports';
 
 import { attributeWarnings } from './attributes.ts';
-import { LIMITS, PARTS, type Part } from './limits.ts';
+import { LIMITS } from './limits.ts';
 import { newBudget, scan, type Budget } from './scan.ts';
+import type { Sheet, SheetPart } from './sheet.ts';
 import { LOOP_NAMES, walk, type Reference, type Scope, type Target } from './scope.ts';
 import {
   calledName,
@@ -22,48 +23,51 @@ import { HELPERS, helperNamed, nearNames } from './vocabulary.ts';
 
 /** A template that was read: its trees, and everything that is wrong with it. It may be compiled if `faults` is empty. */
 export type Inspected = {
-  readonly programs: Partial<Record<Part, Program>>;
+  /** By the names of the parts. */
+  readonly programs: ReadonlyMap<string, Program>;
   readonly faults: readonly TemplateFault[];
 };
 
 /** Reads all parts. Never throws, and takes bounded time for any source: it runs on the main thread, before saving. */
-export function inspect(template: EmailTemplate): Inspected {
-  const programs: Partial<Record<Part, Program>> = {};
+export function inspect({ parts, content }: Sheet): Inspected {
+  const programs = new Map<string, Program>();
   const faults: TemplateFault[] = [];
   const budget = newBudget();
-  for (const part of PARTS) {
-    const source: unknown = template[part];
-    if (source === undefined && part !== 'subject') continue;
-    const program = read(part, source, budget, faults);
-    if (program) programs[part] = program;
+  for (const part of parts) {
+    if (part.source === undefined && part.otherwise !== 'refused') continue;
+    const program = read(part, budget, faults);
+    if (program) programs.set(part.name, program);
   }
-  if (template.html === undefined && template.text === undefined) {
-    faults.push({
-      part: 'html',
-      line: 1,
-      column: 1,
-      message: 'The e-mail has no content',
-      fix: 'Give it html, text or both. Text is derived from html where it is left out.',
-    });
+  if (!parts.some(({ name, source }) => content.includes(name) && source !== undefined)) {
+    faults.push({ part: content[0] ?? '', line: 1, column: 1, ...NO_CONTENT(content) });
   }
   return { programs, faults };
 }
 
+const NO_CONTENT = (content: readonly string[]) => ({
+  message: 'The template has no content',
+  fix: `Give it ${content.join(', ')}${content.length > 1 ? ' or several of them' : ''}.`,
+});
+
 /** What may be meant in a template without faults, and is dangerous with data of strangers. */
-export function warningsOf(template: EmailTemplate): readonly TemplateFault[] {
-  const { programs, faults } = inspect(template);
-  return faults.length === 0 && programs.html ? attributeWarnings(programs.html) : [];
+export function warningsOf(sheet: Sheet): readonly TemplateFault[] {
+  const { programs, faults } = inspect(sheet);
+  if (faults.length > 0) return [];
+  return sheet.parts.flatMap(({ name, kind }) => {
+    const program = programs.get(name);
+    return kind === 'html' && program ? attributeWarnings(name, program) : [];
+  });
 }
 
-function read(part: Part, source: unknown, budget: Budget, faults: TemplateFault[]): Program | undefined {
+function read({ name, kind, source }: SheetPart, budget: Budget, faults: TemplateFault[]): Program | undefined {
   const report = (place: Place, message: string, fix: string): void => {
-    faults.push({ part, line: place.line, column: place.column, message, fix });
+    faults.push({ part: name, line: place.line, column: place.column, message, fix });
   };
   if (typeof source !== 'string') {
     report({ line: 1, column: 1 }, 'A template is text', 'Send the source, not a parsed tree.');
     return undefined;
   }
-  const tooMuch = scan(part, source, budget);
+  const tooMuch = scan(kind, source, budget);
   if (tooMuch) {
     report(tooMuch, tooMuch.message, tooMuch.fix);
     return undefined;
@@ -73,7 +77,7 @@ function read(part: Part, source: unknown, budget: Budget, faults: TemplateFault
     report(parsed.fault, parsed.fault.message, 'See docs/templates.md for how blocks and tags are written.');
     return undefined;
   }
-  const rules = new Rules(part, report);
+  const rules = new Rules(kind, report);
   rules.statements(parsed.program);
   walk(parsed.program, rules);
   return parsed.program;
@@ -81,10 +85,10 @@ function read(part: Part, source: unknown, budget: Budget, faults: TemplateFault
 
 /** The rules that go beyond syntax, for one part. */
 class Rules {
-  readonly #part: Part;
+  readonly #kind: PartKind;
   readonly #report: (place: Place, message: string, fix: string) => void;
-  constructor(part: Part, report: (place: Place, message: string, fix: string) => void) {
-    this.#part = part;
+  constructor(kind: PartKind, report: (place: Place, message: string, fix: string) => void) {
+    this.#kind = kind;
     this.#report = report;
   }
 
@@ -153,14 +157,14 @@ class Rules {
   }
 
   #mustache(node: Mustache, before: Program['body'][number] | undefined): void {
-    if (!node.escaped && this.#part === 'html') {
+    if (!node.escaped && this.#kind === 'html') {
       this.#report(
         placeOf(node),
         'Unescaped output ({{{...}}} or {{&...}}) is refused in html',
         'Use {{...}}: event data comes from outside, and unescaped it could put its own links and forms into your mail.',
       );
     }
-    if (this.#part === 'html' && before?.type === 'ContentStatement' && opensBareAttribute(before.value)) {
+    if (this.#kind === 'html' && before?.type === 'ContentStatement' && opensBareAttribute(before.value)) {
       this.#report(
         placeOf(node),
         'An attribute value that holds a variable needs quotes',

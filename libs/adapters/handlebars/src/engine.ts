@@ -1,4 +1,4 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { TemplatePart } from '@carillon/domain';
 import type { Rendered } from '@carillon/ports';
 import { messageOf } from '@carillon/kernel';
 
@@ -8,40 +8,43 @@ import { isSmall, plainCopy, RenderFailure } from './context.ts';
 import { fillOf, type Fill } from './filling.ts';
 import type { Locality } from './formatting.ts';
 import { valueHelpers } from './functions.ts';
-import { LIMITS, PARTS, SMALL, type Part } from './limits.ts';
+import { isLine, LIMITS, SMALL } from './limits.ts';
 import { textOfHtml } from './plain-text.ts';
 import { planOf, type Piece } from './plan.ts';
 import { Exhausted, Run, STEPS, tooLong } from './run.ts';
+import type { Sheet } from './sheet.ts';
 import { stripBlanks } from './syntax.ts';
 
 /** A template that was read and found right, as data that a thread can give to another. */
-export type Plan = { readonly parts: Partial<Record<Part, readonly Piece[]>>; readonly strict: boolean };
+export type Plan = { readonly parts: readonly PlannedPart[]; readonly strict: boolean };
+/** Null: the author left it out. */
+export type PlannedPart = TemplatePart & { readonly pieces: readonly Piece[] | null };
 export type Planned =
   | { readonly ok: true; readonly plan: Plan }
   | { readonly ok: false; readonly part: string; readonly message: string };
 
 /** A template ready to be filled in. */
-export type Compiled = { readonly parts: Partial<Record<Part, Fill>>; readonly strict: boolean };
+export type Compiled = { readonly parts: readonly CompiledPart[]; readonly strict: boolean };
+type CompiledPart = TemplatePart & { readonly fill: Fill | null };
 
 /** Reads and checks a template: what takes time for a hostile one, so not for the main thread before it was published. */
-export function planTemplate(template: EmailTemplate): Planned {
-  const { programs, faults } = inspect(template);
+export function planTemplate(sheet: Sheet): Planned {
+  const { programs, faults } = inspect(sheet);
   const [fault] = faults;
   if (fault) {
     return { ok: false, part: fault.part, message: `${fault.message} (line ${fault.line}, column ${fault.column})` };
   }
-  const parts: Partial<Record<Part, readonly Piece[]>> = {};
-  for (const part of PARTS) {
-    const program = programs[part];
-    if (!program) continue;
+  const parts: PlannedPart[] = [];
+  for (const { source: _source, ...part } of sheet.parts) {
+    const program = programs.get(part.name);
     try {
-      stripBlanks(program);
-      parts[part] = planOf(program);
+      if (program) stripBlanks(program);
+      parts.push({ ...part, pieces: program ? planOf(program) : null });
     } catch (error) {
-      return { ok: false, part, message: messageOf(error) };
+      return { ok: false, part: part.name, message: messageOf(error) };
     }
   }
-  return { ok: true, plan: { parts, strict: template.strict === true } };
+  return { ok: true, plan: { parts, strict: sheet.strict } };
 }
 
 export type Engine = {
@@ -50,7 +53,7 @@ export type Engine = {
    * Only where the thread can be stopped from outside. `onPart` hears which part is next, so that whoever has to stop it
    * knows.
    */
-  render(compiled: Compiled, context: unknown, onPart?: (part: Part) => void): Rendered;
+  render(compiled: Compiled, context: unknown, onPart?: (part: string) => void): Rendered;
   /**
    * The same in any thread, within `SMALL`, which is meant to be some milliseconds. Undefined where that does not suffice to
    * tell what comes out.
@@ -62,16 +65,15 @@ export type Engine = {
 export function createEngine(locality: Locality): Engine {
   const helpers = valueHelpers(locality);
   return {
-    compile({ parts, strict }) {
-      const fills: Partial<Record<Part, Fill>> = {};
-      for (const part of PARTS) {
-        const pieces = parts[part];
-        if (pieces) fills[part] = fillOf(pieces, part, helpers);
-      }
-      return { parts: fills, strict };
-    },
+    compile: ({ parts, strict }) => ({
+      parts: parts.map(({ pieces, ...part }) => ({
+        ...part,
+        fill: pieces ? fillOf(pieces, part.kind, helpers) : null,
+      })),
+      strict,
+    }),
     render(compiled, context, onPart) {
-      let at: Part | 'context' = 'context';
+      let at = 'context';
       try {
         const run = new Run(plainCopy(context), compiled.strict, Infinity);
         return fill(compiled.parts, run, (part) => {
@@ -95,55 +97,48 @@ export function createEngine(locality: Locality): Engine {
   };
 }
 
-function fill(parts: Compiled['parts'], run: Run, onPart?: (part: Part) => void): Rendered & { ok: true } {
-  const filled = (part: Part): string | null => {
-    const make = parts[part];
-    if (!make) return null;
-    run.part = part;
-    run.shown = 0;
-    run.written = 0;
-    run.unclean = false;
-    onPart?.(part);
-    return make(run);
-  };
-  const body = (part: 'html' | 'text'): string | null => {
-    const text = filled(part);
-    if (text === null) return null;
-    if (!run.unclean) return within(text);
-    if (run.isSmall && text.length > SMALL.unclean) throw new Exhausted();
-    return within(bodyText(text));
-  };
-  const header = (part: 'subject' | 'from'): string | null => {
-    const text = filled(part);
-    if (run.isSmall && text !== null && text.length > SMALL.header) throw new Exhausted();
-    return text === null ? null : headerLine(text, LIMITS[part]);
-  };
-  const subject = header('subject') ?? '';
-  const from = header('from');
-  const html = body('html');
-  const text = body('text') ?? derivedText(html ?? '', run, onPart);
-  return {
-    ok: true,
-    subject,
-    html,
-    text,
-    from,
-    missing: [...run.missing],
-  };
+function fill(parts: Compiled['parts'], run: Run, onPart?: (part: string) => void): Rendered & { ok: true } {
+  const filled: Record<string, string> = {};
+  for (const part of parts) {
+    const { name, fill: make, otherwise } = part;
+    const source = typeof otherwise === 'object' ? filled[otherwise.textOf] : undefined;
+    if (!make && source === undefined) continue;
+    begin(part, run);
+    onPart?.(name);
+    filled[name] = make ? finished(make(run), part, run) : derivedText(source ?? '', run);
+  }
+  return { ok: true, parts: filled, missing: [...run.missing] };
 }
 
-function derivedText(html: string, run: Run, onPart?: (part: Part) => void): string {
-  run.part = 'text';
-  onPart?.('text');
+function begin({ name, kind, longest }: TemplatePart, run: Run): void {
+  run.part = name;
+  run.shown = 0;
+  run.written = 0;
+  run.unclean = false;
+  // A line is cut off where it is too long; a body that is cut off would say something else.
+  run.most = isLine(kind) ? LIMITS.output : (longest ?? LIMITS.output);
+}
+
+function finished(text: string, { kind, longest }: TemplatePart, run: Run): string {
+  if (isLine(kind)) {
+    if (run.isSmall && text.length > SMALL.header) throw new Exhausted();
+    return headerLine(text, longest ?? LIMITS.output);
+  }
+  if (!run.unclean) return within(text, run);
+  if (run.isSmall && text.length > SMALL.unclean) throw new Exhausted();
+  return within(bodyText(text), run);
+}
+
+function derivedText(html: string, run: Run): string {
   run.spend(html.length / STEPS.htmlCharacters);
-  return within(textOfHtml(html));
+  return within(textOfHtml(html), run);
 }
 
 /** Errors of the platform (a string beyond what V8 can hold, a stack that ends) are failures of this render too. */
 const failureOf = (error: unknown): string =>
   error instanceof RenderFailure ? error.message : `It could not be rendered: ${messageOf(error).slice(0, 200)}`;
 
-function within(text: string): string {
-  if (fits(text)) return text;
-  throw tooLong();
+function within(text: string, { most }: Run): string {
+  if (text.length <= most && fits(text)) return text;
+  throw tooLong(most);
 }

@@ -1,7 +1,8 @@
+import type { PartKind } from '@carillon/domain';
 import { addressWord, bodyText, escaped, isPlain } from './cleaning.ts';
 import { show } from './formatting.ts';
 import type { ValueHelper } from './functions.ts';
-import { LIMITS, type Part } from './limits.ts';
+import { isLine } from './limits.ts';
 import type { Piece, Source, SourceCall } from './plan.ts';
 import { missed, newFrame, STEPS, tooLong, type Run } from './run.ts';
 import type { Target } from './scope.ts';
@@ -12,8 +13,8 @@ type Value = (run: Run) => unknown;
 type Helpers = Readonly<Record<string, ValueHelper>>;
 
 /** A plan as functions inside each other: no code is made from what a tenant wrote, here or in any other thread. */
-export function fillOf(pieces: readonly Piece[], part: Part, helpers: Helpers): Fill {
-  const fills = pieces.map((piece) => fillOfPiece(piece, part, helpers));
+export function fillOf(pieces: readonly Piece[], kind: PartKind, helpers: Helpers): Fill {
+  const fills = pieces.map((piece) => fillOfPiece(piece, kind, helpers));
   const [only] = fills;
   if (fills.length === 1 && only) return only;
   return (run) => {
@@ -23,18 +24,18 @@ export function fillOf(pieces: readonly Piece[], part: Part, helpers: Helpers): 
   };
 }
 
-function fillOfPiece(piece: Piece, part: Part, helpers: Helpers): Fill {
-  if (piece.is === 'block') return fillOfBlock(piece, part, helpers);
+function fillOfPiece(piece: Piece, kind: PartKind, helpers: Helpers): Fill {
+  if (piece.is === 'block') return fillOfBlock(piece, kind, helpers);
   if (piece.is === 'shown') {
     const value = valueOf(piece.source, helpers);
-    return (run) => shown(run, value(run), part);
+    return (run) => shown(run, value(run), kind);
   }
-  return fillOfText(piece.text, part);
+  return fillOfText(piece.text, kind);
 }
 
 /** Written text of a body is cleaned once, unless what comes next to it decides what it is cleaned to. */
-function fillOfText(written: string, part: Part): Fill {
-  if (part === 'subject' || part === 'from')
+function fillOfText(written: string, kind: PartKind): Fill {
+  if (isLine(kind))
     return (run) => {
       run.write(written.length);
       return written;
@@ -53,22 +54,22 @@ function fillOfText(written: string, part: Part): Fill {
   };
 }
 
-/** A value as it stands in this part. */
-function shown(run: Run, value: unknown, part: Part): string {
+/** A value as it stands in a part of this kind. */
+function shown(run: Run, value: unknown, kind: PartKind): string {
   const text = typeof value === 'string' ? value : show(value);
   run.spend(1 + text.length / STEPS.characters);
   run.shown += text.length;
-  if (run.shown > LIMITS.output) throw tooLong();
+  if (run.shown > run.most) throw tooLong(run.most);
   if (!isPlain(text)) run.unclean = true;
-  const fitted = part === 'html' ? escaped(text) : part === 'from' ? addressWord(text) : text;
+  const fitted = kind === 'html' ? escaped(text) : kind === 'mailbox' ? addressWord(text) : text;
   run.write(fitted.length);
   return fitted;
 }
 
-function fillOfBlock(piece: Piece & { is: 'block' }, part: Part, helpers: Helpers): Fill {
+function fillOfBlock(piece: Piece & { is: 'block' }, kind: PartKind, helpers: Helpers): Fill {
   const { call, level } = piece;
-  const body = fillOf(piece.body, part, helpers);
-  const otherwise = fillOf(piece.otherwise, part, helpers);
+  const body = fillOf(piece.body, kind, helpers);
+  const otherwise = fillOf(piece.otherwise, kind, helpers);
   const subject = valueOf(call.params[0] as Source, helpers);
   if (call.helper === 'each') return eachOf(subject, level, body, otherwise);
   if (call.helper === 'with') return withOf(subject, level, body, otherwise);
@@ -115,7 +116,7 @@ function eachOf(subject: Value, level: number, body: Fill, otherwise: Fill): Fil
       frame.first = index === 0;
       frame.last = index === count - 1;
       output += body(run);
-      if (output.length > LIMITS.output) throw tooLong();
+      if (output.length > run.most) throw tooLong(run.most);
     }
     return output;
   };

@@ -1,11 +1,13 @@
+import type { PartKind } from '@carillon/domain';
+
 /**
  * What a template may cost (docs/templates.md has the same table). Templates and event data are hostile: everything here
  * bounds work that a tenant could otherwise make us do for every message.
  */
 export const LIMITS = {
-  /** Characters of one html or text source. */
+  /** Characters of the source of one body. */
   bodySource: 64 * 1024,
-  /** Characters of a subject or from source. */
+  /** Characters of the source of one line, such as a subject. */
   headerSource: 2 * 1024,
   /** `{{...}}` tags of the whole template, comments included. Compiling costs up to 1.3 ms for each. */
   mustaches: 500,
@@ -19,14 +21,10 @@ export const LIMITS = {
   blockDepth: 8,
   /** `{{else if}}` of the whole template. Parse time grows with the square of a chain. */
   elseIfs: 100,
-  /** Bytes of UTF-8 of the html or of the text that come out. */
+  /** Bytes of UTF-8 of one body that comes out. */
   output: 256 * 1024,
   /** Rounds of all `each` of one render together, nested ones included. */
   rounds: 10_000,
-  /** Characters of a subject that comes out. */
-  subject: 255,
-  /** Characters of a from that comes out: a name and an address. */
-  from: 320,
   /** Distinct names that are listed as missing. */
   missing: 100,
   /** Objects and lists inside each other in the context. */
@@ -58,15 +56,13 @@ export const SMALL = {
   output: 128 * 1024,
   /** The same of a part that has to be cleaned, which takes longer by far. */
   unclean: 8 * 1024,
-  /** The same of a subject or a from. */
+  /** The same of a line. */
   header: 2 * 1024,
   /** Bytes of heap that templates may take there, by `compiledBytes`. */
   cache: 64 * 1024 * 1024,
 } as const;
 
-/** Parts of an e-mail template, in the order in which they are checked and rendered. */
-export const PARTS = ['subject', 'from', 'html', 'text'] as const;
-export type Part = (typeof PARTS)[number];
+/** Parts that come out as one line. */
+export const isLine = (kind: PartKind): boolean => kind === 'line' || kind === 'mailbox';
 
-export const sourceLimit = (part: Part): number =>
-  part === 'subject' || part === 'from' ? LIMITS.headerSource : LIMITS.bodySource;
+export const sourceLimit = (kind: PartKind): number => (isLine(kind) ? LIMITS.headerSource : LIMITS.bodySource);

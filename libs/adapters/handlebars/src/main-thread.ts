@@ -1,10 +1,10 @@
-import type { EmailTemplate } from '@carillon/domain';
 import type { Rendered } from '@carillon/ports';
 import type { JsonObject } from '@carillon/kernel';
 
 import { compiledBytes, TemplateCache } from './cache.ts';
 import type { Compiled, Engine, Plan } from './engine.ts';
 import { SMALL } from './limits.ts';
+import type { Sheet } from './sheet.ts';
 
 type Entry = { readonly compiled: Compiled; skip: number };
 
@@ -29,19 +29,19 @@ export class MainThread {
     this.#engine = engine;
   }
 
-  knows(key: string, template: EmailTemplate): boolean {
-    return this.#cache.get(key, template) !== undefined;
+  knows(key: string, sheet: Sheet): boolean {
+    return this.#cache.get(key, sheet) !== undefined;
   }
 
-  learn(key: string, template: EmailTemplate, plan: Plan): void {
+  learn(key: string, sheet: Sheet, plan: Plan): void {
     const entry = { compiled: this.#engine.compile(plan), skip: 0 };
-    this.#cache.set(key, template, entry, compiledBytes(template));
+    this.#cache.set(key, sheet, entry, compiledBytes(sheet));
   }
 
   /** Undefined where a worker has to do it. */
-  async render(key: string, template: EmailTemplate, context: JsonObject): Promise<Rendered | undefined> {
+  async render(key: string, sheet: Sheet, context: JsonObject): Promise<Rendered | undefined> {
     while (this.#spentMs >= TURN_MS) await this.#turn();
-    const entry = this.#cache.get(key, template);
+    const entry = this.#cache.get(key, sheet);
     if (entry === undefined) return undefined;
     if (entry.skip > 0) {
       entry.skip -= 1;

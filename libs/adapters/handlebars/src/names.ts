@@ -1,22 +1,22 @@
-import { pathText, type EmailTemplate } from '@carillon/domain';
+import { pathText } from '@carillon/domain';
 import type { TemplateField, TemplateNames } from '@carillon/ports';
 
 import { inspect } from './check.ts';
-import { PARTS } from './limits.ts';
+import type { Sheet } from './sheet.ts';
 import { placeIn, walk, type Scope, type Target } from './scope.ts';
 
 /**
  * The top-level names that rendering may look up, found without rendering: those in branches not taken are among them.
  * A template that cannot be read may need everything, as far as anybody can tell.
  */
-export function namesOf(template: EmailTemplate): TemplateNames {
-  const { programs } = inspect(template);
+export function namesOf(sheet: Sheet): TemplateNames {
+  const { programs } = inspect(sheet);
   const names = new Set<string>();
   let all = false;
-  for (const part of PARTS) {
-    const program = programs[part];
+  for (const { name, source } of sheet.parts) {
+    const program = programs.get(name);
     if (!program) {
-      all ||= template[part] !== undefined;
+      all ||= source !== undefined;
       continue;
     }
     const add = (target: Target): void => {
@@ -44,13 +44,11 @@ const FIRST_ARGUMENT: Readonly<Record<string, TemplateField['type']>> = {
 };
 
 /** Every path that rendering may look up, in the order of first mention. */
-export function fieldsOf(template: EmailTemplate): readonly TemplateField[] {
-  const { programs, faults } = inspect(template);
+export function fieldsOf(sheet: Sheet): readonly TemplateField[] {
+  const { programs, faults } = inspect(sheet);
   if (faults.length > 0) return [];
   const found = new Map<string, TemplateField>();
-  for (const part of PARTS) {
-    const program = programs[part];
-    if (!program) continue;
+  for (const program of programs.values()) {
     const add = (target: Target, scopes: readonly Scope[], helper?: string): void => {
       const steps = placeIn(target, scopes);
       if (steps === null || steps.length === 0) return;

@@ -4,7 +4,7 @@ import type { Rendered } from '@carillon/ports';
 import { messageOf } from '@carillon/kernel';
 
 import { tooSlow } from './run.ts';
-import { LIMITS, PARTS } from './limits.ts';
+import { LIMITS } from './limits.ts';
 import { clockMs, newProgress, readProgress, type Progress } from './progress.ts';
 import type { Locality } from './formatting.ts';
 import type { Answer, Order, WorkerData } from './protocol.ts';
@@ -181,11 +181,8 @@ export class Pool {
 
   /** Ends a worker for what it is doing now. */
   #stop(seat: Seat, seen: Progress, message: string): void {
-    this.#blame(
-      seat,
-      seat.jobs.find((job) => job.order.job === seen.job),
-      { ok: false, part: PARTS[seen.part] ?? 'html', message },
-    );
+    const culprit = seat.jobs.find((job) => job.order.job === seen.job);
+    this.#blame(seat, culprit, { ok: false, part: culprit?.order.sheet.parts[seen.part]?.name ?? 'template', message });
   }
 
   /** A worker is gone by itself: out of memory, or it never came up. */

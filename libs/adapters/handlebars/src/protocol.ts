@@ -1,15 +1,15 @@
-import type { EmailTemplate } from '@carillon/domain';
 import type { Rendered } from '@carillon/ports';
 import type { JsonObject } from '@carillon/kernel';
 
 import type { Plan } from './engine.ts';
 import type { Locality } from './formatting.ts';
+import type { Sheet } from './sheet.ts';
 
 /** What the main thread and its workers say to each other. */
 export type Order = {
   readonly job: number;
   readonly key: string;
-  readonly template: EmailTemplate;
+  readonly sheet: Sheet;
   readonly context: JsonObject;
   /** Whether the main thread asks for the plan of the template too. */
   readonly wantsPlan: boolean;

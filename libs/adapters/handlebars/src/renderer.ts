@@ -1,4 +1,3 @@
-import type { EmailTemplate } from '@carillon/domain';
 import type { Rendered, TemplateRenderer } from '@carillon/ports';
 
 import { sameTemplate } from './cache.ts';
@@ -9,6 +8,7 @@ import { LIMITS } from './limits.ts';
 import { MainThread } from './main-thread.ts';
 import { fieldsOf, namesOf } from './names.ts';
 import { Pool } from './pool.ts';
+import { sheetOf, type Sheet } from './sheet.ts';
 
 export type TemplateRendererOptions = {
   /** Threads that render; one fills in some thousand mails of usual size in a second. Default 1. */
@@ -34,30 +34,31 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
     locality,
     onStopped: options.onStopped ?? (() => {}),
   });
-  const hopeless = new Map<string, { readonly template: EmailTemplate; readonly rendered: Rendered }>();
+  const hopeless = new Map<string, { readonly sheet: Sheet; readonly rendered: Rendered }>();
 
   let underWay = 0;
   let drained: (() => void) | undefined;
   const render: TemplateRenderer['render'] = async (key, template, context) => {
+    const sheet = sheetOf(template);
     const known = hopeless.get(key);
-    if (known && sameTemplate(known.template, template)) return known.rendered;
-    const small = await mainThread.render(key, template, context);
+    if (known && sameTemplate(known.sheet, sheet)) return known.rendered;
+    const small = await mainThread.render(key, sheet, context);
     if (small) return small;
-    const wantsPlan = !mainThread.knows(key, template);
-    const { rendered, plan } = await pool.run({ key, template, context, wantsPlan });
-    if (plan) mainThread.learn(key, template, plan);
+    const wantsPlan = !mainThread.knows(key, sheet);
+    const { rendered, plan } = await pool.run({ key, sheet, context, wantsPlan });
+    if (plan) mainThread.learn(key, sheet, plan);
     if (!rendered.ok && rendered.message === HOPELESS) {
       if (hopeless.size >= REMEMBERED) hopeless.clear();
-      hopeless.set(key, { template, rendered });
+      hopeless.set(key, { sheet, rendered });
     }
     return rendered;
   };
 
   return {
-    check: (template) => inspect(template).faults,
-    warnings: warningsOf,
-    names: namesOf,
-    fields: fieldsOf,
+    check: (template) => inspect(sheetOf(template)).faults,
+    warnings: (template) => warningsOf(sheetOf(template)),
+    names: (template) => namesOf(sheetOf(template)),
+    fields: (template) => fieldsOf(sheetOf(template)),
     async render(key, template, context) {
       if (closed) throw new Error('the template renderer is closed');
       underWay += 1;

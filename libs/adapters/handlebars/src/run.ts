@@ -1,5 +1,5 @@
 import { RenderFailure } from './context.ts';
-import { LIMITS, SMALL, type Part } from './limits.ts';
+import { LIMITS, SMALL } from './limits.ts';
 
 /** What steps are: each value that is shown or asked about and each round of a loop is one, and these are more. */
 export const STEPS = {
@@ -40,7 +40,10 @@ export class Run {
   readonly root: unknown;
   /** By level: the outermost `each` or `with` around a place is 0. */
   readonly frames: Frame[] = [];
-  part: Part = 'subject';
+  /** Name of the part that is being filled in. */
+  part = '';
+  /** Characters that may come out of it before it is cleaned. */
+  most: number = LIMITS.output;
   rounds = 0;
   /** Characters shown in this part. */
   shown = 0;
@@ -110,7 +113,11 @@ export class Run {
 
 export const tooSlow = (what: string, limit: number): string => `Stopped: ${what} took more than ${limit} ms`;
 
-export const tooLong = (): RenderFailure => new RenderFailure(`It came out longer than ${LIMITS.output / 1024} KB`);
+/** `most`: the limit of the part, in characters. */
+export const tooLong = (most: number): RenderFailure =>
+  new RenderFailure(
+    `It came out longer than ${most === LIMITS.output ? `${LIMITS.output / 1024} KB` : `${most} characters`}`,
+  );
 
 export function missed(run: Run, label: string): void {
   const name = label === '' ? 'a value' : label;

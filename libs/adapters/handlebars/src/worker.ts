@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { compiledBytes, TemplateCache } from './cache.ts';
 import { createEngine, planTemplate, type Compiled, type Plan, type Planned } from './engine.ts';
-import { LIMITS, PARTS } from './limits.ts';
+import { LIMITS } from './limits.ts';
 import { reporter } from './progress.ts';
 import type { Answer, Order, WorkerData } from './protocol.ts';
 
@@ -19,13 +19,13 @@ type Read =
   | (Planned & { readonly ok: false });
 const cache = new TemplateCache<Read>(LIMITS.cache);
 
-function read({ job, key, template }: Order): Read {
-  const found = cache.get(key, template);
+function read({ job, key, sheet }: Order): Read {
+  const found = cache.get(key, sheet);
   if (found) return found;
   report.begin('compile', job);
-  const planned = planTemplate(template);
+  const planned = planTemplate(sheet);
   const fresh = planned.ok ? { ...planned, compiled: engine.compile(planned.plan) } : planned;
-  cache.set(key, template, fresh, compiledBytes(template));
+  cache.set(key, sheet, fresh, compiledBytes(sheet));
   return fresh;
 }
 
@@ -35,7 +35,9 @@ function answer(order: Order): Answer {
   if (!found.ok) return { job, rendered: found, plan: undefined };
   report.part(0);
   report.begin('render', job);
-  const rendered = engine.render(found.compiled, context, (part) => report.part(PARTS.indexOf(part)));
+  const rendered = engine.render(found.compiled, context, (part) =>
+    report.part(order.sheet.parts.findIndex(({ name }) => name === part)),
+  );
   return { job, rendered, plan: wantsPlan ? found.plan : undefined };
 }
 

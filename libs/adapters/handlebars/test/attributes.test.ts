@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createTemplateRenderer } from '../src/index.ts';
+import { email } from './support/email.ts';
 
 const renderer = createTemplateRenderer();
 afterAll(() => renderer.close());
 const warnings = (html: string): readonly string[] =>
-  renderer.warnings({ subject: 's', html }).map(({ line, column, message }) => `${line}:${column} ${message}`);
+  renderer.warnings(email({ subject: 's', html })).map(({ line, column, message }) => `${line}:${column} ${message}`);
 
 describe('a link whose beginning is data', () => {
   test.each([

@@ -3,10 +3,11 @@ import type { TemplateFault, TemplateNames } from '@carillon/ports';
 import { describe, expect, test } from 'vitest';
 
 import { createTemplateRenderer } from '../src/index.ts';
+import { email } from './support/email.ts';
 
 const renderer = createTemplateRenderer();
-const check = (template: EmailTemplate): readonly TemplateFault[] => renderer.check(template);
-const names = (template: EmailTemplate): TemplateNames => renderer.names(template);
+const check = (template: EmailTemplate): readonly TemplateFault[] => renderer.check(email(template));
+const names = (template: EmailTemplate): TemplateNames => renderer.names(email(template));
 const faults = (html: string): readonly string[] =>
   check({ subject: 's', html }).map(({ line, column, message, fix }) => `${line}:${column} ${message}. ${fix}`);
 
@@ -65,7 +66,7 @@ describe('a check', () => {
   });
 
   test('asks for a content', () => {
-    expect(check({ subject: 's' })).toMatchObject([{ part: 'html', message: 'The e-mail has no content' }]);
+    expect(check({ subject: 's' })).toMatchObject([{ part: 'html', message: 'The template has no content' }]);
   });
 });
 
@@ -104,7 +105,9 @@ describe('names', () => {
 
 describe('fields', () => {
   const fieldsIn = (text: string): readonly string[] =>
-    renderer.fields({ subject: '', text }).map(({ steps, type }) => `${pathText(steps)}${type ? ` ${type}` : ''}`);
+    renderer
+      .fields(email({ subject: '', text }))
+      .map(({ steps, type }) => `${pathText(steps)}${type ? ` ${type}` : ''}`);
 
   test.each([
     ['{{total}} {{customer.name}} {{total}}', ['total', 'customer.name']],

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createTemplateRenderer, LIMITS } from '../src/index.ts';
 import { isToBlame } from '../src/pool.ts';
 import { textOfHtml } from '../src/plain-text.ts';
+import { email } from './support/email.ts';
 
 const stopped: string[] = [];
 const renderer = createTemplateRenderer({ onStopped: (message) => stopped.push(message) });
@@ -18,7 +19,7 @@ const threadMs = (): number => {
 let keys = 0;
 const text = (source: string, context: JsonObject): Promise<Rendered> => {
   keys += 1;
-  return renderer.render(`hostile/${keys}`, { subject: 's', text: source }, context);
+  return renderer.render(`hostile/${keys}`, email({ subject: 's', text: source }), context);
 };
 
 describe('a hostile source is refused at once', () => {
@@ -40,7 +41,7 @@ describe('a hostile source is refused at once', () => {
     ['blank lines', `${'\n'.repeat(60_000)}{{#if a}}`, 'not closed'],
   ])('%s', async (_name, source, message) => {
     const before = threadMs();
-    const [fault] = renderer.check({ subject: 's', html: source });
+    const [fault] = renderer.check(email({ subject: 's', html: source }));
     expect(threadMs() - before).toBeLessThan(400);
     expect(fault?.message).toContain(message);
     // Whoever forgets the check gets the same answer, and no work is done for it.
@@ -49,7 +50,7 @@ describe('a hostile source is refused at once', () => {
 
   test('a syntax tree in the place of text', async () => {
     const tree = { type: 'Program', body: [{ type: 'NumberLiteral', value: 'process.exit()' }] };
-    const template = { subject: tree, text: 'x' } as unknown as EmailTemplate;
+    const template = email({ subject: tree, text: 'x' } as unknown as EmailTemplate);
     expect(renderer.check(template)).toMatchObject([{ part: 'subject', message: 'A template is text' }]);
     expect(await renderer.render('tree', template, {})).toMatchObject({ ok: false, part: 'subject' });
   });
@@ -71,13 +72,13 @@ test.each([
   '{{#with o as |p|}}{{p.valueOf}}{{p.hasOwnProperty}}{{/with}}',
   '{{@root.constructor}}',
 ])('prototypes cannot be reached by %s', async (source) => {
-  expect(await text(source, { o: {}, l: [1], s: 'x', n: 1 })).toMatchObject({ ok: true, text: '' });
+  expect(await text(source, { o: {}, l: [1], s: 'x', n: 1 })).toMatchObject({ ok: true, parts: { text: '' } });
 });
 
 test('fields that are named like parts of a prototype are only fields', async () => {
   const context = JSON.parse('{"__proto__":{"a":"mine"},"constructor":"c","toString":"t"}') as JsonObject;
   expect(await text('{{__proto__.a}} {{a}}|{{constructor}} {{toString}}', context)).toMatchObject({
-    text: 'mine |c t',
+    parts: { text: 'mine |c t' },
   });
 });
 
@@ -116,12 +117,15 @@ describe('a hostile render ends', () => {
     const before = stopped.length;
     const slow = `{{#each a}}${'{{#if (lt @root.b @root.c)}}{{/if}}'.repeat(240)}{{/each}}`;
     const b = 'x'.repeat(6_000_000);
-    const good = (i: number): Promise<Rendered> => renderer.render('good', { subject: '{{i}}', text: 't' }, { i });
+    const good = (i: number): Promise<Rendered> =>
+      renderer.render('good', email({ subject: '{{i}}', text: 't' }), { i });
     const work = [good(0), text(slow, { a: list(15), b: `${b}1`, c: `${b}2` }), ...list(20).map((i) => good(i + 1))];
     const [first, hostile, ...others] = await Promise.all(work);
-    expect(first).toMatchObject({ subject: '0' });
+    expect(first).toMatchObject({ parts: { subject: '0' } });
     expect(hostile).toEqual({ ok: false, part: 'text', message: 'Stopped: rendering took more than 250 ms' });
-    expect(others.map((rendered) => rendered.ok && rendered.subject)).toEqual(list(20).map((i) => String(i + 1)));
+    expect(others.map((rendered) => rendered.ok && rendered.parts['subject'])).toEqual(
+      list(20).map((i) => String(i + 1)),
+    );
     expect(stopped.length - before).toBe(1);
   });
 
@@ -147,7 +151,7 @@ test.each([
 
 test('the dearest template that is allowed compiles within its own bound, and is not blamed for it', async () => {
   const dearest = list500((i) => `<td>{{date a${i}.b.c zone=z}}</td>`);
-  expect(await renderer.render('dear', { subject: 's', html: dearest }, {})).toMatchObject({ ok: true });
+  expect(await renderer.render('dear', email({ subject: 's', html: dearest }), {})).toMatchObject({ ok: true });
 });
 const list500 = (make: (i: number) => string): string => Array.from({ length: 500 }, (_, i) => make(i)).join('');
 

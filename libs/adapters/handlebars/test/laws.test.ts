@@ -8,11 +8,12 @@ import { inspect } from '../src/check.ts';
 import { createEngine, planTemplate } from '../src/engine.ts';
 import { namesOf } from '../src/names.ts';
 import { textOfHtml } from '../src/plain-text.ts';
+import { emailSheet } from './support/email.ts';
 
 // The same engine that runs in the workers; the way through the workers is in rendering.test.ts and hostile.test.ts.
 const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
 const render = (template: EmailTemplate, context: JsonObject): Rendered => {
-  const planned = planTemplate(template);
+  const planned = planTemplate(emailSheet(template));
   return planned.ok ? engine.render(engine.compile(planned.plan), context) : planned;
 };
 
@@ -111,8 +112,8 @@ describe('laws', () => {
     fc.assert(
       fc.property(source, source, context, fc.boolean(), (html, subject, data, strict) => {
         const template = { subject, html, strict };
-        const faults = inspect(template).faults;
-        namesOf(template);
+        const faults = inspect(emailSheet(template)).faults;
+        namesOf(emailSheet(template));
         const rendered = render(template, data);
         // What check lets through can be compiled: it fails only for its data, under strict.
         if (faults.length === 0 && !strict) expect(rendered.ok).toBe(true);
@@ -134,7 +135,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(nasty, nasty, (a, b) => {
         const rendered = render({ subject: '', html }, { a, b });
-        expect(rendered.ok && rendered.html).not.toMatch(/[<>"'`]/);
+        expect(rendered.ok && rendered.parts['html']).not.toMatch(/[<>"'`]/);
       }),
     );
   });
@@ -145,11 +146,11 @@ describe('laws', () => {
       fc.property(nasty, (a) => {
         const rendered = render({ subject: 'Hi {{a}}', from: '{{a}} <x@a.example>', text: '' }, { a });
         if (!rendered.ok) throw new Error(rendered.message);
-        expect(rendered.subject).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
-        expect(rendered.subject.length).toBeLessThanOrEqual(255);
-        expect(rendered.subject.isWellFormed()).toBe(true);
-        expect(rendered.from).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
-        expect(rendered.from?.match(/[<>",]/g)?.length ?? 0).toBeLessThanOrEqual(2);
+        expect(rendered.parts['subject']).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
+        expect(rendered.parts['subject']?.length).toBeLessThanOrEqual(255);
+        expect(rendered.parts['subject']?.isWellFormed()).toBe(true);
+        expect(rendered.parts['from']).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
+        expect(rendered.parts['from']?.match(/[<>",]/g)?.length ?? 0).toBeLessThanOrEqual(2);
       }),
     );
   });
@@ -159,9 +160,9 @@ describe('laws', () => {
     fc.assert(
       fc.property(program, context, (text, data) => {
         const template = { subject: 's', text };
-        if (inspect(template).faults.length > 0) return;
+        if (inspect(emailSheet(template)).faults.length > 0) return;
         valid += 1;
-        const { names, all } = namesOf(template);
+        const { names, all } = namesOf(emailSheet(template));
         if (all) return;
         const needed = Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
         expect(render(template, needed)).toEqual(render(template, data));
@@ -174,7 +175,7 @@ describe('laws', () => {
   test('rendering twice gives the same, and in between another template changes nothing', () => {
     fc.assert(
       fc.property(program, program, context, (text, other, data) => {
-        const planned = planTemplate({ subject: 's', text });
+        const planned = planTemplate(emailSheet({ subject: 's', text }));
         if (!planned.ok) return;
         const compiled = engine.compile(planned.plan);
         const first = engine.render(compiled, data);

@@ -1,15 +1,16 @@
-import type { EmailTemplate } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import { describe, expect, test } from 'vitest';
 
 import { createEngine, planTemplate, type Engine, type Plan } from '../src/engine.ts';
 import { MainThread } from '../src/main-thread.ts';
+import type { Sheet } from '../src/sheet.ts';
+import { emailSheet } from './support/email.ts';
 
-const TEMPLATE: EmailTemplate = { subject: 's', text: '{{#each a}}{{this}}{{/each}}' };
+const TEMPLATE = emailSheet({ subject: 's', text: '{{#each a}}{{this}}{{/each}}' });
 const SMALL: JsonObject = { a: [1, 2, 3] };
 const MUCH: JsonObject = { a: Array.from({ length: 1990 }, (_, i) => i) };
 
-const planOf = (template: EmailTemplate): Plan => {
+const planOf = (template: Sheet): Plan => {
   const planned = planTemplate(template);
   if (!planned.ok) throw new Error(planned.message);
   return structuredClone(planned.plan);
@@ -37,7 +38,7 @@ describe('what keeps the event loop free', () => {
     expect(await thread.render('k', TEMPLATE, MUCH)).toBeUndefined();
     for (let turn = 0; turn < 100; turn += 1) expect(await thread.render('k', TEMPLATE, SMALL)).toBeUndefined();
     expect(tried).toBe(1);
-    expect(await thread.render('k', TEMPLATE, SMALL)).toMatchObject({ ok: true, text: '123' });
+    expect(await thread.render('k', TEMPLATE, SMALL)).toMatchObject({ ok: true, parts: { text: '123' } });
     expect(tried).toBe(2);
   });
 

@@ -6,10 +6,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { createEngine, planTemplate, type Compiled } from '../src/engine.ts';
 import { createTemplateRenderer } from '../src/index.ts';
+import { email, emailSheet } from './support/email.ts';
 
 const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
 const compiled = (template: EmailTemplate): Compiled => {
-  const planned = planTemplate(template);
+  const planned = planTemplate(emailSheet(template));
   if (!planned.ok) throw new Error(planned.message);
   // As it comes from a worker.
   return engine.compile(structuredClone(planned.plan));
@@ -113,7 +114,7 @@ test('what has no helper of ours comes out as with Handlebars itself, in any thr
       const clean = theirs.toWellFormed().replace(/(?![\t\n])\p{Cc}/gu, '');
       fc.pre(!theirs.includes('\r'));
       const ours = engine.render(template, context);
-      expect(ours).toMatchObject({ ok: true, html: clean });
+      expect(ours).toMatchObject({ ok: true, parts: { html: clean } });
       expect(engine.renderSmall(template, context)).toEqual(ours);
     }),
     { numRuns: 500 },
@@ -125,7 +126,7 @@ describe('while much is rendered', () => {
   afterAll(() => renderer.close());
 
   test('the event loop turns, and nothing is lost', async () => {
-    const template = { subject: '{{i}}', text: `{{#each a}}{{this}}{{/each}}` };
+    const template = email({ subject: '{{i}}', text: `{{#each a}}{{this}}{{/each}}` });
     const context = { a: list(200) };
     await renderer.render('k', template, { ...context, i: 0 });
     let turns = 0;
@@ -137,7 +138,7 @@ describe('while much is rendered', () => {
     setImmediate(count);
     const all = await Promise.all(list(3000).map((i) => renderer.render('k', template, { ...context, i })));
     done = true;
-    expect(all.map((rendered) => rendered.ok && rendered.subject)).toEqual(list(3000).map(String));
+    expect(all.map((rendered) => rendered.ok && rendered.parts['subject'])).toEqual(list(3000).map(String));
     expect(turns).toBeGreaterThan(2);
   });
 });

@@ -5,7 +5,8 @@ import type { JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { createTemplateRenderer, HELPERS, LIMITS } from '../src/index.ts';
+import { createTemplateRenderer, HELPERS } from '../src/index.ts';
+import { email } from './support/email.ts';
 
 const renderer = createTemplateRenderer();
 afterAll(() => renderer.close());
@@ -13,12 +14,12 @@ afterAll(() => renderer.close());
 let keys = 0;
 const render = (template: EmailTemplate, context: JsonObject): Promise<Rendered> => {
   keys += 1;
-  expect(renderer.check(template)).toEqual([]);
-  return renderer.render(`test/${keys}`, template, context);
+  expect(renderer.check(email(template))).toEqual([]);
+  return renderer.render(`test/${keys}`, email(template), context);
 };
 const textOf = async (text: string, context: JsonObject, strict = false): Promise<string> => {
   const rendered = await render({ subject: 's', text, strict }, context);
-  return rendered.ok ? rendered.text : `failed in ${rendered.part}: ${rendered.message}`;
+  return rendered.ok ? (rendered.parts['text'] ?? '') : `failed in ${rendered.part}: ${rendered.message}`;
 };
 
 describe('an e-mail', () => {
@@ -29,10 +30,12 @@ describe('an e-mail', () => {
     );
     expect(rendered).toEqual({
       ok: true,
-      subject: "For O'Neil & <Sons>",
-      from: 'The Shop <mail@shop.example>',
-      html: '<p>O&#x27;Neil &amp; &lt;Sons&gt;</p>',
-      text: "Hi O'Neil & <Sons>",
+      parts: {
+        subject: "For O'Neil & <Sons>",
+        from: 'The Shop <mail@shop.example>',
+        html: '<p>O&#x27;Neil &amp; &lt;Sons&gt;</p>',
+        text: "Hi O'Neil & <Sons>",
+      },
       missing: [],
     });
   });
@@ -42,7 +45,7 @@ describe('an e-mail', () => {
       { subject: 's', html: '<h1>Hi</h1><p>A &amp; <a href="https://b.example/">b</a></p>' },
       {},
     );
-    expect(rendered).toMatchObject({ text: 'Hi\n\nA & b (https://b.example/)' });
+    expect(rendered).toMatchObject({ parts: { text: 'Hi\n\nA & b (https://b.example/)' } });
   });
 
   test('says which names were missing, and where in a list', async () => {
@@ -65,9 +68,9 @@ describe('an e-mail', () => {
   });
 
   test('follows the template that is given, even under a key that was used for another', async () => {
-    const first = await renderer.render('same', { subject: 'one', text: '1' }, {});
-    const second = await renderer.render('same', { subject: 'two', text: '2' }, {});
-    expect([first, second]).toMatchObject([{ subject: 'one' }, { subject: 'two' }]);
+    const first = await renderer.render('same', email({ subject: 'one', text: '1' }), {});
+    const second = await renderer.render('same', email({ subject: 'two', text: '2' }), {});
+    expect([first, second]).toMatchObject([{ parts: { subject: 'one' } }, { parts: { subject: 'two' } }]);
   });
 
   test('is one line in its headers, and bounded', async () => {
@@ -75,9 +78,9 @@ describe('an e-mail', () => {
       { subject: 'Hi {{name}}', from: '{{name}} <a@shop.example>', text: 't' },
       { name: `x\r\nBcc: "evil" <evil@x.example>, ${'y'.repeat(400)}` },
     );
-    expect(rendered.ok && rendered.subject.length).toBe(LIMITS.subject);
-    expect(rendered.ok && rendered.subject.startsWith('Hi x Bcc: "evil" <evil@x.example>, yyy')).toBe(true);
-    expect(rendered.ok && rendered.from?.startsWith('x Bcc evil evil@x.example yyy')).toBe(true);
+    expect(rendered.ok && rendered.parts['subject']?.length).toBe(255);
+    expect(rendered.ok && rendered.parts['subject']?.startsWith('Hi x Bcc: "evil" <evil@x.example>, yyy')).toBe(true);
+    expect(rendered.ok && rendered.parts['from']?.startsWith('x Bcc evil evil@x.example yyy')).toBe(true);
   });
 });
 
@@ -166,10 +169,10 @@ test('the page for users shows every helper and every limit', () => {
 
 test('work that is under way when the renderer closes is finished; later work is refused', async () => {
   const short = createTemplateRenderer({ workers: 2 });
-  const work = Array.from({ length: 50 }, (_, i) => short.render('k', { subject: '{{i}}', text: 't' }, { i }));
+  const work = Array.from({ length: 50 }, (_, i) => short.render('k', email({ subject: '{{i}}', text: 't' }), { i }));
   await short.close();
-  expect((await Promise.all(work)).map((rendered) => rendered.ok && rendered.subject)).toEqual(
+  expect((await Promise.all(work)).map((rendered) => rendered.ok && rendered.parts['subject'])).toEqual(
     Array.from({ length: 50 }, (_, i) => String(i)),
   );
-  await expect(short.render('k', { subject: 's', text: 't' }, {})).rejects.toThrow('closed');
+  await expect(short.render('k', email({ subject: 's', text: 't' }), {})).rejects.toThrow('closed');
 });

@@ -5,15 +5,11 @@ export type SandboxSenderDeps = { readonly inbox: Inbox; readonly clock: Clock }
 
 const STOPPED = 'The delivery was stopped before the message was stored.';
 
-/** `Name <address>` as people read it; never parsed again. */
-const shown = ({ name, address }: RenderedMessage['from']): string => (name === '' ? address : `${name} <${address}>`);
-
 /**
  * Stores messages for the portal in place of sending them, so that the product can be tried before a provider is set.
  * The attempt's token names the message: an attempt is kept once, however often it is told.
  */
 class SandboxSender implements ChannelSender {
-  readonly channel = 'email';
   readonly #inbox: Inbox;
   readonly #clock: Clock;
   readonly #calls = new Set<Promise<void>>();
@@ -30,12 +26,7 @@ class SandboxSender implements ChannelSender {
       id: context.attemptToken,
       workspace: context.workspace,
       deliveryId: context.deliveryId,
-      channel: 'email',
-      from: shown(message.from),
-      to: message.to,
-      subject: message.subject,
-      html: message.html,
-      text: message.text,
+      message,
       at: this.#clock.now(),
     });
     const call = put.finally(() => this.#calls.delete(call));

@@ -1,5 +1,5 @@
 import type { Inbox, InboxMessage } from '@carillon/ports';
-import { describeChannelSender } from '@carillon/testing';
+import { describeChannelSender, receivedEmail } from '@carillon/testing';
 import { createSandboxSenderFactory } from '../src/index.ts';
 
 /** An inbox that forgets: what the port asks for, but for durability, and a switch that breaks it. */
@@ -29,7 +29,7 @@ describeChannelSender(
     const factory = createSandboxSenderFactory({ inbox, clock: { now: () => 1_800_000_000_000 } });
     return {
       sender: factory.create({ kind: 'sandbox' }, {}, 'shop'),
-      received: async () => [...inbox.kept.values()],
+      received: async () => [...inbox.kept.values()].map(({ message }) => receivedEmail(message)),
       breakProvider: async () => {
         inbox.broken = true;
       },

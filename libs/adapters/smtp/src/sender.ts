@@ -69,13 +69,14 @@ function resultOf(failure: SmtpFailure, hidden: Hidden, now: Instant): ProviderR
 const wasDead = ({ stage, lost, reply }: SmtpFailure): boolean =>
   stage === 'mail' ? lost === true || reply?.code === 421 : lost === true && stage !== 'body' && stage !== 'dot';
 
+const EMAIL_ALONE = 'An SMTP account carries email alone.';
+
 /**
  * Sends over one SMTP account. One call is one transaction with one recipient, never repeated. The one thing done
  * twice is opening a connection: a kept one that turns out dead before the body was asked for is replaced once, for
  * nothing of the message can have been accepted over it.
  */
 class SmtpSender implements ChannelSender {
-  readonly channel = 'email';
   readonly #settings: SessionSettings;
   readonly #pool: SessionPool;
   readonly #clock: Clock;
@@ -89,6 +90,7 @@ class SmtpSender implements ChannelSender {
   }
 
   async send(message: RenderedMessage, context: SendContext): Promise<ProviderResult> {
+    if (message.channel !== 'email') return providerResult('refused_account', '', EMAIL_ALONE, { alert: true });
     const hidden: Hidden = {
       address: message.to,
       credentials: credentialsOf(this.#settings),
@@ -146,7 +148,6 @@ class SmtpSender implements ChannelSender {
 
 /** Stands in for an account that cannot work as it is configured: it parks what is sent over it and says why. */
 const unusableSender = (failure: SmtpFailure, clock: Clock): ChannelSender => ({
-  channel: 'email',
   send: async () => resultOf(failure, { address: '', credentials: [], content: [] }, clock.now()),
   check: async () => [{ step: failure.stage, ok: false, detail: failure.words }],
   close: async () => undefined,

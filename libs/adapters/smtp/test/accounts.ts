@@ -54,5 +54,6 @@ export const context = (signal: AbortSignal = new AbortController().signal): Sen
   attemptToken: 'token-1',
   receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
   traceparent: null,
+  notAfter: Number.MAX_SAFE_INTEGER,
   signal,
 });

@@ -1,4 +1,4 @@
-import type { NotificationBody } from '@carillon/domain';
+import { CHANNELS, channelsOf, type NotificationBody } from '@carillon/domain';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
@@ -13,15 +13,14 @@ export const checkReferences: Check = (resource, around, report) => {
   if (isKind(resource, 'stream')) checkSecurity(resource.body.security, workspace, around, report);
   if (!isKind(resource, 'notification')) return;
   const { body } = resource;
-  const { email } = body.channels;
   const refer = (path: ValuePath, of: NamedKind, name: string): void =>
     checkName(path, of, workspace, name, around, report);
-  if (email) {
-    refer(['channels', 'email', 'template'], 'template', email.template);
-    for (const [index, name] of (email.accounts ?? []).entries()) {
-      refer(['channels', 'email', 'accounts', index], 'account', name);
-    }
-  } else {
+  const channels = channelsOf(body);
+  for (const [channel, { template, accounts = [] }] of channels) {
+    refer(['channels', channel, 'template'], 'template', template);
+    for (const [index, name] of accounts.entries()) refer(['channels', channel, 'accounts', index], 'account', name);
+  }
+  if (channels.length === 0) {
     const fix = 'add email with the name of a template';
     const message = 'the notification has no channel';
     report.fault(['channels'], { message, expected: 'email: { template: … }', fix }, 'key');
@@ -46,10 +45,13 @@ function checkRules(body: NotificationBody, workspace: string, report: Report): 
       const fix = 'write for instance to: { email: event.customer.email }';
       const message = 'there is no address';
       report.fault([...at, 'recipients', 'to'], { message, expected: 'email: an expression', fix }, 'key');
-    } else if (body.channels.email && recipients.from === 'event' && recipients.to.email === undefined) {
-      const message =
-        'the notification sends email and this rule names no email address, so nothing will be sent (no_address)';
-      report.warn([...at, 'recipients', 'to'], { message, fix: 'add email: an expression' }, 'key');
+    } else if (recipients.from === 'event') {
+      for (const [channel] of channelsOf(body)) {
+        const { kind, called } = CHANNELS[channel].address;
+        if (recipients.to[kind] !== undefined) continue;
+        const message = `the notification sends ${channel} and this rule names no ${called}, so nothing will be sent (no_address)`;
+        report.warn([...at, 'recipients', 'to'], { message, fix: `add ${kind}: an expression` }, 'key');
+      }
     }
     if (rule.path === undefined) continue;
     if (rule.stream !== undefined) {

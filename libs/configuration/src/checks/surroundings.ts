@@ -1,6 +1,6 @@
 import type {
+  ChannelTemplate,
   Configuration,
-  EmailTemplate,
   Expression,
   ExpressionFault,
   ExpressionPlace,
@@ -14,8 +14,8 @@ import type { Report, TextPlace } from './finding.ts';
 
 /** The part of the template renderer that checking needs. */
 export type TemplateCheck = {
-  check(template: EmailTemplate): readonly TemplateRemark[];
-  warnings(template: EmailTemplate): readonly TemplateRemark[];
+  check(template: ChannelTemplate): readonly TemplateRemark[];
+  warnings(template: ChannelTemplate): readonly TemplateRemark[];
 };
 export type TemplateRemark = TextPlace & { readonly part: string; readonly message: string; readonly fix: string };
 

@@ -1,14 +1,19 @@
+import { CHANNEL_NAMES, partPath, templateOf } from '@carillon/domain';
 import { isKind } from '../resource.ts';
 import type { Check } from './surroundings.ts';
 
 /** Each part of a template is read as the renderer will read it. */
 export const checkTemplate: Check = (resource, { templates }, report) => {
   if (!isKind(resource, 'template')) return;
-  const { email } = resource.body;
-  for (const { part, line, column, message, fix } of templates.check(email)) {
-    report.fault(['email', part], { message, expected: 'a template that can be rendered', fix }, { line, column });
-  }
-  for (const { part, line, column, message, fix } of templates.warnings(email)) {
-    report.warn(['email', part], { message, fix }, { line, column });
+  for (const channel of CHANNEL_NAMES) {
+    const template = templateOf(resource.body, channel);
+    if (!template) continue;
+    const expected = 'a template that can be rendered';
+    for (const { part, line, column, message, fix } of templates.check(template)) {
+      report.fault([channel, ...partPath(part)], { message, expected, fix }, { line, column });
+    }
+    for (const { part, line, column, message, fix } of templates.warnings(template)) {
+      report.warn([channel, ...partPath(part)], { message, fix }, { line, column });
+    }
   }
 };

@@ -1,4 +1,4 @@
-import { type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain';
+import { channelsOf, type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import type { ExpressionCheck } from '../checks/surroundings.ts';
@@ -59,10 +59,9 @@ const securityNeeds = (security: Security | undefined): readonly Need[] =>
 
 function needsOf(body: NotificationBody): readonly Need[] {
   const needs: Need[] = [...securityNeeds(body.security)];
-  if (body.channels.email) {
-    needs.push([['channels', 'email', 'template'], 'template', body.channels.email.template]);
-    for (const name of body.channels.email.accounts ?? [])
-      needs.push([['channels', 'email', 'accounts'], 'account', name]);
+  for (const [channel, { template, accounts = [] }] of channelsOf(body)) {
+    needs.push([['channels', channel, 'template'], 'template', template]);
+    for (const name of accounts) needs.push([['channels', channel, 'accounts'], 'account', name]);
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) needs.push([['rules', name, 'stream'], 'stream', rule.stream]);

@@ -36,11 +36,10 @@ export const smallLanguage: ExpressionCheck = {
 
 /** Templates in which only {{§}} is wrong. */
 export const smallTemplates: TemplateCheck = {
-  warnings: ({ html }) =>
+  warnings: ({ parts: { html } }) =>
     html?.includes('¿') ? [{ part: 'html', ...placeIn(html, html.indexOf('¿')), message: 'odd ¿', fix: 'look' }] : [],
-  check: (template) =>
-    (['subject', 'from', 'html', 'text'] as const).flatMap((part) => {
-      const text = template[part] ?? '';
+  check: ({ parts }) =>
+    Object.entries(parts).flatMap(([part, text]) => {
       const at = text.indexOf('§');
       return at < 0 ? [] : [{ part, ...placeIn(text, at), message: 'unexpected §', fix: 'remove it' }];
     }),

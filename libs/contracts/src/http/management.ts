@@ -1,3 +1,4 @@
+import { messageContent } from './message-content.ts';
 import { z } from 'zod';
 
 /** Bodies of the management API (interfaces section 5). Names are snake_case; times RFC 3339; unknown fields may come. */
@@ -284,13 +285,9 @@ export const ruleTestBody = z
         variables: z.string().describe('JSON text'),
         messages: z.array(
           z.object({
-            channel: z.string(),
             ok: z.boolean(),
             error: z.string().nullable(),
-            from: z.string().nullable(),
-            subject: z.string().nullable(),
-            html: z.string().nullable(),
-            text: z.string().nullable(),
+            ...messageContent.omit({ to: true }).shape,
             missing: z.array(z.string()),
           }),
         ),
@@ -343,11 +340,7 @@ export const inboxMessageBody = z
     id: z.string(),
     workspace: z.string(),
     delivery_id: z.string(),
-    from: z.string(),
-    to: z.string(),
-    subject: z.string(),
-    html: z.string().nullable(),
-    text: z.string(),
+    ...messageContent.shape,
     at: time,
   })
   .meta({ id: 'InboxMessage' });

@@ -16,6 +16,8 @@ export type Channel = {
   readonly name: ChannelName;
   readonly address: {
     readonly kind: AddressKind;
+    /** What people call it. */
+    readonly called: string;
     /** Completes "it is no …", for people. */
     readonly words: string;
     /** One that is nobody's, for samples. */
@@ -30,17 +32,33 @@ export type Channel = {
   };
   /** Kinds of provider accounts that can carry it. */
   readonly accounts: readonly AccountBody['kind'][];
-  /** Parts of its templates, in the order in which people read them. */
+  /** Parts of its templates, in the order in which they are checked and rendered. */
   readonly parts: readonly TemplatePart[];
+  /** A template without any of these says nothing, and is refused. */
+  readonly content: readonly string[];
 };
+
+/**
+ * What comes out of a part, and what a value becomes in it. `line`: one line without control characters, cut off where it
+ * is too long. `mailbox`: a line that is a name and an address. `html`: values are escaped. `text`: as it stands.
+ */
+export type PartKind = 'line' | 'mailbox' | 'html' | 'text';
 
 /** A part of a channel's template. */
 export type TemplatePart = {
   readonly name: string;
+  readonly kind: PartKind;
   /** Characters of what is rendered; null where only the limits of rendering count. */
   readonly longest: number | null;
+  /** Where a template leaves it out: the part whose HTML it is derived from, or whether it can do without it. */
+  readonly otherwise: { readonly textOf: string } | 'nothing' | 'refused';
 };
-const part = (name: string, longest: number | null = null): TemplatePart => ({ name, longest });
+const part = (
+  name: string,
+  kind: PartKind,
+  longest: number | null = null,
+  otherwise: TemplatePart['otherwise'] = 'nothing',
+): TemplatePart => ({ name, kind, longest, otherwise });
 
 /** All that differs between channels. Everything else takes a channel's name and looks here. */
 export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly name: Name } } = {
@@ -48,39 +66,56 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     name: 'email',
     address: {
       kind: 'email',
+      called: 'email address',
       words: 'email address',
       example: 'ada@example.com',
       canonical: canonicalEmail,
       older: olderEmails,
     },
     accounts: ['smtp', 'sandbox'],
-    parts: [part('from', 1000), part('subject', 1000), part('html'), part('text')],
+    parts: [
+      part('subject', 'line', 255, 'refused'),
+      part('from', 'mailbox', 320),
+      part('html', 'html'),
+      part('text', 'text', null, { textOf: 'html' }),
+    ],
+    content: ['html', 'text'],
   },
   sms: {
     name: 'sms',
     address: {
       kind: 'phone',
+      called: 'phone number',
       words: 'phone number in international form (+ and 7 to 15 digits)',
       example: '+15555550100',
       canonical: canonicalPhone,
       older: () => [],
     },
     accounts: [],
-    parts: [part('text', 1600)],
+    parts: [part('text', 'text', 1600)],
+    content: ['text'],
   },
   push: {
     name: 'push',
     address: {
       kind: 'token',
+      called: 'device token',
       words: 'device token (text without control characters)',
       example: 'device-token',
       canonical: canonicalToken,
       older: () => [],
     },
     accounts: [],
-    parts: [part('title', 1000), part('body'), part('data')],
+    parts: [part('title', 'line', 255), part('body', 'text', 4000)],
+    content: ['title', 'body'],
   },
 };
+
+/** Where a part stands in a template's body: `data.order` is the key `order` of `data`. */
+export function partPath(name: string): readonly string[] {
+  const dot = name.indexOf('.');
+  return dot === -1 ? [name] : [name.slice(0, dot), name.slice(dot + 1)];
+}
 
 /** In this order addresses stand in for a person and for a `unique_id` that nobody wrote. */
 export const CHANNEL_NAMES = ['email', 'sms', 'push'] as const satisfies readonly ChannelName[];

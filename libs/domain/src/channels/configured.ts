@@ -1,14 +1,23 @@
 import type { AccountBody, ChannelBody, DeploymentBody, NotificationBody, TemplateBody } from '@carillon/shapes';
-import { CHANNEL_NAMES, type ChannelName } from './channel.ts';
+import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channel.ts';
 
 /* What the bodies of resources say of a channel. Their shapes name the channels that there are; nobody else does. */
 
 type ByChannel<Value> = { readonly [Name in ChannelName]?: Value };
-/** A template of one channel: its parts, and how it is rendered. */
-export type ChannelTemplate = NonNullable<TemplateBody[keyof TemplateBody]>;
+/** What a body holds of one channel's template. */
+type WrittenTemplate = NonNullable<TemplateBody[keyof TemplateBody]>;
+
+/** The template of one channel, as it is rendered: its parts by name, in the order of the table. */
+export type ChannelTemplate = {
+  readonly channel: ChannelName;
+  /** Sources. A part that the author left out is not here. */
+  readonly parts: Readonly<Record<string, string>>;
+  /** Whether a missing variable fails the message. */
+  readonly strict: boolean;
+};
 
 const channelsIn = (body: Pick<NotificationBody, 'channels'>): ByChannel<ChannelBody> => body.channels;
-const templatesIn = (body: TemplateBody): ByChannel<ChannelTemplate> => body;
+const templatesIn = (body: TemplateBody): ByChannel<WrittenTemplate> => body;
 
 /** What a notification says of a channel; undefined where it does not use it. */
 export const channelOf = (body: Pick<NotificationBody, 'channels'>, channel: ChannelName): ChannelBody | undefined =>
@@ -22,9 +31,28 @@ export function channelsOf(body: Pick<NotificationBody, 'channels'>): readonly (
   });
 }
 
-/** The template of a channel; undefined where the template has none. */
-export const templateOf = (body: TemplateBody, channel: ChannelName): ChannelTemplate | undefined =>
-  templatesIn(body)[channel];
+const known = new WeakMap<object, ChannelTemplate>();
+
+/** The template of a channel; undefined where the template has none. The same object for the same body. */
+export function templateOf(body: TemplateBody, channel: ChannelName): ChannelTemplate | undefined {
+  const written = templatesIn(body)[channel];
+  if (!written) return undefined;
+  let template = known.get(written);
+  if (!template) {
+    template = readTemplate(channel, written);
+    known.set(written, template);
+  }
+  return template;
+}
+
+function readTemplate(channel: ChannelName, written: WrittenTemplate): ChannelTemplate {
+  const values: Readonly<Record<string, unknown>> = written;
+  // A body is what its shape says, and nobody else's: what is no text is refused by whoever checks the part.
+  const parts = CHANNELS[channel].parts.flatMap(({ name }) =>
+    values[name] === undefined ? [] : [[name, values[name] as string] as const],
+  );
+  return { channel, parts: Object.fromEntries(parts), strict: written.strict === true };
+}
 
 /** The account that all workspaces use on a channel that have none of their own. */
 export function defaultAccountOf(body: DeploymentBody, channel: ChannelName): AccountBody | undefined {

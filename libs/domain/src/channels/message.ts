@@ -1,5 +1,5 @@
 import { CONTROL, err, ok, type Result } from '@carillon/kernel';
-import { canonicalAddress, type ChannelName } from './channel.ts';
+import { canonicalAddress, CHANNELS, type ChannelName } from './channel.ts';
 
 /** A rendered email. Subject and names hold no control characters; the body was rendered once and is what preview shows. */
 export type EmailMessage = {
@@ -11,8 +11,35 @@ export type EmailMessage = {
   readonly text: string;
   readonly messageId: string;
 };
-/** A message of a channel that can be sent today. */
-export type Message = EmailMessage;
+/** A text message as it goes out. Who sends it is the account's: a number, or a service that picks one. */
+export type SmsMessage = {
+  readonly channel: 'sms';
+  /** E.164. */
+  readonly to: string;
+  readonly text: string;
+};
+
+/** A push notification, rendered. At least one of title and body is there. */
+export type PushMessage = {
+  readonly channel: 'push';
+  /** A registration token, or a Firebase Installation ID. */
+  readonly to: string;
+  readonly title: string | null;
+  readonly body: string | null;
+  /** https addresses. */
+  readonly image: string | null;
+  readonly link: string | null;
+  /** For the app; nobody sees it. */
+  readonly data: Readonly<Record<string, string>>;
+  readonly priority: 'normal' | 'high' | null;
+  /** A later notification with the same key takes the place of this one. */
+  readonly collapse: string | null;
+  readonly androidChannel: string | null;
+  readonly apnsSound: string | null;
+};
+
+/** What a provider is given. */
+export type Message = EmailMessage | SmsMessage | PushMessage;
 
 /** What is known of a message besides its parts. */
 export type Addressed = {
@@ -22,13 +49,8 @@ export type Addressed = {
   readonly attempt: number;
   readonly to: string | null;
 };
-/** The parts of a template, rendered; null: the template has none of this name. */
-export type RenderedParts = {
-  readonly from: string | null;
-  readonly subject: string;
-  readonly html: string | null;
-  readonly text: string;
-};
+/** The parts of a template, rendered; what the template has no part for is not there. */
+export type RenderedParts = Readonly<Record<string, string>>;
 
 /** Who sends where nobody said: the sandbox shows it, no provider ever sees it. */
 const SANDBOX_FROM = 'Carillon <carillon@sandbox.invalid>';
@@ -42,29 +64,42 @@ export function parseMailbox(text: string): Result<{ name: string; address: stri
   return /^[^<>\s]+@[^<>\s]+$/.test(clean) ? ok({ name: '', address: clean }) : err('expected `Name <address>`');
 }
 
-/**
- * The message as it goes to the provider. `from`: of the account, where the template names nobody. The error is a sentence
- * for people. SMS and push cannot be sent yet.
- */
-export function composeMessage(
-  { channel, deliveryId, attempt, to: written }: Addressed,
+/** What an account adds to a message. */
+type Sender = { readonly from?: string };
+
+type Compose = (
+  addressed: Addressed & { readonly to: string },
   parts: RenderedParts,
-  account: { readonly from?: string },
-): Result<Message, string> {
-  if (channel !== 'email') return err(`${channel} cannot be sent yet`);
-  const from = parseMailbox(parts.from ?? account.from ?? SANDBOX_FROM);
+  account: Sender,
+) => Result<Message, string>;
+
+const composeEmail: Compose = ({ deliveryId, attempt, to }, parts, account) => {
+  const from = parseMailbox(parts['from'] ?? account.from ?? SANDBOX_FROM);
   if (!from.ok) return err(`from: ${from.error}`);
-  // Intents of earlier versions carry the address as it was written.
-  const to = canonicalAddress(channel, written ?? '');
-  if (to === null) return err('the recipient is not an email address');
   const domain = from.value.address.split('@').at(-1) ?? 'carillon.invalid';
   return ok({
-    channel,
+    channel: 'email',
     to,
     from: from.value,
-    subject: parts.subject,
-    html: parts.html,
-    text: parts.text,
+    subject: parts['subject'] ?? '',
+    html: parts['html'] ?? null,
+    text: parts['text'] ?? '',
     messageId: `<${deliveryId}.${attempt}@${domain}>`,
   });
+};
+
+const notYet: Compose = ({ channel }) => err(`${channel} cannot be sent yet`);
+
+const COMPOSE: { readonly [Name in ChannelName]: Compose } = { email: composeEmail, sms: notYet, push: notYet };
+
+/**
+ * The message as it goes to the provider. `account`: says who sends where the template names nobody. The error is a
+ * sentence for people.
+ */
+export function composeMessage(addressed: Addressed, parts: RenderedParts, account: Sender): Result<Message, string> {
+  const { channel } = addressed;
+  // Intents of earlier versions carry the address as it was written.
+  const to = canonicalAddress(channel, addressed.to ?? '');
+  if (to === null) return err(`the recipient is no ${CHANNELS[channel].address.words}`);
+  return COMPOSE[channel]({ ...addressed, to }, parts, account);
 }

@@ -57,13 +57,16 @@ describe('what configuration says of a channel', () => {
     expect(channelOf({ channels: { email } }, 'sms')).toBeUndefined();
     expect(defaultAccountOf({ accounts: { email: { kind: 'sandbox' } } }, 'email')).toEqual({ kind: 'sandbox' });
     expect(defaultAccountOf({ accounts: { email: { kind: 'sandbox' } } }, 'push')).toBeUndefined();
-    expect(templateOf({ email: { subject: 'Paid' } }, 'email')).toEqual({ subject: 'Paid' });
+    const body = { email: { subject: 'Paid', text: 'Thanks', strict: true } };
+    const parts = { subject: 'Paid', text: 'Thanks' };
+    expect(templateOf(body, 'email')).toEqual({ channel: 'email', parts, strict: true });
+    expect(templateOf(body, 'email')).toBe(templateOf(body, 'email'));
     expect(templateOf({ email: { subject: 'Paid' } }, 'sms')).toBeUndefined();
   });
 });
 
 describe('a message', () => {
-  const parts = { from: null, subject: 'Paid', html: null, text: 'Thanks' };
+  const parts = { subject: 'Paid', text: 'Thanks' };
   const addressed = { deliveryId: 'dlv_1', attempt: 2 } as const;
   it('goes to the one form of its address, and is named by delivery and attempt', () => {
     const from = { from: 'Shop <shop@example.com>' };

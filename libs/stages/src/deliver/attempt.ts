@@ -169,7 +169,7 @@ async function render(
   if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
   const { id: deliveryId, attempts } = delivery;
   const addressed = { channel: slot.channel, deliveryId, attempt: attempts.length + 1, to: intent.to };
-  const message = composeMessage(addressed, rendered, choice.body);
+  const message = composeMessage(addressed, rendered.parts, choice.body);
   return message.ok
     ? { ok: true, message: message.value, missing: rendered.missing.length }
     : { ok: false, why: message.error };
@@ -241,6 +241,7 @@ async function call(
         ports.ids.keyed(...parts),
       ),
       traceparent: sending.intent.traceparent,
+      notAfter: sending.notAfter,
       signal: ports.stopping,
     })
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));

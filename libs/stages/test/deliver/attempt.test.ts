@@ -25,7 +25,6 @@ afterEach(() => topology.close());
 
 /** A provider whose next answers are written down before: it stands for the adapters, which keep one contract. */
 const senderOf = (answer: (call: number) => Promise<ProviderResult>): ChannelSender => ({
-  channel: 'email',
   async send(message) {
     calls.push(message.to);
     return answer(calls.length);
@@ -259,7 +258,7 @@ describe('before an attempt', () => {
     let subject = '';
     const sender: ChannelSender = {
       ...answers(),
-      send: async (message) => ((subject = message.subject), providerResult('accepted', '', '')),
+      send: async (sent) => ((subject = 'subject' in sent ? sent.subject : ''), providerResult('accepted', '', '')),
     };
     await attempt(delivery, sender);
     expect(subject).toBe('Order A-1 is paid');

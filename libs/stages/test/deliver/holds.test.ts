@@ -19,7 +19,6 @@ beforeEach(async () => {
 afterEach(() => topology.close());
 
 const sender: ChannelSender = {
-  channel: 'email',
   send: async () => {
     calls += 1;
     return providerResult('accepted', '250', 'fine');

@@ -1,3 +1,4 @@
+import type { Message } from '@carillon/domain';
 import type { ChannelSender, RenderedEmail, SendContext } from '@carillon/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ParsedMail } from '../smtp/mail-parsing.ts';
@@ -7,6 +8,12 @@ export type ReceivedEmail = Pick<ParsedMail, 'subject' | 'text' | 'html'> & {
   readonly from: string;
   readonly to: string;
 };
+
+/** An email as a provider got it, as its reader sees it. */
+export function receivedEmail(message: Message): ReceivedEmail {
+  if (message.channel !== 'email') throw new Error(`a message of ${message.channel} came`);
+  return { ...message, from: `${message.from.name} <${message.from.address}>` };
+}
 
 export type SenderUnderTest = {
   readonly sender: ChannelSender;
@@ -46,6 +53,7 @@ const context = (more: Partial<SendContext> = {}): SendContext => {
     attemptToken: `token-${counter}`,
     receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
     traceparent: null,
+    notAfter: Date.now() + 3_600_000,
     signal: new AbortController().signal,
     ...more,
   };

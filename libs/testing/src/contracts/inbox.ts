@@ -1,18 +1,38 @@
+import type { Message } from '@carillon/domain';
 import type { Inbox, InboxMessage } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
+const email: Message = {
+  channel: 'email',
+  to: 'ada@example.com',
+  from: { name: 'Shop', address: 'shop@example.com' },
+  subject: 'Grüße',
+  html: null,
+  text: 'Hello',
+  messageId: '<dlv_1.1@example.com>',
+};
+const push: Message = {
+  channel: 'push',
+  to: 'dKz_A:APA91b',
+  title: 'Paid',
+  body: null,
+  image: null,
+  link: 'https://shop.example.com/orders/1',
+  data: { order: 'A-1', __proto__x: '1' },
+  priority: 'high',
+  collapse: null,
+  androidChannel: null,
+  apnsSound: 'default',
+};
+const EACH: readonly Message[] = [email, { channel: 'sms', to: '+4930123456', text: 'Grüße\n€' }, push];
+
 const message = (more: Partial<InboxMessage> = {}): InboxMessage => ({
   id: freshName('msg'),
   workspace: 'shop',
   deliveryId: 'dlv_1',
-  channel: 'email',
-  from: 'Shop <shop@example.com>',
-  to: 'ada@example.com',
-  subject: 'Grüße',
-  html: '<p>Hello</p>',
-  text: 'Hello',
+  message: email,
   at: 1,
   ...more,
 });
@@ -21,10 +41,10 @@ export function describeInbox(name: string, make: () => Promise<UnderTest<Inbox>
   describe(`${name} keeps the contract of an inbox`, () => {
     const { port: inbox } = freshFor(make);
 
-    it('keeps a message once and whole', async () => {
-      const first = message({ html: null });
+    it.each(EACH)('keeps a message of $channel once and whole', async (sent) => {
+      const first = message({ message: sent });
       await inbox().put(first);
-      await inbox().put({ ...first, subject: 'another' });
+      await inbox().put({ ...first, deliveryId: 'dlv_2' });
       expect(await inbox().get(first.id)).toEqual(first);
       expect(await inbox().get(freshName('unknown'))).toBeNull();
     });

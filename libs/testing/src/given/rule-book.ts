@@ -1,4 +1,5 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { templateOf } from '@carillon/domain';
 import type { TemplateNeeds } from '@carillon/insight';
 import { createRuleBook, type RuleBook } from '@carillon/stages';
 import { compileGiven } from './rules.ts';
@@ -12,6 +13,6 @@ export function givenRuleBook(): RuleBook {
 /** What a template with this text asks of an event, as the product's renderer lists it. */
 export function givenTemplateNeeds(text: string): TemplateNeeds {
   const templates = createTemplateRenderer();
-  const email = { subject: '', text };
-  return { fields: templates.fields(email), all: templates.names(email).all };
+  const email = templateOf({ email: { subject: '', text } }, 'email');
+  return email ? { fields: templates.fields(email), all: templates.names(email).all } : { fields: [], all: false };
 }

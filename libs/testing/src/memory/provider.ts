@@ -53,7 +53,6 @@ export function createMemoryProvider(
     }
 
     return {
-      channel: 'email',
       send(message, context) {
         const call = send(message, context).finally(() => open.delete(call));
         open.add(call);

@@ -50,6 +50,7 @@ async function run(
             attemptToken: `t${index}`,
             receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
             traceparent: null,
+            notAfter: Number.MAX_SAFE_INTEGER,
             signal,
           },
         );

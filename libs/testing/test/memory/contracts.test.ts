@@ -1,6 +1,7 @@
 import type { LogId } from '@carillon/kernel';
 import {
   describeChannelSender,
+  receivedEmail,
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
@@ -82,11 +83,7 @@ describeChannelSender(
     const provider = createMemoryProvider();
     return {
       sender: provider.connect(wire, 'main'),
-      received: async () =>
-        provider.calls().map(({ message }) => ({
-          ...message,
-          from: `${message.from.name} <${message.from.address}>`,
-        })),
+      received: async () => provider.calls().map(({ message }) => receivedEmail(message)),
       breakProvider: async () => void (wire.cut = true),
       dispose: async () => undefined,
     };

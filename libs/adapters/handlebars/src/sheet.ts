@@ -1,0 +1,30 @@
+import { CHANNELS, type ChannelTemplate, type TemplatePart } from '@carillon/domain';
+
+/** A part of one template: what the channel says of it, and its source; undefined where the author left it out. */
+export type SheetPart = TemplatePart & { readonly source: string | undefined };
+
+/** A template with all that reading and rendering it needs of its channel: data that a thread can give to another. */
+export type Sheet = {
+  /** All parts that the channel has, in the order in which they are checked and rendered. */
+  readonly parts: readonly SheetPart[];
+  /** Of these at least one has to be there. */
+  readonly content: readonly string[];
+  readonly strict: boolean;
+};
+
+const known = new WeakMap<ChannelTemplate, Sheet>();
+
+/** The same object for the same template. */
+export function sheetOf(template: ChannelTemplate): Sheet {
+  let sheet = known.get(template);
+  if (!sheet) {
+    const { parts, content } = CHANNELS[template.channel];
+    sheet = {
+      parts: parts.map((part) => ({ ...part, source: template.parts[part.name] })),
+      content,
+      strict: template.strict,
+    };
+    known.set(template, sheet);
+  }
+  return sheet;
+}

@@ -1,0 +1,10 @@
+import { templateOf, type ChannelTemplate, type EmailTemplate } from '@carillon/domain';
+import { sheetOf, type Sheet } from '../../src/sheet.ts';
+
+/** An email as configuration holds it, as the renderer takes it. */
+export function email(body: EmailTemplate): ChannelTemplate {
+  const template = templateOf({ email: body }, 'email');
+  if (!template) throw new Error('the table of channels has no email');
+  return template;
+}
+export const emailSheet = (body: EmailTemplate): Sheet => sheetOf(email(body));

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+const text = z.string().nullable();
+
+/** A message as its provider was given it. What its channel does not have is null. */
+export const messageContent = z.object({
+  channel: z.string(),
+  to: z.string(),
+  from: text.describe('Of an email'),
+  subject: text.describe('Of an email'),
+  html: text.describe('Of an email'),
+  text: text.describe('Of an email or SMS'),
+  sms: z
+    .object({
+      encoding: z.enum(['GSM-7', 'UCS-2']),
+      segments: z.int().describe('What the carrier bills'),
+      units: z.int().describe('Septets of GSM-7, or UTF-16 units of UCS-2'),
+      first_outside_gsm: text.describe('The character that makes it UCS-2'),
+    })
+    .nullable()
+    .describe('How an SMS is cut into segments'),
+  push: z
+    .object({
+      title: text,
+      body: text,
+      image: text,
+      link: text,
+      data: z.record(z.string(), z.string()).describe('For the app'),
+      priority: z.enum(['normal', 'high']).nullable(),
+      collapse: text.describe('A later notification with the same key takes the place of this one'),
+      android_channel: text,
+      apns_sound: text,
+    })
+    .nullable()
+    .describe('A push notification'),
+});
+export type MessageContentBody = z.infer<typeof messageContent>;
