@@ -1,19 +1,9 @@
 import type { Instant, LogId } from '@carillon/kernel';
 import type { CohortMessage, CohortRef } from './cohort-message.ts';
+import type { CohortMember } from './member.ts';
 import { isBefore, type Order } from './order.ts';
+import { heardOf, namedAgain, ROLL_FROM, type Rolls, withoutThose, withRoll } from './rolls.ts';
 import { isWhole, namesNobody, withMessage, type SessionPages } from './session-pages.ts';
-
-/** What is known of one user. Whoever left is kept, so that what was said earlier and comes later changes nothing. */
-export type CohortMember = {
-  readonly user: string;
-  readonly inside: boolean;
-  /** When they entered; null for who is outside. */
-  readonly since: Instant | null;
-  /** Of the newest message that spoke of them. */
-  readonly newest: Order;
-  /** Of the record that this was written for: the fence against a worker that lost its partition. */
-  readonly offset: number;
-};
 
 /**
  * The first message that let anybody in, and what it began: the first sync. It lasts until one export is whole, since a
@@ -49,6 +39,8 @@ export type Cohort = CohortRef & {
   readonly settling: { readonly session: string; readonly chunk: number } | null;
   /** Members that came without a usable user id, since the first message. */
   readonly skipped: number;
+  /** Members that were named together. Left out: none. */
+  readonly rolls?: Rolls;
 };
 
 export type MembershipChange = {
@@ -90,6 +82,7 @@ export function applyCohortMessage(
   before: Cohort | null,
   record: CohortRecord,
   memberOf: (user: string) => CohortMember | undefined,
+  rollFrom: number = ROLL_FROM,
 ): Applied {
   const { message } = record;
   const own = orderOf(message.time, record);
@@ -99,13 +92,14 @@ export function applyCohortMessage(
   const firstSync = message.action !== 'remove' && isFirstSync(cohort, record, order);
   // Before it, only differences may have come: it names whoever was in all the time.
   const firstReplacement = message.action === 'replace' && cohort.replacedAt === null;
+  const rolls = cohort.rolls ?? [];
   const members = new Map<string, CohortMember>();
   const changes: MembershipChange[] = [];
   for (const [at, user] of message.userIds.entries()) {
     const said = typeof message.time === 'object' && message.time ? orderOf(message.time[at] ?? null, record) : order;
     const known = members.get(user) ?? memberOf(user);
     if (cohort.replacedAt && isBefore(said, cohort.replacedAt)) continue;
-    if (known && isBefore(said, known.newest)) continue;
+    if (known && isBefore(said, heardOf(rolls, known))) continue;
     const inside = message.action !== 'remove';
     const was = known?.inside ?? false;
     const since = inside ? ((was ? known?.since : null) ?? said.time) : null;
@@ -116,7 +110,15 @@ export function applyCohortMessage(
   }
   const turned = turnPage(cohort, message, order);
   const complete = turned.settling !== cohort.settling;
-  return { cohort: turned, members: [...members.values()], changes, settle: complete ? 0 : null };
+  const settle = complete ? 0 : null;
+  const written = [...members.values()];
+  // Only then do all of them have the order of this message, and nobody else.
+  const alike = message.action === 'add' && message.session === null && !Array.isArray(message.time);
+  const again = alike ? namedAgain(rolls, written, order, memberOf) : null;
+  if (again) return { cohort: { ...turned, rolls: again }, members: [], changes, settle };
+  const left = withoutThose(rolls, written, memberOf);
+  const held = alike && written.length >= rollFrom ? withRoll(left, order, written.length) : left;
+  return { cohort: { ...turned, ...(held !== rolls && { rolls: held }) }, members: written, changes, settle };
 }
 
 /**
@@ -131,21 +133,24 @@ export function settleCohort(
 ): Applied | null {
   const due = dueChunk(before, record);
   if (!before || !due) return null;
-  const leaving = outdated.filter((member) => member.inside && isBefore(member.newest, due.order));
+  const rolls = before.rolls ?? [];
+  const old = outdated.filter((member) => member.inside && isBefore(member.newest, due.order));
+  const [leaving, heard] = partition(old, (member) => isBefore(heardOf(rolls, member), due.order));
   const { session, chunk } = due;
+  const members = [
+    ...leaving.map(({ user }) => ({ user, inside: false, since: null, newest: due.order, offset: record.offset })),
+    // Named again since: written as such, so that they are not found as outdated in the next chunk.
+    ...heard.map((member) => ({ ...member, newest: heardOf(rolls, member), offset: record.offset })),
+  ];
+  const known = new Map(old.map((member) => [member.user, member]));
   return {
     cohort: {
       ...before,
       offset: record.offset,
       settling: more ? { session, chunk: chunk + 1 } : null,
+      ...(rolls.length > 0 && { rolls: withoutThose(rolls, members, (user) => known.get(user)) }),
     },
-    members: leaving.map(({ user }) => ({
-      user,
-      inside: false,
-      since: null,
-      newest: due.order,
-      offset: record.offset,
-    })),
+    members,
     changes: leaving.map(({ user }) => ({ user, kind: 'left', firstSync: false })),
     settle: more ? chunk + 1 : null,
   };
@@ -162,6 +167,10 @@ export function dueChunk(
   return session === message.session && chunk === message.page?.number
     ? { session, chunk, order: cohort.replacedAt }
     : null;
+}
+
+function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly [Item[], Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
 }
 
 /** Nothing is said about the future: a clock that is ahead would make everything after it old. */

@@ -82,6 +82,82 @@ describe('membership', () => {
   });
 });
 
+describe('members who are named together', () => {
+  const sets = fc.constantFrom(
+    ['a', 'b', 'c', 'd'],
+    ['a', 'b', 'c'],
+    ['d', 'e'],
+    ['a'],
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+  );
+  /** Seconds after the first message; a message cannot be of the future. */
+  const time = fc.option(fc.integer({ min: 0, max: 40 }), { nil: null });
+  const step = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.tuple(
+        fc.constantFrom('add' as const, 'add' as const, 'remove' as const),
+        sets,
+        time,
+        fc.nat({ max: 2 }),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.constant('replace' as const), sets, fc.constantFrom('one', 'two'), fc.nat({ max: 2 })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.constant('session' as const), sets, fc.constantFrom('one', 'two'), fc.nat({ max: 2 })),
+    },
+    { weight: 1, arbitrary: fc.tuple(fc.constant('times' as const), sets, fc.nat({ max: 40 }), fc.nat({ max: 2 })) },
+  );
+  const messagesOf = ([kind, userIds, more, again]: typeof step extends fc.Arbitrary<infer One> ? One : never) => {
+    const message =
+      kind === 'replace'
+        ? pageOf(`replace ${String(more)}`, (again % 2) + 1, 2, ...userIds)
+        : kind === 'session'
+          ? cohortMessage({ session: String(more), page: { number: again + 1, of: 3 }, userIds })
+          : kind === 'times'
+            ? cohortMessage({ time: userIds.map((_, at) => (Number(more) + at) * 1000), userIds })
+            : cohortMessage({ action: kind, userIds, time: more === null ? null : Number(more) * 1000 });
+    return Array.from({ length: kind === 'replace' ? 1 : again + 1 }, () => message);
+  };
+
+  it('are told of, and are in, as if each had a document that every message writes', () => {
+    let saved = 0;
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+        const [together, each] = [givenMembership(1), givenMembership(Infinity)];
+        for (const message of steps.flatMap(messagesOf)) {
+          expect(together.say(message, 2)).toEqual(each.say(message, 2));
+          expect(together.inside()).toEqual(each.inside());
+        }
+        saved += each.written() - together.written();
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(saved).toBeGreaterThan(1_000);
+  });
+
+  it('are in as they should be wherever a worker died between their documents and that of the cohort', () => {
+    const deaths = fc.array(fc.option(fc.nat({ max: 4 }), { nil: null, freq: 2 }), { minLength: 10 });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 25 }), deaths, (steps, dying) => {
+        const [together, each] = [givenMembership(1), givenMembership(Infinity)];
+        for (const [at, message] of steps.flatMap(messagesOf).entries()) {
+          const dead = dying[at % dying.length] ?? null;
+          if (dead !== null) together.dies(dead);
+          together.say(message, 2);
+          each.say(message, 2);
+          expect(together.inside()).toEqual(each.inside());
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
 /** The pages of one export by additions, in any order, some of them twice; `lost`: never the last one to come. */
 const additions = (session: string, pages: readonly string[][], lost: boolean) => {
   const messages = pages.map((userIds, at) =>

@@ -35,11 +35,16 @@ describe('a message with many members', () => {
     const read = turns.ended;
     expect(await first.save?.()).toBe('done');
     expect(turns.ended - read).toBeGreaterThanOrEqual(chunks);
-    // Nobody enters again: what is left is to read who is in, and to note that they were named.
+    // Nobody enters again: what is left is to read who is in, and to note in the cohort that they were named.
     await topology.saysOfCohort({ ...cohortMessage({ userIds: users }), ...numbered(2) });
     const idle = shortestTurns();
     const again = await follow((await messages()).slice(1), idle);
     expect(again.outputs).toEqual([]);
+    expect(await again.save?.()).toBe('done');
+    expect((await topology.data.cohorts.load(BUYERS))?.offset).toBe(1);
+    expect(await topology.data.cohorts.members(BUYERS, ['user-7']), 'as the first message wrote it').toMatchObject([
+      { inside: true, offset: 0 },
+    ]);
     expect(idle.ended).toBeGreaterThanOrEqual(chunks);
   });
 

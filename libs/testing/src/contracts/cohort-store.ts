@@ -30,6 +30,9 @@ const cohort = (more: Partial<Cohort> = {}): Cohort => ({
   replacedAt: null,
   settling: null,
   skipped: 0,
+  rolls: [
+    { written: { time: 1_700_000_000_000, offset: 10 }, heard: { time: 1_700_000_000_001, offset: 11 }, size: 100 },
+  ],
   ...more,
 });
 

@@ -31,22 +31,34 @@ export const cohortMessage = (more: Partial<CohortMessage> = {}): CohortMessage 
 export const pageOf = (session: string, number: number, of: number | null, ...userIds: string[]): CohortMessage =>
   cohortMessage({ action: 'replace', session, page: { number, of }, userIds });
 
-/** A cohort as the log makes it: each message stands one position and one second after the one before. */
-export function givenMembership() {
+/**
+ * A cohort as the log makes it: each message stands one position and one second after the one before. So many members that
+ * one message names are a roll.
+ */
+export function givenMembership(rollFrom?: number) {
   const members = new Map<string, CohortMember>();
   const told: string[] = [];
   let cohort: Cohort | null = null;
   let offset = 0;
+  let written = 0;
+  let dying: number | null = null;
 
   function take(record: CohortRecord, chunk: number): void {
     if (isApplied(cohort, record)) return;
     const settling = record.message.action === 'settle' ? outdatedOf(record, chunk) : null;
     const applied = settling
       ? settleCohort(cohort, record, settling.slice(0, chunk), settling.length > chunk)
-      : applyCohortMessage(cohort, record, (user) => members.get(user));
+      : applyCohortMessage(cohort, record, (user) => members.get(user), rollFrom);
     if (!applied) return;
+    if (dying !== null) {
+      for (const member of applied.members.slice(0, dying)) members.set(member.user, member);
+      dying = null;
+      take(record, chunk);
+      return;
+    }
     cohort = applied.cohort;
     for (const member of applied.members) members.set(member.user, member);
+    written += applied.members.length;
     for (const { kind, user, firstSync } of applied.changes)
       told.push(`${user} ${kind}${firstSync ? ' at first' : ''}`);
     if (applied.settle === null) return;
@@ -75,11 +87,17 @@ export function givenMembership() {
       take(recordAt(message), chunk);
       return told.slice(before);
     },
+    /** The worker dies with the next message, after it wrote so many members and not the cohort; then it is done again. */
+    dies(after: number): void {
+      dying = after;
+    },
     /** Time passes in the log without a word about this cohort. */
     pass(seconds: number): void {
       offset += seconds;
     },
     cohort: () => cohort,
+    /** Documents of members that were written so far. */
+    written: () => written,
     member: (user: string): CohortMember | undefined => members.get(user),
     inside: (): readonly string[] =>
       [...members.values()]

@@ -1,0 +1,14 @@
+import type { Instant } from '@carillon/kernel';
+import type { Order } from './order.ts';
+
+/** What is known of one user. Whoever left is kept, so that what was said earlier and comes later changes nothing. */
+export type CohortMember = {
+  readonly user: string;
+  readonly inside: boolean;
+  /** When they entered; null for who is outside. */
+  readonly since: Instant | null;
+  /** Of the newest message that spoke of them, unless the cohort has them on a roll that was named again. */
+  readonly newest: Order;
+  /** Of the record that this was written for: the fence against a worker that lost its partition. */
+  readonly offset: number;
+};

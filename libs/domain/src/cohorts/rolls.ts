@@ -1,0 +1,69 @@
+import type { CohortMember } from './member.ts';
+import { isBefore, type Order } from './order.ts';
+
+/**
+ * Members that one message wrote, all of whom later ones named again. What is said again of exactly these moves `heard`
+ * alone: their documents stay as they are, and count as heard of then. A platform that repeats its whole list so costs one
+ * document and not one for each member.
+ */
+export type Roll = {
+  /** Of the message that wrote them: each of them has it as `newest`, and nobody else has. */
+  readonly written: Order;
+  /** Of the newest message that named exactly these. */
+  readonly heard: Order;
+  /** How many they are. More than there are after a crash between members and cohort: then it fits no message, and does no harm. */
+  readonly size: number;
+};
+export type Rolls = readonly Roll[];
+
+type KnownMember = (user: string) => CohortMember | undefined;
+
+/** Fewer are written one by one: the roll would cost as much. */
+export const ROLL_FROM = 100;
+const MOST_ROLLS = 150;
+
+const isOf = ({ written }: Roll, { newest }: CohortMember): boolean => written.offset === newest.offset;
+const wasRepeated = ({ written, heard }: Roll): boolean => isBefore(written, heard);
+
+/** When the member was spoken of last. */
+export const heardOf = (rolls: Rolls, member: CohortMember): Order =>
+  rolls.find((roll) => isOf(roll, member))?.heard ?? member.newest;
+
+/** The rolls after a message of this order that adds `named`; null where they are not exactly one roll. Who is on one is in. */
+export function namedAgain(
+  rolls: Rolls,
+  named: readonly CohortMember[],
+  order: Order,
+  memberOf: KnownMember,
+): Rolls | null {
+  const [first] = named;
+  const before = first && memberOf(first.user);
+  const roll = before && rolls.find((one) => one.size === named.length && isOf(one, before));
+  if (!roll) return null;
+  const all = named.every(({ user }) => {
+    const known = memberOf(user);
+    return known !== undefined && isOf(roll, known);
+  });
+  return all ? rolls.map((one) => (one === roll ? { ...one, heard: order } : one)) : null;
+}
+
+/** The rolls after these members are written one by one: none of them is on the roll any more that it was on. */
+export function withoutThose(rolls: Rolls, written: readonly CohortMember[], memberOf: KnownMember): Rolls {
+  if (rolls.length === 0) return rolls;
+  const left = new Map<number, number>();
+  for (const { user } of written) {
+    const offset = memberOf(user)?.newest.offset;
+    if (offset !== undefined) left.set(offset, (left.get(offset) ?? 0) + 1);
+  }
+  return rolls
+    .map((roll) => ({ ...roll, size: roll.size - (left.get(roll.written.offset) ?? 0) }))
+    .filter(({ size }) => size > 0);
+}
+
+/** With one more. One that was repeated is never forgotten: its members would be as old as their documents. */
+export function withRoll(rolls: Rolls, written: Order, size: number): Rolls {
+  const roll = { written, heard: written, size };
+  if (rolls.length < MOST_ROLLS) return [...rolls, roll];
+  const idle = rolls.findIndex((one) => !wasRepeated(one));
+  return idle < 0 ? rolls : [...rolls.toSpliced(idle, 1), roll];
+}

@@ -1,0 +1,78 @@
+import { ROLL_FROM } from '@carillon/domain';
+import { cohortMessage, givenMembership, pageOf } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+
+const people = (count: number, from = 0): string[] => Array.from({ length: count }, (_, at) => `user-${from + at}`);
+
+describe('a long list that is said again', () => {
+  it('writes no member, and one of the next list writes them all', () => {
+    const cohort = givenMembership();
+    cohort.say(cohortMessage({ userIds: people(1000) }));
+    expect(cohort.written()).toBe(1000);
+    for (let time = 0; time < 5; time += 1) expect(cohort.say(cohortMessage({ userIds: people(1000) }))).toEqual([]);
+    expect(cohort.written()).toBe(1000);
+    cohort.say(cohortMessage({ userIds: people(1001) }));
+    expect(cohort.written()).toBe(2001);
+  });
+
+  it('counts as the newest word about each: what is older and comes late changes nothing', () => {
+    const cohort = givenMembership();
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
+    cohort.pass(10);
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
+    expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 5_000 }))).toEqual([]);
+    expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'] }))).toEqual(['user-1 left']);
+  });
+
+  it('keeps them in where a replacement without them began before and was whole after it', () => {
+    const cohort = givenMembership();
+    cohort.say(cohortMessage({ userIds: [...people(ROLL_FROM), 'gone'] }));
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
+    cohort.say(pageOf('s', 1, 2, 'x'));
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
+    expect(cohort.say(pageOf('s', 2, 2, 'y'), 10)).toEqual(['y entered at first', 'gone left']);
+    expect(cohort.inside()).toHaveLength(ROLL_FROM + 2);
+  });
+
+  it('lets everybody leave who was named again before a replacement began', () => {
+    const cohort = givenMembership();
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
+    expect(cohort.say(pageOf('s', 1, 1, 'x'), 10)).toHaveLength(ROLL_FROM + 1);
+    expect(cohort.inside()).toEqual(['x']);
+    expect(cohort.cohort()?.rolls).toEqual([]);
+  });
+});
+
+describe('what a cohort holds of such lists', () => {
+  const rolls = (cohort: ReturnType<typeof givenMembership>) => cohort.cohort()?.rolls ?? [];
+
+  it('is nothing for short ones', () => {
+    const cohort = givenMembership();
+    cohort.say(cohortMessage({ userIds: people(ROLL_FROM - 1) }));
+    expect(rolls(cohort)).toEqual([]);
+  });
+
+  it('is nothing of one whose members were all written since', () => {
+    const cohort = givenMembership();
+    for (let more = 0; more < 5; more += 1) cohort.say(cohortMessage({ userIds: people(ROLL_FROM + more) }));
+    expect(rolls(cohort)).toMatchObject([{ size: ROLL_FROM + 4 }]);
+    cohort.say(cohortMessage({ action: 'remove', userIds: people(ROLL_FROM) }));
+    expect(rolls(cohort)).toMatchObject([{ size: 4 }]);
+  });
+
+  it('is bounded, and one that was repeated is not among those that are forgotten', () => {
+    const cohort = givenMembership(2);
+    const list = (at: number) => cohortMessage({ userIds: people(2, at * 2) });
+    cohort.say(list(0));
+    cohort.pass(10);
+    cohort.say(list(0));
+    for (let at = 1; at <= 200; at += 1) cohort.say(list(at));
+    expect(rolls(cohort)).toHaveLength(150);
+    expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 5_000 }))).toEqual([]);
+    for (let at = 1; at <= 200; at += 1) for (const _time of 'ab') cohort.say(list(at));
+    for (let at = 201; at <= 400; at += 1) cohort.say(list(at));
+    expect(rolls(cohort)).toHaveLength(150);
+    expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 5_000 }))).toEqual([]);
+  });
+});
