@@ -14,14 +14,22 @@ export type Judgement = {
   /** What vitest returned. */ readonly exitCode: number;
   /** With a name pattern vitest reports what the pattern leaves out as skipped; nobody misses those. */
   readonly filtered: boolean;
+  /** The whole lane was asked for, and not some files or names of it. */ readonly whole: boolean;
   /** With CI=true a test that does not run is a failure. */ readonly strict: boolean;
 };
 
+/** What of a lane these arguments of vitest ask for. Each may be a file, unless it is an option. */
+export function askedFor(args: readonly string[]): Pick<Judgement, 'filtered' | 'whole'> {
+  const filtered = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
+  return { filtered, whole: !filtered && args.every((arg) => arg.startsWith('-')) };
+}
+
 /**
  * Counts the tests of a lane; nothing that went wrong counts as nothing: a file that could not be loaded is one failure,
- * and so is a run that failed without naming a test, such as one with an unhandled rejection or without a report.
+ * and so is a run that failed without naming a test, such as one with an unhandled rejection or without a report, and a
+ * whole lane in which there is no test: then its files are not found any more.
  */
-export function countTests(report: Report | undefined, { exitCode, filtered, strict }: Judgement): Counts {
+export function countTests(report: Report | undefined, { exitCode, filtered, whole, strict }: Judgement): Counts {
   let [passed, failed, skipped] = [0, 0, 0];
   for (const file of report?.testResults ?? []) {
     const failures = file.assertionResults.filter((test) => test.status === 'failed').length;
@@ -31,7 +39,8 @@ export function countTests(report: Report | undefined, { exitCode, filtered, str
   }
   if (filtered) skipped = 0;
   if (strict) [failed, skipped] = [failed + skipped, 0];
-  if (failed === 0 && (exitCode !== 0 || !report)) failed = 1;
+  const empty = passed + failed + skipped === 0;
+  if (failed === 0 && (exitCode !== 0 || !report || (whole && empty))) failed = 1;
   return { passed, failed, skipped };
 }
 

@@ -7,7 +7,7 @@ import { findMissing, type Program } from '../test/support/programs.ts';
 import { install } from './install.ts';
 import { DAILY_LANES, isLane, LANES, type Lane } from './lanes.ts';
 import { filesToRunAgain, unsteadyTests, withSecondRun } from './second-run.ts';
-import { closingLine, countTests, sumOf, type Counts, type Report } from './test-results.ts';
+import { askedFor, closingLine, countTests, sumOf, type Counts, type Report } from './test-results.ts';
 import { startLoad } from './under-load.ts';
 
 const HELP = `npm test [-- [--install] [--lane LANE] [--under-load] [what vitest takes]]
@@ -117,8 +117,8 @@ async function runLane(lane: Lane, setting: Setting, missing: readonly Program[]
   const start = performance.now();
   const first = await runTests(lane, setting, missing);
   const { exitCode, report } = await runFailedAgain(lane, first, setting, missing);
-  const filtered = setting.args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
-  const counts = countTests(report, { exitCode, filtered, strict: isCi });
+  const { filtered, whole } = askedFor(setting.args);
+  const counts = countTests(report, { exitCode, filtered, whole, strict: isCi });
   console.log(`lane ${lane}: ${closingLine(counts)} (${Math.round((performance.now() - start) / 1000)} s)\n`);
   return counts;
 }

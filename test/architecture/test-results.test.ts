@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closingLine, countTests, sumOf, type Report } from '../../tools/test-results.ts';
+import { askedFor, closingLine, countTests, sumOf, type Report } from '../../tools/test-results.ts';
 
 const report = (...files: [status: string, ...tests: string[]][]): Report => ({
   testResults: files.map(([status, ...tests]) => ({
@@ -8,7 +8,7 @@ const report = (...files: [status: string, ...tests: string[]][]): Report => ({
     assertionResults: tests.map((each) => ({ status: each })),
   })),
 });
-const plain = { exitCode: 0, filtered: false, strict: false };
+const plain = { exitCode: 0, filtered: false, whole: false, strict: false };
 const line = (...args: Parameters<typeof countTests>): string => closingLine(countTests(...args));
 
 describe('the closing line', () => {
@@ -37,6 +37,23 @@ describe('the closing line', () => {
   test('never calls a failed run a success', () => {
     expect(line(report(['passed', 'passed']), { ...plain, exitCode: 1 })).toBe('1 passed, 1 failed');
     expect(line(undefined, plain)).toBe('0 passed, 1 failed');
+  });
+
+  test('counts a whole lane without a test as failed: its files are not found any more', () => {
+    expect(line(report(), { ...plain, whole: true })).toBe('0 passed, 1 failed');
+    expect(line(report(['passed', 'skipped']), { ...plain, whole: true })).toBe('0 passed, 0 failed, 1 skipped');
+    expect(line(report(), plain)).toBe('0 passed, 0 failed');
+  });
+
+  test.each([
+    [[], { filtered: false, whole: true }],
+    [['--bail=1'], { filtered: false, whole: true }],
+    [['libs/kernel'], { filtered: false, whole: false }],
+    [['-t', 'a name'], { filtered: true, whole: false }],
+    [['--testNamePattern=a name'], { filtered: true, whole: false }],
+    [['--bail', '1'], { filtered: false, whole: false }],
+  ])('takes %j for what it asks', (args, asked) => {
+    expect(askedFor(args)).toEqual(asked);
   });
 
   test('sums lanes, of which some may have no such test, but not all', () => {

@@ -135,7 +135,7 @@ export function settleCohort(
   if (!before || !due) return null;
   const rolls = before.rolls ?? [];
   const old = outdated.filter((member) => member.inside && isBefore(member.newest, due.order));
-  const [leaving, heard] = partition(old, (member) => isBefore(heardOf(rolls, member), due.order));
+  const [leaving, heard] = divided(old, (member) => isBefore(heardOf(rolls, member), due.order));
   const { session, chunk } = due;
   const members = [
     ...leaving.map(({ user }) => ({ user, inside: false, since: null, newest: due.order, offset: record.offset })),
@@ -169,7 +169,7 @@ export function dueChunk(
     : null;
 }
 
-function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly [Item[], Item[]] {
+function divided<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly [Item[], Item[]] {
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 

@@ -115,12 +115,12 @@ describe('members who are named together', () => {
   const messagesOf = ([kind, userIds, more, again]: typeof step extends fc.Arbitrary<infer One> ? One : never) => {
     const message =
       kind === 'replace'
-        ? pageOf(`replace ${String(more)}`, (again % 2) + 1, 2, ...userIds)
+        ? pageOf(`replace ${more}`, (again % 2) + 1, 2, ...userIds)
         : kind === 'session'
-          ? cohortMessage({ session: String(more), page: { number: again + 1, of: 3 }, userIds })
+          ? cohortMessage({ session: more, page: { number: again + 1, of: 3 }, userIds })
           : kind === 'times'
-            ? cohortMessage({ time: userIds.map((_, at) => (Number(more) + at) * 1000), userIds })
-            : cohortMessage({ action: kind, userIds, time: more === null ? null : Number(more) * 1000 });
+            ? cohortMessage({ time: userIds.map((_, at) => (more + at) * 1000), userIds })
+            : cohortMessage({ action: kind, userIds, time: more === null ? null : more * 1000 });
     return Array.from({ length: kind === 'replace' ? 1 : again + 1 }, () => message);
   };
 

@@ -70,7 +70,10 @@ describe('what a cohort holds of such lists', () => {
     for (let at = 1; at <= 200; at += 1) cohort.say(list(at));
     expect(rolls(cohort)).toHaveLength(150);
     expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 5_000 }))).toEqual([]);
-    for (let at = 1; at <= 200; at += 1) for (const _time of 'ab') cohort.say(list(at));
+    for (const at of people(200).keys()) {
+      cohort.say(list(at + 1));
+      cohort.say(list(at + 1));
+    }
     for (let at = 201; at <= 400; at += 1) cohort.say(list(at));
     expect(rolls(cohort)).toHaveLength(150);
     expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 5_000 }))).toEqual([]);
