@@ -48,9 +48,11 @@ describe('a second run', () => {
   test('counts in place of the first, and names what passed only then with its first failure', () => {
     const first = run({ [portal]: ['moves'], [starts]: [] });
     const second = run({ [portal]: [] });
-    expect(closingLine(countTests(withSecondRun(first, second), { exitCode: 0, filtered: false, whole: false, strict: true }))).toBe(
-      '2 passed, 0 failed',
-    );
+    expect(
+      closingLine(
+        countTests(withSecondRun(first, second), { exitCode: 0, filtered: false, whole: false, strict: true }),
+      ),
+    ).toBe('2 passed, 0 failed');
     expect(unsteadyTests(first, second, asIs)).toEqual([`${portal} > moves: moves: why`]);
   });
 
