@@ -11,7 +11,7 @@ import {
   StepBudget,
   templateOf,
 } from '@carillon/domain';
-import { parseJson, stringifyJson, type JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, parseJson, stringifyJson, type JsonObject } from '@carillon/kernel';
 import { judgeReading } from './json-refusals.ts';
 import { leakIn } from './oracle.ts';
 import type { FilesCase, JsonCase, RuleCase, TemplateCase } from './fuzz-case.ts';
@@ -118,7 +118,7 @@ export const checkTemplate: Check<TemplateCase> = async ({ template: email, cont
   renderer.fields(template);
   if (faults.length > 0) return refused(places(faults));
   const data = { ...eventOf(text), name: MARK };
-  const made = await renderer.render(`fuzz/${(rendered += 1)}`, template, data);
+  const made = await renderer.render(`fuzz/${(rendered += 1)}`, template, data, DEFAULT_LOCALITY);
   if (!made.ok) return taken(made.message === '' ? 'a render failed without a word' : stackIn(made.message));
   const { subject = '', from, html } = made.parts;
   const markup = html?.includes(MARK) ? 'a value became markup' : null;

@@ -4,8 +4,10 @@ import {
   CHANNELS,
   composeMessage,
   findResource,
+  localityOf,
   openDelivery,
   templateOf,
+  wrongLocalityText,
   type Intent,
   type RenderedParts,
   type Resource,
@@ -35,13 +37,15 @@ export async function previewIntent(
     ok: false,
     error,
     missing: [],
+    notes: [],
   });
   const template = findResource(current, 'template', workspace, intent.template);
   if (!template) return failed(`there is no template ${intent.template}`);
   const own = templateOf(template.body, channel);
   if (!own) return failed(`template ${intent.template} has nothing for ${channel}`);
   const key = `${workspace}/${intent.template}@${template.number}`;
-  const rendered = await templates.render(key, own, intent.variables);
+  const { locality, wrong } = localityOf(current, workspace, intent.variables);
+  const rendered = await templates.render(key, own, intent.variables, locality);
   if (!rendered.ok) return failed(`${rendered.part}: ${rendered.message}`);
   const [account] = accountsOf(current, notification, channel);
   const delivery = openDelivery(intent, '', id, { now: intent.causedAt, derive: ids.derive });
@@ -50,8 +54,9 @@ export async function previewIntent(
   const addressed = { channel, deliveryId: delivery.id, attempt: 1, to };
   const composed = composeMessage(addressed, rendered.parts, account?.body ?? {});
   const missing = [...rendered.missing];
-  if (!composed.ok) return { ...failed(composed.error, rendered.parts), missing };
+  const notes = wrong.map(wrongLocalityText);
+  if (!composed.ok) return { ...failed(composed.error, rendered.parts), missing, notes };
   const { to: _to, ...content } = showContent(composed.value);
   const error = intent.to === null ? 'no address: it would be suppressed' : null;
-  return { ...content, ok: error === null, error, missing };
+  return { ...content, ok: error === null, error, missing, notes };
 }

@@ -70,7 +70,7 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
     const { traceparent } = delivery.intent;
     const ended = watch.attempt({ deliveryId: delivery.id, channel: delivery.slot.channel, traceparent });
     const report = await attemptDelivery(delivery, hold, fallback, attemptPorts).catch((error: unknown) => {
-      ended({ verdict: 'error', code: '', seconds: (clock.now() - startedAt) / 1000, missing: 0 });
+      ended({ verdict: 'error', code: '', seconds: (clock.now() - startedAt) / 1000, missing: 0, wrongLocality: [] });
       throw error;
     });
     tell(report, lane, (clock.now() - startedAt) / 1000, ended);
@@ -87,9 +87,10 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
     seconds: number,
     ended: ReturnType<DeliveryPorts['watch']['attempt']>,
   ): void {
-    if (report.kind !== 'called') return ended({ verdict: report.kind, code: '', seconds, missing: 0 });
+    if (report.kind !== 'called')
+      return ended({ verdict: report.kind, code: '', seconds, missing: 0, wrongLocality: [] });
     const { verdict, code, detail, alert } = report.result;
-    ended({ verdict, code, seconds, missing: report.missing });
+    ended({ verdict, code, seconds, missing: report.missing, wrongLocality: report.wrongLocality });
     if (alert || verdict === 'refused_account') watch.alert(account, code, detail);
     return undefined;
   }

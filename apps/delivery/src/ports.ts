@@ -1,5 +1,6 @@
 import type { RecordCodecs, CheckpointStore, ConfigurationView, DeliveryLedger, EventLog, Ids } from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
+import type { LocalityVariable } from '@carillon/domain';
 import type { ConsumerWatch } from '@carillon/runtime';
 
 /** What happened around provider calls; bound to metrics and traces by the composition root. */
@@ -13,7 +14,10 @@ export type DeliveryWatch = ConsumerWatch & {
     readonly verdict: string;
     readonly code: string;
     readonly seconds: number;
+    /** Names in the template that the data did not have. */
     readonly missing: number;
+    /** Reserved variables of the recipient that name nothing that exists. */
+    readonly wrongLocality: readonly LocalityVariable[];
   }) => void;
   queued(bytes: number): void;
   /** A provider account refused us or asks for attention: an operator should look. */

@@ -163,12 +163,27 @@ describe('a mistake in keys and values', () => {
     ['a word of a list', notificationWith('channels:', 'in_doubt: resnd\nchannels:'), '"resnd" does not fit'],
     ['a name for people that is a number', { 'workspaces/shop/workspace.yaml': 'name: 5\n' }, '5 does not fit'],
     ['a time zone', { 'workspaces/shop/workspace.yaml': 'time_zone: Mars/Base\n' }, '"Mars/Base" does not fit'],
+    ['a language in words', { 'workspaces/shop/workspace.yaml': 'locale: english\n' }, '"english" does not fit'],
+    ['a language of a system', { 'workspaces/shop/workspace.yaml': 'locale: de_DE\n' }, '"de_DE" does not fit'],
     ['the name of a rule', notificationWith('  paid:', '  Paid Order:'), 'the name "Paid Order" cannot be used'],
   ] as const)('is said in words: %s', (_name, changes, message) => {
     const fault = onlyFault(changes);
     expect(fault.message).toBe(message);
     expect(fault.expected).not.toMatch(/invalid|expected/i);
     expect(fault.fix).not.toBe('');
+  });
+
+  test.each([
+    ['time_zone: Berlin', 'did you mean Europe/Berlin?'],
+    ['time_zone: Europa/Berlin', 'did you mean Europe/Berlin?'],
+    ['time_zone: New York', 'did you mean America/New_York?'],
+    ['time_zone: Mars/Base', 'change it'],
+    ['locale: de_DE', 'did you mean de-DE?'],
+    ['locale: de_AT.UTF-8', 'did you mean de-AT?'],
+    ['locale: German', 'did you mean de?'],
+    ['locale: klingon', 'change it'],
+  ])('the place and the language that were meant are named: %s', (line, fix) => {
+    expect(onlyFault({ 'workspaces/shop/workspace.yaml': `${line}\n` }).fix).toBe(fix);
   });
 
   test('a password in clear is refused with the way to keep a secret', () => {

@@ -39,6 +39,7 @@ export * from './events/claim-binding.ts';
 export * from './events/evaluation.ts';
 export * from './events/position.ts';
 export * from './events/source-event.ts';
+export * from './locality.ts';
 export * from './lookups/answer.ts';
 export * from './lookups/asking.ts';
 export * from './lookups/integration.ts';

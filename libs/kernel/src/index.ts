@@ -3,6 +3,7 @@ export * from './errors.ts';
 export * from './ids.ts';
 export * from './in-parts.ts';
 export * from './json.ts';
+export * from './locality.ts';
 export * from './result.ts';
 export * from './text.ts';
 export * from './time.ts';

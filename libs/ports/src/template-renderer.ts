@@ -1,5 +1,5 @@
 import type { ChannelTemplate, FieldStep, JsonType, RenderedParts } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import type { JsonObject, Locality } from '@carillon/kernel';
 
 /** Top-level names that a template refers to. `all`: it uses the context itself, so everything has to be there. */
 export type TemplateNames = { readonly names: readonly string[]; readonly all: boolean };
@@ -41,6 +41,7 @@ export type TemplateRenderer = {
   names(template: ChannelTemplate): TemplateNames;
   /** Every path that rendering may look up, those in branches not taken among them; a template with faults has none. */
   fields(template: ChannelTemplate): readonly TemplateField[];
-  render(key: string, template: ChannelTemplate, context: JsonObject): Promise<Rendered>;
+  /** Dates and numbers are shown by `locality`, where the template itself does not say; both of it have to exist. */
+  render(key: string, template: ChannelTemplate, context: JsonObject, locality: Locality): Promise<Rendered>;
   close(): Promise<void>;
 };

@@ -1,3 +1,4 @@
+import { isLocale, isTimeZone } from '@carillon/kernel';
 import { z } from 'zod';
 import { keys, said, text } from './shape-parts.ts';
 
@@ -21,19 +22,3 @@ export const workspaceShape = keys({
     example: 'en',
   }),
 });
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
-
-function isLocale(tag: string): boolean {
-  try {
-    return new Intl.Locale(tag).language !== '';
-  } catch {
-    return false;
-  }
-}

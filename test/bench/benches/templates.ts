@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { templateOf, type EmailTemplate } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { TemplateRenderer } from '@carillon/ports';
 import Handlebars from 'handlebars';
 import { events } from '../corpus.ts';
@@ -68,7 +68,7 @@ function bareRenderer(): (n: number, context: JsonObject) => Texts {
 async function textsOf(renderer: TemplateRenderer, n: number, email: EmailTemplate, data: JsonObject): Promise<Texts> {
   const template = templateOf({ email }, 'email');
   if (!template) throw new Error('no email');
-  const rendered = await renderer.render(`shop/mail-${n}@1`, template, data);
+  const rendered = await renderer.render(`shop/mail-${n}@1`, template, data, DEFAULT_LOCALITY);
   if (!rendered.ok) throw new Error(`${rendered.part}: ${rendered.message}`);
   const { subject = '', html = '', text = '' } = rendered.parts;
   return { subject, html, text };

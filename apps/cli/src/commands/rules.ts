@@ -79,6 +79,7 @@ function showMessage(message: RuleTestBody['recipients'][number]['messages'][num
     ...(message.missing.length > 0
       ? [paint('yellow', `missing, so empty: ${message.missing.map(clean).join(', ')}`)]
       : []),
+    ...message.notes.map((note) => paint('yellow', clean(note))),
     ...body,
     ...(withHtml && message.html !== null ? ['', ...message.html.split('\n').map((line) => `  ${clean(line)}`)] : []),
   ];

@@ -3,7 +3,7 @@ import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EngineWatch } from '@carillon/engine';
-import type { ChannelName, ProviderVerdict } from '@carillon/domain';
+import { LOCALITY_VARIABLES, type ChannelName, type ProviderVerdict } from '@carillon/domain';
 import { CUT_OFF_REASONS, type GatewayTelemetry } from '@carillon/gateway';
 import { ERRORS, formatInstant, isCarillonError } from '@carillon/kernel';
 import {
@@ -159,6 +159,7 @@ type AttemptWatch = Pick<DeliveryPorts['watch'], 'attempt' | 'queued' | 'alert'>
 
 function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWatch {
   for (const channel of CHANNELS) for (const verdict of VERDICTS) metrics.attempts.with({ channel, verdict }).inc(0);
+  for (const variable of LOCALITY_VARIABLES) metrics.wrongLocality.with({ variable }).inc(0);
   return {
     attempt({ deliveryId, channel, traceparent }) {
       const span = spans.start('delivery.attempt', {
@@ -166,12 +167,13 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
         traceparent,
         attributes: { 'carillon.delivery_id': deliveryId, 'carillon.channel': channel },
       });
-      return ({ verdict, seconds, missing }) => {
+      return ({ verdict, seconds, missing, wrongLocality }) => {
         span.setAttribute('carillon.verdict', verdict);
         span.end();
         metrics.attempts.with({ channel, verdict }).inc();
         metrics.attemptSeconds.with({ channel }).observe(seconds);
         if (missing > 0) metrics.templateMissingVariables.inc(missing);
+        for (const variable of wrongLocality) metrics.wrongLocality.with({ variable }).inc();
       };
     },
     queued: (bytes) => metrics.queueBytes.set(bytes),

@@ -1,13 +1,12 @@
 import type { TemplatePart } from '@carillon/domain';
 import type { Rendered } from '@carillon/ports';
-import { messageOf } from '@carillon/kernel';
+import { messageOf, type Locality } from '@carillon/kernel';
 
 import { inspect } from './check.ts';
 import { bodyText, fits, headerLine } from './cleaning.ts';
 import { isSmall, plainCopy, RenderFailure } from './context.ts';
 import { fillOf, type Fill } from './filling.ts';
-import type { Locality } from './formatting.ts';
-import { valueHelpers } from './functions.ts';
+import { VALUE_HELPERS } from './functions.ts';
 import { isLine, LIMITS, SMALL } from './limits.ts';
 import { textOfHtml } from './plain-text.ts';
 import { planOf, type Piece } from './plan.ts';
@@ -53,29 +52,28 @@ export type Engine = {
    * Only where the thread can be stopped from outside. `onPart` hears which part is next, so that whoever has to stop it
    * knows.
    */
-  render(compiled: Compiled, context: unknown, onPart?: (part: string) => void): Rendered;
+  render(compiled: Compiled, context: unknown, locality: Locality, onPart?: (part: string) => void): Rendered;
   /**
    * The same in any thread, within `SMALL`, which is meant to be some milliseconds. Undefined where that does not suffice to
    * tell what comes out.
    */
-  renderSmall(compiled: Compiled, context: unknown): Rendered | undefined;
+  renderSmall(compiled: Compiled, context: unknown, locality: Locality): Rendered | undefined;
 };
 
 /** Fills in templates, in the thread that calls. */
-export function createEngine(locality: Locality): Engine {
-  const helpers = valueHelpers(locality);
+export function createEngine(): Engine {
   return {
     compile: ({ parts, strict }) => ({
       parts: parts.map(({ pieces, ...part }) => ({
         ...part,
-        fill: pieces ? fillOf(pieces, part.kind, helpers) : null,
+        fill: pieces ? fillOf(pieces, part.kind, VALUE_HELPERS) : null,
       })),
       strict,
     }),
-    render(compiled, context, onPart) {
+    render(compiled, context, locality, onPart) {
       let at = 'context';
       try {
-        const run = new Run(plainCopy(context), compiled.strict, Infinity);
+        const run = new Run(plainCopy(context), locality, compiled.strict, Infinity);
         return fill(compiled.parts, run, (part) => {
           at = part;
           onPart?.(part);
@@ -84,9 +82,9 @@ export function createEngine(locality: Locality): Engine {
         return { ok: false, part: at, message: failureOf(error) };
       }
     },
-    renderSmall(compiled, context) {
+    renderSmall(compiled, context, locality) {
       if (!isSmall(context)) return undefined;
-      const run = new Run(context, compiled.strict, SMALL.steps);
+      const run = new Run(context, locality, compiled.strict, SMALL.steps);
       try {
         return fill(compiled.parts, run);
       } catch (error) {

@@ -1,3 +1,5 @@
+import type { Locality } from '@carillon/kernel';
+
 import { RenderFailure } from './context.ts';
 import {
   choosePlural,
@@ -9,7 +11,6 @@ import {
   longestHost,
   safeUrl,
   show,
-  type Locality,
 } from './formatting.ts';
 import { missed, STEPS, type Run } from './run.ts';
 
@@ -24,14 +25,14 @@ const same = (a: unknown, b: unknown): boolean => a === b || (isAbsent(a) && isA
 
 /** Formats its first argument; one that it cannot read is shown as it is, and fails a strict template. */
 const formatting =
-  (locality: Locality, expected: string, format: Format): ValueHelper =>
+  (expected: string, format: Format): ValueHelper =>
   (run, params, options, label) => {
     const [value] = params;
     run.spend(STEPS.format);
     for (const param of params) run.look(param);
     if (isAbsent(value)) return '';
     const before = formattersMade();
-    const formatted = format(params, options, locality);
+    const formatted = format(params, options, run.locality);
     run.spend((formattersMade() - before) * STEPS.newFormatter);
     if (formatted === undefined && run.strict) {
       throw new RenderFailure(`${label} is not ${expected}, and the template is strict`);
@@ -51,11 +52,11 @@ const comparing =
   };
 
 /** What the helpers of the vocabulary do, but for the blocks. */
-export const valueHelpers = (locality: Locality): Readonly<Record<string, ValueHelper>> => ({
-  date: formatting(locality, 'a date', ([value], options) => formatDate(value, options, locality)),
-  number: formatting(locality, 'a number', ([value], options) => formatNumber(value, options, locality)),
-  plural: formatting(locality, 'a number', ([value], options) => choosePlural(value, options, locality)),
-  currency: formatting(locality, 'an amount', ([value, code], options) =>
+export const VALUE_HELPERS: Readonly<Record<string, ValueHelper>> = {
+  date: formatting('a date', ([value], options, locality) => formatDate(value, options, locality)),
+  number: formatting('a number', ([value], options, locality) => formatNumber(value, options, locality)),
+  plural: formatting('a number', ([value], options, locality) => choosePlural(value, options, locality)),
+  currency: formatting('an amount', ([value, code], options, locality) =>
     formatCurrency(value, code, options, locality),
   ),
   url: (run, [value], _options, label) => {
@@ -71,4 +72,4 @@ export const valueHelpers = (locality: Locality): Readonly<Record<string, ValueH
   ne: comparing((a, b) => !same(a, b)),
   lt: comparing((a, b) => compare(a, b) === -1),
   gt: comparing((a, b) => compare(a, b) === 1),
-});
+};

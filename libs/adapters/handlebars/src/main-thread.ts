@@ -1,5 +1,5 @@
 import type { Rendered } from '@carillon/ports';
-import type { JsonObject } from '@carillon/kernel';
+import type { JsonObject, Locality } from '@carillon/kernel';
 
 import { compiledBytes, TemplateCache } from './cache.ts';
 import type { Compiled, Engine, Plan } from './engine.ts';
@@ -39,7 +39,7 @@ export class MainThread {
   }
 
   /** Undefined where a worker has to do it. */
-  async render(key: string, sheet: Sheet, context: JsonObject): Promise<Rendered | undefined> {
+  async render(key: string, sheet: Sheet, context: JsonObject, locality: Locality): Promise<Rendered | undefined> {
     while (this.#spentMs >= TURN_MS) await this.#turn();
     const entry = this.#cache.get(key, sheet);
     if (entry === undefined) return undefined;
@@ -48,7 +48,7 @@ export class MainThread {
       return undefined;
     }
     const begun = performance.now();
-    const rendered = this.#engine.renderSmall(entry.compiled, context);
+    const rendered = this.#engine.renderSmall(entry.compiled, context, locality);
     const took = performance.now() - begun;
     this.#spentMs += took;
     void this.#turn();

@@ -6,12 +6,10 @@ import { messageOf } from '@carillon/kernel';
 import { tooSlow } from './run.ts';
 import { LIMITS } from './limits.ts';
 import { clockMs, newProgress, readProgress, type Progress } from './progress.ts';
-import type { Locality } from './formatting.ts';
 import type { Answer, Order, WorkerData } from './protocol.ts';
 
 export type PoolOptions = {
   readonly workers: number;
-  readonly locality: Locality;
   /** Hears when a worker had to be ended: a count of these belongs in the metrics. */
   readonly onStopped: (message: string) => void;
 };
@@ -119,7 +117,7 @@ export class Pool {
 
   #start(): Seat {
     const progress = newProgress();
-    const workerData: WorkerData = { progress, locality: this.#options.locality };
+    const workerData: WorkerData = { progress };
     const worker = new Worker(workerEntry(), {
       workerData,
       resourceLimits: RESOURCES,

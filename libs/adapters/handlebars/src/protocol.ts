@@ -1,8 +1,7 @@
 import type { Rendered } from '@carillon/ports';
-import type { JsonObject } from '@carillon/kernel';
+import type { JsonObject, Locality } from '@carillon/kernel';
 
 import type { Plan } from './engine.ts';
-import type { Locality } from './formatting.ts';
 import type { Sheet } from './sheet.ts';
 
 /** What the main thread and its workers say to each other. */
@@ -11,8 +10,9 @@ export type Order = {
   readonly key: string;
   readonly sheet: Sheet;
   readonly context: JsonObject;
+  readonly locality: Locality;
   /** Whether the main thread asks for the plan of the template too. */
   readonly wantsPlan: boolean;
 };
 export type Answer = { readonly job: number; readonly rendered: Rendered; readonly plan: Plan | undefined };
-export type WorkerData = { readonly progress: SharedArrayBuffer; readonly locality: Locality };
+export type WorkerData = { readonly progress: SharedArrayBuffer };

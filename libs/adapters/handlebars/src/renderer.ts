@@ -13,10 +13,6 @@ import { sheetOf, type Sheet } from './sheet.ts';
 export type TemplateRendererOptions = {
   /** Threads that render; one fills in some thousand mails of usual size in a second. Default 1. */
   readonly workers?: number;
-  /** How dates and numbers look where a template does not say. Default `en`. */
-  readonly locale?: string;
-  /** Default `UTC`. */
-  readonly timeZone?: string;
   /** Hears when a worker had to be ended because of a template. */
   readonly onStopped?: (message: string) => void;
 };
@@ -26,26 +22,24 @@ const REMEMBERED = 200;
 const HOPELESS = tooSlow('compiling', LIMITS.compileMs);
 
 export function createTemplateRenderer(options: TemplateRendererOptions = {}): TemplateRenderer {
-  const locality = { locale: options.locale ?? 'en', timeZone: options.timeZone ?? 'UTC' };
-  const mainThread = new MainThread(createEngine(locality));
+  const mainThread = new MainThread(createEngine());
   let closed = false;
   const pool = new Pool({
     workers: Math.max(1, options.workers ?? 1),
-    locality,
     onStopped: options.onStopped ?? (() => {}),
   });
   const hopeless = new Map<string, { readonly sheet: Sheet; readonly rendered: Rendered }>();
 
   let underWay = 0;
   let drained: (() => void) | undefined;
-  const render: TemplateRenderer['render'] = async (key, template, context) => {
+  const render: TemplateRenderer['render'] = async (key, template, context, locality) => {
     const sheet = sheetOf(template);
     const known = hopeless.get(key);
     if (known && sameTemplate(known.sheet, sheet)) return known.rendered;
-    const small = await mainThread.render(key, sheet, context);
+    const small = await mainThread.render(key, sheet, context, locality);
     if (small) return small;
     const wantsPlan = !mainThread.knows(key, sheet);
-    const { rendered, plan } = await pool.run({ key, sheet, context, wantsPlan });
+    const { rendered, plan } = await pool.run({ key, sheet, context, locality, wantsPlan });
     if (plan) mainThread.learn(key, sheet, plan);
     if (!rendered.ok && rendered.message === HOPELESS) {
       if (hopeless.size >= REMEMBERED) hopeless.clear();
@@ -59,11 +53,11 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
     warnings: (template) => warningsOf(sheetOf(template)),
     names: (template) => namesOf(sheetOf(template)),
     fields: (template) => fieldsOf(sheetOf(template)),
-    async render(key, template, context) {
+    async render(key, template, context, locality) {
       if (closed) throw new Error('the template renderer is closed');
       underWay += 1;
       try {
-        return await render(key, template, context);
+        return await render(key, template, context, locality);
       } finally {
         underWay -= 1;
         if (underWay === 0) drained?.();

@@ -1,3 +1,5 @@
+import type { Locality } from '@carillon/kernel';
+
 import { RenderFailure } from './context.ts';
 import { LIMITS, SMALL } from './limits.ts';
 
@@ -38,6 +40,8 @@ export class Run {
   readonly strict: boolean;
   readonly missing = new Set<string>();
   readonly root: unknown;
+  /** How dates and numbers look where the template does not say. */
+  readonly locality: Locality;
   /** By level: the outermost `each` or `with` around a place is 0. */
   readonly frames: Frame[] = [];
   /** Name of the part that is being filled in. */
@@ -59,8 +63,9 @@ export class Run {
   #cpuAt: NodeJS.CpuUsage | undefined;
 
   /** `steps`: after so many it ends with `Exhausted`. Without such a bound, its time is. */
-  constructor(root: unknown, strict: boolean, steps: number) {
+  constructor(root: unknown, locality: Locality, strict: boolean, steps: number) {
     this.root = root;
+    this.locality = locality;
     this.strict = strict;
     this.#steps = steps;
     this.isSmall = steps !== Infinity;

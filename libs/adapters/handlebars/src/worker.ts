@@ -10,9 +10,9 @@ import type { Answer, Order, WorkerData } from './protocol.ts';
  * A thread in which templates are read and filled in. It answers orders one by one, in their order, and says in shared
  * memory what it is doing; who watches may end it at any moment, so it holds nothing but a cache.
  */
-const { progress, locality } = workerData as WorkerData;
+const { progress } = workerData as WorkerData;
 const report = reporter(progress);
-const engine = createEngine(locality);
+const engine = createEngine();
 
 type Read =
   | { readonly ok: true; readonly plan: Plan; readonly compiled: Compiled }
@@ -30,12 +30,12 @@ function read({ job, key, sheet }: Order): Read {
 }
 
 function answer(order: Order): Answer {
-  const { job, context, wantsPlan } = order;
+  const { job, context, locality, wantsPlan } = order;
   const found = read(order);
   if (!found.ok) return { job, rendered: found, plan: undefined };
   report.part(0);
   report.begin('render', job);
-  const rendered = engine.render(found.compiled, context, (part) =>
+  const rendered = engine.render(found.compiled, context, locality, (part) =>
     report.part(order.sheet.parts.findIndex(({ name }) => name === part)),
   );
   return { job, rendered, plan: wantsPlan ? found.plan : undefined };

@@ -1,5 +1,5 @@
 import type { EmailTemplate } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -19,7 +19,7 @@ const threadMs = (): number => {
 let keys = 0;
 const text = (source: string, context: JsonObject): Promise<Rendered> => {
   keys += 1;
-  return renderer.render(`hostile/${keys}`, email({ subject: 's', text: source }), context);
+  return renderer.render(`hostile/${keys}`, email({ subject: 's', text: source }), context, DEFAULT_LOCALITY);
 };
 
 describe('a hostile source is refused at once', () => {
@@ -52,7 +52,7 @@ describe('a hostile source is refused at once', () => {
     const tree = { type: 'Program', body: [{ type: 'NumberLiteral', value: 'process.exit()' }] };
     const template = email({ subject: tree, text: 'x' } as unknown as EmailTemplate);
     expect(renderer.check(template)).toMatchObject([{ part: 'subject', message: 'A template is text' }]);
-    expect(await renderer.render('tree', template, {})).toMatchObject({ ok: false, part: 'subject' });
+    expect(await renderer.render('tree', template, {}, DEFAULT_LOCALITY)).toMatchObject({ ok: false, part: 'subject' });
   });
 });
 
@@ -118,7 +118,7 @@ describe('a hostile render ends', () => {
     const slow = `{{#each a}}${'{{#if (lt @root.b @root.c)}}{{/if}}'.repeat(240)}{{/each}}`;
     const b = 'x'.repeat(6_000_000);
     const good = (i: number): Promise<Rendered> =>
-      renderer.render('good', email({ subject: '{{i}}', text: 't' }), { i });
+      renderer.render('good', email({ subject: '{{i}}', text: 't' }), { i }, DEFAULT_LOCALITY);
     const work = [good(0), text(slow, { a: list(15), b: `${b}1`, c: `${b}2` }), ...list(20).map((i) => good(i + 1))];
     const [first, hostile, ...others] = await Promise.all(work);
     expect(first).toMatchObject({ parts: { subject: '0' } });
@@ -151,7 +151,9 @@ test.each([
 
 test('the dearest template that is allowed compiles within its own bound, and is not blamed for it', async () => {
   const dearest = list500((i) => `<td>{{date a${i}.b.c zone=z}}</td>`);
-  expect(await renderer.render('dear', email({ subject: 's', html: dearest }), {})).toMatchObject({ ok: true });
+  expect(await renderer.render('dear', email({ subject: 's', html: dearest }), {}, DEFAULT_LOCALITY)).toMatchObject({
+    ok: true,
+  });
 });
 const list500 = (make: (i: number) => string): string => Array.from({ length: 500 }, (_, i) => make(i)).join('');
 

@@ -1,5 +1,5 @@
 import type { EmailTemplate } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,10 +11,10 @@ import { textOfHtml } from '../src/plain-text.ts';
 import { emailSheet } from './support/email.ts';
 
 // The same engine that runs in the workers; the way through the workers is in rendering.test.ts and hostile.test.ts.
-const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
+const engine = createEngine();
 const render = (template: EmailTemplate, context: JsonObject): Rendered => {
   const planned = planTemplate(emailSheet(template));
-  return planned.ok ? engine.render(engine.compile(planned.plan), context) : planned;
+  return planned.ok ? engine.render(engine.compile(planned.plan), context, DEFAULT_LOCALITY) : planned;
 };
 
 const fragments = fc.constantFrom(
@@ -178,9 +178,9 @@ describe('laws', () => {
         const planned = planTemplate(emailSheet({ subject: 's', text }));
         if (!planned.ok) return;
         const compiled = engine.compile(planned.plan);
-        const first = engine.render(compiled, data);
+        const first = engine.render(compiled, data, DEFAULT_LOCALITY);
         render({ subject: 'o', text: other, strict: true }, data);
-        expect(engine.render(compiled, data)).toEqual(first);
+        expect(engine.render(compiled, data, DEFAULT_LOCALITY)).toEqual(first);
       }),
       { numRuns: 300 },
     );

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import { describe, expect, test } from 'vitest';
 
 import { createEngine, planTemplate, type Engine, type Plan } from '../src/engine.ts';
@@ -18,12 +18,12 @@ const planOf = (template: Sheet): Plan => {
 
 /** The engine, which tells `before` whenever it is asked to render on the main thread. */
 function mainThread(before: () => void, ...keys: readonly string[]): MainThread {
-  const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
+  const engine = createEngine();
   const told: Engine = {
     ...engine,
-    renderSmall(compiled, context) {
+    renderSmall(compiled, context, locality) {
       before();
-      return engine.renderSmall(compiled, context);
+      return engine.renderSmall(compiled, context, locality);
     },
   };
   const thread = new MainThread(told);
@@ -35,17 +35,21 @@ describe('what keeps the event loop free', () => {
   test('a template that was too much once goes to a worker a hundred times without being tried, and is tried again then', async () => {
     let tried = 0;
     const thread = mainThread(() => (tried += 1), 'k');
-    expect(await thread.render('k', TEMPLATE, MUCH)).toBeUndefined();
-    for (let turn = 0; turn < 100; turn += 1) expect(await thread.render('k', TEMPLATE, SMALL)).toBeUndefined();
+    expect(await thread.render('k', TEMPLATE, MUCH, DEFAULT_LOCALITY)).toBeUndefined();
+    for (let turn = 0; turn < 100; turn += 1)
+      expect(await thread.render('k', TEMPLATE, SMALL, DEFAULT_LOCALITY)).toBeUndefined();
     expect(tried).toBe(1);
-    expect(await thread.render('k', TEMPLATE, SMALL)).toMatchObject({ ok: true, parts: { text: '123' } });
+    expect(await thread.render('k', TEMPLATE, SMALL, DEFAULT_LOCALITY)).toMatchObject({
+      ok: true,
+      parts: { text: '123' },
+    });
     expect(tried).toBe(2);
   });
 
   test('one that was too much holds back no other', async () => {
     const thread = mainThread(() => undefined, 'k', 'other');
-    await thread.render('k', TEMPLATE, MUCH);
-    expect(await thread.render('other', TEMPLATE, SMALL)).toMatchObject({ ok: true });
+    await thread.render('k', TEMPLATE, MUCH, DEFAULT_LOCALITY);
+    expect(await thread.render('other', TEMPLATE, SMALL, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
   test('after some milliseconds of work the next render waits until everybody else had a turn', async () => {
@@ -60,7 +64,10 @@ describe('what keeps the event loop free', () => {
       'b',
     );
     setImmediate(() => void order.push('turn'));
-    await Promise.all([thread.render('a', TEMPLATE, SMALL), thread.render('b', TEMPLATE, SMALL)]);
+    await Promise.all([
+      thread.render('a', TEMPLATE, SMALL, DEFAULT_LOCALITY),
+      thread.render('b', TEMPLATE, SMALL, DEFAULT_LOCALITY),
+    ]);
     expect(order).toEqual(['render', 'turn', 'render']);
   });
 });

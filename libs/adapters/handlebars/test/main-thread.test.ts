@@ -1,5 +1,5 @@
 import type { EmailTemplate } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import Handlebars from 'handlebars';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { createEngine, planTemplate, type Compiled } from '../src/engine.ts';
 import { createTemplateRenderer } from '../src/index.ts';
 import { email, emailSheet } from './support/email.ts';
 
-const engine = createEngine({ locale: 'en', timeZone: 'UTC' });
+const engine = createEngine();
 const compiled = (template: EmailTemplate): Compiled => {
   const planned = planTemplate(emailSheet(template));
   if (!planned.ok) throw new Error(planned.message);
@@ -57,21 +57,23 @@ describe('the main thread leaves to a worker', () => {
     ['what is no data', 'hello', { a: () => 1 } as unknown as JsonObject],
   ])('%s', (_name, text, context) => {
     const template = compiled({ subject: 's', text });
-    expect(engine.renderSmall(template, context)).toBeUndefined();
+    expect(engine.renderSmall(template, context, DEFAULT_LOCALITY)).toBeUndefined();
     // It is the amount that it refuses.
-    expect(engine.renderSmall(template, { a: 1, b: 2 })).toMatchObject({ ok: true });
+    expect(engine.renderSmall(template, { a: 1, b: 2 }, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
   test('a subject, or a sender, that comes out long', () => {
     const subject = compiled({ subject: '{{#each a}} a  b\t{{/each}}', text: 't' });
-    expect(engine.renderSmall(subject, { a: list(500) })).toBeUndefined();
+    expect(engine.renderSmall(subject, { a: list(500) }, DEFAULT_LOCALITY)).toBeUndefined();
     const from = compiled({ subject: 's', from: '{{#each a}} a  b\t{{/each}} <a@example.com>', text: 't' });
-    expect(engine.renderSmall(from, { a: list(500) })).toBeUndefined();
-    expect(engine.renderSmall(from, { a: list(5) })).toMatchObject({ ok: true });
+    expect(engine.renderSmall(from, { a: list(500) }, DEFAULT_LOCALITY)).toBeUndefined();
+    expect(engine.renderSmall(from, { a: list(5) }, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
   test('the text of much html', () => {
-    expect(engine.renderSmall(compiled({ subject: 's', html: '<'.repeat(30_000) }), {})).toBeUndefined();
+    expect(
+      engine.renderSmall(compiled({ subject: 's', html: '<'.repeat(30_000) }), {}, DEFAULT_LOCALITY),
+    ).toBeUndefined();
   });
 });
 
@@ -113,9 +115,9 @@ test('what has no helper of ours comes out as with Handlebars itself, in any thr
       const theirs = Handlebars.compile(html)(context);
       const clean = theirs.toWellFormed().replace(/(?![\t\n])\p{Cc}/gu, '');
       fc.pre(!theirs.includes('\r'));
-      const ours = engine.render(template, context);
+      const ours = engine.render(template, context, DEFAULT_LOCALITY);
       expect(ours).toMatchObject({ ok: true, parts: { html: clean } });
-      expect(engine.renderSmall(template, context)).toEqual(ours);
+      expect(engine.renderSmall(template, context, DEFAULT_LOCALITY)).toEqual(ours);
     }),
     { numRuns: 500 },
   );
@@ -128,7 +130,7 @@ describe('while much is rendered', () => {
   test('the event loop turns, and nothing is lost', async () => {
     const template = email({ subject: '{{i}}', text: `{{#each a}}{{this}}{{/each}}` });
     const context = { a: list(200) };
-    await renderer.render('k', template, { ...context, i: 0 });
+    await renderer.render('k', template, { ...context, i: 0 }, DEFAULT_LOCALITY);
     let turns = 0;
     let done = false;
     const count = (): void => {
@@ -136,7 +138,9 @@ describe('while much is rendered', () => {
       if (!done) setImmediate(count);
     };
     setImmediate(count);
-    const all = await Promise.all(list(3000).map((i) => renderer.render('k', template, { ...context, i })));
+    const all = await Promise.all(
+      list(3000).map((i) => renderer.render('k', template, { ...context, i }, DEFAULT_LOCALITY)),
+    );
     done = true;
     expect(all.map((rendered) => rendered.ok && rendered.parts['subject'])).toEqual(list(3000).map(String));
     expect(turns).toBeGreaterThan(2);

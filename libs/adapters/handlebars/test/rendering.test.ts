@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { EmailTemplate } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -15,7 +15,7 @@ let keys = 0;
 const render = (template: EmailTemplate, context: JsonObject): Promise<Rendered> => {
   keys += 1;
   expect(renderer.check(email(template))).toEqual([]);
-  return renderer.render(`test/${keys}`, email(template), context);
+  return renderer.render(`test/${keys}`, email(template), context, DEFAULT_LOCALITY);
 };
 const textOf = async (text: string, context: JsonObject, strict = false): Promise<string> => {
   const rendered = await render({ subject: 's', text, strict }, context);
@@ -68,8 +68,8 @@ describe('an e-mail', () => {
   });
 
   test('follows the template that is given, even under a key that was used for another', async () => {
-    const first = await renderer.render('same', email({ subject: 'one', text: '1' }), {});
-    const second = await renderer.render('same', email({ subject: 'two', text: '2' }), {});
+    const first = await renderer.render('same', email({ subject: 'one', text: '1' }), {}, DEFAULT_LOCALITY);
+    const second = await renderer.render('same', email({ subject: 'two', text: '2' }), {}, DEFAULT_LOCALITY);
     expect([first, second]).toMatchObject([{ parts: { subject: 'one' } }, { parts: { subject: 'two' } }]);
   });
 
@@ -169,10 +169,12 @@ test('the page for users shows every helper and every limit', () => {
 
 test('work that is under way when the renderer closes is finished; later work is refused', async () => {
   const short = createTemplateRenderer({ workers: 2 });
-  const work = Array.from({ length: 50 }, (_, i) => short.render('k', email({ subject: '{{i}}', text: 't' }), { i }));
+  const work = Array.from({ length: 50 }, (_, i) =>
+    short.render('k', email({ subject: '{{i}}', text: 't' }), { i }, DEFAULT_LOCALITY),
+  );
   await short.close();
   expect((await Promise.all(work)).map((rendered) => rendered.ok && rendered.parts['subject'])).toEqual(
     Array.from({ length: 50 }, (_, i) => String(i)),
   );
-  await expect(short.render('k', email({ subject: 's', text: 't' }), {})).rejects.toThrow('closed');
+  await expect(short.render('k', email({ subject: 's', text: 't' }), {}, DEFAULT_LOCALITY)).rejects.toThrow('closed');
 });

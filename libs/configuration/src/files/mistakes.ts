@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { pathText, type ValuePath } from '../value-path.ts';
 import type { FileFault } from './place.ts';
 import { similarTo } from '../similar.ts';
+import { meantLocale, meantZone } from './meant-locality.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -108,7 +109,7 @@ function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: str
     const fix = `write ${nameOf(path)}: { secret: ${secret} } and run: npx carillon secret set ${secret} (with --deployment for an account of carillon.yaml)`;
     return fault(source, path, 'value', 'a secret does not stand in a file', 'a reference to a secret', fix);
   }
-  return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, found));
+  return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, path, found));
 }
 
 function shown(found: unknown): string {
@@ -126,13 +127,19 @@ const TYPE_FIXES: Readonly<Record<string, string>> = {
   boolean: 'write true or false without quotes',
 };
 
-function fixFor(issue: Issue, found: unknown): string {
+/** What was probably meant by a value of these keys, which have no list of words. */
+const MEANT: Readonly<Record<string, (found: string) => string | null>> = { time_zone: meantZone, locale: meantLocale };
+
+function fixFor(issue: Issue, path: ValuePath, found: unknown): string {
   const options = optionsOf(issue);
   if (options.length > 0) {
     const meant = typeof found === 'string' ? similarTo(found, options) : null;
     return meant === null ? 'write one of these' : `did you mean ${meant}?`;
   }
-  if (issue.code !== 'invalid_type') return 'change it';
+  if (issue.code !== 'invalid_type') {
+    const meant = typeof found === 'string' && found.length <= 100 ? MEANT[nameOf(path)]?.(found) : undefined;
+    return meant ? `did you mean ${meant}?` : 'change it';
+  }
   if (issue.expected === 'string') {
     return typeof found === 'object' ? 'write text' : `put it in quotes: "${JSON.stringify(found)}"`;
   }

@@ -289,6 +289,7 @@ export const ruleTestBody = z
             error: z.string().nullable(),
             ...messageContent.omit({ to: true }).shape,
             missing: z.array(z.string()),
+            notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
           }),
         ),
         already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),

@@ -163,6 +163,12 @@ export const METRICS = {
     help: 'Variables that a template named and the data did not have.',
     labels: [],
   },
+  wrongLocality: {
+    name: 'carillon_wrong_locality_total',
+    type: 'counter',
+    help: "Messages whose recipient has a time zone or locale that does not exist, so that the workspace's counted, by variable.",
+    labels: ['variable'],
+  },
   queueBytes: {
     name: 'carillon_queue_bytes',
     type: 'gauge',

@@ -5,6 +5,7 @@ import {
   endUnsent,
   findResource,
   holdBack,
+  localityOf,
   postpone,
   presend,
   providerResult,
@@ -16,6 +17,7 @@ import {
   type Delivery,
   type DeliverySettings,
   type Hold,
+  type LocalityVariable,
   type Moment,
   type PresendVerdict,
   type ProviderResult,
@@ -57,11 +59,14 @@ export type AttemptPorts = {
   readonly holds?: readonly Hold[];
 };
 
+/** What a message did without: names that the data did not have, and reserved variables that name nothing that exists. */
+type Blanks = { readonly missing: number; readonly wrongLocality: readonly LocalityVariable[] };
+
 /** What an attempt came to. `postponed`, `ended` and `stale` made no call. */
 export type AttemptReport =
   | { readonly kind: 'stale' }
   | { readonly kind: 'ended' | 'postponed'; readonly delivery: Delivery }
-  | { readonly kind: 'called'; readonly delivery: Delivery; readonly result: ProviderResult; readonly missing: number };
+  | ({ readonly kind: 'called'; readonly delivery: Delivery; readonly result: ProviderResult } & Blanks);
 
 /** Lease of a call under way; the living holder renews it every third of it (delivery.md section 1). */
 export const LEASE: Duration = 30_000;
@@ -150,9 +155,9 @@ const endNow = (
   ports: AttemptPorts,
 ): Promise<AttemptReport> => write(endUnsent(delivery, state, reason, detail, moment(ports)), 'ended', ports);
 
-type Ready = { readonly ok: true; readonly message: RenderedMessage; readonly missing: number };
+type Ready = Blanks & { readonly ok: true; readonly message: RenderedMessage };
 
-/** The template is the version pinned when the intent was made; only the sender's address is of today. */
+/** Template and workspace are those pinned when the intent was made; only the sender's address is of today. */
 async function render(
   delivery: Delivery,
   choice: AccountChoice,
@@ -165,14 +170,14 @@ async function render(
   const key = `${slot.workspace}/${intent.template}@${template.number}`;
   const own = templateOf(template.body, slot.channel);
   if (!own) return { ok: false, why: `template ${intent.template} had nothing for ${slot.channel}` };
-  const rendered = await ports.templates.render(key, own, intent.variables);
+  const { locality, wrong } = localityOf(pinned, slot.workspace, intent.variables);
+  const rendered = await ports.templates.render(key, own, intent.variables, locality);
   if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
   const { id: deliveryId, attempts } = delivery;
   const addressed = { channel: slot.channel, deliveryId, attempt: attempts.length + 1, to: intent.to };
   const message = composeMessage(addressed, rendered.parts, choice.body);
-  return message.ok
-    ? { ok: true, message: message.value, missing: rendered.missing.length }
-    : { ok: false, why: message.error };
+  const blanks = { missing: rendered.missing.length, wrongLocality: wrong.map(({ variable }) => variable) };
+  return message.ok ? { ok: true, message: message.value, ...blanks } : { ok: false, why: message.error };
 }
 
 /** Undefined: somebody else has it, or nobody can say; then nothing is sent. */
@@ -219,7 +224,7 @@ async function readAgain(delivery: Delivery, { ledger, stopping, pause }: Attemp
 async function call(
   sending: Delivery,
   hold: AccountHold,
-  { message, missing }: Ready,
+  { message, missing, wrongLocality }: Ready,
   notification: Resource<'notification'>,
   anotherAccount: boolean,
   ports: AttemptPorts,
@@ -247,7 +252,7 @@ async function call(
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
   const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
-  return { kind: 'called', delivery, result, missing };
+  return { kind: 'called', delivery, result, missing, wrongLocality };
 }
 
 /** An address that the provider condemns gets nothing from now on, for the reason that it gave. What is on the list already stays as it is. */

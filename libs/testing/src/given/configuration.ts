@@ -12,6 +12,7 @@ import {
   type ResourceChange,
   type StreamBody,
   type TemplateBody,
+  type WorkspaceBody,
 } from '@carillon/domain';
 
 /** A change that says what it wants; what it is based on is filled in from the configuration that it is made for. */
@@ -29,6 +30,10 @@ export const notification = (name: string, body: NotificationBody | null, worksp
 });
 export const template = (name: string, body: TemplateBody | null, workspace = WORKSPACE): Wish => ({
   ref: { kind: 'template', workspace, name },
+  body,
+});
+export const workspaceOf = (body: WorkspaceBody | null, name = WORKSPACE): Wish => ({
+  ref: { kind: 'workspace', workspace: name, name: '' },
   body,
 });
 export const stream = (name: string, body: StreamBody | null, workspace = WORKSPACE): Wish => ({
