@@ -1,12 +1,13 @@
 import { createHmac, sign } from 'node:crypto';
 import { writeReceiptToken, type Receipt } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
+import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
 import { prepareGround, SENDGRID, type Ground } from './gateway-ground.ts';
 
 const DELIVERY = 'dlv_0123456789ABCDEFGHJKMNPQRS' as DeliveryId;
+const ATTEMPT = 'att_0123456789ABCDEFGHJKMNPQRS' as AttemptId;
 
 let ground: Ground;
 let gateway: RunningGateway;
@@ -22,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => ground.stopGateways());
 
 const tokenFor = (attempt: number): string =>
-  writeReceiptToken({ deliveryId: DELIVERY, attempt }, (...parts) => ground.backend.ids.keyed(...parts));
+  writeReceiptToken({ deliveryId: DELIVERY, attempt, id: ATTEMPT }, (...parts) => ground.backend.ids.keyed(...parts));
 
 type Headers = Readonly<Record<string, string>>;
 async function send(path: string, body: string, headers: Headers = {}) {
@@ -74,7 +75,7 @@ describe('a report with its proof', () => {
       {
         source: 'mailgun',
         account: 'shop/mailgun',
-        attempt: { deliveryId: DELIVERY, attempt: 2 },
+        attempt: { deliveryId: DELIVERY, attempt: 2, tag: 'pqrs' },
         verdict: 'delivered',
       },
     ]);

@@ -24,6 +24,7 @@ type WireReceipt = {
   account: string | null;
   delivery_id: string | null;
   attempt: number;
+  attempt_tag: string | null;
   verdict: string;
   suppress: string | null;
   alert: boolean;
@@ -41,6 +42,7 @@ export const receiptShape: RecordShape<Receipt, WireReceipt> = {
     account: receipt.account,
     delivery_id: receipt.attempt?.deliveryId ?? null,
     attempt: receipt.attempt?.attempt ?? 0,
+    attempt_tag: receipt.attempt?.tag ?? null,
     verdict: receipt.verdict,
     suppress: receipt.suppress,
     alert: receipt.alert,
@@ -53,7 +55,10 @@ export const receiptShape: RecordShape<Receipt, WireReceipt> = {
     id: wire.id,
     source: wordOf(wire.source, SOURCES, 'source'),
     account: wire.account,
-    attempt: wire.delivery_id === null ? null : { deliveryId: wire.delivery_id as DeliveryId, attempt: wire.attempt },
+    attempt:
+      wire.delivery_id === null
+        ? null
+        : { deliveryId: wire.delivery_id as DeliveryId, attempt: wire.attempt, tag: wire.attempt_tag },
     verdict: wordOf(wire.verdict, VERDICTS, 'verdict'),
     suppress: wire.suppress === null ? null : wordOf(wire.suppress, SUPPRESSIONS, 'suppress'),
     alert: wire.alert,

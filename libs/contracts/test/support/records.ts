@@ -141,6 +141,7 @@ export const receipts: Arbitrary<Receipt> = fc.record({
     fc.record({
       deliveryId: id<NonNullable<Receipt['attempt']>['deliveryId']>(),
       attempt: fc.integer({ min: 1, max: 999 }),
+      tag: nullable(text),
     }),
   ),
   verdict: fc.constantFrom('delivered', 'bounced', 'complained', 'note'),

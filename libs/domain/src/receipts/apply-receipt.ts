@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryState } from '../deliveries/delivery.ts';
 import { moveTo, type Moment, type Move } from '../deliveries/moves.ts';
 import type { ProviderVerdict } from '../deliveries/provider-result.ts';
+import { attemptTag } from './receipt-token.ts';
 import type { AppliedReceipt, Receipt } from './receipt.ts';
 import type { ReportedSuppression, ReportVerdict } from './report.ts';
 
@@ -88,6 +89,9 @@ export type ReceiptJudgement =
 export function applyReceipt(before: Delivery, receipt: Receipt, moment: Moment): ReceiptJudgement {
   const number = receipt.attempt?.deliveryId === before.id ? receipt.attempt.attempt : 0;
   const attempt = before.attempts[number - 1];
+  const tag = receipt.attempt?.tag ?? null;
+  // An attempt of this number that the store forgot when it was put back.
+  if (attempt && tag !== null && tag !== attemptTag(attempt.id)) return { kind: 'unknown' };
   // Everybody who got the message knows its token, and a foreign account may prove its own requests.
   if (!attempt || (receipt.account !== null && receipt.account !== attempt.account)) return { kind: 'unknown' };
   const suppress =

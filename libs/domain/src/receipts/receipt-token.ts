@@ -1,24 +1,41 @@
-import { ID_PREFIXES, isId, type DeliveryId } from '@carillon/kernel';
+import { ID_PREFIXES, isId, type AttemptId, type DeliveryId } from '@carillon/kernel';
 
 /** Which attempt a report is about; `attempt` counts from 1 over all attempts of the delivery. */
-export type ReportedAttempt = { readonly deliveryId: DeliveryId; readonly attempt: number };
+export type ReportedAttempt = {
+  readonly deliveryId: DeliveryId;
+  readonly attempt: number;
+  /**
+   * The end of the attempt's own id. A store that was put back counts its attempts again from where it stood, so that a
+   * number alone could mean the attempt that came before the loss or the one that came after it. Null: not known.
+   */
+  readonly tag: string | null;
+};
 
 /** HMAC under the deployment's ledger key, in base32. */
 export type KeyedHash = (...parts: readonly string[]) => string;
 
-const HASH_LENGTH = 10;
-const TOKEN = /^([0-9a-hjkmnp-tv-z]{26})-([1-9]\d{0,2})-([0-9a-z]{10})$/i;
+const TAG_LENGTH = 4;
+const HASH_LENGTH = 6;
+const TOKEN = /^([0-9a-hjkmnp-tv-z]{26})-([1-9]\d{0,2})-([0-9a-z]{4})([0-9a-z]{6})$/i;
 
-const hashOf = ({ deliveryId, attempt }: ReportedAttempt, keyed: KeyedHash): string =>
-  keyed('receipt', deliveryId, String(attempt)).slice(0, HASH_LENGTH).toLowerCase();
+/** What the token of an attempt holds of the attempt's id: 20 bits of chance. */
+export const attemptTag = (id: AttemptId): string => id.slice(-TAG_LENGTH).padStart(TAG_LENGTH, '0').toLowerCase();
+
+const hashOf = (deliveryId: DeliveryId, attempt: number, tag: string, keyed: KeyedHash): string =>
+  keyed('receipt', deliveryId, String(attempt), tag).slice(0, HASH_LENGTH).toLowerCase();
 
 /**
- * What goes out with an attempt and comes back with a report (delivery.md section 5): `<26 of the delivery id>-<attempt>-<10
- * of a keyed hash>`, at most 41 characters, all of which an SMTP local part, a header value and a URL carry as they are.
+ * What goes out with an attempt and comes back with a report (delivery.md section 5): `<26 of the delivery id>-<attempt>-<4 of
+ * the attempt's id><6 of a keyed hash>`, at most 41 characters, all of which an SMTP local part, a header value and a URL
+ * carry as they are. The delivery id cannot be guessed, so the hash has only to tell ours from another deployment's.
  */
-export function writeReceiptToken(reported: ReportedAttempt, keyed: KeyedHash): string {
-  const id = reported.deliveryId.slice(ID_PREFIXES.delivery.length).toLowerCase();
-  return `${id}-${reported.attempt}-${hashOf(reported, keyed)}`;
+export function writeReceiptToken(
+  { deliveryId, attempt, id }: { readonly deliveryId: DeliveryId; readonly attempt: number; readonly id: AttemptId },
+  keyed: KeyedHash,
+): string {
+  const tag = attemptTag(id);
+  const name = deliveryId.slice(ID_PREFIXES.delivery.length).toLowerCase();
+  return `${name}-${attempt}-${tag}${hashOf(deliveryId, attempt, tag, keyed)}`;
 }
 
 /**
@@ -27,11 +44,11 @@ export function writeReceiptToken(reported: ReportedAttempt, keyed: KeyedHash): 
  * over the account of that very attempt.
  */
 export function readReceiptToken(text: string, keyed: KeyedHash): ReportedAttempt | null {
-  const [, id = '', attempt = '', hash = ''] = TOKEN.exec(text) ?? [];
-  const deliveryId = `${ID_PREFIXES.delivery}${id.toUpperCase()}`;
+  const [, name = '', number = '', shownTag = '', hash = ''] = TOKEN.exec(text) ?? [];
+  const deliveryId = `${ID_PREFIXES.delivery}${name.toUpperCase()}` as DeliveryId;
   if (!isId('delivery', deliveryId)) return null;
-  const reported: ReportedAttempt = { deliveryId: deliveryId as DeliveryId, attempt: Number(attempt) };
-  return sameText(hash.toLowerCase(), hashOf(reported, keyed)) ? reported : null;
+  const [attempt, tag] = [Number(number), shownTag.toLowerCase()];
+  return sameText(hash.toLowerCase(), hashOf(deliveryId, attempt, tag, keyed)) ? { deliveryId, attempt, tag } : null;
 }
 
 /** Takes as long whatever differs, so that nobody finds a hash letter by letter. */

@@ -1,4 +1,11 @@
-import { applyReceipt, withReceipts, type Delivery, type Receipt, type ReportVerdict } from '@carillon/domain';
+import {
+  applyReceipt,
+  attemptTag,
+  withReceipts,
+  type Delivery,
+  type Receipt,
+  type ReportVerdict,
+} from '@carillon/domain';
 import { at, DeliveryStory, givenIntent, givenReceipt, MINUTE, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import type { DeliveryId } from '@carillon/kernel';
 import fc from 'fast-check';
@@ -120,6 +127,18 @@ describe('a receipt', () => {
     expect(judge({ ...givenReceipt(delivery.id, 1), attempt: null })).toBe('unknown');
     expect(judge(givenReceipt(delivery.id, 1, { account: 'acme/own' }))).toBe('unknown');
     expect(judge(givenReceipt(delivery.id, 1, { account: 'main' }))).toBe('applied');
+  });
+
+  it('of an attempt that a restored store forgot fits none that has its number now', () => {
+    const { delivery } = sent();
+    const [now] = delivery.attempts;
+    if (!now) throw new Error('nothing was sent');
+    const judge = (tag: string) => {
+      const attempt = { deliveryId: delivery.id, attempt: 1, tag };
+      return applyReceipt(delivery, { ...givenReceipt(delivery.id, 1), attempt }, at(MORNING)).kind;
+    };
+    expect(judge(attemptTag(now.id))).toBe('applied');
+    expect(judge('gone')).toBe('unknown');
   });
 
   it('condemns the address of its own attempt, also when it comes again', () => {

@@ -1,5 +1,5 @@
-import { readReceiptToken, writeReceiptToken, type KeyedHash, type ReportedAttempt } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
+import { attemptTag, readReceiptToken, writeReceiptToken, type KeyedHash } from '@carillon/domain';
+import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -13,10 +13,10 @@ const keyedBy =
     return Array.from({ length: 26 }, (_, at) => DIGITS[(state >> (at % 20)) % 32]).join('');
   };
 const keyed = keyedBy('ours');
-const attempts: fc.Arbitrary<ReportedAttempt> = fc.record({
-  deliveryId: fc
-    .string({ unit: fc.constantFrom(...DIGITS), minLength: 26, maxLength: 26 })
-    .map((id) => `dlv_${id}` as DeliveryId),
+const ids = fc.string({ unit: fc.constantFrom(...DIGITS), minLength: 26, maxLength: 26 });
+const attempts = fc.record({
+  deliveryId: ids.map((id) => `dlv_${id}` as DeliveryId),
+  id: ids.map((id) => `att_${id}` as AttemptId),
   attempt: fc.integer({ min: 1, max: 999 }),
 });
 
@@ -25,8 +25,10 @@ describe('a receipt token', () => {
     fc.assert(
       fc.property(attempts, (reported) => {
         const token = writeReceiptToken(reported, keyed);
-        expect(readReceiptToken(token, keyed)).toEqual(reported);
-        expect(readReceiptToken(token.toUpperCase(), keyed)).toEqual(reported);
+        const { deliveryId, attempt, id } = reported;
+        const named = { deliveryId, attempt, tag: attemptTag(id) };
+        expect(readReceiptToken(token, keyed)).toEqual(named);
+        expect(readReceiptToken(token.toUpperCase(), keyed)).toEqual(named);
       }),
     );
   });
@@ -50,7 +52,10 @@ describe('a receipt token', () => {
   });
 
   it('that is changed in one place names nothing', () => {
-    const token = writeReceiptToken({ deliveryId: `dlv_${'7'.repeat(26)}` as DeliveryId, attempt: 3 }, keyed);
+    const token = writeReceiptToken(
+      { deliveryId: `dlv_${'7'.repeat(26)}` as DeliveryId, attempt: 3, id: `att_${'5'.repeat(26)}` as AttemptId },
+      keyed,
+    );
     for (let at = 0; at < token.length; at += 1) {
       const other = token[at] === 'x' ? 'y' : 'x';
       expect(readReceiptToken(token.slice(0, at) + other + token.slice(at + 1), keyed)).toBeNull();

@@ -242,9 +242,7 @@ async function call(
       workspace: sending.slot.workspace,
       deliveryId: sending.id,
       attemptToken: token,
-      receiptToken: writeReceiptToken({ deliveryId: sending.id, attempt: sending.attempts.length }, (...parts) =>
-        ports.ids.keyed(...parts),
-      ),
+      receiptToken: receiptTokenOf(sending, ports),
       traceparent: sending.intent.traceparent,
       notAfter: sending.notAfter,
       signal: ports.stopping,
@@ -253,6 +251,13 @@ async function call(
   await lease.stop();
   const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
   return { kind: 'called', delivery, result, missing, wrongLocality };
+}
+
+/** The token of the attempt that is under way. */
+function receiptTokenOf({ id: deliveryId, attempts }: Delivery, { ids }: AttemptPorts): string {
+  const under = attempts.at(-1);
+  if (!under) throw new TypeError(`delivery ${deliveryId} has no attempt`);
+  return writeReceiptToken({ deliveryId, attempt: attempts.length, id: under.id }, (...parts) => ids.keyed(...parts));
 }
 
 /** An address that the provider condemns gets nothing from now on, for the reason that it gave. What is on the list already stays as it is. */

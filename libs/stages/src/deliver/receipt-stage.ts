@@ -52,9 +52,11 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       if (!seen || !judged || judged.kind === 'unknown') return UNKNOWN;
       await suppress(seen, receipt, judged);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
-      if ((await ledger.replace(judged.next)) === 'stale') continue;
+      // Before it is written: once it is, the receipt is known, and a process that died in between would have told nobody.
       // The code alone: a provider's words may quote the address, and this goes into a log.
-      if (receipt.alert) ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
+      if (receipt.alert && tries === 0)
+        ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
+      if ((await ledger.replace(judged.next)) === 'stale') continue;
       moved.set(id, judged.next);
       return { kind: 'done' };
     }

@@ -107,6 +107,17 @@ describe('a receipt', () => {
     await expect(stage.handle([record], STATE)).rejects.toThrow('could not be written');
   });
 
+  it('that asks for an operator alerts before it is written, so that a process that dies then has told of it', async () => {
+    const id = await begun();
+    const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });
+    const dies = { ...topology.data.ledger, replace: () => Promise.reject(new Error('the process dies here')) };
+    const alert = (account: string, code: string) => void alerts.push(`${account} ${code}`);
+    const dying = createReceiptStage({ ...topology.ports, ledger: dies, alert });
+    const record = recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(receipt));
+    await expect(dying.handle([record], STATE)).rejects.toThrow('dies here');
+    expect(alerts).toEqual(['main 30007']);
+  });
+
   it('that asks for an operator alerts once', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });

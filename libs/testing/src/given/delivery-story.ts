@@ -72,7 +72,7 @@ export const givenReceipt = (
   id: `rct_${attempt}_${facts.verdict ?? 'delivered'}`,
   source: 'twilio',
   account: null,
-  attempt: { deliveryId, attempt },
+  attempt: { deliveryId, attempt, tag: null },
   verdict: 'delivered',
   suppress: null,
   alert: false,
