@@ -1,9 +1,11 @@
+import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders } from '@carillon/adapter-cohorts';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createReceiptReaders } from '@carillon/adapter-receipts';
 import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import type {
+  BounceMail,
   Clock,
   CohortReaders,
   EventLog,
@@ -27,6 +29,7 @@ export type GatewayBackend = {
   readonly secrets: Secrets;
   readonly tokens: TokenVerifier;
   readonly keyUses: KeyUseStore;
+  readonly bounceMail: BounceMail;
   readonly cohortReaders: CohortReaders;
   readonly receipts: ReceiptReaders;
 };
@@ -41,6 +44,7 @@ export async function openGatewayBackend(): Promise<GatewayBackend> {
     codecs: await createRecordCodecs(backend.registry, systemClock.now),
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
     keyUses: backend.keyUses,
+    bounceMail: createBounceMail(),
     cohortReaders: createCohortReaders(),
     receipts: createReceiptReaders({ http: loopbackHttp, clock: systemClock }),
     tokens: createTokenVerifier({ http: loopbackHttp, clock: systemClock }),

@@ -1,5 +1,6 @@
 import { MAX_COHORT_BYTES } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
+import type { BounceSettings } from '@carillon/ports';
 import type { HttpLimits } from '@carillon/runtime';
 
 /** What an operator may set; everything but the address has a default that is meant to be kept. */
@@ -27,6 +28,8 @@ export type GatewayConfig = {
   /** How often it is told when API keys were used. */
   readonly tellUsesEvery?: Duration;
   readonly http?: Partial<HttpLimits>;
+  /** Where mail that comes back is taken; null: nowhere. */
+  readonly bounces?: BounceSettings | null;
 };
 
 export type GatewaySettings = Required<GatewayConfig>;
@@ -47,5 +50,6 @@ export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   closeDeadline: 10_000,
   tellUsesEvery: 5000,
   http: {},
+  bounces: null,
   ...config,
 });

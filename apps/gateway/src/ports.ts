@@ -1,5 +1,6 @@
 import type { Duration } from '@carillon/kernel';
 import type {
+  BounceMail,
   Clock,
   CohortReaders,
   ConfigurationView,
@@ -11,7 +12,7 @@ import type {
   Secrets,
   TokenVerifier,
 } from '@carillon/ports';
-import type { AnsweredRequest, CutReason, HealthSources, HttpLog } from '@carillon/runtime';
+import type { AnsweredRequest, CutReason, HealthSources, HttpLog, ReadinessCheck } from '@carillon/runtime';
 import type { PlaceRefusal } from './places.ts';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
@@ -34,6 +35,10 @@ export const CUT_OFF_REASONS: readonly CutOffReason[] = [
   'unproved',
 ];
 
+/** What became of a mail that was brought to the bounce listener. */
+export const RETURNED_MAIL = ['report', 'none', 'unreadable', 'recipient', 'too_large', 'unavailable'] as const;
+export type ReturnedMail = (typeof RETURNED_MAIL)[number];
+
 export type RequestSpan = {
   /** Goes into the record, so that what follows continues the trace. */
   readonly traceparent: string | null;
@@ -50,6 +55,10 @@ export type GatewayTelemetry = {
   answered(request: AnsweredRequest): void;
   /** A request or connection was refused or cut off, so that others get their share. */
   cutOff(why: CutOffReason): void;
+  /** A mail came back, or was refused. */
+  returned(what: ReturnedMail): void;
+  /** A bounce listener was started; `check` says whether it still takes mail. */
+  takesMail(check: () => ReadinessCheck): void;
   /** Work beside the requests failed and will be tried again. */
   trouble(where: string, error: unknown): void;
   /** An operator should look: a platform is not set up as it should be, here or there. */
@@ -73,6 +82,7 @@ export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   readonly cohortReaders: CohortReaders;
   /** Prove and read what providers report. */
   readonly receipts: ReceiptReaders;
+  readonly bounceMail: BounceMail;
   readonly tokens: Pick<TokenVerifier, 'verify'>;
   /** Where it is kept when API keys were used; may be away without anybody being refused. */
   readonly keyUses: Pick<KeyUseStore, 'record'>;

@@ -5,6 +5,7 @@ import { serveEventIntake } from './event-intake.ts';
 import { createFreshSecrets } from './fresh-secrets.ts';
 import { createFreshness } from './freshness.ts';
 import { startKeyUses } from './key-uses.ts';
+import { startBounceIntake } from './bounce-intake.ts';
 import { createIntakePlaces } from './intake-places.ts';
 import type { GatewayPorts } from './ports.ts';
 import { serveReceiptIntake } from './receipt-intake.ts';
@@ -42,15 +43,18 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
   serveReceiptIntake(server.app, ports, settings, freshness, places, secretOf);
   try {
     const { address, port } = await server.listen();
+    const bounces = settings.bounces && (await startBounceIntake(settings.bounces, ports, settings));
+    if (bounces) telemetry?.takesMail(() => bounces.check());
     return {
       address,
       port,
       async close() {
-        await server.close(settings.closeDeadline);
+        await Promise.all([server.close(settings.closeDeadline), bounces?.close()]);
         await keyUses.close();
       },
     };
   } catch (error) {
+    await server.close(0);
     await keyUses.close();
     throw error;
   }

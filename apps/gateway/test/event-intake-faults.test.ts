@@ -19,6 +19,8 @@ type Append = (records: readonly NewRecord[]) => Promise<readonly number[]>;
 const logThat = (append: Append): Partial<GatewayPorts> => ({ log: { partitions: () => 8, append } });
 const SILENT_TELEMETRY: GatewayTelemetry = {
   partnerAlert: () => undefined,
+  takesMail: () => undefined,
+  returned: () => undefined,
   membersSkipped: () => undefined,
   callsPassedOver: () => undefined,
   startRequest: () => ({ traceparent: null, end: () => undefined }),
@@ -321,6 +323,8 @@ test('telemetry continues the trace and counts; what it started ends', async () 
       ...logThat(append),
       telemetry: {
         partnerAlert: () => undefined,
+        takesMail: () => undefined,
+        returned: () => undefined,
         membersSkipped: () => undefined,
         callsPassedOver: () => undefined,
         startRequest: (given) => {

@@ -49,6 +49,8 @@ async function start(
     cutOff: (why) => void refusals.set(why, (refusals.get(why) ?? 0) + 1),
     trouble: () => undefined,
     partnerAlert: () => undefined,
+    takesMail: () => undefined,
+    returned: () => undefined,
     membersSkipped: () => undefined,
     callsPassedOver: () => undefined,
   };

@@ -26,6 +26,8 @@ export type Ground = {
   readonly logged: string[];
   /** What an operator was told of cohorts. */
   readonly alerts: string[];
+  /** What became of mails that were brought to the bounce listener. */
+  readonly returned: string[];
   start(config?: Partial<GatewayConfig>, ports?: Partial<GatewayPorts>): Promise<RunningGateway>;
   /** All records of the event log, or of another topic. */
   records(topic?: TopicName): Promise<readonly LogRecord[]>;
@@ -92,10 +94,11 @@ const STREAMS: readonly ResourceChange[] = [
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareGround(): Promise<Ground> {
   const backend = await openGatewayBackend();
-  const { apiKeys, codecs, tokens, keyUses, log, clock, ids, receipts, cohortReaders } = backend;
+  const { apiKeys, codecs, tokens, keyUses, log, clock, ids, receipts, cohortReaders, bounceMail } = backend;
   const running: RunningGateway[] = [];
   const logged: string[] = [];
   const alerts: string[] = [];
+  const returned: string[] = [];
   const changes: ResourceChange[] = [...STREAMS, ...INTEGRATIONS, ...ACCOUNTS];
   const addKey = (workspace: string, name: string, more: Partial<ApiKeyBody> = {}): string => {
     const { key, keyId, digest } = apiKeys.make();
@@ -125,6 +128,7 @@ export async function prepareGround(): Promise<Ground> {
     configuration,
     logged,
     alerts,
+    returned,
     async start(config = {}, ports = {}) {
       const gateway = await startGateway(
         { host: '127.0.0.1', port: 0, closeDeadline: 2000, ...config },
@@ -137,6 +141,7 @@ export async function prepareGround(): Promise<Ground> {
           secrets: { resolve: async (_workspace, name) => secrets[name] ?? null },
           tokens,
           keyUses,
+          bounceMail,
           cohortReaders,
           receipts,
           httpLog: { warn: httpLog, error: httpLog },
@@ -146,6 +151,8 @@ export async function prepareGround(): Promise<Ground> {
             appended: () => undefined,
             answered: () => undefined,
             cutOff: () => undefined,
+            takesMail: () => undefined,
+            returned: (what) => void returned.push(what),
             trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
             partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
             membersSkipped: (name, count) => void alerts.push(`${name} skipped ${count}`),

@@ -76,6 +76,8 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
   store.away = true;
   const telemetry = {
     partnerAlert: () => undefined,
+    takesMail: () => undefined,
+    returned: () => undefined,
     membersSkipped: () => undefined,
     callsPassedOver: () => undefined,
     startRequest: () => ({ traceparent: null, end: () => undefined }),

@@ -1,4 +1,4 @@
-export { BROKER, FILE_SHAPES, type FileKind, type StartSettings } from '@carillon/shapes';
+export { BROKER, FILE_SHAPES, LISTEN, type FileKind, type StartSettings } from '@carillon/shapes';
 export { checkResources } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
 export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/surroundings.ts';

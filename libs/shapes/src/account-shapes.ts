@@ -72,6 +72,21 @@ export const smtpAccount = keys({
     description: 'Connections open at once.',
     example: 5,
   }),
+  return_path: said(
+    z
+      .string()
+      .max(253, { error: 'at most 253 characters' })
+      .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i, {
+        error: 'a domain such as bounces.shop.example.com',
+      })
+      .exactOptional(),
+    {
+      description:
+        'Domain of the envelope sender, whose mail reaches the bounce listener: each message has an address of its own there, to which reports come back.',
+      otherwise: 'the envelope sender is the address of `from`',
+      example: 'bounces.shop.example.com',
+    },
+  ),
   receipts: said(receiptsShape.exactOptional(), {
     description:
       'Who reports what became of messages of this account, at `/receipts/<kind>/<workspace>/<account>` of the gateway.',

@@ -17,6 +17,9 @@ const tls = keys({
 export const BROKER = /^[A-Za-z0-9_.-]+:\d{1,5}$/;
 const broker = z.string().regex(BROKER, { error: 'host:port, such as kafka-1:9092' });
 
+/** An address of this machine and a port: `127.0.0.1:7425`, `[::1]:7425`, `mail.internal:25`. */
+export const LISTEN = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):(\d{1,5})$/;
+
 /** A URL with a password would be a secret in a file. */
 const urlOf = (pattern: RegExp, example: string) =>
   z
@@ -108,6 +111,20 @@ export const startKeys = {
       default: [],
       example: ['SHARED_SMTP_PASSWORD', 'shop/CRM_KEY'],
     },
+  ),
+  bounces: said(
+    keys({
+      listen: said(z.string().regex(LISTEN, { error: 'host:port, such as 127.0.0.1:7425' }), {
+        description: 'Where the gateway takes mail that comes back.',
+        example: '127.0.0.1:7425',
+      }),
+      protocol: said(z.enum(['lmtp', 'smtp']).exactOptional(), {
+        description:
+          '`lmtp` behind a mail server of yours, such as Postfix; `smtp` where an MX record names the gateway.',
+        default: 'lmtp',
+      }),
+    }).exactOptional(),
+    { description: 'Delivery reports by mail. Left out, none are taken.' },
   ),
   schema_registry: said(
     keys({

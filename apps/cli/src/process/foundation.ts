@@ -1,3 +1,4 @@
+import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders, createPostHog } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { compileRule } from '@carillon/domain';
@@ -113,6 +114,7 @@ export async function openFoundation(
     outboundHttp,
     partners,
     receipts: createReceiptReaders({ http: outboundHttp, clock }),
+    bounceMail: createBounceMail(),
     cohortReaders: createCohortReaders(),
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,

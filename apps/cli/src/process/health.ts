@@ -35,6 +35,7 @@ export function createHealth(
       detail: configuration.stoppedBefore() ?? readAgo(),
     },
     ...backend.readiness(),
+    ...watches.listeners(),
     standing(watches.stopped()),
   ];
   async function readMetrics(): Promise<string> {
@@ -62,7 +63,7 @@ export function createHealth(
 }
 
 type HealthGround = {
-  readonly watches: Pick<Watches, 'telemetry' | 'stopped'>;
+  readonly watches: Pick<Watches, 'telemetry' | 'stopped' | 'listeners'>;
   readonly backend: { readonly ledger: Pick<DeliveryLedger, 'countByState'> } & Pick<Backend, 'readiness'>;
   readonly configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>;
   readonly clock: Clock;

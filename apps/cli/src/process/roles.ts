@@ -7,6 +7,7 @@ import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { VERSION } from '../version.ts';
 import { backupTo, diagnose } from './care.ts';
 import type { Closing, Foundation } from './foundation.ts';
+import { reportChecks } from './report-checks.ts';
 
 /** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
 
@@ -41,7 +42,7 @@ export async function startGatewayRole(
 ): Promise<string> {
   const { settings, watches } = foundation;
   const gateway = await startGateway(
-    { host: settings.host, port: settings.gatewayPort },
+    { host: settings.host, port: settings.gatewayPort, bounces: settings.bounces },
     { ...foundation, ...health, telemetry: watches.gateway(), httpLog: watches.httpLog },
   );
   closing.add(() => gateway.close());
@@ -70,7 +71,10 @@ export async function startControlRole(
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),
     backup: (file) => backupTo(file, backend),
-    diagnose: () => diagnose(backend, keys, clock),
+    diagnose: async () => [
+      ...(await diagnose(backend, keys, clock)),
+      ...reportChecks(foundation.configuration.current(), settings.bounces),
+    ],
     watch: watches.control,
   };
   const control = await startControl(

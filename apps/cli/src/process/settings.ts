@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { formatFault, readStartSettings } from '@carillon/configuration';
+import { formatFault, LISTEN, readStartSettings } from '@carillon/configuration';
 import { type StartSettings } from '@carillon/configuration';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { clusterSettings, type ClusterSettings } from './cluster-settings.ts';
+import type { BounceSettings } from '@carillon/ports';
 import type { Environment } from './environment.ts';
 import { ownSecrets, workspaceSecrets } from './workspace-secrets.ts';
 
@@ -19,6 +20,8 @@ export type ProcessSettings = {
   readonly healthToken: string | null;
   /** Where clients reach the intake, with `/events`. Null: what the gateway's own settings say. */
   readonly eventsUrl: string | null;
+  /** Where the gateway takes mail that comes back. Null: nowhere. */
+  readonly bounces: BounceSettings | null;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly otlpEndpoint: string | null;
   readonly traceRatio: number;
@@ -66,6 +69,7 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
     healthPort: port(flags.healthPort, 'CARILLON_HEALTH_PORT', '--health-port', null),
     healthToken: healthToken(env['CARILLON_HEALTH_TOKEN'] || null, faults),
     eventsUrl: eventsUrl(env, faults),
+    bounces: bounceSettings(env, file, faults),
     logLevel: logLevel(flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn', faults),
     otlpEndpoint: otlpEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null, faults),
     traceRatio: traceRatio(env['CARILLON_TRACE_RATIO'] || '1', faults),
@@ -120,6 +124,21 @@ function eventsUrl(env: Environment, faults: string[]): string | null {
     );
   }
   return text.replace(/\/+$/, '');
+}
+
+const PROTOCOLS = ['lmtp', 'smtp'] as const;
+
+function bounceSettings(env: Environment, file: StartSettings, faults: string[]): BounceSettings | null {
+  const listen = env['CARILLON_BOUNCES_LISTEN'] || file.bounces?.listen;
+  if (!listen) return null;
+  const [, host = '', port = ''] = LISTEN.exec(listen) ?? [];
+  if (host === '' || Number(port) > 65_535) {
+    faults.push(`CARILLON_BOUNCES_LISTEN (bounces.listen): expected 127.0.0.1:7425, found ${JSON.stringify(listen)}`);
+  }
+  const named = env['CARILLON_BOUNCES_PROTOCOL'] || file.bounces?.protocol || 'lmtp';
+  const protocol = PROTOCOLS.find((one) => one === named);
+  if (!protocol) faults.push(`CARILLON_BOUNCES_PROTOCOL: expected lmtp or smtp, found ${JSON.stringify(named)}`);
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port), protocol: protocol ?? 'lmtp' };
 }
 
 function logLevel(text: string, faults: string[]): ProcessSettings['logLevel'] {

@@ -4,7 +4,7 @@ import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EngineWatch } from '@carillon/engine';
 import { LOCALITY_VARIABLES, type ChannelName, type ProviderVerdict } from '@carillon/domain';
-import { CUT_OFF_REASONS, type GatewayTelemetry } from '@carillon/gateway';
+import { CUT_OFF_REASONS, RETURNED_MAIL, type GatewayTelemetry } from '@carillon/gateway';
 import { ERRORS, formatInstant, isCarillonError } from '@carillon/kernel';
 import {
   createLogger,
@@ -14,6 +14,7 @@ import {
   type HttpLog,
   type Logger,
   type LogLevel,
+  type ReadinessCheck,
   type Telemetry,
 } from '@carillon/runtime';
 import { VERSION } from '../version.ts';
@@ -46,6 +47,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     logger.warn({ topic: 'carillon.config', partition: 0, position, detail }, 'no record of Carillon: passed over');
   /** Partitions that stand still, by group and topic. */
   const stopped = new Map<string, Set<number>>();
+  const listeners: (() => ReadinessCheck)[] = [];
   const consumer = watchConsumer(telemetry, logger, stopped);
   const control: ControlPorts['watch'] = { ...consumer, trouble };
   const platforms = watchPlatforms(telemetry, logger);
@@ -60,7 +62,14 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     delivery: (): DeliveryPorts['watch'] => ({ ...consumer, ...watchAttempts(telemetry, logger), trouble }),
     engine,
     control,
-    gateway: (): GatewayTelemetry => ({ ...watchGateway(telemetry), ...platforms, trouble }),
+    gateway: (): GatewayTelemetry => ({
+      ...watchGateway(telemetry),
+      ...platforms,
+      trouble,
+      takesMail: (check) => void listeners.push(check),
+    }),
+    /** What listens beside HTTP, for `/readyz`. */
+    listeners: (): readonly ReadinessCheck[] => listeners.map((check) => check()),
     /** `engine:carillon.events/3`: what stands still until a person has looked. */
     stopped: (): readonly string[] =>
       [...stopped].flatMap(([group, partitions]) => [...partitions].map((partition) => `${group}/${partition}`)),
@@ -218,12 +227,16 @@ const watchPlatforms = ({ metrics }: Telemetry, logger: Logger) => ({
     metrics.callsPassedOver.with({ integration }).inc(count),
 });
 
-type RequestWatch = Omit<GatewayTelemetry, 'trouble' | 'partnerAlert' | 'membersSkipped' | 'callsPassedOver'>;
+type RequestWatch = Omit<
+  GatewayTelemetry,
+  'takesMail' | 'trouble' | 'partnerAlert' | 'membersSkipped' | 'callsPassedOver'
+>;
 
 function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
   for (const [code, { status }] of Object.entries(ERRORS))
     if (status >= 500) metrics.eventsRefused.with({ code }).inc(0);
   for (const reason of CUT_OFF_REASONS) metrics.intakeCutOff.with({ reason }).inc(0);
+  for (const result of RETURNED_MAIL) metrics.returnedMails.with({ result }).inc(0);
   return {
     startRequest(traceparent, route) {
       const span = spans.start('http.request', {
@@ -240,6 +253,7 @@ function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
       };
     },
     cutOff: (reason) => metrics.intakeCutOff.with({ reason }).inc(),
+    returned: (result) => metrics.returnedMails.with({ result }).inc(),
     accepted: (stream) => metrics.eventsAccepted.with({ stream }).inc(),
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
     answered({ route, problem }) {

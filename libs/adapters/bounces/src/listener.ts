@@ -1,36 +1,22 @@
 import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { BounceListener, BounceListenerOptions } from '@carillon/ports';
+import { MAX_BOUNCE_BYTES } from './limits.ts';
+import { readMailReport } from './read-report.ts';
 
-/** limits-and-errors.md 2.7. */
-export const MAX_BOUNCE_BYTES = 256 * 1024;
 const MAX_CONNECTIONS = 20;
 const CONNECTION_LIFE = 30_000;
-
-export type BounceListenerOptions = {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
-  /** LMTP is what a mail server in front of us speaks; over SMTP it may also be reached as the host of an MX record. */
-  readonly protocol: 'smtp' | 'lmtp';
-  /** The token of an address that takes reports; null for every other address, which is refused. */
-  readonly tokenOf: (address: string) => string | null;
-  /**
-   * Takes one mail. It is answered 250 after this resolves, and 451 where it rejects: the other side brings it again.
-   * The same mail may come twice.
-   */
-  readonly take: (token: string, raw: Uint8Array) => Promise<void>;
-  /** Told of what was refused, without address or content. */
-  readonly refused?: (reason: 'recipient' | 'too_large' | 'unavailable') => void;
-};
-
-export type BounceListener = { readonly port: number; readonly close: () => Promise<void> };
 
 /**
  * Takes mail that comes back, for addresses of our own attempts and for nobody else: no relaying, no VRFY, no login, one
  * recipient a mail, at most 256 KiB, 20 connections of 30 s. It never sends anything.
  */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
+  const tokenOf = (address: string): string | null => {
+    const localPart = address.slice(0, Math.max(0, address.lastIndexOf('@')));
+    return options.isToken(localPart) ? localPart : null;
+  };
   const refused = options.refused ?? (() => undefined);
   const server = new SMTPServer({
     lmtp: options.protocol === 'lmtp',
@@ -46,13 +32,13 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     logger: false,
     onRcptTo({ address }, session, done) {
       if (session.envelope.rcptTo.length > 0) return done(reply(452, '4.5.3 One recipient at a time'));
-      if (options.tokenOf(address) !== null) return done();
+      if (tokenOf(address) !== null) return done();
       refused('recipient');
       return done(reply(550, '5.1.1 Nobody takes mail here'));
     },
     onData(stream, session, done) {
       const [recipient] = session.envelope.rcptTo;
-      const token = recipient ? options.tokenOf(recipient.address) : null;
+      const token = recipient ? tokenOf(recipient.address) : null;
       void answer(stream, token, done);
     },
   });
@@ -79,7 +65,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
       return reply(552, '5.3.4 A report has at most 256 KiB');
     }
     try {
-      await options.take(token, Buffer.concat(pieces));
+      await options.take(await readMailReport(Buffer.concat(pieces), token));
       return null;
     } catch {
       refused('unavailable');
@@ -98,6 +84,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   await once(server.server, 'listening');
   return {
     port: (server.server.address() as AddressInfo).port,
+    listening: () => server.server.listening,
     close: () => new Promise<void>((done) => server.close(() => done())),
   };
 }

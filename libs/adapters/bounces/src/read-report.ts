@@ -1,4 +1,5 @@
 import { isDeadMailbox, providerWords, type Report, type ReportVerdict } from '@carillon/domain';
+import type { MailReading } from '@carillon/ports';
 import { createHash } from 'node:crypto';
 import PostalMime, { type Attachment } from 'postal-mime';
 import { readStatusFields, type StatusFields } from './status-fields.ts';
@@ -10,11 +11,6 @@ const OPTIONS = {
   maxHeadersSize: 128 * 1024,
   attachmentEncoding: 'arraybuffer',
 } as const;
-
-/** What a mail that came back says. `none`: an absence note or the like. `unreadable`: it cannot be taken apart. */
-export type MailReading =
-  | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'none' | 'unreadable' };
 
 /**
  * Reads a delivery status notification (RFC 3464) or an abuse report (RFC 5965) that came back to the address of an

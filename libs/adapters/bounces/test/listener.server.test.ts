@@ -1,12 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  MAX_BOUNCE_BYTES,
-  startBounceListener,
-  type BounceListener,
-  type BounceListenerOptions,
-} from '../src/index.ts';
+import type { BounceListener, BounceListenerOptions, MailReading } from '@carillon/ports';
+import { createBounceMail, MAX_BOUNCE_BYTES } from '../src/index.ts';
 
 const started: BounceListener[] = [];
 const sockets: Socket[] = [];
@@ -16,15 +12,15 @@ afterEach(async () => {
 });
 
 async function start(options: Partial<BounceListenerOptions> = {}) {
-  const taken: { readonly token: string; readonly text: string }[] = [];
+  const taken: MailReading[] = [];
   const refusals: string[] = [];
-  const listener = await startBounceListener({
+  const listener = await createBounceMail().listen({
     host: '127.0.0.1',
     port: 0,
     protocol: 'smtp',
-    tokenOf: (address) => /^(tok-\d)@bounces\.test$/i.exec(address)?.[1] ?? null,
-    take: (token, raw) => {
-      taken.push({ token, text: Buffer.from(raw).toString('utf8') });
+    isToken: (localPart) => /^tok-\d$/i.test(localPart),
+    take: (reading) => {
+      taken.push(reading);
       return Promise.resolve();
     },
     refused: (reason) => refusals.push(reason),
@@ -33,6 +29,20 @@ async function start(options: Partial<BounceListenerOptions> = {}) {
   started.push(listener);
   return { listener, taken, refusals };
 }
+
+const REPORT = [
+  'Content-Type: multipart/report; report-type=delivery-status; boundary="B"',
+  '',
+  '--B',
+  'Content-Type: message/delivery-status',
+  '',
+  'Reporting-MTA: dns; relay.test',
+  '',
+  'Final-Recipient: rfc822; ann@example.org',
+  'Action: failed',
+  'Status: 5.1.1',
+  '--B--',
+].join('\r\n');
 
 /** A client that says one line at a time and hears one reply to it. */
 async function dial({ port }: BounceListener) {
@@ -71,8 +81,21 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(await client.say('MAIL FROM:<>')).toMatch(/^250/);
     expect(await client.say('RCPT TO:<TOK-1@bounces.test>')).toMatch(/^250/);
     expect(await client.say('DATA')).toMatch(/^354/);
-    expect(await client.say('Subject: x\r\n\r\n..dot\r\n.')).toMatch(/^250/);
-    expect(taken).toEqual([{ token: 'TOK-1', text: 'Subject: x\r\n\r\n.dot\r\n' }]);
+    expect(await client.say(`${REPORT}\r\n.`)).toMatch(/^250/);
+    const [reading, ...others] = taken;
+    expect(others).toEqual([]);
+    expect(reading).toMatchObject({ kind: 'report', report: { token: 'TOK-1', verdict: 'bounced', code: '5.1.1' } });
+  });
+
+  it('takes a mail that is no report too, and says that it is none', async () => {
+    const { listener, taken } = await start({ protocol });
+    const client = await dial(listener);
+    await client.say(greet);
+    await client.say('MAIL FROM:<ann@example.com>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    await client.say('DATA');
+    expect(await client.say('Subject: I am away\r\n\r\n..until Monday\r\n.')).toMatch(/^250/);
+    expect(taken).toEqual([{ kind: 'none' }]);
   });
 
   it('refuses every other address, and says nothing of what there is', async () => {
@@ -80,7 +103,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     const client = await dial(listener);
     await client.say(greet);
     await client.say('MAIL FROM:<a@example.com>');
-    for (const address of ['postmaster@bounces.test', 'b@example.com', 'tok-1@example.com']) {
+    for (const address of ['postmaster@bounces.test', 'b@example.com', 'tok-1x@bounces.test']) {
       expect(await client.say(`RCPT TO:<${address}>`)).toBe('550 5.1.1 Nobody takes mail here');
     }
     expect(refusals).toEqual(['recipient', 'recipient', 'recipient']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMailReport } from '../src/index.ts';
+import { readMailReport } from '../src/read-report.ts';
 
 const TOKEN = '0123456789abcdefghjkmnpqrs-1-0123456789';
 

@@ -16,8 +16,10 @@ export type ComposedMail = {
 export type MailTracing = {
   /** Headers that a provider gives back; values of ours, in ASCII. */
   readonly headers: readonly { readonly key: string; readonly value: string }[];
+  /** The envelope sender, to whom mail servers report; null: the sender that is shown. */
+  readonly returnPath: string | null;
 };
-const NO_TRACING: MailTracing = { headers: [] };
+const NO_TRACING: MailTracing = { headers: [], returnPath: null };
 
 /**
  * Writes the MIME text once, so that its size is known before the first command. Names and addresses are given as
@@ -41,8 +43,8 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
     headers: tracing.headers.map(({ key, value }) => ({ key, value: { prepared: true, value } })),
   }).compile();
   const envelope = node.getEnvelope();
-  const { from } = envelope;
-  if (from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
+  if (envelope.from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
+  const from = tracing.returnPath ?? envelope.from;
   if (!/^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from)) return null;
   const { subject } = message;
   const { name } = message.from;

@@ -6,10 +6,12 @@ const NAME = 'carillon';
 
 /**
  * What goes with a message so that a report about it finds its attempt again (delivery.md section 5): a header that the
- * provider of the account gives back with its events.
+ * provider of the account gives back with its events, and an envelope sender of its own (VERP), to which mail servers
+ * report.
  */
-export const tracingOf = ({ receipts }: SmtpAccount, token: string): MailTracing => ({
+export const tracingOf = ({ receipts, return_path: domain }: SmtpAccount, token: string): MailTracing => ({
   headers: headersFor(receipts, token),
+  returnPath: domain === undefined ? null : `${token}@${domain}`,
 });
 
 function headersFor(receipts: SmtpAccount['receipts'], token: string): MailTracing['headers'] {

@@ -188,3 +188,19 @@ describe('What a report needs to find its attempt again', () => {
     for (const value of Object.values(expected)) expect(raw).toContain(`: ${value}\r\n`);
   });
 });
+
+describe('With a return path', () => {
+  it('the envelope names the attempt, and the reader sees the same sender as ever', async () => {
+    const returning = senderFor(server, { return_path: 'bounces.shop.example.com' });
+    const result = await returning.send(message(), context());
+    await returning.close();
+    expect(result.verdict).toBe('accepted');
+    expect(server.accepted.at(-1)).toMatchObject({
+      from: `${context().receiptToken}@bounces.shop.example.com`,
+      to: ['ann.reader@example.org'],
+    });
+    const { headers, from } = await received();
+    expect(from.address).toBe('shop@example.com');
+    expect(headers.map((each) => each.key).toSorted()).toEqual(HEADERS);
+  });
+});

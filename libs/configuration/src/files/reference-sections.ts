@@ -12,7 +12,7 @@ export const FILE_SECTIONS: readonly {
     kind: 'deployment',
     file: 'carillon.yaml',
     title: 'Deployment',
-    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Without any account, messages go to the sandbox: the built-in inbox of the portal.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores` and `schema_registry` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [cluster.md](cluster.md)); `apply` puts the rest into force.',
+    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Without any account, messages go to the sandbox: the built-in inbox of the portal.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [cluster.md](cluster.md)); `apply` puts the rest into force.',
     example: `backend: embedded
 accounts:
   email:

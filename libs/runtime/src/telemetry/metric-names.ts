@@ -107,6 +107,12 @@ export const METRICS = {
     help: 'Calls of Segment that are about no audience and were passed over, by integration.',
     labels: ['integration'],
   },
+  returnedMails: {
+    name: 'carillon_returned_mails_total',
+    type: 'counter',
+    help: 'Mails that were brought to the bounce listener: a report, none, unreadable, or why it was refused (recipient, too_large, unavailable).',
+    labels: ['result'],
+  },
   lookupCalls: {
     name: 'carillon_lookup_calls_total',
     type: 'counter',

@@ -1,0 +1,33 @@
+import { EMPTY_CONFIGURATION, foldConfiguration, type SmtpAccount } from '@carillon/domain';
+import { expect, it } from 'vitest';
+import { reportChecks } from './report-checks.ts';
+
+const LMTP = { host: '127.0.0.1', port: 7425, protocol: 'lmtp' } as const;
+const smtp = (more: Partial<SmtpAccount> = {}): SmtpAccount => ({
+  kind: 'smtp',
+  host: 'mx.example.com',
+  port: 25,
+  from: 'a@example.com',
+  ...more,
+});
+const withAccount = (body: SmtpAccount) => {
+  const changes = [{ ref: { kind: 'account', workspace: 'shop', name: 'mail' }, based_on: null, body }] as const;
+  return foldConfiguration(EMPTY_CONFIGURATION, { id: 'r', at: '', author: 'test', changes }, 0).configuration;
+};
+
+it('nothing is said of bounces where nobody asks for them', () => {
+  expect(reportChecks(withAccount(smtp()), null)).toEqual([]);
+});
+
+it('an account whose mail comes back to nobody is named, with what to set', () => {
+  const [check] = reportChecks(withAccount(smtp({ return_path: 'bounces.shop.example.com' })), null);
+  expect(check).toMatchObject({ step: 'bounces', ok: false });
+  expect(check?.detail).toMatch(/shop\/mail.*bounces\.listen/);
+});
+
+it('a listener is shown with the accounts that use it', () => {
+  const used = withAccount(smtp({ return_path: 'bounces.shop.example.com' }));
+  expect(reportChecks(used, LMTP)).toEqual([
+    { step: 'bounces', ok: true, detail: 'LMTP on 127.0.0.1:7425; accounts: 1 with a return_path' },
+  ]);
+});

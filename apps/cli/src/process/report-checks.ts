@@ -1,0 +1,24 @@
+import type { Check } from '@carillon/control';
+import { deploymentRef, findResource, listResources, type Configuration } from '@carillon/domain';
+import type { BounceSettings } from '@carillon/ports';
+
+/** What `doctor` says of the way back: whether mail reports can reach us where accounts ask for them. */
+export function reportChecks(configuration: Configuration, bounces: BounceSettings | null): readonly Check[] {
+  const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
+  const accounts = [
+    ...Object.values(deployment?.body.accounts ?? {})
+      .flat()
+      .map((body) => ({ name: 'default', body })),
+    ...listResources(configuration, 'account').map(({ ref, body }) => ({ name: `${ref.workspace}/${ref.name}`, body })),
+  ];
+  const returning = accounts.filter(({ body }) => body.kind === 'smtp' && body.return_path !== undefined);
+  if (returning.length === 0 && bounces === null) return [];
+  if (bounces === null) {
+    const names = returning.map(({ name }) => name).join(', ');
+    const detail = `return_path is set (${names}), and nothing listens for what comes back: set bounces.listen in carillon.yaml, for control as for the gateway`;
+    return [{ step: 'bounces', ok: false, detail }];
+  }
+  const where = `${bounces.protocol.toUpperCase()} on ${bounces.host}:${bounces.port}`;
+  const uses = returning.length === 0 ? 'no account has a return_path yet' : `${returning.length} with a return_path`;
+  return [{ step: 'bounces', ok: true, detail: `${where}; accounts: ${uses}` }];
+}
