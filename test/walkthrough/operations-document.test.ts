@@ -46,6 +46,8 @@ const REASONS = {
   no_address: true,
   invalid_address: true,
   suppressed_address: true,
+  held_by_quiet_hours: true,
+  quiet_hours: true,
   cannot_send_on_channel: true,
   not_after_passed: true,
   cannot_render: true,

@@ -228,7 +228,7 @@ describe('what comes in a later version is refused by its name', () => {
         '  email: { template: order-paid }\n  push: { template: order-paid }',
       ),
     ],
-    ['cadence', notificationWith('channels:', 'cadence: { limits: [] }\nchannels:')],
+
     ['unless', notificationWith(WHEN, `${WHEN}\n    unless: { within: 1h }`)],
     ['aggregates', notificationWith(WHEN, `${WHEN}\n    aggregates: {}`)],
     ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],

@@ -8,6 +8,7 @@ export * from './cadence/delay.ts';
 export * from './cadence/limits.ts';
 export * from './cadence/local-time.ts';
 export * from './cadence/quiet-hours.ts';
+export * from './cadence/settings.ts';
 export * from './cohorts/cohort-message.ts';
 export * from './cohorts/cohort-rules.ts';
 export * from './cohorts/integration.ts';

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { receiptsShape, sandboxAccount, smtpAccount } from './account-shapes.ts';
+import type { quietHoursShape } from './cadence-shape.ts';
 import type { posthog, webhookShapes } from './cohort-shapes.ts';
 import type { lookupShape } from './integration-shape.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
@@ -54,6 +55,7 @@ export type JwtAlgorithm = Of<typeof jwtAlgorithm>;
 export type LookupIntegration = Of<typeof lookupShape>;
 export type LookupRecipients = Of<typeof lookupRecipients>;
 export type Recipients = EventRecipients | LookupRecipients;
+export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;
 /** Who reports on messages of an SMTP account, and what proves it. */

@@ -1,5 +1,6 @@
 import { isId } from '@carillon/kernel';
 import { z } from 'zod';
+import { notificationCadence } from './cadence-shape.ts';
 import { ruleShape } from './rule-shape.ts';
 import { security } from './security-shapes.ts';
 import { duration, keys, said, slug, text } from './shape-parts.ts';
@@ -63,6 +64,7 @@ export const notificationShape = keys({
     { description: 'What is sent: one entry for each channel.' },
   ),
   rules: said(z.record(slug, ruleShape), { description: 'When it is sent, and to whom; any number of rules by name.' }),
+  cadence: said(notificationCadence.exactOptional(), { description: 'When people are told.' }),
   retry: said(retryShape.exactOptional(), { description: 'How a delivery is tried again.' }),
   expires: said(duration.exactOptional(), {
     description: 'Nothing is sent later than this after the event.',

@@ -21,6 +21,12 @@ export const JWT_ALGORITHMS = [
   'Ed25519',
 ] as const;
 
+/** The channels that the product has, in the order in which people read them. */
+export const CHANNEL_NAMES = ['email', 'sms', 'push'] as const;
+
+/** ISO 8601: weeks begin on Monday. */
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
 /** What counts where a key is left out. Durations as in files. */
 export const DEFAULTS = {
   notification: {
@@ -30,6 +36,7 @@ export const DEFAULTS = {
     in_doubt: 'hold',
   },
   rule: { enabled: true },
+  quiet_hours: { then: 'hold' },
   token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },
   cohort: { first_sync: 'silent' },
   lookup: { timeouts: { connect: '3s', total: '10s' } },

@@ -1,5 +1,6 @@
 import { isLocale, isTimeZone } from '@carillon/kernel';
 import { z } from 'zod';
+import { workspaceCadence } from './cadence-shape.ts';
 import { keys, said, text } from './shape-parts.ts';
 
 const timeZone = z.string().refine(isTimeZone, { error: 'a time zone such as Europe/Berlin' });
@@ -21,4 +22,5 @@ export const workspaceShape = keys({
     default: 'en',
     example: 'en',
   }),
+  cadence: said(workspaceCadence.exactOptional(), { description: 'When people are told, for all its messages.' }),
 });

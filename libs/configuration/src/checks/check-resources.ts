@@ -1,6 +1,7 @@
 import { findResource } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
 import { checkAccounts } from './accounts.ts';
+import { checkCadence } from './cadence.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
 import { checkIdentities } from './identities.ts';
@@ -20,6 +21,7 @@ const CHECKS: readonly Check[] = [
   checkOpenRecipients,
   checkIntegration,
   checkJwtProvider,
+  checkCadence,
 ];
 
 type Names = Surroundings['names'];
@@ -49,6 +51,9 @@ export function checkResources(
         .filter((item) => isKind(item, 'stream'))
         .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
       findResource(context.current, 'stream', workspace, name)?.body,
+    workspace: (workspace) =>
+      resources.filter((item) => isKind(item, 'workspace')).find(({ ref }) => ref.workspace === workspace)?.body ??
+      findResource(context.current, 'workspace', workspace, '')?.body,
   };
   for (const resource of resources) {
     const report = reportOn(resource.ref, faults, warnings);

@@ -7,6 +7,7 @@ import type {
   IntegrationBody,
   ResourceKind,
   StreamBody,
+  WorkspaceBody,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
 import type { WantedResource } from '../resource.ts';
@@ -40,6 +41,8 @@ export type Surroundings = CheckContext & {
   integration(workspace: string, name: string): IntegrationBody | undefined;
   /** What a shared stream will be, else is. */
   stream(workspace: string, name: string): StreamBody | undefined;
+  /** What the workspace's own settings will be, else are. */
+  workspace(workspace: string): WorkspaceBody | undefined;
 };
 
 /** Looks at one resource and reports what is wrong with it, by path. */

@@ -13,7 +13,10 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'collapse', 'change streams of databases'],
   ['notification', 'channels.sms', 'SMS'],
   ['notification', 'channels.push', 'push messages'],
-  ['notification', 'cadence', 'cadence: limits, quiet hours, digests and delays'],
+  ['notification', 'cadence.delay', 'delays'],
+  ['notification', 'cadence.limits', 'frequency limits'],
+  ['notification', 'cadence.digest', 'digests'],
+  ['workspace', 'cadence.limits', 'frequency limits'],
   ['notification', 'max_staleness', 'timers'],
   ...[
     'changed',

@@ -77,7 +77,13 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
 /** Mistakes within the expressions and templates of what was salvaged: what it refers to may be what was taken out. */
 function faultsOfTexts(resource: WantedResource, context: CheckContext): readonly Fault[] {
   const faults: Fault[] = [];
-  const around = { ...context, names: () => [], integration: () => undefined, stream: () => undefined };
+  const around = {
+    ...context,
+    names: () => [],
+    integration: () => undefined,
+    stream: () => undefined,
+    workspace: () => undefined,
+  };
   for (const check of [checkExpressions, checkTemplate]) check(resource, around, reportOn(resource.ref, faults, []));
   return faults.filter(({ spot }) => typeof spot === 'object');
 }

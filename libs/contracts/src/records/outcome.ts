@@ -25,6 +25,8 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   suppressed_address: true,
   cannot_send_on_channel: true,
   not_after_passed: true,
+  held_by_quiet_hours: true,
+  quiet_hours: true,
   cannot_render: true,
   no_account: true,
   refused_recipient: true,

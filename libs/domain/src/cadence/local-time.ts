@@ -95,3 +95,11 @@ export function calendarWindow(
   const next = period === 'month' ? { ...first, month: first.month + 1 } : addDays(first, period === 'day' ? 1 : 7);
   return { from: instantAt(zone, first, 0, 'first'), to: instantAt(zone, next, 0, 'first') };
 }
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `2026-11-23 08:00 Europe/Berlin`, for people. */
+export function localTimeText(zone: string, at: Instant): string {
+  const { year, month, day, minute } = localTimeAt(zone, at);
+  return `${year}-${two(month)}-${two(day)} ${two(Math.floor(minute / 60))}:${two(minute % 60)} ${zone}`;
+}

@@ -1,10 +1,13 @@
+import { CHANNEL_NAMES } from '@carillon/shapes/values';
 import { CONTROL } from '@carillon/kernel';
 import type { AccountBody } from '@carillon/shapes';
 import { canonicalEmail, olderEmails } from './email.ts';
 import { canonicalToken } from './push.ts';
 import { canonicalPhone } from './sms.ts';
 
-export type ChannelName = 'email' | 'sms' | 'push';
+/** In this order addresses stand in for a person and for a `unique_id` that nobody wrote. */
+export { CHANNEL_NAMES };
+export type ChannelName = (typeof CHANNEL_NAMES)[number];
 
 /** What a channel sends to. Each channel takes one kind, and each kind serves one channel. */
 export type AddressKind = 'email' | 'phone' | 'token';
@@ -116,9 +119,6 @@ export function partPath(name: string): readonly string[] {
   const dot = name.indexOf('.');
   return dot === -1 ? [name] : [name.slice(0, dot), name.slice(dot + 1)];
 }
-
-/** In this order addresses stand in for a person and for a `unique_id` that nobody wrote. */
-export const CHANNEL_NAMES = ['email', 'sms', 'push'] as const satisfies readonly ChannelName[];
 
 /** The kinds of addresses, in the order of their channels. */
 export const ADDRESS_KINDS: readonly AddressKind[] = CHANNEL_NAMES.map((name) => CHANNELS[name].address.kind);

@@ -24,6 +24,7 @@ export type {
   Recipients,
   ResourceBodies,
   ResourceKind,
+  QuietHoursBody,
   RetryBody,
   RuleBody,
   SandboxAccount,

@@ -37,6 +37,8 @@ export type DeliveryReason =
   | 'suppressed_address'
   | 'cannot_send_on_channel'
   | 'not_after_passed'
+  | 'held_by_quiet_hours'
+  | 'quiet_hours'
   | 'cannot_render'
   | 'no_account'
   | 'refused_recipient'

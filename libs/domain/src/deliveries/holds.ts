@@ -1,8 +1,12 @@
 import type { Instant } from '@carillon/kernel';
+import { localTimeText } from '../cadence/local-time.ts';
+import { quietUntil } from '../cadence/quiet-hours.ts';
+import { quietRulesOf } from '../cadence/settings.ts';
 import { canonicalAddress } from '../channels/channel.ts';
 import { channelOf } from '../channels/configured.ts';
-import type { Configuration, Resource } from '../configuration/configuration.ts';
+import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { ruleIdFrom } from '../configuration/streams.ts';
+import { localityOf } from '../locality.ts';
 import { invalidAddress } from './custody.ts';
 import type { Delivery, DeliveryReason } from './delivery.ts';
 import { findNotification } from './presend.ts';
@@ -66,6 +70,25 @@ const address: Hold = ({ delivery: { intent, slot } }) =>
 const suppression: Hold = ({ suppressed }) =>
   suppressed ? end('SUPPRESSED', 'suppressed_address', `${suppressed.source}: ${suppressed.detail}`) : GO;
 
+/**
+ * Nobody is told at night. The newest configuration counts, at every attempt: a retry may fall into quiet hours. What
+ * could go only when it is too late ends at once, since waiting moves no `not_after`.
+ */
+export const quietHours: Hold = ({ delivery, newest, notification, now }) => {
+  if (!notification) return GO;
+  const { workspace, channel } = delivery.slot;
+  const rules = quietRulesOf(notification.body, findResource(newest, 'workspace', workspace, '')?.body, channel);
+  if (rules.hold.length + rules.drop.length === 0) return GO;
+  const { timeZone } = localityOf(newest, workspace, delivery.intent.variables).locality;
+  const words = (until: Instant): string => `quiet hours until ${localTimeText(timeZone, until)}`;
+  const dropped = quietUntil(rules.drop, timeZone, now);
+  if (dropped !== null) return end('SUPPRESSED', 'quiet_hours', words(dropped));
+  const until = quietUntil(rules.hold, timeZone, now);
+  if (until === null) return GO;
+  if (until > delivery.notAfter) return end('SUPPRESSED', 'quiet_hours', `${words(until)}; then it is too late`);
+  return { kind: 'wait', until, reason: 'held_by_quiet_hours', detail: `held by ${words(until)}` };
+};
+
 const channelGone: Hold = ({ delivery: { slot }, notification }) =>
   notification && channelOf(notification.body, slot.channel)
     ? GO
@@ -75,7 +98,7 @@ const channelGone: Hold = ({ delivery: { slot }, notification }) =>
  * All checks before each step into SENDING, in the order of delivery.md section 2; the first that does not say `go`
  * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker.
  */
-export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, suppression, channelGone];
+export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, suppression, channelGone, quietHours];
 
 /** The first word of the list that is not `go`, else `go` with the notification as it is now. */
 export type PresendVerdict =

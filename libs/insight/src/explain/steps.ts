@@ -56,6 +56,8 @@ export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
   suppressed_address: 'the address is on the suppression list',
   cannot_send_on_channel: 'the notification no longer uses this channel',
   not_after_passed: 'it was too late to be of use (expires)',
+  held_by_quiet_hours: 'it is night where the recipient is; it goes out when the quiet hours end',
+  quiet_hours: 'it would have gone out in quiet hours, and could not wait',
   cannot_render: 'the template could not be rendered',
   no_account: 'the notification names no provider account that exists',
   refused_recipient: 'the provider refuses this recipient for good',

@@ -52,6 +52,10 @@ export const apiKey = (name: string, body: ApiKeyBody | null, workspace = WORKSP
   ref: { kind: 'api_key', workspace, name },
   body,
 });
+export const workspaceSettings = (body: WorkspaceBody | null, workspace = WORKSPACE): Wish => ({
+  ref: { kind: 'workspace', workspace, name: '' },
+  body,
+});
 export const deployment = (body: DeploymentBody | null): Wish => ({ ref: deploymentRef, body });
 
 /** The wishes as changes of this configuration: based on what it holds. */

@@ -1,0 +1,67 @@
+import { formatFault } from '@carillon/configuration';
+import { describe, expect, test } from 'vitest';
+import { notificationWith, read } from './support/folder.ts';
+
+const cadence = (hours: string, more = '') => notificationWith('channels:', `cadence: { ${hours} }\n${more}channels:`);
+const workspace = (hours: string) => ({ 'workspaces/shop/workspace.yaml': `cadence: { ${hours} }\n` });
+const faults = (changes: Readonly<Record<string, string>>): readonly string[] => read(changes).faults.map(formatFault);
+const warnings = (changes: Readonly<Record<string, string>>): readonly string[] =>
+  read(changes)
+    .warnings.map(({ message }) => message)
+    .filter((message) => !message.includes('API key'));
+
+describe('quiet hours in a file', () => {
+  test('are taken with days, channels and what is done', () => {
+    const hours = 'quiet_hours: { from: "21:00", to: "08:00", days: [mon, sun], channels: [email, sms], then: drop }';
+    const both = { ...cadence(hours), ...workspace('quiet_hours: { from: "22:00", to: "07:00" }') };
+    expect([faults(both), warnings(both)]).toEqual([[], []]);
+  });
+
+  test.each([
+    ['an hour that is none', '{ from: "24:00", to: "08:00" }', 'a time such as "21:00", in quotes'],
+    ['a number', '{ from: 1260, to: "08:00" }', 'put it in quotes'],
+    ['a day that is none', '{ from: "21:00", to: "08:00", days: [monday] }', 'mon'],
+    ['no day', '{ from: "21:00", to: "08:00", days: [] }', 'at least one day'],
+    ['a channel that is none', '{ from: "21:00", to: "08:00", channels: [fax] }', 'email'],
+    ['a word for what is done that is none', '{ from: "21:00", to: "08:00", then: wait }', 'hold'],
+    ['no end', '{ from: "21:00" }', 'to'],
+  ])('are refused with %s, with file, line and fix', (_what, hours, words) => {
+    const found = faults(cadence(`quiet_hours: ${hours}`));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^workspaces\/shop\/notifications\/order-paid\.yaml:1:/);
+    expect(found[0]).toContain(words);
+  });
+
+  test('are refused where they begin and end at the same time', () => {
+    expect(faults(cadence('quiet_hours: { from: "21:00", to: "21:00" }'))).toEqual([
+      expect.stringMatching(/order-paid\.yaml:1:\d+ {2}cadence\.quiet_hours\.to: .*may mean always or never/),
+    ]);
+  });
+
+  test('are refused where they leave no time of a week, alone or with those of the workspace', () => {
+    const day = 'quiet_hours: { from: "08:00", to: "20:00", channels: [email] }';
+    const night = 'quiet_hours: { from: "20:00", to: "08:00" }';
+    expect(faults({ ...cadence(day), ...workspace(night) })).toEqual([
+      expect.stringMatching(/together with those of the workspace, leave no time of a week in which email may be sent/),
+    ]);
+    expect(faults({ ...cadence(day), ...workspace(night.replace(' }', ', channels: [sms] }')) })).toEqual([]);
+    expect(faults({ ...cadence(day), ...workspace(night.replace(' }', ', days: [mon] }')) })).toEqual([]);
+  });
+
+  test('are warned of where messages expire before they end, and where the notification is transactional', () => {
+    expect(warnings(cadence('quiet_hours: { from: "21:00", to: "08:00" }', 'expires: 2h\n'))).toEqual([
+      expect.stringContaining('messages expire after 2h, and the quiet hours last 11h'),
+    ]);
+    expect(
+      warnings({ ...workspace('quiet_hours: { from: "21:00", to: "08:00" }'), ...cadence('', 'expires: 2h\n') }),
+    ).toEqual([expect.stringContaining('the quiet hours of the workspace last 11h')]);
+    expect(warnings(cadence('quiet_hours: { from: "21:00", to: "08:00", then: drop }', 'expires: 2h\n'))).toEqual([]);
+    expect(warnings(cadence('quiet_hours: { from: "21:00", to: "08:00" }', 'transactional: true\n'))).toEqual([
+      expect.stringContaining('transactional'),
+    ]);
+  });
+
+  test.each(['delay: 5m', 'limits: []', 'digest: { when: always }'])('%s comes in a later version', (key) => {
+    expect(faults(cadence(key))).toEqual([expect.stringContaining('comes in a later version')]);
+  });
+});

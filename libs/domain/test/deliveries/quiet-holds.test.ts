@@ -1,0 +1,90 @@
+import { HOLDS, presend, type NotificationBody, type PresendVerdict, type WorkspaceBody } from '@carillon/domain';
+import {
+  configurationOf,
+  DeliveryStory,
+  givenIntent,
+  ORDER_PAID,
+  orderShop,
+  workspaceSettings,
+} from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+
+const HOUR = 3_600_000;
+const rule = ORDER_PAID.rules['paid'];
+if (!rule) throw new Error('there is a rule');
+const body: NotificationBody = { ...ORDER_PAID, id: 'ntf_paid', rules: { paid: { ...rule, id: 'rul_paid' } } };
+const NIGHT = { from: '22:00', to: '07:00' } as const;
+
+/** A message of 23:30 in Berlin, where nobody says otherwise. */
+const AT = Date.parse('2026-11-22T22:30:00Z');
+function judged(
+  notification: Partial<NotificationBody>,
+  shop: WorkspaceBody = {},
+  { variables = {}, expires = 24 * HOUR, now = AT } = {},
+): PresendVerdict {
+  const intent = givenIntent('first', { variables, causedAt: AT, notAfter: AT + expires });
+  const newest = configurationOf([
+    ...orderShop({ ...body, ...notification }),
+    workspaceSettings({ time_zone: 'Europe/Berlin', ...shop }),
+  ]);
+  return presend({ delivery: new DeliveryStory(intent).delivery, newest, suppressed: null, now });
+}
+
+describe('quiet hours before a send', () => {
+  it('given none, then it goes', () => {
+    expect(judged({})).toMatchObject({ kind: 'go' });
+  });
+
+  it('given those of the notification, then it waits until they end where the recipient is, and says so', () => {
+    expect(judged({ cadence: { quiet_hours: NIGHT } })).toEqual({
+      kind: 'wait',
+      until: Date.parse('2026-11-23T06:00:00Z'),
+      reason: 'held_by_quiet_hours',
+      detail: 'held by quiet hours until 2026-11-23 07:00 Europe/Berlin',
+    });
+    const elsewhere = { variables: { time_zone: 'America/New_York' } };
+    expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, elsewhere)).toMatchObject({ kind: 'go' });
+    const none = { variables: { time_zone: 'Mars/Base' } };
+    expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, none)).toMatchObject({ kind: 'wait' });
+  });
+
+  it('given those of the workspace, then they count for every notification that is not transactional', () => {
+    expect(judged({}, { cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'wait' });
+    expect(judged({ transactional: true }, { cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'go' });
+    expect(judged({ transactional: true, cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'go' });
+  });
+
+  it('given hours of other channels or days, then it goes', () => {
+    expect(judged({ cadence: { quiet_hours: { ...NIGHT, channels: ['sms'] } } })).toMatchObject({ kind: 'go' });
+    expect(judged({ cadence: { quiet_hours: { ...NIGHT, days: ['mon'] } } })).toMatchObject({ kind: 'go' });
+    expect(judged({ cadence: { quiet_hours: { ...NIGHT, days: ['sun'] } } })).toMatchObject({ kind: 'wait' });
+  });
+
+  it('given drop, then it is never sent, though other hours would hold it', () => {
+    expect(
+      judged({ cadence: { quiet_hours: { ...NIGHT, then: 'drop' } } }, { cadence: { quiet_hours: NIGHT } }),
+    ).toMatchObject({ kind: 'end', state: 'SUPPRESSED', reason: 'quiet_hours' });
+  });
+
+  it('given that it could go only too late, then it ends at once: waiting moves no not_after', () => {
+    expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, { expires: 7 * HOUR })).toMatchObject({
+      kind: 'end',
+      state: 'SUPPRESSED',
+      reason: 'quiet_hours',
+      detail: 'quiet hours until 2026-11-23 07:00 Europe/Berlin; then it is too late',
+    });
+    expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, { expires: 7.5 * HOUR })).toMatchObject({ kind: 'wait' });
+  });
+
+  it('given hours of both that touch, then it waits until the last of them ends', () => {
+    const morning = { from: '06:00', to: '09:00' };
+    expect(judged({ cadence: { quiet_hours: NIGHT } }, { cadence: { quiet_hours: morning } })).toMatchObject({
+      until: Date.parse('2026-11-23T08:00:00Z'),
+    });
+  });
+
+  it('stands behind withdrawal, expiry and suppression, so that what nobody wants does not wait', () => {
+    expect(judged({ enabled: false, cadence: { quiet_hours: NIGHT } })).toMatchObject({ reason: 'rule_withdrawn' });
+    expect(HOLDS.at(-1)?.name).toBe('quietHours');
+  });
+});
