@@ -56,7 +56,10 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     },
   });
   await shop.api('POST', '/v1/secrets', { workspace: 'shop', name: 'STORED', value: STORED_SECRET });
-  const other = await shop.api<{ key: string }>('POST', '/v1/workspaces/lab/api-keys', { name: 'backend' });
+  const other = await shop.api<{ key: string }>('POST', '/v1/workspaces/lab/api-keys', {
+    name: 'backend',
+    new_workspace: true,
+  });
   const document = await shop.api<ApiDocument>('GET', '/v1/openapi.json');
   const sample = await shop.send(order('sample'));
   const delivery = await shop.delivered(sample, 'SENT');

@@ -5,6 +5,10 @@ import { messageOf } from '@carillon/kernel';
 import { ENDPOINTS_FILE, OWNER_TOKEN_FILE } from './data-files.ts';
 import { CommandError, UsageError } from './failure.ts';
 import { environment } from './config.ts';
+import { runnable } from './runnable.ts';
+
+/** In the place of a workspace in the management API: all that may be seen. */
+const EVERY_WORKSPACE = '-';
 
 /** Options that every command takes. */
 export type CommonOptions = {
@@ -26,8 +30,14 @@ export type Client = {
   post<T>(path: string, body?: unknown): Promise<T>;
   delete<T>(path: string): Promise<T>;
   status(): Promise<StatusBody>;
-  /** The workspace that the options name, or the only one there is. */
+  /** Of what writes: the workspace that the options or CARILLON_WORKSPACE name, or the only one there is. */
   workspace(): Promise<string>;
+  /** Of what reads: the workspace that they name, else `-`, all that may be seen. */
+  readonly reach: string;
+  /** Of what has an id: the workspace that the options name, else all. */
+  readonly anywhere: string;
+  /** Whether what is read may be of several workspaces, so that people want to see of which. */
+  isWide(): Promise<boolean>;
 };
 
 const readTrimmed = (file: string): string | undefined => {
@@ -101,7 +111,10 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     const parsed = await readAnswer(answer, url);
     if (answer.ok) return parsed as T;
     const problem = parsed as Problem | undefined;
-    throw new CommandError(problem?.detail ?? `${url}${path} answered ${answer.status}`, problem);
+    throw new CommandError(
+      problem ? runnable(problem.detail, options) : `${url}${path} answered ${answer.status}`,
+      problem,
+    );
   }
 
   const withQuery = (path: string, query: Query = {}): string => {
@@ -110,19 +123,27 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     return text === '' ? path : `${path}?${text}`;
   };
 
+  const named = options.workspace ?? (environment['CARILLON_WORKSPACE'] || undefined);
   const client: Client = {
     url,
+    reach: named ?? EVERY_WORKSPACE,
+    anywhere: options.workspace ?? EVERY_WORKSPACE,
+    async isWide() {
+      if (named !== undefined) return false;
+      const { workspaces } = await client.status();
+      return workspaces.length > 1;
+    },
     get: (path, query) => call('GET', withQuery(path, query)),
     post: (path, body = {}) => call('POST', path, body),
     delete: (path) => call('DELETE', path),
     status: () => client.get('/v1/status'),
     async workspace() {
-      if (options.workspace !== undefined) return options.workspace;
+      if (named !== undefined) return named;
       const { workspaces } = await client.status();
       const [only] = workspaces;
       if (only !== undefined && workspaces.length === 1) return only;
       if (only === undefined) throw new UsageError('there is no workspace yet: carillon apply -f DIR makes one');
-      throw new UsageError(`name the workspace with --workspace: ${workspaces.join(', ')}`);
+      throw new UsageError(`name the workspace with --workspace or CARILLON_WORKSPACE: ${workspaces.join(', ')}`);
     },
   };
   return client;

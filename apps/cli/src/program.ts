@@ -18,6 +18,8 @@ export function buildProgram(): Command {
     .description('Carillon: an event in, rules decide, a message out')
     .version(VERSION)
     .exitOverride()
+    // Options stand behind the command that they are of.
+    .enablePositionalOptions()
     .showHelpAfterError('(--help says what this command takes)')
     .configureHelp({ showGlobalOptions: true });
   upCommand(program);

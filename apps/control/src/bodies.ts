@@ -163,6 +163,7 @@ export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
 });
 
 export const showSuppression = (row: Suppression): SuppressionBody => ({
+  workspace: row.workspace,
   channel: row.channel,
   address: row.address,
   source: row.source,
@@ -187,6 +188,7 @@ export function showApiKey(
 ): ApiKeyBodyShown {
   const { workspace, name } = key.ref;
   return {
+    workspace,
     name,
     key_id: key.body.key_id,
     created_at: key.body.created_at,
@@ -204,6 +206,7 @@ export function showJwtProvider(
   const { workspace, name } = provider.ref;
   const { jwksUrl, issuer, audiences, algorithms } = jwtSettings(provider.body);
   return {
+    workspace,
     name,
     jwks_url: jwksUrl,
     issuer,

@@ -1,3 +1,4 @@
+import { listResources, type Configuration } from '@carillon/domain';
 import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } from '@carillon/runtime';
 import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -59,7 +60,10 @@ export async function buildControl(
   const { app } = server;
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(serializerCompiler);
-  guard(app, access);
+  guard(app, access, {
+    known: () => workspacesOf(ports.configuration.current()),
+    newest: async () => workspacesOf(await ports.configuration.refresh()),
+  });
   const description = await describeApi(app, config.version);
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();
@@ -71,6 +75,9 @@ export async function buildControl(
   await app.ready();
   return { ...server, description, access };
 }
+
+const workspacesOf = (configuration: Configuration): readonly string[] =>
+  listResources(configuration, 'workspace').map(({ ref }) => ref.workspace);
 
 function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): void {
   configurationRoutes(api, ports, config);

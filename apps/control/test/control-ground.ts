@@ -1,6 +1,6 @@
 import { createRecordCodecs } from '@carillon/contracts';
 import type { LogId } from '@carillon/kernel';
-import type { EventLog } from '@carillon/ports';
+import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
@@ -26,6 +26,7 @@ export type Ground = {
   readonly control: Control;
   readonly log: EventLog;
   readonly configuration: FollowedConfiguration;
+  readonly codecs: RecordCodecs;
   readonly clock: SettableClock;
 };
 
@@ -50,7 +51,7 @@ export async function openControl(access?: Access, ports: Partial<ControlPorts> 
     diagnose: async () => [],
   };
   const control = await buildControl(config, { ...own, ...ports } as ControlPorts, access ? { access } : {});
-  return { control, log, configuration, clock };
+  return { control, log, configuration, codecs, clock };
 }
 
 /** Somebody who has these permissions, in one workspace or everywhere. */

@@ -118,7 +118,7 @@ describe('A route of the management API', () => {
 
   it('that declares no permission stops the start', async () => {
     const app = fastify();
-    guard(app, accessOf(personWith('ann', PERMISSIONS)));
+    guard(app, accessOf(personWith('ann', PERMISSIONS)), { known: () => [], newest: async () => [] });
     app.get('/v1/declared', { config: { permission: 'read' } }, async () => 'for readers');
     expect(() => app.get('/v1/forgotten', async () => 'for everybody')).toThrow(
       "the route GET /v1/forgotten declares no permission: config: { permission: 'read' }",

@@ -5,7 +5,10 @@ import { idLink, people, reasonWords, story } from './story.js';
 
 const filters = byId('filters');
 const select = byId('workspace');
-const at = (workspace) => `/v1/workspaces/${encodeURIComponent(workspace)}`;
+/** Of no workspace: of all that whoever reads may see. */
+const at = (workspace) => `/v1/workspaces/${encodeURIComponent(workspace || '-')}`;
+/** An id needs no workspace. */
+const anywhere = at('');
 
 const address = new URLSearchParams(location.search);
 for (const name of ['state', 'to']) if (address.get(name)) filters.elements[name].value = address.get(name);
@@ -15,7 +18,8 @@ let asked;
 function workspaces() {
   asked ??= api('/v1/status').then(
     ({ workspaces: names }) => {
-      select.replaceChildren(...names.map((name) => el('option', {}, name)));
+      const all = el('option', { value: '' }, 'all');
+      select.replaceChildren(...(names.length === 1 ? [] : [all]), ...names.map((name) => el('option', {}, name)));
       if (names.includes(address.get('workspace'))) select.value = address.get('workspace');
       return names;
     },
@@ -34,46 +38,28 @@ function filterQuery() {
   return query;
 }
 
-/** An operator has an id, not a workspace: the chosen one is asked first, then the others. */
-async function findAnywhere(path) {
-  const names = await workspaces();
-  const order = [select.value, ...names.filter((name) => name !== select.value)];
-  let first;
-  for (const workspace of order) {
-    try {
-      return { workspace, found: await api(`${at(workspace)}${path}`) };
-    } catch (error) {
-      if (error.status !== 404) throw error;
-      first ??= error;
-    }
-  }
-  throw first;
-}
-
 async function load(id) {
   const key = encodeURIComponent(id);
-  if (id.startsWith('evt_')) {
-    const { workspace, found } = await findAnywhere(`/events/${key}/trace`);
-    return { workspace, trace: found };
-  }
+  if (id.startsWith('evt_')) return { trace: await api(`${anywhere}/events/${key}/trace`) };
   if (id.startsWith('dlv_')) {
-    const { workspace, found } = await findAnywhere(`/deliveries/${key}`);
-    return { workspace, delivery: found, trace: await api(`${at(workspace)}/deliveries/${key}/trace`) };
+    const [delivery, trace] = await Promise.all([
+      api(`${anywhere}/deliveries/${key}`),
+      api(`${anywhere}/deliveries/${key}/trace`),
+    ]);
+    return { delivery, trace };
   }
   // A duplicate has no document of its own: its row says who holds the slot, its event says what happened.
   if (!list.find(id)) await list.look();
   const row = list.find(id);
   if (!row) throw new Error('This row is not in the list. Trace the event or the delivery by its id.');
-  const workspace = select.value;
-  const trace = await api(`${at(workspace)}/events/${encodeURIComponent(row.event_id)}/trace`);
-  return { workspace, delivery: row, trace };
+  return { delivery: row, trace: await api(`${anywhere}/events/${encodeURIComponent(row.event_id)}/trace`) };
 }
 
-async function act(delivery, workspace, action, body) {
+async function act(delivery, action, body) {
   const buttons = byId('detail').querySelectorAll('.actions button');
   for (const button of buttons) button.disabled = true;
   try {
-    await api(`${at(workspace)}/deliveries/${delivery.id}/${action}`, { method: 'POST', body: body ?? {} });
+    await api(`${anywhere}/deliveries/${delivery.id}/${action}`, { method: 'POST', body: body ?? {} });
     say('act', '');
     byId('title').focus();
   } catch (error) {
@@ -83,11 +69,11 @@ async function act(delivery, workspace, action, body) {
   await Promise.all([view.refresh(), list.look()]);
 }
 
-function actions(delivery, workspace) {
+function actions(delivery) {
   if (delivery.duplicate_of) return null;
   const row = el('div', { class: 'actions' });
   const button = (id, words, action, body) => {
-    const onclick = () => void act(delivery, workspace, action, body?.());
+    const onclick = () => void act(delivery, action, body?.());
     row.append(el('button', { type: 'button', id, onclick }, words));
   };
   if (['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT'].includes(delivery.state)) button('again', 'Send again', 'resend');
@@ -108,13 +94,10 @@ function why({ reason, detail }) {
   return words && detail ? `${words}: ${detail}` : words || detail;
 }
 
-/** The workspace of what was found elsewhere than where the list looks. */
-const elsewhere = (workspace) => ['Workspace', workspace === select.value ? null : workspace];
-
 const DOUBT =
   'Nobody can say whether this reached its reader. Look into the provider’s log first: sending again may tell them twice.';
 
-function drawDelivery({ workspace, delivery, trace }) {
+function drawDelivery({ delivery, trace }) {
   const doubled = delivery.duplicate_of !== null;
   const name = el('bdi', {}, delivery.to ?? 'nobody: no address');
   return [
@@ -128,7 +111,7 @@ function drawDelivery({ workspace, delivery, trace }) {
       : '',
     delivery.state === 'IN_DOUBT' ? el('p', { class: 'lead' }, DOUBT) : '',
     facts([
-      elsewhere(workspace),
+      ['Workspace', delivery.workspace],
       ['Why', doubled ? null : why(delivery)],
       [doubled ? 'Told by' : 'Delivery', idLink(delivery.duplicate_of ?? delivery.id, delivery.id)],
       ['Event', idLink(delivery.event_id)],
@@ -137,26 +120,27 @@ function drawDelivery({ workspace, delivery, trace }) {
       ['Next try', delivery.next_at ? time(delivery.next_at) : null],
       ['Duplicates', delivery.duplicates > 0 ? `${delivery.duplicates}, not sent` : null],
     ]),
-    actions(delivery, workspace) ?? '',
+    actions(delivery) ?? '',
     el('h3', {}, doubled ? 'Story of the event' : 'Story'),
     story(trace),
   ];
 }
 
-const drawEvent = ({ workspace, trace }) => [
+const drawEvent = ({ trace }) => [
   el('h2', { id: 'title', tabindex: '-1' }, 'Event ', el('span', { class: 'id' }, trace.id)),
-  facts([elsewhere(workspace)]),
   el('h3', {}, 'Story'),
   story(trace),
-  ...people(trace, (query) => api(`${at(workspace)}/events/${encodeURIComponent(trace.id)}/trace?${query}`)),
+  ...people(trace, (query) => api(`${anywhere}/events/${encodeURIComponent(trace.id)}/trace?${query}`)),
 ];
+
+/** Whether rows of several workspaces may stand together. */
+const isWide = () => select.value === '' && select.options.length > 1;
 
 const view = createView({ load, draw: (read) => (read.delivery ? drawDelivery(read) : drawEvent(read)) });
 
 const list = liveList({
   async load(cursor) {
     await workspaces();
-    if (select.value === '') return { items: [], next: null };
     const query = filterQuery();
     query.delete('workspace');
     byId('empty-words').textContent = query.size > 0 ? 'No delivery fits this filter.' : 'No deliveries yet.';
@@ -171,7 +155,13 @@ const list = liveList({
     el(
       'span',
       { class: 'second' },
-      [delivery.rule, delivery.duplicate_of ? 'duplicate' : reasonWords(delivery.reason)].filter(Boolean).join(' · '),
+      [
+        isWide() ? delivery.workspace : null,
+        delivery.rule,
+        delivery.duplicate_of ? 'duplicate' : reasonWords(delivery.reason),
+      ]
+        .filter(Boolean)
+        .join(' · '),
     ),
     time(delivery.updated_at),
   ],

@@ -14,4 +14,5 @@ export type { Difference } from './plan/differences.ts';
 export { planChanges } from './plan/plan.ts';
 export type { Plan, PlannedAction, PlannedChange, PlanOptions } from './plan/planned.ts';
 export { isKind, isWritten, type WantedResource, type WrittenKind } from './resource.ts';
+export { similarTo } from './similar.ts';
 export { pathText, type ValuePath } from './value-path.ts';

@@ -3,6 +3,7 @@ export * from './channels/sms-segments.ts';
 export * from './channels/configured.ts';
 export * from './channels/email.ts';
 export * from './channels/message.ts';
+export * from './channels/search.ts';
 export * from './breaker/breaker.ts';
 export * from './cadence/delay.ts';
 export * from './cadence/limits.ts';

@@ -42,3 +42,22 @@ export function formatDuration(span: Duration): string {
   }
   return `${Math.round(span / 1000)}s`;
 }
+
+const DAY: Duration = UNITS.d;
+
+/**
+ * A time as people say it of the past: a duration ago (`2h`), `today` and `yesterday` (the day's beginning, UTC), a date (its
+ * beginning, UTC), or what `parseInstant` reads. Undefined for anything else.
+ */
+export function parseSince(text: string, now: Instant): Instant | undefined {
+  const word = text.trim().toLowerCase();
+  const midnight = now - (((now % DAY) + DAY) % DAY);
+  if (word === 'today') return midnight;
+  if (word === 'yesterday') return midnight - DAY;
+  const span = parseDuration(word);
+  if (span.ok) return now - span.value;
+  return parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(word) ? `${word}T00:00:00Z` : word);
+}
+
+/** What `parseSince` reads, for whoever wrote something else. */
+export const SINCE_WORDS = '2h, today, yesterday, a date such as 2026-01-31, or an RFC 3339 time';

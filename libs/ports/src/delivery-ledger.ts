@@ -1,12 +1,11 @@
 import type { Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryId, EventId, Instant } from '@carillon/kernel';
 
-/** Should name a workspace or a state: a list by neither may read every delivery for each page. */
 export type DeliveryFilter = {
   readonly workspace?: string;
   readonly state?: DeliveryState;
-  /** Exact address. */
-  readonly to?: string;
+  /** The address begins with one of these, letter by letter. */
+  readonly to?: readonly string[];
   readonly uniqueId?: string;
   readonly eventId?: string;
   readonly notification?: string;

@@ -224,6 +224,20 @@ describeWith('chromium', 'the portal in a browser', () => {
     await expectAccessible(page, 'empty list');
   });
 
+  it('lists the deliveries of all workspaces together, each with its own, until one is chosen', async () => {
+    await go('/deliveries');
+    const seconds = (): Promise<string[]> => page.locator('#rows .second').allTextContents();
+    const of = async (workspace: string): Promise<boolean> =>
+      (await seconds()).some((text) => text.startsWith(`${workspace} · `));
+    await expect.poll(async () => (await of('shop')) && (await of('lab'))).toBe(true);
+    await expectAccessible(page, 'all workspaces');
+    await page.getByLabel('Workspace').selectOption('lab');
+    await expect.poll(async () => (await seconds()).every((text) => !/^(?:shop|lab) · /.test(text))).toBe(true);
+    expect(page.url()).toContain('workspace=lab');
+    await page.locator('#rows button').first().click();
+    await page.locator('dl.facts dd', { hasText: /^lab$/ }).waitFor();
+  });
+
   it('traces an event that fired nothing: which rules saw it, and why not, in whatever workspace', async () => {
     await go('/inbox');
     await page.getByLabel('Trace').fill('evt_1');

@@ -99,7 +99,10 @@ export async function startDemo(): Promise<Demo> {
       ask,
       stop,
       async makeKey(workspace, name) {
-        const { key } = await ask<{ key: string }>(`/v1/workspaces/${workspace}/api-keys`, { name });
+        const { key } = await ask<{ key: string }>(`/v1/workspaces/${workspace}/api-keys`, {
+          name,
+          new_workspace: true,
+        });
         return key;
       },
       async apply(files) {

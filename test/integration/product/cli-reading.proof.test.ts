@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import type { DeliveryBody, SecretBody } from '@carillon/contracts';
-import { startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
+import { cli, startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, order, shopFiles, smtpDeployment, type Shop } from './shop.ts';
 
@@ -46,7 +46,6 @@ describe('The list of deliveries', () => {
     expect((await list('--unique-id', 'F-2')).map((one) => one.event_id)).toEqual([refused]);
     expect((await list('--event', sent)).map((one) => one.to)).toEqual(['f1@example.com']);
     expect((await list('--state', 'failed')).map((one) => one.event_id)).toEqual([refused]);
-    expect(await list('--notification', 'another')).toEqual([]);
     expect((await list('--notification', 'order-paid')).length).toBeGreaterThanOrEqual(2);
     expect(await list('--since', '2099-01-01T00:00:00Z')).toEqual([]);
     expect((await list('--since', '1h')).length).toBeGreaterThanOrEqual(2);
@@ -156,16 +155,60 @@ describe('--follow', () => {
   );
 });
 
-it('names of workspaces are asked for where there are several', async () => {
+it('what reads looks through all workspaces, an id needs none, and what writes asks for one', async () => {
   const { api } = shop;
-  await api('POST', '/v1/workspaces/club/api-keys', { name: 'club-key' });
-  const asked = await shop.run(['deliveries']);
-  expect(asked.code).toBe(2);
-  expect(asked.stderr).toMatch(/--workspace: (club, shop|shop, club)/);
+  await api('POST', '/v1/workspaces/club/api-keys', { name: 'club-key', new_workspace: true });
+  const event = await shop.send(order('W-1', { email: 'wide@example.com' }));
+  const { id } = await shop.delivered(event, 'SENT');
+  const all = await shop.run(['deliveries', '--recipient', 'WIDE@']);
+  expect(all).toMatchObject({ code: 0, stderr: '' });
+  expect(all.stdout).toMatch(/^created +workspace +delivery/);
+  expect(all.stdout).toMatch(new RegExp(` shop +${id} +SENT`));
+  for (const line of [['events'], ['dead-letters'], ['suppressions', 'list'], ['rule', 'sample', 'order-paid.paid']]) {
+    expect(await shop.run(line), line.join(' ')).toMatchObject({ code: 0, stderr: '' });
+  }
+  expect((await shop.run(['trace', id])).stdout).toContain('order-paid.paid v');
+  expect((await shop.run(['trace', event], { env: { CARILLON_WORKSPACE: 'club' } })).stdout).toContain('  event ');
   expect(await shop.run(['deliveries', '--workspace', 'club'])).toMatchObject({ code: 0, stdout: 'no deliveries\n' });
-  expect(await shop.run(['deliveries', '--workspace', 'shop'])).toMatchObject({ code: 0 });
+  const env = { CARILLON_WORKSPACE: 'club' };
+  expect(await shop.run(['deliveries'], { env })).toMatchObject({ code: 0, stdout: 'no deliveries\n' });
+  const one = await shop.run(['deliveries', '--workspace', 'shop'], { env });
+  expect(one.stdout).toMatch(/^created +delivery/);
+  const asked = await shop.run(['api-key', 'create', 'third']);
+  expect(asked.code).toBe(2);
+  expect(asked.stderr).toMatch(/--workspace or CARILLON_WORKSPACE: (club, shop|shop, club)/);
   const { stdout } = await shop.run(['api-key', 'list', '--workspace', 'club', '--json']);
   expect((JSON.parse(stdout) as { items: unknown[] }).items).toMatchObject([{ name: 'club-key', used_by: [] }]);
+});
+
+it('a name that nothing has is refused with the nearest, and makes nothing', async () => {
+  for (const [line, words] of [
+    [['deliveries', '--workspace', 'shpo'], 'there is no workspace shpo; did you mean shop?'],
+    [['deliveries', '--notification', 'order-payed'], 'did you mean order-paid?'],
+    [['deliveries', '--rule', 'order-paid.payed'], 'did you mean order-paid.paid?'],
+    [['deliveries', '--state', 'sended'], 'there is no state SENDED'],
+    [['events', '--stream', 'shop/order'], 'did you mean shop/orders?'],
+    [['deliveries', '--since', 'tomorow'], 'since: expected 2h, today, yesterday'],
+    [['deliveries', '--limit', '0'], 'limit: takes a whole number from 1 to 500'],
+    [['api-key', 'create', 'backend', '--workspace', 'shpo'], 'there is no workspace shpo; did you mean shop?'],
+  ] as const) {
+    const { code, stderr } = await shop.run(line);
+    expect({ line, isRefused: code === 1 || code === 2 }).toEqual({ line, isRefused: true });
+    expect(stderr).toContain(words);
+  }
+  expect((await shop.run(['api-key', 'list', '--workspace', 'shpo'])).code).toBe(1);
+  expect(await list('--since', 'yesterday', '--recipient', 'Wide@Example.com')).toHaveLength(1);
+});
+
+it('a command that is printed runs as it is printed, in whatever folder the data is', async () => {
+  const { stdout } = await shop.run(['send', 'shop/orders'], {
+    env: { CARILLON_API_KEY: shop.key },
+    input: JSON.stringify(order('R-1', { email: 'printed@example.com' })),
+  });
+  const [, event = '', command = ''] = /^(evt_\w+)\nnpx carillon (.*)$/m.exec(stdout) ?? [];
+  expect(command).toBe(`trace ${event} --data-dir ${shop.dataDir}`);
+  await shop.delivered(event, 'SENT');
+  expect((await cli(command.split(' '))).stdout).toContain('order-paid.paid v');
 });
 
 it('data of strangers cannot move the cursor of whoever reads it', async () => {

@@ -85,7 +85,10 @@ describe('what others do', () => {
       env: { CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1', CARILLON_SECRET_SHOP__FEED: SECRET },
     });
     ends.unshift(() => shop.close());
-    const made = await shop.api<{ key: string }>('POST', '/v1/workspaces/blog/api-keys', { name: 'backend' });
+    const made = await shop.api<{ key: string }>('POST', '/v1/workspaces/blog/api-keys', {
+      name: 'backend',
+      new_workspace: true,
+    });
     blogKey = made.body.key;
     const claims = { iss: 'https://auth.example.com/', aud: 'shop', sub: 'ada' };
     const numbers = Array.from({ length: 50 }, (_, jti) => jti);

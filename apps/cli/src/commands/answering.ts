@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { connect, type Client, type CommonOptions, type Page } from '../client.ts';
 import { say, sayJson } from '../output.ts';
+import { runnable } from '../runnable.ts';
 
 /** A command with the options that all of them take. */
 export function command(parent: Command, usage: string, description: string): Command {
@@ -11,7 +12,7 @@ export function command(parent: Command, usage: string, description: string): Co
     .option('--json', 'print JSON')
     .option('--url <url>', 'control role (default: CARILLON_URL, else that of the data folder)')
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
-    .option('--workspace <name>', 'workspace, where there are several');
+    .option('--workspace <name>', 'only this workspace (CARILLON_WORKSPACE); to write, where there are several');
 }
 
 /** Runs an action with a client, and prints its answer: as JSON, or by `show`. */
@@ -26,7 +27,7 @@ export async function answer<T>(
     return value;
   }
   const text = show(value);
-  if (typeof text === 'string') say(text);
+  if (typeof text === 'string') say(runnable(text, options));
   return value;
 }
 

@@ -12,11 +12,11 @@ export function integrationShowCommand(integration: Command): void {
     .action(async (name: string, options: CommonOptions & { limit: string; cursor?: string }) => {
       await answer(
         options,
-        async (client) =>
-          client.get<Page<CohortBodyShown>>(
-            `/v1/workspaces/${seg(await client.workspace())}/integrations/${seg(name)}/cohorts`,
-            { limit: options.limit, ...(options.cursor !== undefined && { cursor: options.cursor }) },
-          ),
+        (client) =>
+          client.get<Page<CohortBodyShown>>(`/v1/workspaces/${seg(client.reach)}/integrations/${seg(name)}/cohorts`, {
+            limit: options.limit,
+            ...(options.cursor !== undefined && { cursor: options.cursor }),
+          }),
         showCohorts,
       );
     });

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { connect, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, say, sayJson } from '../output.ts';
+import { runnable } from '../runnable.ts';
 import { answer, command } from './answering.ts';
 import { refuseOutside } from './inside.ts';
 import { countWords, showApplied, showDiff } from './plan-text.ts';
@@ -99,7 +100,7 @@ export function configurationCommands(program: Command): void {
         prune: options.prune ?? false,
       });
       if (options.json) sayJson(applied);
-      else say(showApplied(applied, options.file));
+      else say(runnable(showApplied(applied, options.file), options));
       finish(applied);
     });
 

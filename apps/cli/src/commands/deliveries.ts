@@ -9,6 +9,10 @@ import { fieldsCommand } from './rule-sample.ts';
 type ListOptions = CommonOptions & {
   readonly recipient?: string;
   readonly state?: string;
+  readonly reason?: string;
+  readonly channel?: string;
+  readonly rule?: string;
+  readonly person?: string;
   readonly uniqueId?: string;
   readonly event?: string;
   readonly notification?: string;
@@ -21,8 +25,9 @@ type ListOptions = CommonOptions & {
 };
 
 /** Of a duplicate the delivery that holds its slot, which `trace` takes, and the event that asked again. */
-const deliveryRow = (one: DeliveryBody): string[] => [
+const deliveryRow = (one: DeliveryBody, isWide: boolean): string[] => [
   shortTime(one.created_at),
+  ...(isWide ? [one.workspace] : []),
   one.duplicate_of ?? one.id,
   one.state,
   one.reason,
@@ -32,48 +37,83 @@ const deliveryRow = (one: DeliveryBody): string[] => [
   one.event_id,
 ];
 /** The list is in the order of its first column. */
-const DELIVERY_HEAD = ['created', 'delivery', 'state', 'reason', 'channel', 'to', 'rule', 'event'];
+const deliveryHead = (isWide: boolean): string[] => [
+  'created',
+  ...(isWide ? ['workspace'] : []),
+  'delivery',
+  'state',
+  'reason',
+  'channel',
+  'to',
+  'rule',
+  'event',
+];
 
-/** `2h` ago, or a time. */
-function sinceTime(text: string | undefined): string | undefined {
-  const parts = text === undefined ? null : /^(\d+)([smhdw])$/.exec(text);
-  if (!parts) return text;
-  const unit = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 }[parts[2] as 's'];
-  return new Date(Date.now() - Number(parts[1]) * unit).toISOString();
+/** The rows of a page under their head, and how to go on; `nothing` where there are none. */
+function pageText<Row>(
+  page: Page<Row>,
+  nothing: string,
+  row: (one: Row) => readonly string[],
+  head: readonly string[],
+): string {
+  const more = page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`;
+  if (page.items.length > 0) return table(page.items.map(row), head) + more;
+  return paint('dim', page.next === null ? nothing : `${nothing} among the newest`) + more;
 }
 
-async function listDeliveries(client: Client, options: ListOptions): Promise<Page<DeliveryBody>> {
-  const workspace = await client.workspace();
-  return client.get(`/v1/workspaces/${seg(workspace)}/deliveries`, {
+function listDeliveries(client: Client, options: ListOptions): Promise<Page<DeliveryBody>> {
+  return client.get(`/v1/workspaces/${seg(client.reach)}/deliveries`, {
     to: options.recipient,
     state: options.state?.toUpperCase(),
+    reason: options.reason,
+    channel: options.channel,
+    rule: options.rule,
+    person: options.person,
     unique_id: options.uniqueId,
     event: options.event,
     notification: options.notification,
-    since: sinceTime(options.since),
+    since: options.since,
     limit: options.limit,
     cursor: options.cursor,
   });
 }
 
+/** With `--dropped`; it has all others of the list refused. */
+const DROPPED_OPTIONS: ReadonlySet<string> = new Set([
+  'dropped',
+  'since',
+  'limit',
+  'json',
+  'url',
+  'dataDir',
+  'workspace',
+]);
+
 /** Who has no delivery because a rule dropped him: each with the event whose story names the cause. */
 async function listDropped(options: ListOptions): Promise<void> {
-  const others = (['recipient', 'state', 'uniqueId', 'event', 'notification', 'cursor', 'follow'] as const).filter(
-    (name) => options[name] !== undefined,
-  );
+  const others = Object.keys(options).filter((name) => !DROPPED_OPTIONS.has(name));
   if (others.length > 0) throw new UsageError('--dropped goes with --since and --limit alone');
+  let isWide = false;
   await answer(
     options,
-    async (client) =>
-      client.get<DroppedPage>(`/v1/workspaces/${seg(await client.workspace())}/dropped`, {
-        since: sinceTime(options.since),
-        limit: options.limit,
-      }),
+    async (client) => {
+      isWide = await client.isWide();
+      const wanted = { since: options.since, limit: options.limit };
+      return client.get<DroppedPage>(`/v1/workspaces/${seg(client.reach)}/dropped`, wanted);
+    },
     ({ items, complete }) => {
       const more = complete ? '' : `\n${paint('dim', 'there may be more: --limit, or --since a shorter time')}`;
       if (items.length === 0) return paint('dim', 'nobody was dropped') + more;
-      const rows = items.map((one) => [shortTime(one.at), one.rule, one.who, one.reason, one.event_id, one.detail]);
-      return table(rows, ['time', 'rule', 'who', 'reason', 'event', 'why']) + more;
+      const rows = items.map((one) => [
+        shortTime(one.at),
+        ...(isWide ? [one.workspace] : []),
+        one.rule,
+        one.who,
+        one.reason,
+        one.event_id,
+        one.detail,
+      ]);
+      return table(rows, ['time', ...(isWide ? ['workspace'] : []), 'rule', 'who', 'reason', 'event', 'why']) + more;
     },
   );
 }
@@ -81,22 +121,26 @@ async function listDropped(options: ListOptions): Promise<void> {
 async function act(options: CommonOptions, id: string, action: string, body: object, done: string): Promise<void> {
   await answer(
     options,
-    async (client) => {
-      const workspace = await client.workspace();
-      return client.post<DeliveryBody>(`/v1/workspaces/${seg(workspace)}/deliveries/${seg(id)}/${action}`, body);
-    },
+    (client) =>
+      client.post<DeliveryBody>(`/v1/workspaces/${seg(client.anywhere)}/deliveries/${seg(id)}/${action}`, body),
     (one) => `${one.id} ${done}: ${paintState(one.state)} (${one.reason})`,
   );
 }
 
 export function deliveryCommands(program: Command): void {
   const deliveries = command(program, 'deliveries', 'list deliveries, newest first')
-    .option('--recipient <address>', 'only to this address')
+    // Before the name of an action stand the filters of the list; `--reason` after `dismiss` is the reason of that.
+    .enablePositionalOptions()
+    .option('--recipient <address>', 'only to this address, or those that begin so')
+    .option('--person <person>', 'only to this person')
     .option('--state <state>', 'only in this state, such as IN_DOUBT')
+    .option('--reason <reason>', 'only for this reason, such as suppressed')
+    .option('--channel <channel>', 'only on email, sms or push')
+    .option('--rule <rule>', 'only of this rule (notification.rule)')
     .option('--unique-id <id>', 'only of this unique_id')
     .option('--event <id>', 'only caused by this event')
     .option('--notification <name>', 'only of this notification')
-    .option('--since <time>', 'only since: 2h, or an RFC 3339 time')
+    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .option('--follow', 'go on printing what changes')
@@ -108,20 +152,21 @@ export function deliveryCommands(program: Command): void {
       if (options.dropped) return listDropped(options);
       if (options.follow) {
         const client = connect(options);
+        const isWide = await client.isWide();
         return follow(
           (cursor) => listDeliveries(client, { ...options, ...(cursor !== undefined && { cursor }) }),
           (one) => `${one.id} ${one.state} ${one.updated_at}`,
-          (one) => (options.json ? say(jsonText(one)) : say(deliveryRow(one).map(clean).join('  '))),
+          (one) => (options.json ? say(jsonText(one)) : say(deliveryRow(one, isWide).map(clean).join('  '))),
         );
       }
+      let isWide = false;
       await answer(
         options,
-        (client) => listDeliveries(client, options),
-        (page) => {
-          if (page.items.length === 0) return paint('dim', 'no deliveries');
-          const more = page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`;
-          return table(page.items.map(deliveryRow), DELIVERY_HEAD) + more;
+        async (client) => {
+          isWide = await client.isWide();
+          return listDeliveries(client, options);
         },
+        (page) => pageText(page, 'no deliveries', (one) => deliveryRow(one, isWide), deliveryHead(isWide)),
       );
       return undefined;
     });
@@ -143,18 +188,19 @@ export function deliveryCommands(program: Command): void {
 }
 
 export function eventCommands(program: Command): void {
-  const list = async (client: Client, options: ListOptions): Promise<Page<EventBody>> =>
-    client.get(`/v1/workspaces/${seg(await client.workspace())}/events`, {
+  const list = (client: Client, options: ListOptions): Promise<Page<EventBody>> =>
+    client.get(`/v1/workspaces/${seg(client.reach)}/events`, {
       stream: options.stream,
-      since: sinceTime(options.since),
+      since: options.since,
       limit: options.limit,
       cursor: options.cursor,
     });
+  /** The stream's path begins with its workspace. */
   const row = (one: EventBody): string[] => [shortTime(one.at), one.id, one.stream, `${one.bytes} B`, one.position];
 
   const events = command(program, 'events', 'list events received, newest first')
     .option('--stream <path>', 'only of this EVENT_PATH')
-    .option('--since <time>', 'only since: 2h, or an RFC 3339 time')
+    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .option('--follow', 'go on printing what comes')
@@ -170,11 +216,7 @@ export function eventCommands(program: Command): void {
       await answer(
         options,
         (client) => list(client, options),
-        (page) =>
-          page.items.length === 0
-            ? paint('dim', 'no events')
-            : table(page.items.map(row), ['received', 'event', 'stream', 'size', 'position']) +
-              (page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`),
+        (page) => pageText(page, 'no events', row, ['received', 'event', 'stream', 'size', 'position']),
       );
       return undefined;
     });
@@ -187,24 +229,30 @@ export function deadLetterCommands(program: Command): void {
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .action(async (options: ListOptions) => {
+      let isWide = false;
       await answer(
         options,
-        (client) =>
-          client.get<Page<DeadLetterBody>>('/v1/dead-letters', { limit: options.limit, cursor: options.cursor }),
+        async (client) => {
+          isWide = await client.isWide();
+          const { reach } = client;
+          const wanted = { limit: options.limit, cursor: options.cursor };
+          return client.get<Page<DeadLetterBody>>(`/v1/workspaces/${seg(reach)}/dead-letters`, wanted);
+        },
         (page) =>
-          page.items.length === 0
-            ? paint('dim', 'no dead letters')
-            : table(
-                page.items.map((one) => [
-                  shortTime(one.at),
-                  one.id,
-                  one.stage,
-                  one.position,
-                  one.redriven_at ? 'redriven' : '',
-                  one.reason,
-                ]),
-                ['at', 'dead letter', 'stage', 'record', '', 'reason'],
-              ),
+          pageText(
+            page,
+            'no dead letters',
+            (one) => [
+              shortTime(one.at),
+              ...(isWide ? [one.workspace ?? '(none)'] : []),
+              one.id,
+              one.stage,
+              one.position,
+              one.redriven_at ? 'redriven' : '',
+              one.reason,
+            ],
+            ['at', ...(isWide ? ['workspace'] : []), 'dead letter', 'stage', 'record', '', 'reason'],
+          ),
       );
     });
   command(letters, 'redrive <id>', 'append the record again, with its own id').action(
@@ -222,20 +270,30 @@ export function suppressionCommands(program: Command): void {
   const suppressions = program.command('suppressions').description('suppressed addresses: list, remove');
   command(suppressions, 'list', 'list suppressed addresses')
     .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
     .action(async (options: ListOptions) => {
+      let isWide = false;
       await answer(
         options,
-        async (client) =>
-          client.get<Page<SuppressionBody>>(`/v1/workspaces/${seg(await client.workspace())}/suppressions`, {
-            limit: options.limit,
-          }),
+        async (client) => {
+          isWide = await client.isWide();
+          const wanted = { limit: options.limit, cursor: options.cursor };
+          return client.get<Page<SuppressionBody>>(`/v1/workspaces/${seg(client.reach)}/suppressions`, wanted);
+        },
         (page) =>
-          page.items.length === 0
-            ? paint('dim', 'no suppressed addresses')
-            : table(
-                page.items.map((one) => [shortTime(one.at), one.channel, one.address, one.source, one.detail]),
-                ['since', 'channel', 'address', 'source', 'detail'],
-              ),
+          pageText(
+            page,
+            'no suppressed addresses',
+            (one) => [
+              shortTime(one.at),
+              ...(isWide ? [one.workspace] : []),
+              one.channel,
+              one.address,
+              one.source,
+              one.detail,
+            ],
+            ['since', ...(isWide ? ['workspace'] : []), 'channel', 'address', 'source', 'detail'],
+          ),
       );
     });
   command(suppressions, 'remove <address>', 'allow an address again')

@@ -14,24 +14,28 @@ export function jwtProviderCommands(program: Command): void {
     .description('identity providers whose tokens may send events: list, check');
 
   command(providers, 'list', 'list JWT providers').action(async (options: CommonOptions) => {
+    let isWide = false;
     await answer(
       options,
-      async (client) =>
-        client.get<{ readonly items: readonly JwtProviderBodyShown[] }>(
-          `/v1/workspaces/${seg(await client.workspace())}/jwt-providers`,
-        ),
+      async (client) => {
+        isWide = await client.isWide();
+        return client.get<{ readonly items: readonly JwtProviderBodyShown[] }>(
+          `/v1/workspaces/${seg(client.reach)}/jwt-providers`,
+        );
+      },
       ({ items }) =>
         items.length === 0
           ? paint('dim', 'no JWT providers: write jwt-providers/<name>.yaml and apply')
           : table(
               items.map((one) => [
+                ...(isWide ? [one.workspace] : []),
                 one.name,
                 one.jwks_url,
                 one.issuer ?? 'any',
                 one.audiences.join(', ') || 'any',
                 one.used_by.join(', '),
               ]),
-              ['name', 'keys', 'issuer', 'audience', 'used by'],
+              [...(isWide ? ['workspace'] : []), 'name', 'keys', 'issuer', 'audience', 'used by'],
             ),
     );
   });
@@ -45,8 +49,8 @@ export function jwtProviderCommands(program: Command): void {
       const token = readToken(options.tokenFile);
       const body = await answer(
         options,
-        async (client) =>
-          client.post<CheckBody>(`/v1/workspaces/${seg(await client.workspace())}/jwt-providers/${seg(name)}/check`, {
+        (client) =>
+          client.post<CheckBody>(`/v1/workspaces/${seg(client.reach)}/jwt-providers/${seg(name)}/check`, {
             ...(token !== '' && { token }),
           }),
         showChecks,

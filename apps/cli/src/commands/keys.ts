@@ -13,14 +13,15 @@ export function keyCommands(program: Command): void {
   const keys = program.command('api-key').description('API keys of event streams: create, list, revoke');
 
   command(keys, 'create <name>', 'make a key; it is shown this once')
+    .option('--new-workspace', 'make the workspace too; without it, one that is not there is refused')
     .option('--expires <when>', 'refused after this duration (90d) or RFC 3339 time; left out: never')
-    .action(async (name: string, options: CommonOptions & { expires?: string }) => {
+    .action(async (name: string, options: CommonOptions & { expires?: string; newWorkspace?: boolean }) => {
       await answer(
         options,
         async (client) =>
           client.post<{ name: string; key: string; expires_at: string | null }>(
             `/v1/workspaces/${seg(await client.workspace())}/api-keys`,
-            { name, ...expiry(options.expires) },
+            { name, ...expiry(options.expires), ...(options.newWorkspace && { new_workspace: true }) },
           ),
         (body) => {
           const until = body.expires_at === null ? '' : `; it expires ${clean(body.expires_at)}`;
@@ -31,14 +32,19 @@ export function keyCommands(program: Command): void {
     });
 
   command(keys, 'list', 'list keys, never their secrets').action(async (options: CommonOptions) => {
+    let isWide = false;
     await answer(
       options,
-      async (client) => client.get<Items<ApiKeyBodyShown>>(`/v1/workspaces/${seg(await client.workspace())}/api-keys`),
+      async (client) => {
+        isWide = await client.isWide();
+        return client.get<Items<ApiKeyBodyShown>>(`/v1/workspaces/${seg(client.reach)}/api-keys`);
+      },
       ({ items }) =>
         items.length === 0
           ? paint('dim', 'no API keys')
           : table(
               items.map((one) => [
+                ...(isWide ? [one.workspace] : []),
                 one.name,
                 `cln_${one.key_id}_…`,
                 one.created_at,
@@ -46,7 +52,7 @@ export function keyCommands(program: Command): void {
                 one.last_used_at ?? 'never',
                 one.used_by.join(', '),
               ]),
-              ['name', 'key', 'created', 'expires', 'last used', 'used by'],
+              [...(isWide ? ['workspace'] : []), 'name', 'key', 'created', 'expires', 'last used', 'used by'],
             ),
     );
   });

@@ -26,8 +26,7 @@ export function operationCommands(program: Command): void {
   ).action(async (name: string, options: CommonOptions) => {
     const body = await answer(
       options,
-      async (client) =>
-        client.post<CheckBody>(`/v1/workspaces/${seg(await client.workspace())}/accounts/${seg(name)}/check`),
+      (client) => client.post<CheckBody>(`/v1/workspaces/${seg(client.reach)}/accounts/${seg(name)}/check`),
       showChecks,
     );
     failIfAny(body);
@@ -45,9 +44,9 @@ export function operationCommands(program: Command): void {
     .action(async (name: string, options: CommonOptions & { userId?: string[] }) => {
       const body = await answer(
         options,
-        async (client) =>
+        (client) =>
           client.post<CheckBody>(
-            `/v1/workspaces/${seg(await client.workspace())}/integrations/${seg(name)}/check`,
+            `/v1/workspaces/${seg(client.reach)}/integrations/${seg(name)}/check`,
             options.userId ? { user_ids: options.userId } : {},
           ),
         showChecks,

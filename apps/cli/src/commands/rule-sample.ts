@@ -14,8 +14,7 @@ export function sampleCommand(rule: Command): void {
       const { language } = options;
       await answer(
         options,
-        async (client) =>
-          client.get<RuleSampleBody>(`/v1/workspaces/${seg(await client.workspace())}/rules/${seg(name)}/sample`),
+        (client) => client.get<RuleSampleBody>(`/v1/workspaces/${seg(client.reach)}/rules/${seg(name)}/sample`),
         // The code has no character that a terminal would obey: the server writes those as escapes.
         (body) => (language === undefined ? showSample(body) : body.code[language].trimEnd()),
       );
@@ -65,12 +64,8 @@ export function fieldsCommand(events: Command): void {
     async (stream: string, _local: unknown, self: Command) => {
       await answer(
         self.optsWithGlobals<CommonOptions>(),
-        async (client) => {
-          const workspace = await client.workspace();
-          return client.get<{ items: StreamFieldBody[] }>(
-            `/v1/workspaces/${seg(workspace)}/streams/${seg(stream)}/fields`,
-          );
-        },
+        (client) =>
+          client.get<{ items: StreamFieldBody[] }>(`/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/fields`),
         ({ items }) =>
           items.length === 0
             ? paint('dim', 'no fields: no event has come yet')

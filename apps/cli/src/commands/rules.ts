@@ -29,8 +29,8 @@ export function ruleCommands(program: Command): void {
       const pasted = options.answer === undefined ? {} : { answer: readText(options.answer) };
       await answer(
         options,
-        async (client) =>
-          client.post<RuleTestBody>(`/v1/workspaces/${seg(await client.workspace())}/rules/${seg(name)}/test`, {
+        (client) =>
+          client.post<RuleTestBody>(`/v1/workspaces/${seg(client.reach)}/rules/${seg(name)}/test`, {
             event,
             ...pasted,
           }),

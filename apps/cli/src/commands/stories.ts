@@ -23,8 +23,8 @@ export function storyCommands(program: Command): void {
       }
       await answer(
         options,
-        async (client) =>
-          client.get<TraceBody>(`/v1/workspaces/${seg(await client.workspace())}/${kind}/${seg(id)}/trace`, {
+        (client) =>
+          client.get<TraceBody>(`/v1/workspaces/${seg(client.anywhere)}/${kind}/${seg(id)}/trace`, {
             to,
             limit,
             cursor,
@@ -38,10 +38,14 @@ export function storyCommands(program: Command): void {
     .action(async (address: string, notification: string | undefined, options: WhyOptions) => {
       const limit = Number(options.limit);
       if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a number from 1');
+      let isWide = false;
       await answer(
         options,
-        (client) => lookThrough(client, address, notification, limit),
-        (found) => showWhy(found, address),
+        async (client) => {
+          isWide = await client.isWide();
+          return lookThrough(client, address, notification, limit);
+        },
+        (found) => showWhy(found, address, isWide),
       );
     });
 }
@@ -55,7 +59,7 @@ async function lookThrough(
   notification: string | undefined,
   limit: number,
 ): Promise<Found> {
-  const path = `/v1/workspaces/${seg(await client.workspace())}/why`;
+  const path = `/v1/workspaces/${seg(client.reach)}/why`;
   const items: WhyBody['items'] = [];
   let looked = 0;
   let cursor: string | undefined;
@@ -71,14 +75,14 @@ async function lookThrough(
   }
 }
 
-function showWhy({ items, looked, more }: Found, address: string): string {
+function showWhy({ items, looked, more }: Found, address: string, isWide: boolean): string {
   if (items.length === 0) {
     return paint('dim', `none of the ${looked} events on the log speaks of ${clean(address)}`);
   }
-  const lines = items.map(({ at, event, rule, outcome, state, reason, text, delivery }) => {
+  const lines = items.map(({ at, workspace, event, rule, outcome, state, reason, text, delivery }) => {
     const end = state === null ? paint('bold', outcome.replaceAll('_', ' ')) : paintState(state);
     const tail = [event, delivery].filter((id) => id !== null).join('  ');
-    return `${shortTime(at)}  ${clean(rule)}  ${end} (${clean(reason)}) ${clean(text)}  ${paint('dim', tail)}`;
+    return `${shortTime(at)}  ${isWide ? `${workspace}  ` : ''}${clean(rule)}  ${end} (${clean(reason)}) ${clean(text)}  ${paint('dim', tail)}`;
   });
   return [...lines, ...(more ? [paint('dim', 'there are older ones: --limit shows more')] : [])].join('\n');
 }

@@ -3,6 +3,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from './access.ts';
 import { demandPermissions, ROLES_WITH, type Permission } from './permission.ts';
 import { preparePrincipals, rememberPrincipal, type Principal } from './principal.ts';
+import { EVERY_WORKSPACE, prepareSights, rememberSight, sightOfOne, wholeSight } from './sight.ts';
+import { insteadOf } from '../names.ts';
+
+/** The workspaces that there are. */
+export type KnownWorkspaces = {
+  known(): readonly string[];
+  /** The same, once the newest configuration was read. */
+  newest(): Promise<readonly string[]>;
+};
 
 /** What every answer of the port says, refusals and malformed requests included. Pages and mails have a policy of their own. */
 export const SECURITY_HEADERS = {
@@ -19,13 +28,14 @@ export const SECURITY_HEADERS = {
 /**
  * Lets a request through to a route where its principal has the permission that the route declares; routes that are added
  * after this without one are refused. What counts is the route that will answer: an address can be spelled in ways
- * (`/%761/status`) that a prefix misses.
+ * (`/%761/status`) that a prefix misses. A workspace that is not there is refused here too, with the name that was probably meant.
  */
-export function guard(app: FastifyInstance, access: Access): void {
+export function guard(app: FastifyInstance, access: Access, workspaces: KnownWorkspaces): void {
   demandPermissions(app);
   preparePrincipals(app);
+  prepareSights(app);
   app.addHook('onRequest', async (request) => {
-    const { permission } = request.routeOptions.config;
+    const { permission, across = false, newWorkspace = false } = request.routeOptions.config;
     // None have only the routes of the server itself, which were there before the demand: its health.
     if (permission === undefined || permission === 'anybody') return;
     const principal = access.who(request);
@@ -36,13 +46,41 @@ export function guard(app: FastifyInstance, access: Access): void {
       );
     }
     const enough = typeof permission === 'string' ? [permission] : permission;
-    if (!hasOneOf(enough, principal, workspaceOf(request))) throw lacking(enough);
+    const workspace = workspaceOf(request);
+    if (across && (workspace === null || workspace === EVERY_WORKSPACE)) {
+      const sight = wholeSight(enough, principal, workspaces.known());
+      if (!sight) throw lacking(enough);
+      rememberSight(request, sight);
+    } else {
+      if (!hasOneOf(enough, principal, workspace)) throw lacking(enough);
+      if (workspace !== null && !newWorkspace) {
+        await mustBeThere(workspace, workspaces, (one) => hasOneOf(enough, principal, one));
+      }
+      if (workspace !== null) rememberSight(request, sightOfOne(workspace));
+    }
     rememberPrincipal(request, principal);
   });
 }
 
 const hasOneOf = (enough: readonly Permission[], principal: Principal, workspace: string | null): boolean =>
   enough.some((one) => principal.may(one, workspace));
+
+/** `may`: those that may be named to whoever asks. */
+async function mustBeThere(
+  workspace: string,
+  workspaces: KnownWorkspaces,
+  may: (workspace: string) => boolean,
+): Promise<void> {
+  if (workspaces.known().includes(workspace)) return;
+  const known = await workspaces.newest();
+  if (known.includes(workspace)) return;
+  const named = known.filter(may);
+  if (workspace === EVERY_WORKSPACE) {
+    throw new CarillonError('invalid_request', `this is done in one workspace: name it (${named.join(', ')})`);
+  }
+  const hint = known.length === 0 ? 'npx carillon apply -f DIR makes one' : insteadOf(workspace, named);
+  throw new CarillonError('not_found', `there is no workspace ${workspace}; ${hint}`);
+}
 
 /** The workspace in the address; null: the request is about the deployment. */
 function workspaceOf({ params }: FastifyRequest): string | null {

@@ -26,6 +26,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. The control role does not start with a route that does not say so. */
     readonly permission?: RoutePermission;
+    /** Looks through all workspaces that whoever asks may see: where the address has `-` for one, or names none. */
+    readonly across?: boolean;
+    /** Of what makes a workspace: one that is not there is no mistake. */
+    readonly newWorkspace?: boolean;
     /** Refusals of its own, besides those that its permission, parameters and body bring with them. */
     readonly problems?: readonly ErrorCode[];
   }

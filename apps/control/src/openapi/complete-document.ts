@@ -94,6 +94,7 @@ function problemsOf(operation: Operation): readonly ErrorCode[] {
   const takes = operation.requestBody !== undefined;
   const codes: ErrorCode[] = [...own];
   if (takes) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (operation.parameters?.some((one) => 'name' in one && one.name === 'workspace')) codes.push('not_found');
   if (takes || operation.parameters !== undefined) codes.push('invalid_request');
   if (permission !== 'anybody') codes.push('unauthorized', 'forbidden_role');
   codes.push('internal', 'store_unavailable', 'overloaded', 'stopping');

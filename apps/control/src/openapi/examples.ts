@@ -129,6 +129,7 @@ const MESSAGE = {
 };
 
 const SUPPRESSION = {
+  workspace: 'shop',
   channel: 'email',
   address: 'bob@example.com',
   source: 'provider',
@@ -154,6 +155,7 @@ const PLAN = {
   unchanged: 4,
 };
 const API_KEY = {
+  workspace: 'shop',
   name: 'backend',
   key_id: '7Qm4k2Zp',
   created_at: AT,
@@ -204,6 +206,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       items: [
         {
           at: '2026-01-31T08:00:00.000Z',
+          workspace: 'shop',
           rule: 'order-paid.paid',
           event_id: 'evt_1',
           who: 'recipient 2',
@@ -242,6 +245,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       items: [
         {
           at: AT,
+          workspace: 'shop',
           event: EVENT_ID,
           rule: 'order-paid.paid',
           outcome: 'told',
@@ -282,6 +286,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     answers: {
       items: [
         {
+          workspace: 'shop',
           name: 'auth',
           jwks_url: 'https://auth.example.com/.well-known/jwks.json',
           issuer: 'https://auth.example.com/',
@@ -327,14 +332,10 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     },
   },
   listStreamFields: {
-    answers: page({
-      path: 'total',
-      types: ['number'],
-      sample: '120',
-      first_seen: AT,
-      last_seen: LATER,
-      count: 1204,
-    }),
+    answers: {
+      stream: 'shop/orders',
+      ...page({ path: 'total', types: ['number'], sample: '120', first_seen: AT, last_seen: LATER, count: 1204 }),
+    },
   },
   openSession: { takes: { word: 'zLXJYq4H…' }, answers: { ok: true } },
   closeSession: { answers: { ok: true } },

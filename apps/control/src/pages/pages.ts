@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '@carillon/ports';
 import type { Access } from '../access/access.ts';
+import { sightOf } from '../access/sight.ts';
 import { unknownPage } from './page-frame.ts';
 import { notFound } from '../routes/app.ts';
 
@@ -89,10 +90,11 @@ function tame(html: string): string {
 
 /** The HTML body of a kept message as its reader would see it. */
 export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
-  const config = { permission: 'read' } as const;
+  const config = { permission: 'read', across: true } as const;
   app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', { config }, async (request, reply) => {
     const kept = await inbox.get(request.params.id);
-    const html = kept?.message.channel === 'email' ? kept.message.html : null;
+    const mine = kept && sightOf(request).sees(kept.workspace) ? kept.message : null;
+    const html = mine?.channel === 'email' ? mine.html : null;
     if (html === null) throw notFound('message with an HTML body of this id');
     return reply
       .header('content-type', 'text/html; charset=utf-8')

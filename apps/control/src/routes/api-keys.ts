@@ -6,8 +6,10 @@ import { z } from 'zod';
 import { showApiKey } from '../bodies.ts';
 import { principalOf } from '../access/principal.ts';
 import { publishPorts } from '../configuration.ts';
+import { insteadOf } from '../names.ts';
 import type { ControlPorts, PublishingPorts } from '../ports.ts';
-import { inWorkspace, notFound, withName, type ApiServer } from './app.ts';
+import { sightOf } from '../access/sight.ts';
+import { acrossWorkspaces, inWorkspace, notFound, withName, type ApiServer } from './app.ts';
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -17,18 +19,18 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
   app.get(
     '/v1/workspaces/:workspace/api-keys',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listApiKeys',
         tags: ['API keys'],
-        summary: 'API keys of a workspace; never the secret part',
-        params: inWorkspace,
+        summary: 'API keys; never the secret part',
+        params: acrossWorkspaces,
         response: { 200: apiKeyList },
       },
     },
-    async ({ params }) => {
+    async (request) => {
       const configuration = await ports.configuration.refresh();
-      const keys = listResources(configuration, 'api_key', params.workspace);
+      const keys = sightOf(request).names.flatMap((workspace) => listResources(configuration, 'api_key', workspace));
       const lastUses = await ports.keyUses.lastUses(keys.map(({ body }) => body.key_id));
       return {
         items: keys.map((key) =>
@@ -40,13 +42,17 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
 
   const wanted = z.strictObject({
     name: z.string().regex(NAME, 'a-z, 0-9 and -'),
+    new_workspace: z
+      .boolean()
+      .optional()
+      .describe('Makes the workspace too; without it, one that is not there is refused'),
     expires_at: z.string().max(40).optional().describe('RFC 3339 time after which it is refused'),
     expires_in: z.string().max(40).optional().describe('The same as a duration from now, such as 90d'),
   });
   app.post(
     '/v1/workspaces/:workspace/api-keys',
     {
-      config: { permission: 'configure', problems: ['conflict'] },
+      config: { permission: 'configure', newWorkspace: true, problems: ['not_found', 'conflict'] },
       schema: {
         operationId: 'createApiKey',
         tags: ['API keys'],
@@ -91,9 +97,12 @@ type WantedKey = {
   readonly name: string;
   readonly expires_at?: string | undefined;
   readonly expires_in?: string | undefined;
+  readonly new_workspace?: boolean | undefined;
 };
 
-/** Makes a key of a workspace, and the workspace with it where this is its first thing. Answers the whole key, once. */
+/**
+ * Makes a key of a workspace; the workspace with it where that is said, or where there is none at all. Answers the whole key, once.
+ */
 export async function createApiKey(
   workspace: string,
   wanted: WantedKey,
@@ -125,6 +134,11 @@ export async function createApiKey(
     },
   ];
   if (!findResource(configuration, 'workspace', workspace, '')) {
+    const there = listResources(configuration, 'workspace').map(({ ref }) => ref.workspace);
+    if (there.length > 0 && wanted.new_workspace !== true) {
+      const hint = `${insteadOf(workspace, there).replace(/[^?]$/, '$&.')} A new one is made with --new-workspace (new_workspace: true)`;
+      throw new CarillonError('not_found', `there is no workspace ${workspace}; ${hint}`);
+    }
     const ref = { kind: 'workspace', workspace, name: '' } as const;
     changes.push({ ref, based_on: null, body: {} });
   }

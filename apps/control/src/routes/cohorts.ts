@@ -13,7 +13,9 @@ import { formatDuration, formatInstant, type Duration, type Instant } from '@car
 import { z } from 'zod';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { missingSecret } from '../secret-places.ts';
-import { notFound, paging, withName, type ApiServer } from './app.ts';
+import { sightOf } from '../access/sight.ts';
+import { namesOf, placeOf } from '../names.ts';
+import { paging, withNameAcross, type ApiServer } from './app.ts';
 
 /** How long a check waits for all its answers: less than a request to this API may take. */
 export const CHECK_PATIENCE: Duration = 8_000;
@@ -23,20 +25,23 @@ export function cohortRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
   app.get(
     '/v1/workspaces/:workspace/integrations/:name/cohorts',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'listCohorts',
         tags: ['Integrations'],
         summary: 'Cohorts of a platform: how many are in, and how far its newest sync has come',
-        params: withName,
+        params: withNameAcross,
         querystring: z.strictObject(paging),
         response: { 200: cohortPage },
       },
     },
-    async ({ params: { workspace, name }, query }) => {
-      if (!findCohortIntegration(ports.configuration.current(), workspace, name)) {
-        throw notFound(`integration ${name} with cohorts in workspace ${workspace}`);
-      }
+    async (request) => {
+      const { params, query } = request;
+      const { name } = params;
+      const configuration = ports.configuration.current();
+      const workspace = placeOf('integration with cohorts', name, sightOf(request), (one) =>
+        namesOf(configuration, 'integration')(one).filter((each) => findCohortIntegration(configuration, one, each)),
+      );
       const { items, next } = await ports.cohorts.list(workspace, name, query.limit, query.cursor);
       const now = ports.clock.now();
       const shown: CohortBodyShown[] = [];

@@ -1,23 +1,39 @@
 import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
 import {
+  CHANNEL_NAMES,
   deliverySettings,
   findNotification,
+  isSearched,
   operatorCancel,
   operatorDismiss,
   operatorResend,
+  searchedAddresses,
   type Delivery,
   type DeliveryState,
   type Moment,
 } from '@carillon/domain';
-import { CarillonError, parseInstant, type DeliveryId, type Result } from '@carillon/kernel';
+import type { DeliveryId, Instant, Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
 import { traceDelivery, type TracePorts } from '@carillon/insight';
 import { decideOnDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
 import { showDelivery, showDuplicate, showTrace } from '../bodies.ts';
 import type { ControlPorts, RoutePorts } from '../ports.ts';
-import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
+import { namesOf, rulesOf, unknownFilter } from '../names.ts';
+import { shownPage } from '../pages-in-sight.ts';
+import {
+  acrossWorkspaces,
+  noBody,
+  notFound,
+  oneOfWords,
+  paging,
+  readSince,
+  sinceText,
+  withIdAcross,
+  type ApiServer,
+} from './app.ts';
 
 const STATES = [
   'WAITING',
@@ -35,13 +51,21 @@ const STATES = [
 
 const filters = z.strictObject({
   ...paging,
-  state: z.enum(STATES).optional(),
-  to: z.string().max(320).optional(),
+  state: oneOfWords('state', STATES).optional(),
+  to: z.string().max(320).optional().describe('An address, whatever its case, or how it begins'),
   unique_id: z.string().max(1000).optional(),
+  person: z.string().max(1000).optional(),
   event: z.string().max(100).optional(),
   notification: z.string().max(100).optional(),
-  since: z.string().max(40).optional(),
+  rule: z.string().max(200).optional().describe('`notification.rule`'),
+  channel: oneOfWords('channel', CHANNEL_NAMES).optional(),
+  reason: z.string().max(100).optional(),
+  since: sinceText,
 });
+type Filters = z.infer<typeof filters>;
+
+/** Deliveries that are looked at together for one of a rule that is there no more. */
+const LOOKED_AT = 200;
 
 /** What the story of a delivery or an event is told from. */
 export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
@@ -54,18 +78,18 @@ export function deliveryRoutes(
   const { ledger, readModels } = ports;
   const moment = (): Moment => ({ now: ports.clock.now(), derive: ports.ids.derive });
 
-  async function find(workspace: string, id: string): Promise<Delivery> {
+  async function find(sight: Sight, id: string): Promise<Delivery> {
     const delivery = await ledger.get(id as DeliveryId);
-    if (!delivery || delivery.slot.workspace !== workspace) throw notFound(`delivery ${id} in workspace ${workspace}`);
-    return delivery;
+    if (delivery && sight.sees(delivery.slot.workspace)) return delivery;
+    throw notFound(`delivery ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
   }
 
   const decide = (
-    workspace: string,
+    sight: Sight,
     id: string,
     decision: (delivery: Delivery) => Result<Delivery, string>,
   ): Promise<Delivery> =>
-    decideOnDelivery(() => find(workspace, id), decision, {
+    decideOnDelivery(() => find(sight, id), decision, {
       ...ports,
       untold: (error) => ports.watch.trouble('publish', error),
     });
@@ -78,29 +102,66 @@ export function deliveryRoutes(
   app.get(
     '/v1/workspaces/:workspace/deliveries',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listDeliveries',
         tags: ['Deliveries'],
-        summary: 'Deliveries of a workspace, newest first, duplicates among them',
-        params: inWorkspace,
+        summary: 'Deliveries, newest first, duplicates among them',
+        params: acrossWorkspaces,
         querystring: filters,
         response: { 200: deliveryPage },
       },
     },
-    async ({ params, query }) => {
-      const filter = readFilter(params.workspace, query);
-      const page = await ledger.list(filter, query.limit, query.cursor);
-      const items = page.items.map(showDelivery);
-      const duplicates = await duplicateRows(filter, query, page.items.at(-1)?.createdAt ?? 0, page.next === null);
-      const all = [...items, ...duplicates].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
-      return { items: all, next: page.next };
+    async (request) => {
+      const { query } = request;
+      const sight = sightOf(request);
+      const filter = readFilter(sight, query, ports.clock.now());
+      const isShown = shows(sight, query);
+      const page = await shownPage(
+        query.limit,
+        query.cursor,
+        (limit, cursor) => ledger.list(filter, limit, cursor),
+        isShown,
+      );
+      const duplicates = await duplicateRows(
+        filter,
+        query,
+        isShown,
+        page.items.at(-1)?.createdAt ?? 0,
+        page.next === null,
+      );
+      const items = [...page.items.map(showDelivery), ...duplicates];
+      if (items.length === 0) await refuseUnknown(sight, query);
+      return { items: items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)), next: page.next };
     },
   );
 
+  /** A name that nothing has, and that no delivery has from before it was taken away. */
+  async function refuseUnknown(sight: Sight, { notification, rule }: Filters): Promise<void> {
+    const configuration = ports.configuration.current();
+    for (const [field, name, names] of [
+      ['notification', notification, namesOf(configuration, 'notification')],
+      ['rule', rule, rulesOf(configuration)],
+    ] as const) {
+      const known = sight.names.flatMap(names);
+      if (name === undefined || known.includes(name)) continue;
+      const past = { ...inStore(sight), notification: name.split('.')[0] ?? name };
+      const isIt = shows(sight, field === 'rule' ? { rule: name } : {});
+      const page = await shownPage(LOOKED_AT, undefined, (limit, cursor) => ledger.list(past, limit, cursor), isIt);
+      if (page.items.length === 0) throw unknownFilter(field, field, name, known);
+    }
+  }
+
   /** Duplicates are no documents of their own: they join the page whose span of time they fall into. */
-  async function duplicateRows(filter: DeliveryFilter, query: z.infer<typeof filters>, oldest: number, last: boolean) {
+  async function duplicateRows(
+    filter: DeliveryFilter,
+    query: Filters,
+    isShown: (delivery: Delivery) => boolean,
+    oldest: number,
+    last: boolean,
+  ) {
     if (query.cursor !== undefined || (filter.state !== undefined && filter.state !== 'SUPPRESSED')) return [];
+    if (query.reason !== undefined && query.reason !== 'duplicate') return [];
     const rows = filter.eventId
       ? await readModels.duplicatesOfEvent(filter.eventId)
       : await readModels.duplicates(
@@ -114,8 +175,8 @@ export function deliveryRoutes(
     for (const row of rows) {
       if (!last && row.at < oldest) continue;
       const holder = await ledger.get(row.deliveryId as DeliveryId);
-      if (!holder || holder.slot.workspace !== filter.workspace) continue;
-      if (filter.to !== undefined && holder.intent.to !== filter.to) continue;
+      if (!holder || !isShown({ ...holder, reason: 'duplicate' })) continue;
+      if (filter.to !== undefined && !isSearched(holder.intent.to, filter.to)) continue;
       if (filter.uniqueId !== undefined && holder.slot.uniqueId !== filter.uniqueId) continue;
       if (filter.notification !== undefined && row.notification !== filter.notification) continue;
       shown.push(showDuplicate(row, holder));
@@ -126,34 +187,35 @@ export function deliveryRoutes(
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readDelivery',
         tags: ['Deliveries'],
         summary: 'One delivery with its attempts and history',
-        params: withId,
+        params: withIdAcross,
         response: { 200: deliveryBody },
       },
     },
-    async ({ params }) => showDelivery(await find(params.workspace, params.id)),
+    async (request) => showDelivery(await find(sightOf(request), request.params.id)),
   );
 
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id/trace',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'traceDelivery',
         tags: ['Deliveries'],
         summary: 'The story of a delivery, step by step',
-        params: withId,
+        params: withIdAcross,
         response: { 200: traceBody },
       },
     },
-    async ({ params }) => {
-      await find(params.workspace, params.id);
-      const trace = await traceDelivery(params.id, ports);
-      if (!trace) throw notFound(`delivery ${params.id}`);
+    async (request) => {
+      const { id } = request.params;
+      await find(sightOf(request), id);
+      const trace = await traceDelivery(id, ports);
+      if (!trace) throw notFound(`delivery ${id}`);
       return showTrace(trace);
     },
   );
@@ -161,40 +223,42 @@ export function deliveryRoutes(
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/resend',
     {
-      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
       schema: {
         operationId: 'resendDelivery',
         tags: ['Deliveries'],
         summary: 'Sends a delivery once more that ended without being sent, or whose fate is in doubt',
-        params: withId,
+        params: withIdAcross,
         body: noBody,
         response: { 200: deliveryBody },
       },
     },
     async (request) => {
-      const { workspace, id } = request.params;
+      const { id } = request.params;
       const { name } = principalOf(request);
-      return showDelivery(await decide(workspace, id, (seen) => operatorResend(seen, expiresOf(seen), name, moment())));
+      return showDelivery(
+        await decide(sightOf(request), id, (seen) => operatorResend(seen, expiresOf(seen), name, moment())),
+      );
     },
   );
 
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/cancel',
     {
-      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
       schema: {
         operationId: 'cancelDelivery',
         tags: ['Deliveries'],
         summary: 'Ends a delivery that has not been sent',
-        params: withId,
+        params: withIdAcross,
         body: noBody,
         response: { 200: deliveryBody },
       },
     },
     async (request) => {
-      const { workspace, id } = request.params;
+      const { id } = request.params;
       const { name } = principalOf(request);
-      return showDelivery(await decide(workspace, id, (seen) => operatorCancel(seen, name, moment())));
+      return showDelivery(await decide(sightOf(request), id, (seen) => operatorCancel(seen, name, moment())));
     },
   );
 
@@ -202,37 +266,51 @@ export function deliveryRoutes(
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/dismiss',
     {
-      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
       schema: {
         operationId: 'dismissDelivery',
         tags: ['Deliveries'],
         summary: 'Says what became of a delivery that is in doubt or failed',
-        params: withId,
+        params: withIdAcross,
         body: dismissal,
         response: { 200: deliveryBody },
       },
     },
     async (request) => {
-      const { workspace, id } = request.params;
+      const { id } = request.params;
       const { as, reason } = request.body;
       const { name } = principalOf(request);
-      return showDelivery(await decide(workspace, id, (seen) => operatorDismiss(seen, as, reason, name, moment())));
+      return showDelivery(
+        await decide(sightOf(request), id, (seen) => operatorDismiss(seen, as, reason, name, moment())),
+      );
     },
   );
 }
 
-function readFilter(workspace: string, query: z.infer<typeof filters>): DeliveryFilter {
-  const since = query.since === undefined ? undefined : parseInstant(query.since);
-  if (query.since !== undefined && since === undefined) {
-    throw new CarillonError('invalid_request', 'since: expected an RFC 3339 time such as 2026-01-31T08:00:00Z');
-  }
+/** Of a sight of several workspaces the store is asked for all. */
+const inStore = ({ workspace }: Sight): Pick<DeliveryFilter, 'workspace'> =>
+  workspace === undefined ? {} : { workspace };
+
+function readFilter(sight: Sight, query: Filters, now: Instant): DeliveryFilter {
+  const since = readSince(query.since, now);
+  const notification = query.notification ?? query.rule?.split('.')[0];
   return {
-    workspace,
+    ...inStore(sight),
     ...(query.state !== undefined && { state: query.state }),
-    ...(query.to !== undefined && { to: query.to }),
+    ...(query.to !== undefined && { to: searchedAddresses(query.to) }),
     ...(query.unique_id !== undefined && { uniqueId: query.unique_id }),
     ...(query.event !== undefined && { eventId: query.event }),
-    ...(query.notification !== undefined && { notification: query.notification }),
+    ...(notification !== undefined && { notification }),
     ...(since !== undefined && { since }),
   };
 }
+
+/** What the store is not asked for. */
+const shows =
+  (sight: Sight, { rule, channel, reason, person }: Partial<Filters>) =>
+  ({ slot, intent, reason: why }: Delivery): boolean =>
+    sight.sees(slot.workspace) &&
+    (rule === undefined || intent.rule === rule) &&
+    (channel === undefined || slot.channel === channel) &&
+    (reason === undefined || why === reason) &&
+    (person === undefined || intent.person === person);

@@ -1,9 +1,10 @@
 import { droppedPage } from '@carillon/contracts';
-import { CarillonError, formatInstant, parseInstant, type Duration } from '@carillon/kernel';
+import { formatInstant, type Duration } from '@carillon/kernel';
 import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
-import { inWorkspace, paging, type ApiServer } from './app.ts';
+import { sightOf } from '../access/sight.ts';
+import { acrossWorkspaces, paging, readSince, sinceText, type ApiServer } from './app.ts';
 
 const DAY: Duration = 86_400_000;
 
@@ -12,29 +13,32 @@ export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPort
   app.get(
     '/v1/workspaces/:workspace/dropped',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listDropped',
         tags: ['Deliveries'],
         summary:
-          'Recipients that rules of a workspace dropped for an error, a limit or an invalid item, newest first; of the last day',
-        params: inWorkspace,
-        querystring: z.strictObject({ limit: paging.limit, since: z.string().max(40).optional() }),
+          'Recipients that rules dropped for an error, a limit or an invalid item, newest first; of the last day',
+        params: acrossWorkspaces,
+        querystring: z.strictObject({ limit: paging.limit, since: sinceText }),
         response: { 200: droppedPage },
       },
     },
-    async ({ params, query }) => {
-      const since = query.since === undefined ? ports.clock.now() - DAY : parseInstant(query.since);
-      if (since === undefined)
-        throw new CarillonError('invalid_request', 'since: an RFC 3339 time, such as 2026-01-31T08:00:00Z');
-      const { rows, complete } = await findDrops({ workspace: params.workspace, since }, query.limit, ports);
-      return { items: rows.map(showDropped), complete };
+    async (request) => {
+      const { query } = request;
+      const { workspace, sees } = sightOf(request);
+      const now = ports.clock.now();
+      const since = readSince(query.since, now) ?? now - DAY;
+      const wanted = { since, ...(workspace !== undefined && { workspace }) };
+      const { rows, complete } = await findDrops(wanted, query.limit, ports);
+      return { items: rows.filter((row) => sees(row.workspace)).map(showDropped), complete };
     },
   );
 }
 
-const showDropped = ({ at, rule, eventId, who, reason, detail, count, told }: DropRow) => ({
+const showDropped = ({ at, workspace, rule, eventId, who, reason, detail, count, told }: DropRow) => ({
   at: formatInstant(at),
+  workspace,
   rule,
   event_id: eventId,
   who,

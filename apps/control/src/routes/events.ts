@@ -7,25 +7,40 @@ import {
   traceBody,
   whyBody,
 } from '@carillon/contracts';
-import { CHANNEL_NAMES, findResource, findRule, readRuleTitle } from '@carillon/domain';
-import { CarillonError, parseInstant } from '@carillon/kernel';
+import { CHANNEL_NAMES, readRuleTitle } from '@carillon/domain';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
+import { sightOf, type Sight } from '../access/sight.ts';
 import { showDeadLetter, showEvent, showSuppression, showTrace, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
+import { namesOf, rulesOf, unknownFilter } from '../names.ts';
+import { pageInSight } from '../pages-in-sight.ts';
 import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
-import { inWorkspace, noBody, notFound, paging, withId, type ApiServer } from './app.ts';
+import {
+  acrossWorkspaces,
+  inWorkspace,
+  noBody,
+  notFound,
+  pageSize,
+  paging,
+  readSince,
+  sinceText,
+  withIdAcross,
+  type ApiServer,
+} from './app.ts';
 import type { StoryPorts } from './deliveries.ts';
+import { streamPath } from './streams.ts';
 
 const eventFilters = z.strictObject({
   ...paging,
-  stream: z.string().max(200).optional(),
-  since: z.string().max(40).optional(),
+  stream: z.string().max(200).optional().describe('Its EVENT_PATH, or what follows the slash'),
+  since: sinceText,
 });
 
 const peopleQuery = z.strictObject({
   to: z.string().min(1).max(320).optional().describe('Only people whose address, person or unique_id begins with this'),
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  limit: pageSize.default(100),
   cursor: z
     .string()
     .regex(/^\d{1,9}$/, 'expected the `next` of the page before')
@@ -38,33 +53,47 @@ const whyQuery = z.strictObject({
   notification: z.string().max(200).optional().describe('Only this notification, or this rule of one'),
 });
 
-export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPorts, 'readModels'>): void {
+export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPorts, 'readModels' | 'clock'>): void {
   const { readModels } = ports;
+
+  /** The EVENT_PATH that is meant; one that was taken away since and has events still is one. */
+  async function streamOf(name: string, sight: Sight): Promise<string> {
+    try {
+      return streamPath(name, sight, ports.configuration.current());
+    } catch (error) {
+      const [past] = (await readModels.events({ stream: name }, 1)).items;
+      if (past && sight.sees(past.workspace)) return name;
+      throw isCarillonError(error)
+        ? new CarillonError('invalid_request', `stream: ${error.detail}`, { pointer: '/stream' })
+        : error;
+    }
+  }
 
   app.get(
     '/v1/workspaces/:workspace/events',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listEvents',
         tags: ['Events'],
-        summary: 'Events of a workspace, newest first',
-        params: inWorkspace,
+        summary: 'Events, newest first',
+        params: acrossWorkspaces,
         querystring: eventFilters,
         response: { 200: eventPage },
       },
     },
-    async ({ params, query }) => {
-      const since = query.since === undefined ? undefined : parseInstant(query.since);
-      if (query.since !== undefined && since === undefined) {
-        throw new CarillonError('invalid_request', 'since: expected an RFC 3339 time such as 2026-01-31T08:00:00Z');
-      }
+    async (request) => {
+      const { query } = request;
+      const sight = sightOf(request);
+      const since = readSince(query.since, ports.clock.now());
       const filter = {
-        workspace: params.workspace,
-        ...(query.stream !== undefined && { stream: query.stream }),
+        ...(sight.workspace !== undefined && { workspace: sight.workspace }),
+        ...(query.stream !== undefined && { stream: await streamOf(query.stream, sight) }),
         ...(since !== undefined && { since }),
       };
-      const page = await readModels.events(filter, query.limit, query.cursor);
+      const page = await pageInSight(sight, query.limit, query.cursor, (limit, cursor) =>
+        readModels.events(filter, limit, cursor),
+      );
       return { items: page.items.map(showEvent), next: page.next };
     },
   );
@@ -72,23 +101,26 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
   app.get(
     '/v1/workspaces/:workspace/events/:id/trace',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'traceEvent',
         tags: ['Events'],
         summary: 'The story of an event, step by step, and of each person whom it names',
-        params: withId,
+        params: withIdAcross,
         querystring: peopleQuery,
         response: { 200: traceBody },
       },
     },
-    async ({ params, query: { to, limit, cursor } }) => {
-      const rows = await readModels.event(params.id);
+    async (request) => {
+      const { id } = request.params;
+      const { to, limit, cursor } = request.query;
+      const sight = sightOf(request);
+      const rows = await readModels.event(id);
       const people = { limit, from: Number(cursor ?? 0), ...(to !== undefined && { to }) };
-      const isHere = rows.some((row) => row.workspace === params.workspace);
-      const trace = isHere ? await traceEvent(params.id, ports, people) : null;
-      if (!trace)
-        throw notFound(`event ${params.id} in workspace ${params.workspace}`, 'a new one shows within a second');
+      const isHere = rows.some((row) => sight.sees(row.workspace));
+      const trace = isHere ? await traceEvent(id, ports, people) : null;
+      const where = sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`;
+      if (!trace) throw notFound(`event ${id}${where}`, 'a new one shows within a second');
       return showTrace(trace);
     },
   );
@@ -96,59 +128,71 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
   app.get(
     '/v1/workspaces/:workspace/why',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'whyAddress',
         tags: ['Events'],
         summary: 'What each event on the log came to for an address',
-        params: inWorkspace,
+        params: acrossWorkspaces,
         querystring: whyQuery,
         response: { 200: whyBody },
       },
     },
-    async ({ params: { workspace }, query: { address, notification, limit, cursor } }) => {
-      if (notification !== undefined) refuseUnknown(ports, workspace, notification);
-      const wanted = { ...(notification !== undefined && { notification }), ...(cursor !== undefined && { cursor }) };
-      return showWhy(await whyAddress({ workspace, address, limit, ...wanted }, ports));
+    async (request) => {
+      const { address, notification, limit, cursor } = request.query;
+      const sight = sightOf(request);
+      if (notification !== undefined) refuseUnknown(ports, sight, notification);
+      const wanted = {
+        ...(sight.workspace !== undefined && { workspace: sight.workspace }),
+        ...(notification !== undefined && { notification }),
+        ...(cursor !== undefined && { cursor }),
+      };
+      return showWhy(await whyAddress({ address, sees: sight.sees, limit, ...wanted }, ports));
     },
   );
 }
 
 /** A name that nothing has would be answered as if nobody had ever been told. */
-function refuseUnknown({ configuration }: StoryPorts, workspace: string, name: string): void {
+function refuseUnknown({ configuration }: StoryPorts, { names }: Sight, name: string): void {
   const newest = configuration.current();
-  const rule = readRuleTitle(name);
-  if (rule ? findRule(newest, workspace, rule) : findResource(newest, 'notification', workspace, name)) return;
-  throw notFound(`notification or rule ${name} in workspace ${workspace}`);
+  const isRule = readRuleTitle(name) !== undefined;
+  const known = names.flatMap(isRule ? rulesOf(newest) : namesOf(newest, 'notification'));
+  if (!known.includes(name)) throw unknownFilter('notification', isRule ? 'rule' : 'notification', name, known);
 }
 
 export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {
   const { readModels, log, codecs, clock } = ports;
 
+  async function listed(
+    sight: Sight,
+    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  ) {
+    const filter = sight.workspace === undefined ? {} : { workspace: sight.workspace };
+    const page = await pageInSight(sight, limit, cursor, (most, from) => readModels.deadLetters(filter, most, from));
+    return { items: page.items.map(showDeadLetter), next: page.next };
+  }
+
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listDeadLetters',
         tags: ['Dead letters'],
-        summary: 'Records of a workspace that could not be processed',
-        params: inWorkspace,
+        summary: 'Records that could not be processed',
+        params: acrossWorkspaces,
         querystring: z.strictObject(paging),
         response: { 200: deadLetterPage },
       },
     },
-    async ({ params, query }) => {
-      const page = await readModels.deadLetters({ workspace: params.workspace }, query.limit, query.cursor);
-      return { items: page.items.map(showDeadLetter), next: page.next };
-    },
+    (request) => listed(sightOf(request), request.query),
   );
 
   /** The deployment's: records so broken that no workspace can be told. */
   app.get(
     '/v1/dead-letters',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listAllDeadLetters',
         tags: ['Dead letters'],
@@ -157,16 +201,13 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
         response: { 200: deadLetterPage },
       },
     },
-    async ({ query }) => {
-      const page = await readModels.deadLetters({}, query.limit, query.cursor);
-      return { items: page.items.map(showDeadLetter), next: page.next };
-    },
+    (request) => listed(sightOf(request), request.query),
   );
 
   app.post(
     '/v1/dead-letters/:id/redrive',
     {
-      config: { permission: 'operate', problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
       schema: {
         operationId: 'redriveDeadLetter',
         tags: ['Dead letters'],
@@ -176,9 +217,10 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
         response: { 200: deadLetterBody },
       },
     },
-    async ({ params }) => {
+    async (request) => {
+      const { params } = request;
       const row = await readModels.deadLetter(params.id);
-      if (!row) throw notFound(`dead letter ${params.id}`);
+      if (!row || !sightOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
       const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
@@ -193,18 +235,22 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
   app.get(
     '/v1/workspaces/:workspace/suppressions',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listSuppressions',
         tags: ['Suppressions'],
-        summary: 'Addresses of a workspace that nothing is sent to',
-        params: inWorkspace,
+        summary: 'Addresses that nothing is sent to',
+        params: acrossWorkspaces,
         querystring: z.strictObject(paging),
         response: { 200: suppressionPage },
       },
     },
-    async ({ params, query }) => {
-      const page = await ports.suppressions.list({ workspace: params.workspace }, query.limit, query.cursor);
+    async (request) => {
+      const { query } = request;
+      const sight = sightOf(request);
+      const page = await pageInSight(sight, query.limit, query.cursor, (limit, cursor) =>
+        ports.suppressions.list(sight.workspace === undefined ? {} : { workspace: sight.workspace }, limit, cursor),
+      );
       return { items: page.items.map(showSuppression), next: page.next };
     },
   );

@@ -15,7 +15,9 @@ import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { missingSecret } from '../secret-places.ts';
-import { notFound, withName, type ApiServer } from './app.ts';
+import { sightOf } from '../access/sight.ts';
+import { namesOf, placeOf } from '../names.ts';
+import { notFound, withNameAcross, type ApiServer } from './app.ts';
 import { CHECK_PATIENCE, checkPlatform, type PlatformCheckPorts } from './cohorts.ts';
 
 /** Asked about where nobody names an id: a partner that knows nobody of this name answers an empty array. */
@@ -42,17 +44,21 @@ export function integrationRoutes(
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
     {
-      config: { permission: CHECKS, problems: ['not_found'] },
+      config: { permission: CHECKS, across: true, problems: ['not_found'] },
       schema: {
         operationId: 'checkIntegration',
         tags: ['Integrations'],
         summary: 'Calls a partner or platform as the engine would, and explains the answer',
-        params: withName,
+        params: withNameAcross,
         body: checkRequest,
         response: { 200: checkBody },
       },
     },
-    async ({ params: { workspace, name }, body }) => {
+    async (request) => {
+      const { params, body } = request;
+      const { name } = params;
+      const names = namesOf(ports.configuration.current(), 'integration');
+      const workspace = placeOf('integration', name, sightOf(request), names);
       const platform = findCohortIntegration(ports.configuration.current(), workspace, name);
       const steps = platform
         ? await checkPlatform(workspace, name, platform, config, ports)

@@ -13,7 +13,9 @@ import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { showJwtProvider } from '../bodies.ts';
 import type { Check, ControlPorts } from '../ports.ts';
-import { inWorkspace, notFound, withName, type ApiServer } from './app.ts';
+import { sightOf } from '../access/sight.ts';
+import { namesOf, placeOf } from '../names.ts';
+import { acrossWorkspaces, notFound, withNameAcross, type ApiServer } from './app.ts';
 
 /** Far longer than what a request may carry, so that a token that is too long is told so step by step. */
 const LONGEST_TOKEN = 100_000;
@@ -24,18 +26,20 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
   app.get(
     '/v1/workspaces/:workspace/jwt-providers',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listJwtProviders',
         tags: ['JWT providers'],
-        summary: 'Providers whose tokens a workspace takes',
-        params: inWorkspace,
+        summary: 'Providers whose tokens are taken',
+        params: acrossWorkspaces,
         response: { 200: jwtProviderList },
       },
     },
-    async ({ params }) => {
+    async (request) => {
       const configuration = await ports.configuration.refresh();
-      const providers = listResources(configuration, 'jwt_provider', params.workspace);
+      const providers = sightOf(request).names.flatMap((workspace) =>
+        listResources(configuration, 'jwt_provider', workspace),
+      );
       return { items: providers.map((provider) => showJwtProvider(provider, configuration)) };
     },
   );
@@ -46,18 +50,21 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
   app.post(
     '/v1/workspaces/:workspace/jwt-providers/:name/check',
     {
-      config: { permission: CHECKS, problems: ['not_found'] },
+      config: { permission: CHECKS, across: true, problems: ['not_found'] },
       schema: {
         operationId: 'checkJwtProvider',
         tags: ['JWT providers'],
         summary: 'Fetches the keys of a provider and tries a token, step by step',
-        params: withName,
+        params: withNameAcross,
         body: tried.nullish(),
         response: { 200: checkBody },
       },
     },
-    async ({ params, body }, reply) => {
-      const steps = await checkProvider(params.workspace, params.name, body?.token ?? null, ports);
+    async (request, reply) => {
+      const { params, body } = request;
+      const names = namesOf(await ports.configuration.refresh(), 'jwt_provider');
+      const workspace = placeOf('JWT provider', params.name, sightOf(request), names);
+      const steps = await checkProvider(workspace, params.name, body?.token ?? null, ports);
       return reply.header('cache-control', 'no-store').send({ steps });
     },
   );

@@ -23,12 +23,15 @@ import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
+import { sightOf } from '../access/sight.ts';
 import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
 import { fateChecks, type FatePorts } from '../fates.ts';
+import { insteadOf, namesOf, placeOf } from '../names.ts';
+import { pageInSight } from '../pages-in-sight.ts';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
-import { noBody, notFound, paging, withName, type ApiServer } from './app.ts';
+import { noBody, notFound, paging, withNameAcross, type ApiServer } from './app.ts';
 
 const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
@@ -43,7 +46,7 @@ export function operationRoutes(
   app.get(
     '/v1/status',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'readStatus',
         tags: ['Deployment'],
@@ -51,15 +54,17 @@ export function operationRoutes(
         response: { 200: statusBody },
       },
     },
-    async () => {
+    async (request) => {
       const configuration = ports.configuration.current();
+      const sight = sightOf(request);
       return {
         version: config.version,
         backend: config.backend,
         config_number: configuration.number,
-        workspaces: listResources(configuration, 'workspace').map((one) => one.ref.workspace),
+        workspaces: [...sight.names],
         events_url: config.eventsUrl,
-        deliveries: { ...(await ports.ledger.countByState()) },
+        // They are counted over all workspaces.
+        deliveries: sight.sees(null) ? { ...(await ports.ledger.countByState()) } : {},
       };
     },
   );
@@ -106,17 +111,23 @@ export function operationRoutes(
   app.post(
     '/v1/workspaces/:workspace/accounts/:name/check',
     {
-      config: { permission: CHECKS, problems: ['not_found'] },
+      config: { permission: CHECKS, across: true, problems: ['not_found'] },
       schema: {
         operationId: 'checkAccount',
         tags: ['Accounts'],
         summary: 'Connects and signs in to a provider account, without sending',
-        params: withName,
+        params: withNameAcross,
         body: noBody,
         response: { 200: checkBody },
       },
     },
-    async ({ params }) => ({ steps: await checkAccount(params.workspace, params.name, ports) }),
+    async (request) => {
+      const { name } = request.params;
+      const named = namesOf(ports.configuration.current(), 'account');
+      const names = (one: string): readonly string[] => [...named(one), 'default'];
+      const workspace = name === 'default' ? '' : placeOf('account', name, sightOf(request), names);
+      return { steps: await checkAccount(workspace, name, ports) };
+    },
   );
 }
 
@@ -204,9 +215,9 @@ async function checkAccount(workspace: string, name: string, ports: AccountCheck
 
 export function secretRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'configurationStore' | 'sealer' | 'clock'>,
+  ports: Pick<ControlPorts, 'configuration' | 'configurationStore' | 'sealer' | 'clock'>,
 ): void {
-  const { configurationStore, sealer, clock } = ports;
+  const { configuration, configurationStore, sealer, clock } = ports;
   const named = {
     workspace: z.string().max(100),
     name: z.string().regex(SECRET_NAME, 'A-Z, 0-9 and _, such as SMTP_PASSWORD'),
@@ -233,11 +244,18 @@ export function secretRoutes(
     }),
   );
 
+  /** A secret may be the first thing of a deployment; later its workspace has to be there. */
+  async function refuseStrange(workspace: string): Promise<void> {
+    const there = listResources(await configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
+    if (workspace === '' || there.length === 0 || there.includes(workspace)) return;
+    throw notFound(`workspace ${workspace}`, insteadOf(workspace, there));
+  }
+
   const setting = z.strictObject({ ...named, value: z.string().min(1).max(16_384) });
   app.post(
     '/v1/secrets',
     {
-      config: { permission: 'configure' },
+      config: { permission: 'configure', problems: ['not_found'] },
       schema: {
         operationId: 'setSecret',
         tags: ['Secrets'],
@@ -248,6 +266,7 @@ export function secretRoutes(
     },
     async ({ body }) => {
       const { workspace, name, value } = body;
+      await refuseStrange(workspace);
       const fingerprint = sealer.fingerprint(workspace, name, value);
       const updatedAt = clock.now();
       await configurationStore.putSecret({
@@ -286,7 +305,7 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
   app.get(
     '/v1/inbox',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', across: true },
       schema: {
         operationId: 'listInbox',
         tags: ['Inbox'],
@@ -295,15 +314,16 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
         response: { 200: inboxPage },
       },
     },
-    async ({ query }) => {
-      const page = await ports.inbox.list(query.limit, query.cursor);
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const page = await pageInSight(sightOf(request), limit, cursor, (most, from) => ports.inbox.list(most, from));
       return { items: page.items.map(showMessage), next: page.next };
     },
   );
   app.get(
     '/v1/inbox/:id',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readInboxMessage',
         tags: ['Inbox'],
@@ -312,9 +332,10 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
         response: { 200: inboxMessageBody },
       },
     },
-    async ({ params }) => {
+    async (request) => {
+      const { params } = request;
       const message = await ports.inbox.get(params.id);
-      if (!message) throw notFound(`message ${params.id}`);
+      if (!message || !sightOf(request).sees(message.workspace)) throw notFound(`message ${params.id}`);
       return showMessage(message);
     },
   );

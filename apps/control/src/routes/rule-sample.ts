@@ -1,9 +1,7 @@
 import { ruleSampleBody, type RuleSampleBody } from '@carillon/contracts';
 import {
   findResource,
-  findRule,
   jsonTypeOf,
-  readRuleTitle,
   ruleTitle,
   streamTable,
   type CompiledRule,
@@ -26,7 +24,9 @@ import {
 } from '@carillon/insight';
 import { inTurns, mergeFields } from '@carillon/stages';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
-import { notFound, withName, type ApiServer } from './app.ts';
+import { sightOf } from '../access/sight.ts';
+import { withNameAcross, type ApiServer } from './app.ts';
+import { ruleInSight } from './rules.ts';
 
 /** `rule sample`: the smallest event of a rule, and code that sends it. Read only; nothing is sent. */
 type SamplePorts = FiredEventPorts &
@@ -36,22 +36,22 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
   app.get(
     '/v1/workspaces/:workspace/rules/:name/sample',
     {
-      config: { permission: 'read', problems: ['not_found', 'invalid_configuration'] },
+      config: { permission: 'read', across: true, problems: ['not_found', 'invalid_configuration'] },
       schema: {
         operationId: 'sampleRule',
         tags: ['Rules'],
         summary: 'The smallest event of a rule, and code that sends it',
-        params: withName,
+        params: withNameAcross,
         response: { 200: ruleSampleBody },
       },
     },
-    async ({ params }) => {
-      const name = readRuleTitle(params.name);
-      const placed = name && findRule(ports.configuration.current(), params.workspace, name);
-      if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
+    async (request) => {
+      const { params } = request;
+      const placed = ruleInSight(params.name, sightOf(request), ports.configuration.current());
       if (placed.body.cohort) {
         const { integration } = placed.body.cohort;
-        const hint = `nobody sends events to it: npx carillon integration check ${integration} says what to enter there`;
+        const { workspace } = placed;
+        const hint = `nobody sends events to it; what to enter there: npx carillon integration check ${integration} --workspace ${workspace}`;
         throw new CarillonError('invalid_request', `a cohort of ${integration} starts ${params.name}; ${hint}`);
       }
       const compiled = ports.compileRule(placed);

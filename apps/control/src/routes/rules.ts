@@ -18,6 +18,7 @@ import {
 } from '@carillon/domain';
 import type {
   CompiledRule,
+  Configuration,
   Dropped,
   LookupRule,
   PlacedRule,
@@ -31,7 +32,9 @@ import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers } from '
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';
 import { previewIntent } from '../preview.ts';
-import { notFound, withName, type ApiServer } from './app.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
+import { placeOf, rulesOf } from '../names.ts';
+import { withNameAcross, type ApiServer } from './app.ts';
 
 const testRequest = z.strictObject({
   event: z.string().max(262_144).describe('The event as JSON text, read as the intake would'),
@@ -48,25 +51,32 @@ type RuleTestPorts = Pick<
   'configuration' | 'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'book'
 >;
 
+/** A rule as people name it. Throws `not_found` with the nearest. */
+export function ruleInSight(title: string, sight: Sight, configuration: Configuration): PlacedRule {
+  const workspace = placeOf('rule', title, sight, rulesOf(configuration));
+  const name = readRuleTitle(title);
+  const placed = name && findRule(configuration, workspace, name);
+  if (placed) return placed;
+  throw new CarillonError('not_found', `there is no rule ${title}; name it notification.rule`);
+}
+
 export function ruleRoutes(app: ApiServer, ports: RuleTestPorts): void {
   app.post(
     '/v1/workspaces/:workspace/rules/:name/test',
     {
-      config: { permission: 'read', problems: ['not_found', 'invalid_configuration'] },
+      config: { permission: 'read', across: true, problems: ['not_found', 'invalid_configuration'] },
       schema: {
         operationId: 'testRule',
         tags: ['Rules'],
         summary: 'Evaluates a rule without sending: values, recipients, rendered messages',
-        params: withName,
+        params: withNameAcross,
         body: testRequest,
         response: { 200: ruleTestBody },
       },
     },
-    async ({ params, body }) => {
-      const configuration = ports.configuration.current();
-      const name = readRuleTitle(params.name);
-      const placed = name && findRule(configuration, params.workspace, name);
-      if (!placed) throw notFound(`rule ${params.name} in workspace ${params.workspace}`, 'name it notification.rule');
+    async (request) => {
+      const { params, body } = request;
+      const placed = ruleInSight(params.name, sightOf(request), ports.configuration.current());
       const read = readEvent(new TextEncoder().encode(body.event));
       if (!read.ok) {
         const { code, ...fault } = read.error;

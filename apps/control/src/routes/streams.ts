@@ -1,34 +1,60 @@
+import { similarTo } from '@carillon/configuration';
 import { streamFieldPage } from '@carillon/contracts';
-import { streamTable } from '@carillon/domain';
+import type { Configuration } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import { mergeFields } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
-import { notFound, withName, type ApiServer } from './app.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
+import { insteadOf, placeOf, streamsOf } from '../names.ts';
+import { notFound, withNameAcross, type ApiServer } from './app.ts';
 
 /** Fields that are shown of a stream: every partition keeps its own, and hostile events may name others in each. */
 const MOST_SHOWN = 500;
+
+const endOf = (path: string): string => path.slice(path.indexOf('/') + 1);
+
+/** A stream by its EVENT_PATH, or by what follows the slash where one workspace in sight alone has such a one. */
+export function streamPath(name: string, sight: Sight, configuration: Configuration): string {
+  const paths = streamsOf(configuration);
+  if (name.includes('/')) {
+    placeOf('stream', name, sight, paths);
+    return name;
+  }
+  const ends = sight.names.filter((workspace) => paths(workspace).includes(`${workspace}/${name}`));
+  const [only] = ends;
+  if (only !== undefined && ends.length === 1) return `${only}/${name}`;
+  const known = sight.names.flatMap(paths);
+  const near = similarTo(name, known.map(endOf));
+  const meant = near === null ? name : (known.find((path) => endOf(path) === near) ?? name);
+  const hint =
+    ends.length > 1
+      ? `name its workspace: ${ends.map((one) => `${one}/${name}`).join(' or ')}`
+      : insteadOf(meant, known);
+  throw notFound(`stream ${name}`, hint);
+}
 
 export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configuration' | 'readModels'>): void {
   /** `name` is the EVENT_PATH, its slash written as %2F, or what follows the slash. */
   app.get(
     '/v1/workspaces/:workspace/streams/:name/fields',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'listStreamFields',
         tags: ['Event streams'],
         summary:
           'Fields that events of a stream were seen to have; `name` is the EVENT_PATH with its slash as %2F, or what follows the slash',
-        params: withName,
+        params: withNameAcross,
         response: { 200: streamFieldPage },
       },
     },
-    async ({ params: { workspace, name } }) => {
-      const path = name.includes('/') ? name : `${workspace}/${name}`;
-      const stream = streamTable(ports.configuration.current()).streams.get(path);
-      if (stream?.workspace !== workspace) throw notFound(`stream ${path} in workspace ${workspace}`);
+    async (request) => {
+      const { name } = request.params;
+      const configuration = ports.configuration.current();
+      const path = streamPath(name, sightOf(request), configuration);
       const fields = mergeFields(await ports.readModels.fields(path)).slice(0, MOST_SHOWN);
       return {
+        stream: path,
         items: fields.map(({ firstAt, lastAt, types, ...field }) => ({
           ...field,
           types: [...types],

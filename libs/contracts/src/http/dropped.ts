@@ -6,6 +6,7 @@ const time = z.string();
 export const droppedBody = z
   .object({
     at: time,
+    workspace: z.string(),
     rule: z.string().describe('`notification.rule`'),
     event_id: z.string(),
     who: z.string().describe('`recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`'),

@@ -136,6 +136,7 @@ export const whyBody = z
     items: z.array(
       z.object({
         at: time,
+        workspace: z.string(),
         event: z.string(),
         rule: z.string(),
         outcome: z.enum([...personOutcome.options, 'not_named']),
@@ -168,6 +169,7 @@ export type DeadLetterBody = z.infer<typeof deadLetterBody>;
 
 export const suppressionBody = z
   .object({
+    workspace: z.string(),
     channel: z.string(),
     address: z.string(),
     source: z.string(),
@@ -181,6 +183,7 @@ export type SuppressionBody = z.infer<typeof suppressionBody>;
 
 export const apiKeyBody = z
   .object({
+    workspace: z.string(),
     name: z.string(),
     key_id: z.string(),
     created_at: time,
@@ -203,6 +206,7 @@ export const newApiKeyBody = z
 
 export const jwtProviderBody = z
   .object({
+    workspace: z.string(),
     name: z.string(),
     jwks_url: z.string(),
     issuer: nullable(z.string()).describe('Null: any'),

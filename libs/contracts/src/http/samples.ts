@@ -48,6 +48,10 @@ export const streamFieldBody = z
   })
   .meta({ id: 'StreamField' });
 export const streamFieldPage = z
-  .object({ items: z.array(streamFieldBody), next: z.null().describe('There is no further page') })
+  .object({
+    stream: z.string().describe('Its EVENT_PATH'),
+    items: z.array(streamFieldBody),
+    next: z.null().describe('There is no further page'),
+  })
   .meta({ id: 'StreamFieldPage' });
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;

@@ -7,6 +7,7 @@ import { traceRow, type TracePorts } from './trace.ts';
 /** What one event came to for an address. */
 export type WhyLine = {
   readonly at: Instant;
+  readonly workspace: string;
   readonly eventId: string;
   readonly rule: string;
   /** `not_named`: the event speaks of the address, and this rule named nobody by it. */
@@ -21,7 +22,10 @@ export type WhyLine = {
 export type WhyPage = { readonly items: readonly WhyLine[]; readonly looked: number; readonly next: string | null };
 
 export type WhyQuery = {
-  readonly workspace: string;
+  /** Left out: all. */
+  readonly workspace?: string;
+  /** Of all, those whose events are looked at; left out: each. */
+  readonly sees?: (workspace: string) => boolean;
   /** An address, a person or a unique_id, whatever its case. */
   readonly address: string;
   readonly notification?: string;
@@ -31,25 +35,27 @@ export type WhyQuery = {
 };
 
 /**
- * Why somebody was told, or not, over the events of a workspace that are still on the log, newest first. An event that
+ * Why somebody was told, or not, over the events of a workspace, or of all, that are still on the log, newest first. An event that
  * does not speak of the address makes no line.
  */
 export async function whyAddress(query: WhyQuery, ports: TracePorts): Promise<WhyPage> {
-  const { workspace, limit, cursor } = query;
-  const page = await ports.readModels.events({ workspace }, limit, cursor);
+  const { workspace, sees = () => true, limit, cursor } = query;
+  const filter = workspace === undefined ? {} : { workspace };
+  const page = await ports.readModels.events(filter, limit, cursor);
+  const seen = page.items.filter((row) => sees(row.workspace));
   const items: WhyLine[] = [];
-  for (const row of page.items) {
+  for (const row of seen) {
     items.push(...(await linesOf(row, query, ports)));
     if (ports.turns.isOver()) await ports.turns.next();
   }
-  return { items, looked: page.items.length, next: page.next };
+  return { items, looked: seen.length, next: page.next };
 }
 
 async function linesOf(row: EventRow, { address, notification }: WhyQuery, ports: TracePorts): Promise<WhyLine[]> {
   const { steps, people, body } = await traceRow(row, 0, ports);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));
-  const place = { at: row.at, eventId: row.id };
+  const place = { at: row.at, workspace: row.workspace, eventId: row.id };
   const lines: WhyLine[] = [];
   for (const named of people.filter((one) => isWanted(one.rule) && isAbout(one, address))) {
     const { rule, outcome, state, reason, text, message, recipient } = await personStory(named, ports.ledger);
@@ -73,7 +79,7 @@ async function linesOf(row: EventRow, { address, notification }: WhyQuery, ports
 
 const JUDGED: ReadonlySet<TraceStep['step']> = new Set(['rule', 'trigger']);
 
-const notNamed = ({ step, rule, reason, text }: TraceStep): Omit<WhyLine, 'at' | 'eventId'> => ({
+const notNamed = ({ step, rule, reason, text }: TraceStep): Omit<WhyLine, 'at' | 'workspace' | 'eventId'> => ({
   rule: rule ?? '',
   outcome: 'not_named',
   state: null,

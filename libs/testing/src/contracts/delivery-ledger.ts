@@ -170,7 +170,8 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(await all({})).toEqual([odd.id, old.id]);
       for (const filter of [
         { state: 'FAILED' },
-        { to: 'bob@example.com' },
+        { to: ['bob@example.com'] },
+        { to: ['nobody', 'bob@'] },
         { uniqueId: 'odd' },
         { eventId },
         { notification: 'odd' },
@@ -178,7 +179,9 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       ] as const) {
         expect(await all(filter), JSON.stringify(filter)).toEqual([odd.id]);
       }
-      expect(await all({ state: 'FAILED', to: 'ada@example.com' })).toEqual([]);
+      expect(await all({ state: 'FAILED', to: ['ada@example.com'] })).toEqual([]);
+      expect(await all({ to: ['Bob@'] })).toEqual([]);
+      expect(await all({ to: [] })).toEqual([]);
       expect(ids(await ledger().byEvent(eventId))).toEqual([odd.id]);
     });
 
@@ -199,6 +202,27 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       } while (cursor !== undefined);
       expect(seen).toHaveLength(7);
       expect(new Set(seen)).toEqual(new Set(made));
+    });
+
+    it('lists all workspaces together, newest first, page by page, and finds addresses by any of several beginnings', async () => {
+      const [shop, club] = [freshName('shop'), freshName('club')];
+      // Newer than whatever else is in the store.
+      const newest = 8e15;
+      const made: string[] = [];
+      for (let at = 0; at < 6; at += 1) {
+        const to = `${at % 3 === 0 ? 'zoe' : 'yan'}.${shop}@example.com`;
+        const slot = { workspace: at % 2 === 0 ? shop : club };
+        made.unshift((await put({ slot, intent: { to }, createdAt: newest + at })).id);
+      }
+      const first = await ledger().list({}, 4);
+      expect(ids(first.items)).toEqual(made.slice(0, 4));
+      await put({ slot: { workspace: shop }, createdAt: newest + 100 });
+      const second = await ledger().list({ since: newest }, 4, first.next ?? undefined);
+      expect(ids(second.items)).toEqual(made.slice(4));
+      expect(second.next).toBeNull();
+      const found = await ledger().list({ to: [`zoe.${shop}`, `yan.${shop}@example.com`] }, 10);
+      expect(ids(found.items)).toEqual(made);
+      expect(ids((await ledger().list({ to: [`zoe.${shop}`] }, 10)).items)).toEqual([made[2], made[5]]);
     });
 
     it('counts by state, moves included', async () => {

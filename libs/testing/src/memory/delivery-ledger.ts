@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import { isSearched, type Delivery, type DeliveryState } from '@carillon/domain';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 import { pageOf } from './pages.ts';
@@ -17,13 +17,13 @@ function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
   const wanted: readonly (readonly [unknown, unknown])[] = [
     [filter.workspace, slot.workspace],
     [filter.state, state],
-    [filter.to, intent.to],
     [filter.uniqueId, slot.uniqueId],
     [filter.eventId, intent.eventId],
     [filter.notification, intent.notification],
   ];
   return (
     wanted.every(([want, is]) => want === undefined || want === is) &&
+    (filter.to === undefined || isSearched(intent.to, filter.to)) &&
     createdAt >= (filter.since ?? Number.NEGATIVE_INFINITY)
   );
 }

@@ -117,6 +117,31 @@ const DUE_WORKSPACES = `
     SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at <= ?
   )`;
 
+/** The ranges of addresses that begin so; what stands behind the beginning is below the highest character there is. */
+const beginsWithOneOf = (beginnings: readonly string[]): readonly [sql: string, ...values: string[]] =>
+  beginnings.length === 0
+    ? ['false']
+    : [
+        `(${beginnings.map(() => '(recipient >= ? AND recipient < ?)').join(' OR ')})`,
+        ...beginnings.flatMap((beginning) => [beginning, `${beginning}\u{10FFFF}`]),
+      ];
+
+const NEWEST_FIRST = 'ORDER BY created_at DESC, id DESC LIMIT ?';
+/** No index is by time alone: the newest of each workspace, and of these the newest. Steps as DUE_WORKSPACES does. */
+const newestOfEach = (where: string): string => `
+  WITH RECURSIVE step (workspace) AS (
+    SELECT min(workspace) FROM deliveries INDEXED BY deliveries_workspace
+    UNION ALL
+    SELECT (SELECT min(workspace) FROM deliveries INDEXED BY deliveries_workspace WHERE workspace > step.workspace)
+    FROM step WHERE step.workspace IS NOT NULL
+  )
+  SELECT found.id, found.created_at, found.document
+  FROM step CROSS JOIN deliveries AS found
+  WHERE step.workspace IS NOT NULL AND found.rowid IN (
+    SELECT rowid FROM deliveries ${where === '' ? 'WHERE' : `${where} AND`} workspace = step.workspace ${NEWEST_FIRST}
+  )
+  ORDER BY found.created_at DESC, found.id DESC LIMIT ?`;
+
 export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites>): DeliveryLedger => ({
   async insert(deliveries) {
     if (deliveries.length === 0) return [];
@@ -179,17 +204,19 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
       ['state = ?', filter.state],
-      ['recipient = ?', filter.to],
       ['unique_id = ?', filter.uniqueId],
       ['event_id = ?', filter.eventId],
       ['notification = ?', filter.notification],
       ['created_at >= ?', filter.since],
       ['(created_at, id) < (?, ?)', createdAt, id],
+      ...(filter.to === undefined ? [] : [beginsWithOneOf(filter.to)]),
     ]);
-    const rows = reader.all(
-      `SELECT id, created_at, document FROM deliveries ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
-      ...values,
-      limit + 1,
+    const { workspace, state, to, uniqueId, eventId } = filter;
+    const hasIndex = [workspace, state, to, uniqueId, eventId].some((one) => one !== undefined);
+    const rows = (
+      hasIndex
+        ? reader.all(`SELECT id, created_at, document FROM deliveries ${where} ${NEWEST_FIRST}`, ...values, limit + 1)
+        : reader.all(newestOfEach(where), ...values, limit + 1, limit + 1)
     ) as (DocumentRow & { id: string; created_at: number })[];
     return pageOf(rows, limit, read, (row) => cursorAt(row.created_at, row.id));
   },

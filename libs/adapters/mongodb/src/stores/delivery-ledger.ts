@@ -64,6 +64,14 @@ function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
   });
 }
 
+/** The ranges of addresses that begin so; what stands behind the beginning is below the highest character there is. */
+const beginsWithOneOf = (beginnings: readonly string[]): Readonly<Record<string, unknown>> =>
+  beginnings.length === 0
+    ? { recipient: { $in: [] } }
+    : {
+        $or: beginnings.map((beginning) => ({ recipient: { $gte: beginning, $lt: `${beginning}\u{10FFFF}` } })),
+      };
+
 export function createDeliveryLedger({ deliveries: ledger }: Collections, attempt: Attempt): DeliveryLedger {
   type Asked = readonly [filter: Readonly<Record<string, unknown>>, sort: Record<string, 1>, limit: number];
   const bodies = (...[filter, sort, limit]: Asked): Promise<Body[]> =>
@@ -163,9 +171,13 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     unpublished: (olderThan, limit) =>
       readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
     async list(filter, limit, cursor) {
-      const { workspace, state, to: recipient, uniqueId, eventId, notification, since } = filter;
+      const { workspace, state, to, uniqueId, eventId, notification, since } = filter;
+      const isNarrow = [workspace, state, to, uniqueId, eventId].some((one) => one !== undefined);
       const wanted = filterOf<DeliveryDocument>(
-        equalities({ workspace, state, recipient, uniqueId, eventId, notification }),
+        equalities({ workspace, state, uniqueId, eventId, notification }),
+        // No index is by time alone.
+        isNarrow ? {} : { workspace: { $in: await attempt(() => ledger.distinct('workspace')) } },
+        to === undefined ? {} : beginsWithOneOf(to),
         since === undefined ? {} : { createdAt: { $gte: since } },
         afterCursor(cursor, NEWEST_FIRST),
       );

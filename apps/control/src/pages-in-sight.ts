@@ -1,0 +1,36 @@
+import type { Sight } from './access/sight.ts';
+
+type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
+
+/** So often one page is filled up where what is shown is rare among what is read. */
+const MOST_READS = 20;
+
+/**
+ * A page of those rows that are shown, in the order of the list. Whoever reads on by `next` meets each row once; a page may be short,
+ * even empty, and have a `next` all the same.
+ */
+export async function shownPage<Row>(
+  limit: number,
+  cursor: string | undefined,
+  read: (limit: number, cursor: string | undefined) => Promise<Page<Row>>,
+  isShown: (row: Row) => boolean,
+): Promise<Page<Row>> {
+  const items: Row[] = [];
+  let next: string | null = cursor ?? null;
+  for (let reads = 0; reads < MOST_READS && items.length < limit; reads += 1) {
+    // No more than there is room for, so that no row that was read is left out.
+    const page: Page<Row> = await read(limit - items.length, next ?? undefined);
+    items.push(...page.items.filter(isShown));
+    ({ next } = page);
+    if (next === null) break;
+  }
+  return { items, next };
+}
+
+/** A page of rows that each belong to a workspace, or to none. */
+export const pageInSight = <Row extends { readonly workspace: string | null }>(
+  sight: Sight,
+  limit: number,
+  cursor: string | undefined,
+  read: (limit: number, cursor: string | undefined) => Promise<Page<Row>>,
+): Promise<Page<Row>> => shownPage(limit, cursor, read, ({ workspace }) => sight.sees(workspace));

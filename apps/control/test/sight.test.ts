@@ -1,0 +1,283 @@
+import type { Delivery, ResourceBodies } from '@carillon/domain';
+import { publishConfiguration } from '@carillon/stages';
+import { deliveryOf } from '@carillon/testing';
+import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner, type Principal } from '../src/access/principal.ts';
+import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+
+const HOUR = 3_600_000;
+const WORKSPACES = ['acme', 'club', 'shop'] as const;
+const workspace = (name: string, body: ResourceBodies['workspace'] | null): Wish => ({
+  ref: { kind: 'workspace', workspace: name, name: '' },
+  body,
+});
+
+const wire = createDirectWire();
+let ledger = createMemoryLedger().connect(wire);
+let readModels = createMemoryReadModels().connect(wire);
+let opened: Ground[] = [];
+beforeEach(() => {
+  ledger = createMemoryLedger().connect(wire);
+  readModels = createMemoryReadModels().connect(wire);
+});
+afterEach(async () => {
+  await Promise.all(opened.map(({ control }) => control.app.close()));
+  opened = [];
+});
+
+type Answered = {
+  readonly items: readonly { readonly id: string; readonly workspace: string }[];
+  readonly next: string | null;
+  readonly code: string;
+  readonly detail: string;
+};
+
+const owner = deploymentOwner('session');
+/** Reads and operates in these workspaces alone. */
+const personIn = (...names: readonly string[]): Principal => ({
+  ...personWith('ann', []),
+  may: (permission, where) =>
+    (permission === 'read' || permission === 'operate') && where !== null && names.includes(where),
+});
+
+/** The API over three workspaces with the order shop in each, as somebody sees it. */
+async function openFor(who: Principal) {
+  const ground = await openControl(accessOf(who), { ledger, readModels });
+  opened.push(ground);
+  const { configuration, clock, log, codecs } = ground;
+  const wishes = WORKSPACES.flatMap((name) => [workspace(name, {}), ...orderShop(undefined, name)]);
+  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  await publishConfiguration(
+    { ...ports, readEverywhere: async () => undefined },
+    changesOf(await configuration.refresh(), wishes),
+    'ann',
+  );
+  const ask = async (url: string, method: 'GET' | 'POST' = 'GET', payload?: object) => {
+    const answer = await ground.control.app.inject({ method, url, ...(payload && { payload }) });
+    return { status: answer.statusCode, body: answer.json<Answered>() };
+  };
+  const list = async (url: string) => (await ask(url)).body;
+  return { ...ground, ask, list };
+}
+
+/** Two deliveries of each workspace, the newest first. */
+async function deliver({ clock }: Pick<Ground, 'clock'>): Promise<readonly Delivery[]> {
+  const made = [...WORKSPACES, ...WORKSPACES].map((name, at) =>
+    deliveryOf({
+      slot: { workspace: name },
+      intent: { notification: 'order-paid', rule: 'order-paid.paid', to: `ada${at}@example.com` },
+      createdAt: clock.now() - HOUR * (6 - at),
+    }),
+  );
+  await ledger.insert(made);
+  return made.toReversed();
+}
+
+const EVERYWHERE = '/v1/workspaces/-';
+
+describe('A list that names no workspace', () => {
+  it('is of all workspaces, newest first, in pages that neither repeat nor skip', async () => {
+    const { list, clock } = await openFor(owner);
+    const made = await deliver({ clock });
+    const first = await list(`${EVERYWHERE}/deliveries?limit=4`);
+    await ledger.insert([deliveryOf({ slot: { workspace: 'shop' }, createdAt: clock.now() })]);
+    const second = await list(`${EVERYWHERE}/deliveries?limit=4&cursor=${first.next}`);
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made.map(({ id }) => id));
+    expect(first.items.map((one) => one.workspace)).toEqual(['shop', 'club', 'acme', 'shop']);
+    expect(second.next).toBeNull();
+  });
+
+  it('is for whoever may read in some workspaces of these alone, page after page', async () => {
+    const { list, ask, clock } = await openFor(personIn('acme', 'shop'));
+    const made = await deliver({ clock });
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await list(`${EVERYWHERE}/deliveries?limit=2${cursor && `&cursor=${cursor}`}`);
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.next;
+    }
+    expect(seen).toEqual(made.filter(({ slot }) => slot.workspace !== 'club').map(({ id }) => id));
+    const status = await ask('/v1/status');
+    expect(status.body).toMatchObject({ workspaces: ['acme', 'shop'], deliveries: {} });
+  });
+
+  it('is refused to whoever may read nowhere', async () => {
+    const { ask } = await openFor(personIn());
+    expect(await ask(`${EVERYWHERE}/deliveries`)).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+  });
+
+  it('of events shows those of the workspaces in sight alone', async () => {
+    const row = { stream: 'x/orders', partition: 0, bytes: 1, configNumber: 0, reused: false };
+    await readModels.put({
+      events: WORKSPACES.map((name, offset) => ({ ...row, id: `evt_${name}`, workspace: name, offset, at: offset })),
+    });
+    const { list } = await openFor(personIn('club'));
+    expect((await list(`${EVERYWHERE}/events`)).items.map(({ id }) => id)).toEqual(['evt_club']);
+    const { list: all } = await openFor(owner);
+    expect((await all(`${EVERYWHERE}/events`)).items.map(({ id }) => id)).toEqual(['evt_shop', 'evt_club', 'evt_acme']);
+  });
+
+  it('of what could not be processed has what belongs to no workspace for the owner alone', async () => {
+    const row = { stage: 'evaluate', topic: 'carillon.events', partition: 0, offset: 1, reason: 'r', ownPartition: 0 };
+    await readModels.put({
+      deadLetters: [null, 'club', 'shop'].map((name, at) => ({
+        ...row,
+        id: `ddl_${name}`,
+        workspace: name,
+        at,
+        ownOffset: at,
+        redrivenAt: null,
+      })),
+    });
+    const { list } = await openFor(owner);
+    const { list: limited, ask } = await openFor(personIn('shop'));
+    for (const path of [`${EVERYWHERE}/dead-letters`, '/v1/dead-letters']) {
+      expect((await list(path)).items).toHaveLength(3);
+      expect((await limited(path)).items.map(({ id }) => id)).toEqual(['ddl_shop']);
+    }
+    expect(await ask('/v1/dead-letters/ddl_club/redrive', 'POST')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('What has an id', () => {
+  it('is found without its workspace, and by nobody who may not look there', async () => {
+    const { ask, clock } = await openFor(owner);
+    const [, delivery] = await deliver({ clock });
+    if (!delivery) throw new Error('there are deliveries');
+    const path = `/deliveries/${delivery.id}`;
+    expect(await ask(`${EVERYWHERE}${path}`)).toMatchObject({ status: 200, body: { workspace: 'club' } });
+    const { ask: limited } = await openFor(personIn('acme', 'shop'));
+    const hidden = await limited(`${EVERYWHERE}${path}`);
+    const missing = await limited(`${EVERYWHERE}/deliveries/dlv_none`);
+    expect([hidden.status, missing.status]).toEqual([404, 404]);
+    expect(hidden.body.detail.replace(delivery.id, '*')).toBe(missing.body.detail.replace('dlv_none', '*'));
+    expect((await limited(`${EVERYWHERE}${path}/cancel`, 'POST')).status).toBe(404);
+    expect((await ledger.get(delivery.id))?.state).toBe('WAITING');
+  });
+});
+
+describe('A name that nothing has', () => {
+  it.each([
+    ['/v1/workspaces/shpo/deliveries', 404, 'there is no workspace shpo; did you mean shop?'],
+    ['/v1/workspaces/nowhere/deliveries', 404, 'there is no workspace nowhere; known: acme, club, shop'],
+    [
+      `${EVERYWHERE}/deliveries?notification=order-payed`,
+      400,
+      'notification: there is no notification order-payed; did you mean order-paid?',
+    ],
+    [
+      '/v1/workspaces/shop/deliveries?rule=order-paid.payed',
+      400,
+      'rule: there is no rule order-paid.payed; did you mean order-paid.paid?',
+    ],
+    [`${EVERYWHERE}/deliveries?state=in_dout`, 400, 'state: there is no state in_dout; did you mean IN_DOUBT?'],
+    [`${EVERYWHERE}/deliveries?channel=mail`, 400, 'channel: there is no channel mail; did you mean email?'],
+    [`${EVERYWHERE}/events?stream=shop/order`, 400, 'stream: there is no stream shop/order; did you mean shop/orders?'],
+    ['/v1/workspaces/shop/events?stream=order', 400, 'stream: there is no stream order; did you mean shop/orders?'],
+    [`${EVERYWHERE}/streams/shop%2Forder/fields`, 404, 'there is no stream shop/order; did you mean shop/orders?'],
+    [
+      `${EVERYWHERE}/rules/order-paid.payed/sample`,
+      404,
+      'there is no rule order-paid.payed; did you mean order-paid.paid?',
+    ],
+    [`${EVERYWHERE}/deliveries?since=yesterdy`, 400, 'since: expected 2h, today, yesterday, a date'],
+    [`${EVERYWHERE}/deliveries?limit=0`, 400, 'limit: takes a whole number from 1 to 500'],
+  ])('%s is %i, and the nearest is named', async (url, status, detail) => {
+    const { ask, clock } = await openFor(owner);
+    await deliver({ clock });
+    const answer = await ask(url);
+    expect(answer).toMatchObject({ status });
+    expect(answer.body.detail).toContain(detail);
+  });
+
+  it('is no mistake where deliveries have it from before it was taken away', async () => {
+    const { list, clock } = await openFor(owner);
+    await ledger.insert([
+      deliveryOf({
+        slot: { workspace: 'shop' },
+        intent: { notification: 'gone', rule: 'gone.paid' },
+        createdAt: clock.now(),
+      }),
+    ]);
+    expect((await list(`${EVERYWHERE}/deliveries?notification=gone`)).items).toHaveLength(1);
+    expect((await list(`${EVERYWHERE}/deliveries?rule=gone.paid`)).items).toHaveLength(1);
+    expect((await list(`${EVERYWHERE}/deliveries?notification=gone&state=SENT`)).items).toEqual([]);
+  });
+
+  it('names only what whoever asks may see', async () => {
+    const { ask } = await openFor(personIn('club'));
+    const { status, body } = await ask(`${EVERYWHERE}/events?stream=shop/orders`);
+    expect({ status, detail: body.detail }).toEqual({
+      status: 400,
+      detail: 'stream: there is no stream shop/orders in workspace club; known: club/orders',
+    });
+  });
+
+  it('and one that several workspaces have is asked for with its workspace', async () => {
+    const { ask } = await openFor(owner);
+    const { status, body } = await ask(`${EVERYWHERE}/rules/order-paid.paid/sample`);
+    expect({ status, detail: body.detail }).toEqual({
+      status: 400,
+      detail: 'rule order-paid.paid is in acme and club and shop: name the workspace',
+    });
+  });
+});
+
+describe('An address', () => {
+  it('is found whatever its case, and by how it begins', async () => {
+    const { list, clock } = await openFor(owner);
+    await deliver({ clock });
+    for (const [to, many] of [
+      ['Ada3@Example.COM', 1],
+      ['ADA', 6],
+      [' ada1', 1],
+      ['bob', 0],
+      ['example.com', 0],
+    ] as const) {
+      const { items } = await list(`${EVERYWHERE}/deliveries?to=${encodeURIComponent(to)}`);
+      expect({ to, many: items.length }).toEqual({ to, many });
+    }
+  });
+
+  it('is looked for since a time as people say it', async () => {
+    const { list, clock } = await openFor(owner);
+    await deliver({ clock });
+    for (const [since, many] of [
+      ['150m', 2],
+      ['2h', 2],
+      ['yesterday', 6],
+      ['today', 6],
+      [new Date(clock.now()).toISOString().slice(0, 10), 6],
+    ] as const) {
+      const { items } = await list(`${EVERYWHERE}/deliveries?since=${since}`);
+      expect({ since, many: items.length }).toEqual({ since, many });
+    }
+  });
+});
+
+describe('A secret', () => {
+  it('is not stored for a workspace that is not there', async () => {
+    const { ask } = await openFor(owner);
+    const refused = await ask('/v1/secrets', 'POST', { workspace: 'shpo', name: 'CRM_KEY', value: 'x' });
+    expect(refused).toMatchObject({ status: 404, body: { detail: 'there is no workspace shpo; did you mean shop?' } });
+  });
+});
+
+describe('A key', () => {
+  it('of a workspace that is not there makes none, unless that is said', async () => {
+    const { ask, configuration } = await openFor({ ...owner, may: () => true });
+    const refused = await ask('/v1/workspaces/shpo/api-keys', 'POST', { name: 'backend' });
+    expect(refused).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(refused.body.detail).toBe(
+      'there is no workspace shpo; did you mean shop? A new one is made with --new-workspace (new_workspace: true)',
+    );
+    const before = configuration.current().number;
+    expect((await ask('/v1/workspaces/blog/api-keys', 'POST', { name: 'backend', new_workspace: true })).status).toBe(
+      201,
+    );
+    expect(configuration.current().number).toBe(before + 1);
+    expect((await ask('/v1/workspaces/-/api-keys', 'POST', { name: 'backend', new_workspace: true })).status).toBe(400);
+  });
+});
