@@ -32,9 +32,16 @@ async function openFolder(dataDir: string, open: () => Promise<Embedded>): Promi
   } catch (error) {
     if (isCarillonError(error)) throw error;
     throw new CommandError(
-      `cannot use the data folder ${dataDir} (--data-dir, CARILLON_DATA_DIR): ${messageOf(error)}`,
+      `cannot use the data folder ${dataDir} (--data-dir, CARILLON_DATA_DIR): ${messageOf(error)}${ownerFix(dataDir, error)}`,
     );
   }
+}
+
+/** A folder or volume that was made by root is not for the user who runs this. */
+function ownerFix(dataDir: string, error: unknown): string {
+  const refused = error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+  const user = `${process.getuid?.() ?? ''}:${process.getgid?.() ?? ''}`;
+  return refused && user !== ':' ? `; give it to the user who runs this: chown ${user} ${dataDir}` : '';
 }
 
 /** The check of `/readyz` that says whether the data file takes what is written. */

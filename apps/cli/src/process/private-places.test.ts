@@ -33,7 +33,11 @@ describe.runIf(process.platform !== 'win32')('at its start the program refuses',
 
   it('a data folder in which everybody may write', () => {
     chmodSync(dataDir, 0o777);
-    expect(() => refuseOpenPlaces(dataDir)).toThrow(/everybody on this machine may write there \(chmod 700 /);
+    const inner = join(dataDir, 'carillon');
+    expect(() => refuseOpenPlaces(dataDir)).toThrow(
+      `${dataDir} cannot be used: everybody on this machine may write there (chmod 700 ${dataDir}; where it is a volume that cannot be changed, --data-dir ${inner}, which is then made for you alone)`,
+    );
+    expect(() => refuseOpenPlaces(inner)).not.toThrow();
   });
 
   it('nothing that others cannot use: files of its own, a folder that they may look into, none at all', () => {

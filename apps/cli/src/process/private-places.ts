@@ -18,7 +18,7 @@ export function refuseOpenPlaces(dataDir: string): void {
   const folder = modeOf(dataDir);
   if (folder === null) return;
   if ((folder & OTHERS_WRITE) !== 0)
-    refuse(dataDir, 'everybody on this machine may write there', `chmod 700 ${dataDir}`);
+    refuse(dataDir, 'everybody on this machine may write there', openFolderFix(dataDir));
   for (const name of readdirSync(dataDir)) {
     if (name !== OWNER_TOKEN_FILE && !DATABASE.test(name)) continue;
     const file = join(dataDir, name);
@@ -26,6 +26,10 @@ export function refuseOpenPlaces(dataDir: string): void {
     refuse(file, 'everybody on this machine may read it', `chmod 600 ${file}`);
   }
 }
+
+/** Some mounted volumes are open to all and stay so, as an `emptyDir` of Kubernetes does for whoever is not root. */
+const openFolderFix = (dataDir: string): string =>
+  `chmod 700 ${dataDir}; where it is a volume that cannot be changed, --data-dir ${join(dataDir, 'carillon')}, which is then made for you alone`;
 
 function refuse(place: string, why: string, mend: string): never {
   throw new CarillonError('invalid_configuration', `${place} cannot be used: ${why} (${mend})`);

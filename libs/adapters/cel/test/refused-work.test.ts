@@ -1,5 +1,5 @@
 import { StepBudget } from '@carillon/domain';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bindingsOf, compiled } from './evaluation.ts';
 
 const LONG = 240_000;
@@ -25,5 +25,41 @@ describe('what a refused expression has done is taken off the budget of its rule
     const answer = compiled(source).evaluate(bindingsOf(JSON.stringify(TEXTS)), budget);
     expect(answer.ok ? 'a value' : answer.error).toContain('too_complex');
     expect(before - budget.left).toBeGreaterThanOrEqual(least);
+  });
+});
+
+describe('what a budget does not pay for is not done', () => {
+  const bound = (source: string, steps: number): unknown => {
+    const budget = new StepBudget(steps);
+    const rule = compiled(source);
+    const bindings = bindingsOf(JSON.stringify({ ...TEXTS, blank: `${' '.repeat(LONG)}x` }));
+    const answer = rule.evaluate(bindings, budget);
+    expect(answer.ok ? 'a value' : answer.error).toContain('too_complex');
+    return budget.exhausted;
+  };
+
+  it.each([
+    ['at commas', 'event.commas.split(",")'],
+    ['into letters', 'event.letters.split("")'],
+  ])('a text is cut %s into no more pieces than the steps that are left', (_what, source) => {
+    const cuts = vi.spyOn(String.prototype, 'split');
+    try {
+      expect(bound(source, 40_000)).toBe(true);
+      const most = cuts.mock.calls.map(([, limit]) => limit ?? Infinity).filter((limit) => limit > 1);
+      expect(most).toHaveLength(1);
+      expect(most[0]).toBeLessThan(2_500);
+    } finally {
+      cuts.mockRestore();
+    }
+  });
+
+  it('a text is not looked through for blanks beyond the steps that are left', () => {
+    const looks = vi.spyOn(String.prototype, 'charAt');
+    try {
+      expect(bound('event.blank.trim()', 60_000)).toBe(true);
+      expect(looks.mock.calls.length).toBeLessThan(10_000);
+    } finally {
+      looks.mockRestore();
+    }
   });
 });

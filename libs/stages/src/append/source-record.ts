@@ -3,8 +3,11 @@ import { err, ok, type EventId, type Instant, type LogId, type Result } from '@c
 import type { LogRecord, NewRecord } from '@carillon/ports';
 import { readTraceparent } from './traceparent.ts';
 
-/** Number of the way in which events are judged; raised when the same log would give other intents (promise 6). */
-export const ENGINE_SEMANTICS = 1;
+/**
+ * Number of the way in which events are judged; raised when the same log would give other intents (promise 6).
+ * 2: an event and each rule of it have a budget of steps, addresses have one canonical form, and CEL takes what it refused.
+ */
+export const ENGINE_SEMANTICS = 2;
 
 /** Says that events after it, in its own partition, are judged by this configuration and these semantics. */
 export type Marker = {

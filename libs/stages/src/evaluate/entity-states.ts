@@ -15,26 +15,38 @@ const NOTHING: EntityState = { rules: {}, decisions: [] };
 
 export type EntityStates = {
   /** What the rule knows of the event's entity, null at first; undefined: this event has been applied already. */
-  before(event: SourceEvent, ruleId: string): string | null | undefined;
+  before(event: KeyedEvent, ruleId: string): string | null | undefined;
   /** What it knows afterwards. Events of one partition come in their order. */
-  after(event: SourceEvent, ruleId: string, state: string, saw: Json): void;
+  after(event: KeyedEvent, ruleId: string, state: string, saw: Json): void;
   save(): Promise<FencedWrite>;
 };
 
-/** Where the state of the event's entity stands: every run has its own. An event without a key is about the whole stream. */
-const stateIdOf = (derive: DeriveId, { stream, key }: SourceEvent, runId: string | null): string =>
-  derive('state', stream, key ?? '', runId ?? '');
+/** An event that names its entity. */
+export type KeyedEvent = SourceEvent & { readonly key: string };
+export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
 
-/** Loads what is known of the entities of these events, at once. */
+/** Why a rule with state judges no event of a stream without a key. */
+export const NO_ENTITY =
+  'this rule keeps state, and its stream has no key that says whose: the events stand in several partitions, and nothing ' +
+  'would keep their order; make a stream with a key for it';
+
+/**
+ * Where the state of the event's entity stands: every run has its own. An event without a key has none: those of one stream
+ * stand in several partitions, whose workers would write one document by positions that say nothing of each other.
+ */
+const stateIdOf = (derive: DeriveId, { stream, key }: KeyedEvent, runId: string | null): string =>
+  derive('state', stream, key, runId ?? '');
+
+/** Loads what is known of the entities of these events, at once. Those without a key are about none. */
 export async function loadEntityStates(
   events: readonly SourceEvent[],
   store: Pick<RuleStateStore, 'load' | 'save'>,
   derive: DeriveId,
   runId: string | null,
 ): Promise<EntityStates> {
-  const idOf = (event: SourceEvent): string => stateIdOf(derive, event, runId);
+  const idOf = (event: KeyedEvent): string => stateIdOf(derive, event, runId);
   const documents = new BatchDocuments<RuleState>(({ id }) => id);
-  await documents.load(events.map(idOf), (ids) => store.load(ids));
+  await documents.load(events.filter(isKeyed).map(idOf), (ids) => store.load(ids));
   const applied = new Map([...documents.held()].map((document) => [document.id, document]));
 
   return {
@@ -75,6 +87,7 @@ export async function decisionsAbout(
   store: Pick<RuleStateStore, 'load'>,
   derive: DeriveId,
 ): Promise<readonly Decision[]> {
+  if (!isKeyed(event)) return [];
   const [document] = await store.load([stateIdOf(derive, event, null)]);
   return dataOf(document).decisions.filter(({ eventId }) => eventId === event.id);
 }

@@ -23,7 +23,7 @@ import {
   type Trigger,
 } from '@carillon/domain';
 import { inOneGo, type DeriveId, type InParts, type JsonObject, type TriggerId } from '@carillon/kernel';
-import type { EntityStates } from './entity-states.ts';
+import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
 import { causeOfEvent, makeIntents, namesAfterLookup, templateContext } from './make-intents.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
 
@@ -160,6 +160,9 @@ function* step(
   states: EntityStates,
   making: Making,
 ): InParts<Judgement | null> {
+  if (!isKeyed(event)) {
+    return nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY });
+  }
   const ruleId = ruleIdOf(rule.placed);
   const before = states.before(event, ruleId);
   if (before === undefined) return null;

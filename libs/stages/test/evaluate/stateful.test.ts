@@ -54,6 +54,18 @@ describe('a rule with state', () => {
     expect(told(await judge((await events()).slice(-1), last.state))).toEqual(['ada@example.com']);
   });
 
+  it('is refused on a stream without a key: workers of several partitions would share one document', async () => {
+    const { key: _key, ...keyless } = ORDERS;
+    await topology.publish(stream('orders', keyless));
+    await happens('ada');
+    const records = await events();
+    const batch = await judge(records);
+    const rules = batch.outputs.flatMap((output) => (output.kind === 'evaluation' ? output.evaluation.rules : []));
+    expect(rules).toMatchObject([{ fired: 0, failed: 1 }]);
+    expect(rules[0]?.sampleError).toContain('make a stream with a key for it');
+    expect(await batch.save?.()).toBe('done');
+  });
+
   it('saves nothing where another worker is further on', async () => {
     await happens('ada');
     await happens('ada');

@@ -33,6 +33,9 @@ const pointAt = (text: string, unit: number): bigint => {
   return BigInt(SURROGATE.test(before) ? [...before].length : unit);
 };
 
+/** How many of this price the budget still pays for. What is done is bounded by it before, and not only paid for after. */
+const affordable = (meter: Meter, price: number): number => Math.max(0, Math.floor(meter.left / price));
+
 const outside = (name: string, at: number): CelError => new CelError(`${name}: ${at} is outside the text`);
 
 export function charAt(meter: Meter, text: string, at: number): Value {
@@ -93,30 +96,33 @@ const SPACE = new Set(
 
 export function trim(meter: Meter, text: string): Value {
   if (!meter.text(text.length)) return TOO_COMPLEX;
+  // One more than is paid for is refused below.
+  let left = affordable(meter, TEXT_CUT) + 1;
   let start = 0;
   let end = text.length;
-  while (start < end && SPACE.has(text.charAt(start))) start++;
-  while (end > start && SPACE.has(text.charAt(end - 1))) end--;
+  for (; left > 0 && start < end && SPACE.has(text.charAt(start)); left--) start++;
+  for (; left > 0 && end > start && SPACE.has(text.charAt(end - 1)); left--) end--;
   return meter.spend((text.length - (end - start)) * TEXT_CUT) ? text.slice(start, end) : TOO_COMPLEX;
 }
 
 /**
- * What a text is cut into, paid for; undefined where it is refused. A text of more pieces than a list may hold is cut no
- * further than that, and what was cut is paid for all the same: a refusal for its size leaves the rule its budget, and the
+ * What a text is cut into, paid for; undefined where it is refused. A text of more pieces than a list may hold, or than the
+ * budget pays for, is cut no further than that, and what was cut is paid for all the same: a refusal for its size leaves the rule its budget, and the
  * rule asks again for the next recipient.
  */
 function cut(meter: Meter, text: string, separator: string): readonly string[] | undefined {
   if (!admitsSearch(meter, text, separator)) return undefined;
-  const pieces = separator === '' ? pointsOf(meter, text) : text.split(separator, MAX_LIST + 1);
+  const most = Math.min(MAX_LIST, affordable(meter, LIST_ELEMENT));
+  const pieces = separator === '' ? pointsOf(meter, text, most) : text.split(separator, most + 1);
   if (pieces === undefined || !meter.spend(1 + pieces.length * LIST_ELEMENT)) return undefined;
   if (pieces.length <= MAX_LIST) return pieces;
   meter.refuse();
   return undefined;
 }
 
-/** The characters of a text. A character is two units at most, so twice as many units as a list may hold are too many. */
-function pointsOf(meter: Meter, text: string): readonly string[] | undefined {
-  if (!SURROGATE.test(text)) return text.split('', MAX_LIST + 1);
+/** The characters of a text, or more than `most` of them. A character is two units at most, so twice as many units as a list may hold are too many. */
+function pointsOf(meter: Meter, text: string, most: number): readonly string[] | undefined {
+  if (!SURROGATE.test(text)) return text.split('', most + 1);
   if (text.length > MAX_LIST * 2) {
     meter.refuse();
     return undefined;
