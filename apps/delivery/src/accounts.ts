@@ -7,6 +7,7 @@ import {
   findNotification,
   mayCallAt,
   providerResult,
+  sendingSecrets,
   type AccountChoice,
   type Breaker,
   type CallEnd,
@@ -30,10 +31,6 @@ type Open = { readonly settings: string; readonly sender: ChannelSender };
 
 /** The lane of deliveries that no account can take now: they are judged, postponed or failed, never called. */
 export const NO_ACCOUNT = 'none';
-
-/** How many calls an account takes at once. */
-export const capacityOf = (choice: AccountChoice): number =>
-  choice.body.kind === 'smtp' ? (choice.body.connections ?? 5) : 16;
 
 /**
  * The provider accounts of this process: opens a sender per account when it is first used (again when its settings
@@ -133,10 +130,13 @@ const unusableSender = (choice: AccountChoice): ChannelSender => {
   };
 };
 
-async function resolveSecrets(choice: AccountChoice, secrets: Secrets): Promise<Record<string, string>> {
-  const { body } = choice;
-  if (body.kind !== 'smtp' || !body.password) return {};
-  const name = body.password.secret;
-  const value = await secrets.resolve(choice.workspace, name);
-  return value === null ? {} : { [name]: value };
+async function resolveSecrets(
+  { workspace, body }: AccountChoice,
+  secrets: Secrets,
+): Promise<Readonly<Record<string, string>>> {
+  const read = await Promise.all(
+    sendingSecrets(body).map(async (name) => [name, await secrets.resolve(workspace, name)] as const),
+  );
+  // An adapter says of each that is missing what cannot be done without it.
+  return Object.fromEntries(read.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }

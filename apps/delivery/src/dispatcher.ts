@@ -1,9 +1,9 @@
-import type { AccountChoice, Delivery } from '@carillon/domain';
+import { callsAtOnce, type AccountChoice, type Delivery } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
 import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { attemptDelivery, publishOutcomes, type AttemptReport } from '@carillon/stages';
-import { capacityOf, createAccounts, NO_ACCOUNT } from './accounts.ts';
+import { createAccounts, NO_ACCOUNT } from './accounts.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /** One bound for everything that waits in memory. */
@@ -51,7 +51,7 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
 
   function placesOf(lane: string): number {
     const choice = choices.get(lane);
-    return choice ? capacityOf(choice) : NO_ACCOUNT_PLACES;
+    return choice ? callsAtOnce(choice.body) : NO_ACCOUNT_PLACES;
   }
 
   /** Answers the delivery again where it is to be sent over another account than the one it was queued for. */

@@ -1,4 +1,4 @@
-import { deploymentRef, findResource, type AccountReceipts } from '@carillon/domain';
+import { allDeploymentAccounts, ownAccount, type AccountReceipts } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -39,15 +39,15 @@ export function serveReceiptIntake(
 
   function accountOf({ params: { kind, workspace, account } }: ReceiptRequest): ReportingAccount | null {
     const current = configuration.current();
-    const body =
+    const choices =
       workspace === DEPLOYMENT
-        ? account === 'default' &&
-          findResource(current, 'deployment', deploymentRef.workspace, deploymentRef.name)?.body.accounts?.email
-        : findResource(current, 'account', workspace, account)?.body;
-    if (!body || body.kind !== 'smtp' || body.receipts?.kind !== kind) return null;
-    return workspace === DEPLOYMENT
-      ? { key: 'default', workspace: '', receipts: body.receipts }
-      : { key: `${workspace}/${account}`, workspace, receipts: body.receipts };
+        ? allDeploymentAccounts(current).filter(({ name }) => name === account)
+        : [ownAccount(current, workspace, account)];
+    for (const choice of choices) {
+      if (choice?.body.kind !== 'smtp' || choice.body.receipts?.kind !== kind) continue;
+      return { key: choice.key, workspace: choice.workspace, receipts: choice.body.receipts };
+    }
+    return null;
   }
 
   async function take(request: ReceiptRequest, reply: FastifyReply): Promise<FastifyReply> {

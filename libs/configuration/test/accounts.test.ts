@@ -1,6 +1,8 @@
-import { formatFault } from '@carillon/configuration';
-import { expect, test } from 'vitest';
-import { read } from './support/folder.ts';
+import { formatFault, planChanges } from '@carillon/configuration';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { describe, expect, test } from 'vitest';
+import { notificationWith, read } from './support/folder.ts';
+import { smallLanguage } from './support/small-language.ts';
 
 const smtp = (more: string): string => `kind: smtp, host: mx.example.com, port: 587, from: a@example.com${more}`;
 const told = (more: string): readonly string[] =>
@@ -32,4 +34,104 @@ test('what a template may mean and is dangerous is a warning at its place', () =
       fix: 'look',
     },
   ]);
+});
+
+const TWILIO = 'kind: twilio, account_sid: AC01, auth_token: { secret: TOKEN }, from: "+4915112345678"';
+const FCM = 'kind: fcm, credentials: { secret: FCM }';
+const words = (changes: Readonly<Record<string, string>>): readonly string[] => read(changes).faults.map(formatFault);
+const own = (body: string): readonly string[] => words({ 'workspaces/shop/accounts/main.yaml': `{ ${body} }\n` });
+
+describe('accounts for SMS and push', () => {
+  test('are taken as they are documented', () => {
+    expect(own(`${TWILIO}, allow: ["+49"], max_segments: 3, rate: { per_second: 10 }`)).toEqual([]);
+    expect(own(TWILIO.replace('from: "+4915112345678"', 'messaging_service: MG01'))).toEqual([]);
+    expect(own(`${FCM}, requests: 100`)).toEqual([]);
+  });
+
+  test.each([
+    ['no sender', TWILIO.replace(', from: "+4915112345678"', ''), /the account does not say who sends.*add from/],
+    ['two senders', `${TWILIO}, messaging_service: MG01`, /messaging_service: .*both say who sends.*remove one/],
+    [
+      'a key in place of the account',
+      TWILIO.replace('AC01', 'SK01'),
+      /account_sid: "SK01" does not fit.*AC and letters/,
+    ],
+    ['a sender that is none', TWILIO.replace('+4915112345678', '+49 151 with care'), /from: .*does not fit/],
+    ['a prefix without plus', `${TWILIO}, allow: ["0049"]`, /allow\[0\]: "0049" does not fit.*such as "\+49"/],
+    ['more segments than are sent', `${TWILIO}, max_segments: 11`, /max_segments: 11 does not fit.*1 to 10/],
+    ['a rate of nothing', `${FCM}, rate: { per_second: 0 }`, /per_second: 0 does not fit.*0\.01 to 10000/],
+    ['a key of another kind', `${FCM}, from: "+4915112345678"`, /from is not a key here/],
+  ])('are refused with %s', (_what, body, expected) => {
+    expect(own(body)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test('never show a secret that stands in the file', () => {
+    const clear = [
+      TWILIO.replace('{ secret: TOKEN }', 'hunter2'),
+      `${TWILIO}, api_key: { sid: SK01, secret: hunter2 }`,
+      FCM.replace('{ secret: FCM }', '"{ private_key: hunter2 }"'),
+    ].flatMap((body) => [...own(body), ...words({ 'carillon.yaml': `accounts: { sms: [{ name: a, ${body} }] }\n` })]);
+    expect(clear.length).toBeGreaterThanOrEqual(6);
+    for (const line of clear) expect(line).not.toContain('hunter2');
+    expect(clear.filter((line) => line.includes('a secret does not stand in a file'))).toHaveLength(6);
+  });
+
+  test('over http give credentials away, and a warning says so', () => {
+    const { faults, warnings } = read({ 'workspaces/shop/accounts/main.yaml': `{ ${FCM}, url: "http://fcm.test" }\n` });
+    expect(faults).toEqual([]);
+    expect(warnings.map(({ path }) => path)).toContain('url');
+  });
+});
+
+describe('the accounts of the deployment', () => {
+  test('are one for a channel, or a list of named ones', () => {
+    const list = `[{ name: main, ${TWILIO} }, { name: spare, ${TWILIO} }]`;
+    expect(words({ 'carillon.yaml': `accounts: { sms: ${list}, push: { ${FCM} } }\n` })).toEqual([]);
+  });
+
+  test('each carry the channel that they stand under', () => {
+    expect(words({ 'carillon.yaml': `accounts: { sms: { ${FCM} }, push: [{ name: a, ${TWILIO} }] }\n` })).toEqual([
+      expect.stringMatching(/accounts\.sms\.kind: .*carries no sms.*twilio or sandbox.*accounts\.push/),
+      expect.stringMatching(/accounts\.push\[0\]\.kind: .*carries no push.*fcm or sandbox.*accounts\.sms/),
+    ]);
+  });
+
+  test('of a list each have a name of their own, and there is one at least', () => {
+    const twice = `[{ name: a, ${FCM} }, { name: a, ${FCM} }]`;
+    expect(words({ 'carillon.yaml': `accounts: { push: ${twice} }\n` })).toEqual([
+      expect.stringMatching(/accounts\.push\[1\]\.name: two accounts for push are called a/),
+    ]);
+    expect(words({ 'carillon.yaml': `accounts: { push: [{ ${FCM} }] }\n` })).toEqual([
+      expect.stringMatching(/push\[0\]\.name: name is missing/),
+    ]);
+    expect(words({ 'carillon.yaml': 'accounts: { push: [] }\n' })).toEqual([
+      expect.stringMatching(/at least one account/),
+    ]);
+  });
+});
+
+describe('an account of another channel', () => {
+  const over = notificationWith('{ template: order-paid }', '{ template: order-paid, accounts: [main] }');
+  const main = { 'workspaces/shop/accounts/main.yaml': `{ ${TWILIO} }\n` };
+
+  test('is refused where a notification names it', () => {
+    expect(words({ ...over, ...main })).toEqual([
+      expect.stringMatching(
+        /channels\.email\.accounts\[0\]: main is an account for sms .*carries no email.*smtp or sandbox/,
+      ),
+    ]);
+  });
+
+  test('is refused where a notification that is not in the folder names it', () => {
+    const sandbox = { 'workspaces/shop/accounts/main.yaml': 'kind: sandbox\n' };
+    const options = { prune: false, newId: (kind: string) => `${kind}_1`, language: smallLanguage };
+    const first = planChanges(EMPTY_CONFIGURATION, read({ ...over, ...sandbox }).resources, options);
+    const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: first.record };
+    const current = foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
+    const account = read(main).resources.filter(({ ref }) => ref.kind === 'account');
+    expect(planChanges(current, account, options).faults.map(({ message }) => message)).toEqual([
+      'the notification order-paid sends email over main, which carries none as twilio',
+    ]);
+    expect(planChanges(current, account, { ...options, prune: true }).faults).toEqual([]);
+  });
 });

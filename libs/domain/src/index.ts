@@ -57,6 +57,7 @@ export * from './rules/expression.ts';
 export * from './rules/program.ts';
 export * from './rules/recipient.ts';
 export * from './rules/recipients.ts';
+export * from './deliveries/account-settings.ts';
 export * from './deliveries/accounts.ts';
 export * from './events/json-reader.ts';
 export * from './events/json-reader-fault.ts';

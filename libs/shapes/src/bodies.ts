@@ -1,5 +1,12 @@
 import type { z } from 'zod';
-import type { receiptsShape, sandboxAccount, smtpAccount } from './account-shapes.ts';
+import type {
+  fcmAccount,
+  namedAccountShape,
+  receiptsShape,
+  sandboxAccount,
+  smtpAccount,
+  twilioAccount,
+} from './account-shapes.ts';
 import type { quietHoursShape } from './cadence-shape.ts';
 import type { posthog, webhookShapes } from './cohort-shapes.ts';
 import type { lookupShape } from './integration-shape.ts';
@@ -48,6 +55,7 @@ export type WebhookIntegration = Of<(typeof webhookShapes)[number]>;
 /** PostHog tells nobody: it is asked who is in its cohorts. */
 export type PostHogIntegration = Of<typeof posthog>;
 export type CohortIntegration = WebhookIntegration | PostHogIntegration;
+export type FcmAccount = Of<typeof fcmAccount>;
 export type EmailTemplate = Of<typeof emailTemplateShape>;
 export type EventRecipients = Of<typeof eventRecipients>;
 export type InDoubtPolicy = Of<typeof inDoubt>;
@@ -60,9 +68,12 @@ export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;
 /** Who reports on messages of an SMTP account, and what proves it. */
 export type AccountReceipts = Of<typeof receiptsShape>;
+/** An account of the deployment, one of several. */
+export type NamedAccount = Of<typeof namedAccountShape>;
 export type SandboxAccount = Of<typeof sandboxAccount>;
 export type SecretReference = Of<typeof secret>;
 export type Security = Of<typeof security>;
 export type SmtpAccount = Of<typeof smtpAccount>;
+export type TwilioAccount = Of<typeof twilioAccount>;
 /** What both kinds of event stream may set. */
 export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accountShape } from './account-shapes.ts';
+import { accountShape, accountsShape } from './account-shapes.ts';
 import { integrationShape } from './integration-shape.ts';
 import { notificationShape } from './notification-shape.ts';
 import { jwtProviderShape } from './security-shapes.ts';
@@ -18,9 +18,12 @@ import { workspaceShape } from './workspace-shape.ts';
 const deploymentKeys = {
   accounts: said(
     keys({
-      email: said(accountShape.exactOptional(), {
-        description: 'Account of all workspaces that have none of their own. Without it, the sandbox.',
+      email: said(accountsShape.exactOptional(), {
+        description:
+          'Account of all workspaces that have none of their own, or a list of named ones of which the next is taken when one is suspended. Without it, the sandbox.',
       }),
+      sms: said(accountsShape.exactOptional(), { description: 'The same for SMS.' }),
+      push: said(accountsShape.exactOptional(), { description: 'The same for push messages.' }),
     }).exactOptional(),
     { description: 'Default provider accounts by channel.' },
   ),

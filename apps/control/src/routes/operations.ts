@@ -9,13 +9,12 @@ import {
   statusBody,
 } from '@carillon/contracts';
 import {
-  deploymentRef,
+  accountCalled,
   findResource,
   hasExpired,
   jwtSettings,
   listResources,
-  SANDBOX,
-  type AccountBody,
+  sendingSecrets,
   type Resource,
   type ResourceRef,
 } from '@carillon/domain';
@@ -185,25 +184,19 @@ function keySetCheck(
 }
 
 async function checkAccount(workspace: string, name: string, ports: AccountCheckPorts): Promise<Check[]> {
-  const configuration = ports.configuration.current();
-  const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
-  const owner = name === 'default' ? '' : workspace;
-  const body: AccountBody | undefined =
-    name === 'default'
-      ? (deployment?.body.accounts?.email ?? SANDBOX.body)
-      : findResource(configuration, 'account', workspace, name)?.body;
-  if (!body) throw notFound(`account ${name} in workspace ${workspace}`, "'default' names the deployment's own");
+  const choice = accountCalled(ports.configuration.current(), workspace, name);
+  if (!choice) throw notFound(`account ${name} in workspace ${workspace}`, "'default' names the deployment's own");
+  const { body, workspace: owner } = choice;
   const factory = ports.senders.find((one) => one.kind === body.kind);
   if (!factory) throw new CarillonError('not_found', `no adapter for accounts of kind ${body.kind}`);
   const secrets: Record<string, string> = {};
   const steps: Check[] = [{ step: 'account', ok: true, detail: `kind ${body.kind}` }];
-  if (body.kind === 'smtp' && body.password) {
-    const value = await ports.secrets.resolve(owner, body.password.secret);
+  for (const secret of sendingSecrets(body)) {
+    const value = await ports.secrets.resolve(owner, secret);
     if (value === null) {
-      const detail = await missingSecret(owner, body.password.secret, ports.secrets);
-      return [...steps, { step: 'secret', ok: false, detail }];
+      return [...steps, { step: 'secret', ok: false, detail: await missingSecret(owner, secret, ports.secrets) }];
     }
-    secrets[body.password.secret] = value;
+    secrets[secret] = value;
   }
   const sender = factory.create(body, secrets, owner);
   try {

@@ -1,20 +1,98 @@
-import type { AccountBody } from '@carillon/domain';
-import { isKind } from '../resource.ts';
+import { CHANNEL_NAMES, CHANNELS, channelsOf, type AccountBody, type ChannelName } from '@carillon/domain';
+import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import type { Check } from './surroundings.ts';
 
 /** Provider accounts: those of workspaces, and those that the deployment has for all. */
-export const checkAccounts: Check = (resource, _around, report) => {
+export const checkAccounts: Check = (resource, around, report) => {
   if (isKind(resource, 'account')) checkAccount(resource.body, [], report);
+  if (isKind(resource, 'notification')) {
+    for (const [channel, { accounts }] of channelsOf(resource.body)) {
+      for (const [index, name] of (accounts ?? []).entries()) {
+        const body = around.account(resource.ref.workspace, name);
+        if (!body || carries(body.kind, channel)) continue;
+        report.fault(['channels', channel, 'accounts', index], {
+          message: `${name} is an account for ${channelWords(body.kind)} (kind ${body.kind}) and carries no ${channel}`,
+          expected: `an account of kind ${CHANNELS[channel].accounts.join(' or ')}`,
+          fix: 'name another account, or remove it here',
+        });
+      }
+    }
+  }
   if (!isKind(resource, 'deployment')) return;
-  for (const [channel, account] of Object.entries(resource.body.accounts ?? {})) {
-    checkAccount(account, ['accounts', channel], report);
+  for (const channel of CHANNEL_NAMES) {
+    const found = resource.body.accounts?.[channel];
+    if (found === undefined) continue;
+    const named: readonly (readonly [ValuePath, AccountBody, string | null])[] =
+      'kind' in found
+        ? [[['accounts', channel], found, null]]
+        : found.map((account, index) => [['accounts', channel, index], account, account.name]);
+    const seen = new Set<string>();
+    for (const [at, account, name] of named) {
+      checkAccount(account, at, report);
+      if (!carries(account.kind, channel)) {
+        report.fault([...at, 'kind'], {
+          message: `an account of kind ${account.kind} carries no ${channel}`,
+          expected: CHANNELS[channel].accounts.join(' or '),
+          fix: `write it under accounts.${channelWords(account.kind)}`,
+        });
+      }
+      if (name === null) continue;
+      if (seen.has(name)) {
+        const message = `two accounts for ${channel} are called ${name}`;
+        report.fault([...at, 'name'], { message, expected: 'a name of its own', fix: 'rename one of them' });
+      }
+      seen.add(name);
+    }
   }
 };
 
+/** Notifications that stay as they are and send over an account that becomes one of another channel. */
+export function checkStayingNotifications(
+  { ref, body }: WantedResource<'account'>,
+  staying: readonly WantedResource<'notification'>[],
+  report: Report,
+): void {
+  for (const notification of staying) {
+    if (notification.ref.workspace !== ref.workspace) continue;
+    for (const [channel, { accounts }] of channelsOf(notification.body)) {
+      if (!accounts?.includes(ref.name) || carries(body.kind, channel)) continue;
+      report.fault(['kind'], {
+        message: `the notification ${notification.ref.name} sends ${channel} over ${ref.name}, which carries none as ${body.kind}`,
+        expected: CHANNELS[channel].accounts.join(' or '),
+        fix: `give the account another name, or change ${notification.ref.name} in the same folder`,
+      });
+    }
+  }
+}
+
+const carries = (kind: AccountBody['kind'], channel: ChannelName): boolean => CHANNELS[channel].accounts.includes(kind);
+
+/** The channels that a kind of account carries, for people. */
+const channelWords = (kind: AccountBody['kind']): string =>
+  CHANNEL_NAMES.filter((channel) => carries(kind, channel)).join(' or ');
+
 /** What the shape of a provider account cannot say. `at`: where in the body it stands. */
 function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
+  if ('url' in body && body.url?.startsWith('http:')) {
+    report.warn([...at, 'url'], {
+      message: 'http sends credentials and messages in the clear',
+      fix: 'write https, unless the address is on this machine',
+    });
+  }
+  if (body.kind === 'twilio' && (body.from === undefined) === (body.messaging_service === undefined)) {
+    const both = body.from !== undefined;
+    report.fault(
+      both ? [...at, 'messaging_service'] : at,
+      {
+        message: both ? 'from and messaging_service both say who sends' : 'the account does not say who sends',
+        expected: 'from or messaging_service',
+        fix: both ? 'remove one of them' : 'add from: a number of the account',
+      },
+      both ? 'key' : 'value',
+    );
+  }
   if (body.kind !== 'smtp' || body.tls !== 'opportunistic' || body.user === undefined) return;
   report.fault([...at, 'tls'], {
     message: 'opportunistic takes any certificate or none, so whoever stands between gets the password',

@@ -41,6 +41,11 @@ export function checkResources(
   const around: Surroundings = {
     ...context,
     names,
+    account: (workspace, name) =>
+      resources
+        .filter((item) => isKind(item, 'account'))
+        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
+      findResource(context.current, 'account', workspace, name)?.body,
     integration: (workspace, name) =>
       resources
         .filter((item) => isKind(item, 'integration'))

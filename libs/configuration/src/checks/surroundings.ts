@@ -1,4 +1,5 @@
 import type {
+  AccountBody,
   ChannelTemplate,
   Configuration,
   Expression,
@@ -37,6 +38,8 @@ export type CheckContext = {
 export type Surroundings = CheckContext & {
   /** Names that are wanted by kind and workspace, of resources with mistakes too: those are not missing. */
   names(kind: ResourceKind, workspace: string): readonly string[];
+  /** What an account of a workspace will be, else is. */
+  account(workspace: string, name: string): AccountBody | undefined;
   /** What an integration will be, else is. */
   integration(workspace: string, name: string): IntegrationBody | undefined;
   /** What a shared stream will be, else is. */

@@ -5,8 +5,6 @@ import type { ValuePath } from '../value-path.ts';
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
   ['deployment', 'limits', 'limits of the deployment'],
   ['deployment', 'retention', 'retention by configuration'],
-  ['deployment', 'accounts.sms', 'SMS'],
-  ['deployment', 'accounts.push', 'push messages'],
   ['workspace', 'audit', 'the audit log'],
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
@@ -39,7 +37,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
   ['stream', 'format', ['debezium'], 'change streams of databases'],
-  ['account', 'kind', ['twilio', 'fcm'], 'SMS and push messages'],
 ];
 
 /** Files of the layout that this version does not read. */

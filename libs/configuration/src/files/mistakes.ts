@@ -53,6 +53,10 @@ function mistakesIn(issue: Issue, value: unknown, source: YamlSource): readonly 
     ];
   }
   const found = valueAt(value, path);
+  const meant = issue.code === 'invalid_union' ? optionMeant(issue.errors) : undefined;
+  if (meant) {
+    return meant.flatMap((inner) => mistakesIn({ ...inner, path: [...issue.path, ...inner.path] }, value, source));
+  }
   const expected = expectedBy(issue, found);
   if (found === undefined) {
     const name = nameOf(path);
@@ -60,6 +64,10 @@ function mistakesIn(issue: Issue, value: unknown, source: YamlSource): readonly 
   }
   return [wrongValue(issue, path, found, expected, source)];
 }
+
+/** Of shapes of which one has to fit, what is wrong by the one that the value has the form of: a list, or keys and values. */
+const optionMeant = (options: readonly (readonly Issue[])[]): readonly Issue[] | undefined =>
+  options.find((issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0));
 
 function fault(
   source: YamlSource,
@@ -96,10 +104,22 @@ function optionsOf(issue: Issue): readonly string[] {
   return issue.options.map(String);
 }
 
+/** Where secrets stand, with an example of a name for each. */
+const SECRETS: readonly (readonly [where: RegExp, example: string])[] = [
+  [/^password$/, 'SMTP_PASSWORD'],
+  [/^auth_token$/, 'TWILIO_TOKEN'],
+  [/^api_key\.secret$/, 'TWILIO_KEY'],
+  [/^receipts\.credentials$/, 'POSTMARK_CREDENTIALS'],
+  [/^credentials$/, 'FCM_SERVICE_ACCOUNT'],
+  [/^signing_key$/, 'MAILGUN_SIGNING_KEY'],
+  [/^dkim\.key$/, 'DKIM_KEY'],
+  [/^authorization\.(?:.*_)?key$/, 'CRM_KEY'],
+];
+
 /** An example of a name, where the path is one of a secret. */
 function secretAt(path: ValuePath): string | null {
-  if (path.at(-1) === 'password') return 'SMTP_PASSWORD';
-  return path.at(-2) === 'authorization' && /(?:^|_)key$/.test(nameOf(path)) ? 'CRM_KEY' : null;
+  const within = path.slice(-2).join('.');
+  return SECRETS.find(([where]) => where.test(within) || where.test(nameOf(path)))?.[1] ?? null;
 }
 
 function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: YamlSource): FileFault {

@@ -80,6 +80,7 @@ function faultsOfTexts(resource: WantedResource, context: CheckContext): readonl
   const around = {
     ...context,
     names: () => [],
+    account: () => undefined,
     integration: () => undefined,
     stream: () => undefined,
     workspace: () => undefined,

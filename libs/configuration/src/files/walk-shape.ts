@@ -12,7 +12,7 @@ export function walkShape(schema: z.core.$ZodType, value: unknown, leaf: Leaf, p
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) {
     return walkShape(schema.unwrap(), value, leaf, path);
   }
-  if (schema instanceof z.ZodDiscriminatedUnion) {
+  if (schema instanceof z.ZodUnion) {
     const option = schema.options.find((candidate) => z.safeParse(candidate, value).success);
     return option ? walkShape(option, value, leaf, path) : value;
   }

@@ -2,6 +2,7 @@ import type {
   AccountBody,
   Configuration,
   JwtProviderBody,
+  NamedAccount,
   IntegrationBody,
   NotificationBody,
   Resource,
@@ -87,6 +88,32 @@ const account: Arbitrary<AccountBody> = fc.oneof(
     { requiredKeys: ['kind', 'host', 'port', 'from'] },
   ),
 );
+const textAccount: Arbitrary<AccountBody> = fc.record(
+  {
+    kind: fc.constant('twilio' as const),
+    account_sid: fc.constant('AC0123'),
+    auth_token: fc.constant({ secret: 'TWILIO_TOKEN' }),
+    api_key: fc.constant({ sid: 'SK01', secret: { secret: 'TWILIO_KEY' } }),
+    from: fc.constantFrom('+4915112345678', '12345', 'Shop'),
+    allow: fc.constant(['+49', '+43']),
+    max_segments: fc.integer({ min: 1, max: 10 }),
+    rate: fc.record({ per_second: fc.integer({ min: 1, max: 100 }) }),
+  },
+  { requiredKeys: ['kind', 'account_sid', 'auth_token', 'from'] },
+);
+const pushAccount: Arbitrary<AccountBody> = fc.record(
+  { kind: fc.constant('fcm' as const), credentials: fc.constant({ secret: 'FCM' }), url: fc.webUrl() },
+  { requiredKeys: ['kind', 'credentials'] },
+);
+/** One, or several by name. */
+const accountsOf = (one: Arbitrary<AccountBody>): Arbitrary<AccountBody | readonly NamedAccount[]> =>
+  fc.oneof(
+    one,
+    fc.tuple(one, one).map(([main, spare]): readonly NamedAccount[] => [
+      { name: 'main', ...main },
+      { name: 'spare', ...spare },
+    ]),
+  );
 
 const secret = fc.constantFrom({ secret: 'CRM_KEY' }, { secret: 'CRM_NEXT' });
 const cohortKinds = ['mixpanel', 'amplitude', 'segment', 'generic', 'posthog'] as const;
@@ -250,11 +277,21 @@ const template = fc
 /** Whole configurations of one workspace that a folder can hold. */
 export const configurations: Arbitrary<Configuration> = fc
   .record({
-    deployment: fc.option(fc.record({ accounts: fc.record({ email: account }) }, { requiredKeys: [] })),
+    deployment: fc.option(
+      fc.record(
+        {
+          accounts: fc.record(
+            { email: accountsOf(account), sms: accountsOf(textAccount), push: accountsOf(pushAccount) },
+            { requiredKeys: [] },
+          ),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
     workspace: optional({ name: words, time_zone: fc.constant('Europe/Berlin'), locale: fc.constant('de-AT') }),
     streams: fc.dictionary(name, stream, { maxKeys: 2 }),
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
-    accounts: fc.dictionary(name, account, { maxKeys: 2 }),
+    accounts: fc.dictionary(name, fc.oneof(account, textAccount, pushAccount), { maxKeys: 2 }),
     provider: jwtProvider,
     partners: fc.dictionary(name, partner, { maxKeys: 2 }),
     platforms: fc.dictionary(

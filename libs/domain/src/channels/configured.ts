@@ -1,4 +1,11 @@
-import type { AccountBody, ChannelBody, DeploymentBody, NotificationBody, TemplateBody } from '@carillon/shapes';
+import type {
+  AccountBody,
+  ChannelBody,
+  DeploymentBody,
+  NamedAccount,
+  NotificationBody,
+  TemplateBody,
+} from '@carillon/shapes';
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channel.ts';
 
 /* What the bodies of resources say of a channel. Their shapes name the channels that there are; nobody else does. */
@@ -54,8 +61,29 @@ function readTemplate(channel: ChannelName, written: WrittenTemplate): ChannelTe
   return { channel, parts: Object.fromEntries(parts), strict: written.strict === true };
 }
 
-/** The account that all workspaces use on a channel that have none of their own. */
-export function defaultAccountOf(body: DeploymentBody, channel: ChannelName): AccountBody | undefined {
-  const accounts: ByChannel<AccountBody> = body.accounts ?? {};
-  return accounts[channel];
+/** The name of a channel's account where the deployment has one alone. */
+export const ONLY_ACCOUNT = 'default';
+
+/** An account of the deployment under its name; one that is not of a list is `default`. */
+export type DeploymentAccount = { readonly name: string; readonly body: AccountBody };
+
+/** The accounts that all workspaces use on a channel that have none of their own, in order of priority. */
+export function defaultAccountsOf(body: DeploymentBody, channel: ChannelName): readonly DeploymentAccount[] {
+  const accounts: ByChannel<AccountBody | readonly NamedAccount[]> = body.accounts ?? {};
+  const found = accounts[channel];
+  if (found === undefined) return [];
+  if (!isList(found)) return [{ name: ONLY_ACCOUNT, body: found }];
+  return found.map(({ name, ...account }) => ({ name, body: account }));
+}
+
+const isList = <Item>(value: object | readonly Item[]): value is readonly Item[] => Array.isArray(value);
+
+/**
+ * What an account that is no workspace's own is called in attempts, traces and alerts: `default`, `default:sms`,
+ * `default:sms:main`. The channel that was there first is left out, since attempts and reports of earlier versions name
+ * its account so.
+ */
+export function deploymentKey(word: string, channel: ChannelName, name = ONLY_ACCOUNT): string {
+  if (name !== ONLY_ACCOUNT) return [word, channel, name].join(':');
+  return channel === CHANNEL_NAMES[0] ? word : [word, channel].join(':');
 }

@@ -65,7 +65,7 @@ export function parseMailbox(text: string): Result<{ name: string; address: stri
 }
 
 /** What an account adds to a message. */
-type Sender = { readonly from?: string };
+type Sender = { readonly kind?: string; readonly from?: string };
 
 type Compose = (
   addressed: Addressed & { readonly to: string },

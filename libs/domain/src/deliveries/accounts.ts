@@ -1,23 +1,31 @@
 import type { Configuration, Resource } from '../configuration/configuration.ts';
 import { deploymentRef, findResource } from '../configuration/configuration.ts';
-import type { ChannelName } from '../channels/channel.ts';
-import { channelOf, defaultAccountOf } from '../channels/configured.ts';
+import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../channels/channel.ts';
+import { channelOf, defaultAccountsOf, deploymentKey, ONLY_ACCOUNT } from '../channels/configured.ts';
 import type { AccountBody } from '../configuration/resources.ts';
 
 /** A provider account that a notification may use, under a key that is the same wherever it is chosen. */
 export type AccountChoice = {
-  /** `shop/backup`, `default`, `sandbox`: names breakers, connections and attempts. */
+  /** `shop/backup`, `default`, `default:sms:main`, `sandbox:push`: names breakers, connections and attempts. */
   readonly key: string;
+  /** Whose it is; empty: the deployment's. */
   readonly workspace: string;
+  /** Its name in the file of its owner. */
+  readonly name: string;
   readonly body: AccountBody;
 };
 
 /** What stands in where nobody configured a provider: messages are kept for the inbox page. */
-export const SANDBOX: AccountChoice = { key: 'sandbox', workspace: '', body: { kind: 'sandbox' } };
+export const sandboxOf = (channel: ChannelName): AccountChoice => ({
+  key: deploymentKey('sandbox', channel),
+  workspace: '',
+  name: ONLY_ACCOUNT,
+  body: { kind: 'sandbox' },
+});
 
 /**
- * The accounts of a channel in order of priority: those that the notification names, else the deployment's default, else
- * the sandbox. Empty only where it names accounts and none of them is there any more.
+ * The accounts of a channel in order of priority: those that the notification names, else the deployment's, else the
+ * sandbox. Empty only where it names accounts and none of them is there any more, or none of this channel.
  */
 export function accountsOf(
   configuration: Configuration,
@@ -26,13 +34,40 @@ export function accountsOf(
 ): readonly AccountChoice[] {
   const { workspace } = notification.ref;
   const named = channelOf(notification.body, channel)?.accounts;
-  if (named) {
-    return named.flatMap((name) => {
-      const found = findResource(configuration, 'account', workspace, name);
-      return found ? [{ key: `${workspace}/${name}`, workspace, body: found.body }] : [];
-    });
-  }
+  const all = named
+    ? named.flatMap((name) => ownAccount(configuration, workspace, name) ?? [])
+    : deploymentAccounts(configuration, channel);
+  // An account whose kind was changed must not be handed what it cannot carry.
+  return all.filter(({ body }) => CHANNELS[channel].accounts.includes(body.kind));
+}
+
+/** An account of a workspace's own; undefined where it has none of this name. */
+export function ownAccount(configuration: Configuration, workspace: string, name: string): AccountChoice | undefined {
+  const found = findResource(configuration, 'account', workspace, name);
+  return found && { key: `${workspace}/${name}`, workspace, name, body: found.body };
+}
+
+/** What workspaces without an account of their own send over on a channel. */
+export function deploymentAccounts(configuration: Configuration, channel: ChannelName): readonly AccountChoice[] {
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
-  const standard = deployment && defaultAccountOf(deployment.body, channel);
-  return [standard ? { key: 'default', workspace: '', body: standard } : SANDBOX];
+  const found = deployment ? defaultAccountsOf(deployment.body, channel) : [];
+  if (found.length === 0) return [sandboxOf(channel)];
+  return found.map(({ name, body }) => ({ key: deploymentKey('default', channel, name), workspace: '', name, body }));
+}
+
+/** Every account of the deployment, those of all channels. */
+export const allDeploymentAccounts = (configuration: Configuration): readonly AccountChoice[] =>
+  CHANNEL_NAMES.flatMap((channel) => deploymentAccounts(configuration, channel));
+
+/** The account that people call by its key, or by its name within their workspace; undefined where there is none. */
+export function accountCalled(
+  configuration: Configuration,
+  workspace: string,
+  name: string,
+): AccountChoice | undefined {
+  // Where nobody configured an account, `default` is the sandbox that stands in for it.
+  const called = (choice: AccountChoice): boolean =>
+    choice.key === name || choice.key.replace(/^sandbox/, 'default') === name;
+  const own = name.startsWith(`${workspace}/`) ? name.slice(workspace.length + 1) : name;
+  return allDeploymentAccounts(configuration).find(called) ?? ownAccount(configuration, workspace, own);
 }

@@ -4,10 +4,9 @@ import {
   addressOrText,
   canonicalAddress,
   channelOf,
-  CHANNELS,
   channelsOf,
   composeMessage,
-  defaultAccountOf,
+  defaultAccountsOf,
   firstAddress,
   templateOf,
 } from '../../src/index.ts';
@@ -55,8 +54,21 @@ describe('what configuration says of a channel', () => {
     expect(channelsOf({ channels: { email } })).toEqual([['email', email]]);
     expect(channelsOf({ channels: {} })).toEqual([]);
     expect(channelOf({ channels: { email } }, 'sms')).toBeUndefined();
-    expect(defaultAccountOf({ accounts: { email: { kind: 'sandbox' } } }, 'email')).toEqual({ kind: 'sandbox' });
-    expect(defaultAccountOf({ accounts: { email: { kind: 'sandbox' } } }, 'push')).toBeUndefined();
+    const kind = 'sandbox' as const;
+    expect(defaultAccountsOf({ accounts: { email: { kind } } }, 'email')).toEqual([
+      { name: 'default', body: { kind } },
+    ]);
+    expect(defaultAccountsOf({ accounts: { email: { kind } } }, 'push')).toEqual([]);
+    const several = {
+      sms: [
+        { name: 'main', kind },
+        { name: 'spare', kind },
+      ],
+    };
+    expect(defaultAccountsOf({ accounts: several }, 'sms')).toEqual([
+      { name: 'main', body: { kind } },
+      { name: 'spare', body: { kind } },
+    ]);
     const body = { email: { subject: 'Paid', text: 'Thanks', strict: true } };
     const parts = { subject: 'Paid', text: 'Thanks' };
     expect(templateOf(body, 'email')).toEqual({ channel: 'email', parts, strict: true });
@@ -85,7 +97,6 @@ describe('a message', () => {
   });
 
   it.each(['sms', 'push'] as const)('of %s is refused by name until it can be sent', (channel) => {
-    expect(CHANNELS[channel].accounts).toEqual([]);
     expect(composeMessage({ ...addressed, channel, to: '+4930123456' }, parts, {})).toEqual({
       ok: false,
       error: `${channel} cannot be sent yet`,

@@ -12,7 +12,6 @@ import {
   deliverySettings,
   findNotification,
   presend,
-  SANDBOX,
   type BeforeSend,
   type Configuration,
   type NotificationBody,
@@ -96,7 +95,7 @@ describe('the accounts of a notification', () => {
     expect(keysOf(configurationOf(wishes.slice(0, 3)))).toEqual([]);
   });
   it('are the deployment’s where it names none, else the sandbox', () => {
-    expect(keysOf(shop())).toEqual([SANDBOX.key]);
+    expect(keysOf(shop())).toEqual(['sandbox']);
     expect(keysOf(configurationOf([...orderShop(body), deployment({ accounts: { email: smtp } })]))).toEqual([
       'default',
     ]);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   openDelivery,
   providerResult,
-  SANDBOX,
+  sandboxOf,
   type Delivery,
   type Intent,
   type ProviderResult,
@@ -60,7 +60,7 @@ const attempt = (
 ) => {
   released.length = 0;
   const hold = sender && {
-    choice: SANDBOX,
+    choice: sandboxOf('email'),
     sender,
     release: (result: ProviderResult | null) => void released.push(result),
   };
@@ -363,7 +363,7 @@ describe('the sweeper', () => {
     });
     const hanging = senderOf(() => held.then(() => providerResult('accepted', '', '')));
     const never = ports({ pause: () => new Promise(() => undefined) });
-    const hold = { choice: SANDBOX, sender: hanging, release: () => undefined };
+    const hold = { choice: sandboxOf('email'), sender: hanging, release: () => undefined };
     const running = [first, second].map((one) =>
       attemptDelivery(one, hold, { retryAt: null, anotherAccount: false }, never),
     );

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HOLDS, openDelivery, providerResult, SANDBOX, type Delivery, type Hold } from '@carillon/domain';
+import { HOLDS, openDelivery, providerResult, sandboxOf, type Delivery, type Hold } from '@carillon/domain';
 import type { ChannelSender } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
@@ -38,7 +38,7 @@ async function waiting(expires: number): Promise<Delivery> {
 const attempt = (delivery: Delivery, holds: readonly Hold[]): Promise<AttemptReport> =>
   attemptDelivery(
     delivery,
-    { choice: SANDBOX, sender, release: () => undefined },
+    { choice: sandboxOf('email'), sender, release: () => undefined },
     { retryAt: null, anotherAccount: false },
     { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal, holds },
   );

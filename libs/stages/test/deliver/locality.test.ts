@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openDelivery, providerResult, SANDBOX, type Delivery, type WorkspaceBody } from '@carillon/domain';
+import { openDelivery, providerResult, sandboxOf, type Delivery, type WorkspaceBody } from '@carillon/domain';
 import type { JsonObject } from '@carillon/kernel';
 import type { ChannelSender, RenderedMessage } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop, PAID_MAIL, template, workspaceOf } from '@carillon/testing/given';
@@ -49,7 +49,7 @@ async function judged(body: WorkspaceBody, variables: JsonObject = {}): Promise<
 }
 
 async function attempt(delivery: Delivery) {
-  const hold = { choice: SANDBOX, sender, release: () => undefined };
+  const hold = { choice: sandboxOf('email'), sender, release: () => undefined };
   const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal };
   const report = await attemptDelivery(delivery, hold, { retryAt: null, anotherAccount: false }, ports);
   const [message] = sent;
