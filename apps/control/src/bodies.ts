@@ -98,6 +98,7 @@ export const showEvent = (row: EventRow): EventBody => ({
   position: `carillon.events/${row.partition}@${row.offset}`,
   config_number: row.configNumber,
   event_id_reused: row.reused,
+  trace_id: row.traceId,
 });
 
 const showPerson = (one: PersonStory): PersonBody => ({
@@ -131,6 +132,7 @@ export const showWhy = ({ items, looked, next }: WhyPage): WhyBody => ({
 export const showTrace = (trace: Trace): TraceBody => ({
   kind: trace.kind,
   id: trace.id,
+  trace_id: trace.traceId,
   people: trace.people && {
     headline: trace.people.summary?.headline ?? null,
     counts: trace.people.summary ? { ...trace.people.summary.counts } : null,

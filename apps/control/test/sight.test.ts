@@ -109,7 +109,7 @@ describe('A list that names no workspace', () => {
   });
 
   it('of events shows those of the workspaces in sight alone', async () => {
-    const row = { stream: 'x/orders', partition: 0, bytes: 1, configNumber: 0, reused: false };
+    const row = { stream: 'x/orders', partition: 0, bytes: 1, configNumber: 0, reused: false, traceId: null };
     await readModels.put({
       events: WORKSPACES.map((name, offset) => ({ ...row, id: `evt_${name}`, workspace: name, offset, at: offset })),
     });
@@ -117,6 +117,30 @@ describe('A list that names no workspace', () => {
     expect((await list(`${EVERYWHERE}/events`)).items.map(({ id }) => id)).toEqual(['evt_club']);
     const { list: all } = await openFor(owner);
     expect((await all(`${EVERYWHERE}/events`)).items.map(({ id }) => id)).toEqual(['evt_shop', 'evt_club', 'evt_acme']);
+  });
+
+  it('of events finds those of a W3C trace, said alone or in its header, in sight alone', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const row = { stream: 'x/orders', partition: 0, bytes: 1, configNumber: 0, reused: false };
+    const rows = WORKSPACES.map((name, at) => ({
+      ...row,
+      id: `evt_${name}`,
+      workspace: name,
+      offset: at,
+      at,
+      traceId,
+    }));
+    await readModels.put({
+      events: [...rows, { ...row, id: 'evt_b', workspace: 'club', offset: 9, at: 9, traceId: null }],
+    });
+    const { list, ask } = await openFor(personIn('club'));
+    for (const said of [traceId, traceId.toUpperCase(), `00-${traceId}-00f067aa0ba902b7-01`]) {
+      expect((await list(`${EVERYWHERE}/events?trace_id=${said}`)).items.map(({ id }) => id)).toEqual(['evt_club']);
+    }
+    expect((await list(`${EVERYWHERE}/events?trace_id=${'0'.repeat(31)}1`)).items).toEqual([]);
+    const wrong = await ask(`${EVERYWHERE}/events?trace_id=4bf92f`);
+    expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(wrong.body.detail).toContain('32 hex digits');
   });
 
   it('of what could not be processed has what belongs to no workspace for the owner alone', async () => {

@@ -30,6 +30,9 @@ export type Dispatcher = {
   stop(deadline: number): Promise<readonly DeliveryId[]>;
 };
 
+/** What is told of an attempt that did not come to calling the provider. */
+const UNCALLED = { attemptId: null, code: '', missing: 0, wrongLocality: [] } as const;
+
 /**
  * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
  * holds up its own lane only, a busy workspace its own turns only. Of several processes each begins with its own, or
@@ -67,10 +70,9 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
       anotherAccount: choice ? accounts.another(delivery, choice.key, now) : false,
     };
     const startedAt = clock.now();
-    const { traceparent } = delivery.intent;
-    const ended = watch.attempt({ deliveryId: delivery.id, channel: delivery.slot.channel, traceparent });
+    const ended = watch.attempt(delivery);
     const report = await attemptDelivery(delivery, hold, fallback, attemptPorts).catch((error: unknown) => {
-      ended({ verdict: 'error', code: '', seconds: (clock.now() - startedAt) / 1000, missing: 0, wrongLocality: [] });
+      ended({ ...UNCALLED, verdict: 'error', seconds: (clock.now() - startedAt) / 1000 });
       throw error;
     });
     tell(report, lane, (clock.now() - startedAt) / 1000, ended);
@@ -87,10 +89,11 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
     seconds: number,
     ended: ReturnType<DeliveryPorts['watch']['attempt']>,
   ): void {
-    if (report.kind !== 'called')
-      return ended({ verdict: report.kind, code: '', seconds, missing: 0, wrongLocality: [] });
+    if (report.kind !== 'called') return ended({ ...UNCALLED, verdict: report.kind, seconds });
     const { verdict, code, detail, alert } = report.result;
-    ended({ verdict, code, seconds, missing: report.missing, wrongLocality: report.wrongLocality });
+    const { missing, wrongLocality } = report;
+    const attemptId = report.delivery.attempts.at(-1)?.id ?? null;
+    ended({ attemptId, verdict, code, seconds, missing, wrongLocality });
     if (alert || verdict === 'refused_account') watch.alert(account, code, detail);
     return undefined;
   }

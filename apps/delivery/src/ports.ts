@@ -1,16 +1,14 @@
 import type { RecordCodecs, CheckpointStore, ConfigurationView, DeliveryLedger, EventLog, Ids } from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
-import type { LocalityVariable } from '@carillon/domain';
+import type { Delivery, LocalityVariable } from '@carillon/domain';
 import type { ConsumerWatch } from '@carillon/runtime';
 
 /** What happened around provider calls; bound to metrics and traces by the composition root. */
 export type DeliveryWatch = ConsumerWatch & {
   /** Called right before the provider is; the answer is called with what came of it. */
-  attempt(begun: {
-    readonly deliveryId: string;
-    readonly channel: string;
-    readonly traceparent: string | null;
-  }): (ended: {
+  attempt(delivery: Delivery): (ended: {
+    /** Null where the provider was not called. */
+    readonly attemptId: string | null;
     readonly verdict: string;
     readonly code: string;
     readonly seconds: number;

@@ -8,7 +8,7 @@ import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import type { Freshness } from './freshness.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Place } from './places.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { GatewayPorts, RequestSpan } from './ports.ts';
 import { strangerOf, type IntakePlaces } from './intake-places.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
 import { createStreamRates } from './stream-rates.ts';
@@ -85,17 +85,19 @@ export function serveEventIntake(
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
     const place = places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
-    return appendBody(request, reply, admission, span ? span.traceparent : given, place);
+    return appendBody(request, reply, admission, span ?? { traceparent: given, event: () => undefined }, place);
   }
 
   async function appendBody(
     request: EventRequest,
     reply: FastifyReply,
     admission: Admission,
-    traceparent: string | null,
+    span: Pick<RequestSpan, 'traceparent' | 'event'>,
     place: Place,
   ): Promise<FastifyReply> {
-    const { id, record } = await prepare(request, reply, admission, traceparent, place);
+    const { id, record } = await prepare(request, reply, admission, span.traceparent, place);
+    const { workspace, path: stream } = admission.stream;
+    span.event({ id, workspace, stream });
     const startedAt = clock.now();
     await appendInTime(ports.log, [record], settings.appendDeadline, () => place.release());
     telemetry?.appended(clock.now() - startedAt);

@@ -1,4 +1,4 @@
-import type { Duration } from '@carillon/kernel';
+import type { Duration, EventId } from '@carillon/kernel';
 import type {
   BounceMail,
   Clock,
@@ -42,6 +42,8 @@ export type ReturnedMail = (typeof RETURNED_MAIL)[number];
 export type RequestSpan = {
   /** Goes into the record, so that what follows continues the trace. */
   readonly traceparent: string | null;
+  /** Said before the append, so that a trace leads to the event also where the answer is lost. */
+  event(event: { readonly id: EventId; readonly workspace: string; readonly stream: string }): void;
   end(status: number): void;
 };
 

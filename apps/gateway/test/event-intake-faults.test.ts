@@ -23,7 +23,7 @@ const SILENT_TELEMETRY: GatewayTelemetry = {
   returned: () => undefined,
   membersSkipped: () => undefined,
   callsPassedOver: () => undefined,
-  startRequest: () => ({ traceparent: null, end: () => undefined }),
+  startRequest: () => ({ traceparent: null, event: () => undefined, end: () => undefined }),
   accepted: () => undefined,
   appended: () => undefined,
   trouble: () => undefined,
@@ -329,7 +329,11 @@ test('telemetry continues the trace and counts; what it started ends', async () 
         callsPassedOver: () => undefined,
         startRequest: (given) => {
           seen.push(`start ${given}`);
-          return { traceparent: mine, end: (status) => void seen.push(`end ${status}`) };
+          return {
+            traceparent: mine,
+            event: ({ workspace, stream }) => void seen.push(`event ${workspace} ${stream}`),
+            end: (status) => void seen.push(`end ${status}`),
+          };
         },
         accepted: (stream) => void seen.push(`accepted ${stream}`),
         appended: () => void seen.push('appended'),
@@ -342,10 +346,11 @@ test('telemetry continues the trace and counts; what it started ends', async () 
   const theirs = mine.replace('1111111111111111', '2222222222222222');
   await post(gateway, 'shop/orders', ground.keys.backend, '{}', { traceparent: theirs });
   await post(gateway, 'shop/orders', null);
-  await expect.poll(() => seen).toHaveLength(6);
+  await expect.poll(() => seen).toHaveLength(7);
   expect(seen).toEqual(
     expect.arrayContaining([
       `start ${theirs}`,
+      'event shop shop/orders',
       'appended',
       'accepted shop/orders',
       'end 202',

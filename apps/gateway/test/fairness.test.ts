@@ -42,7 +42,7 @@ async function start(
 ): Promise<{ readonly gateway: RunningGateway; readonly refusals: Refusals }> {
   const refusals: Refusals = new Map();
   const telemetry: GatewayTelemetry = {
-    startRequest: (traceparent) => ({ traceparent, end: () => undefined }),
+    startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
     accepted: () => undefined,
     appended: () => undefined,
     answered: () => undefined,

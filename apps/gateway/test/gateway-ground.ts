@@ -146,7 +146,7 @@ export async function prepareGround(): Promise<Ground> {
           receipts,
           httpLog: { warn: httpLog, error: httpLog },
           telemetry: {
-            startRequest: (traceparent) => ({ traceparent, end: () => undefined }),
+            startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
             accepted: () => undefined,
             appended: () => undefined,
             answered: () => undefined,

@@ -80,7 +80,7 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
     returned: () => undefined,
     membersSkipped: () => undefined,
     callsPassedOver: () => undefined,
-    startRequest: () => ({ traceparent: null, end: () => undefined }),
+    startRequest: () => ({ traceparent: null, event: () => undefined, end: () => undefined }),
     accepted: () => undefined,
     appended: () => undefined,
     answered: () => undefined,

@@ -13,6 +13,8 @@ export type EventRow = {
   readonly configNumber: number;
   /** Another body came under the same id before. */
   readonly reused: boolean;
+  /** The W3C trace that the request belongs to; null where there is none, or where an older version projected it. */
+  readonly traceId: string | null;
 };
 
 /** A duplicate intent: shown as a row of its own, `SUPPRESSED (duplicate of ...)`. */
@@ -99,7 +101,12 @@ export type ReadModels = {
    */
   eventsWithIds(ids: readonly string[], mostOfEach: number): Promise<readonly EventRow[]>;
   events(
-    filter: { readonly workspace?: string; readonly stream?: string; readonly since?: Instant },
+    filter: {
+      readonly workspace?: string;
+      readonly stream?: string;
+      readonly since?: Instant;
+      readonly traceId?: string;
+    },
     limit: number,
     cursor?: string,
   ): Promise<Page<EventRow>>;

@@ -57,6 +57,15 @@ describe('One trace', () => {
       attributes: { 'carillon.delivery_id': id, 'carillon.channel': 'email', 'carillon.verdict': 'accepted' },
     });
     expect(attempt.startedAt).toBeGreaterThanOrEqual(received.startedAt);
+    expect(received.attributes).toMatchObject({ 'carillon.event_id': event, 'carillon.stream': 'shop/orders' });
+    expect(attempt.attributes).toMatchObject({ 'carillon.event_id': event, 'carillon.attempt': 1 });
+    for (const said of [TRACE, `00-${TRACE}-${PARENT}-01`]) {
+      const { stdout } = await shop.run(['trace', said]);
+      expect(stdout).toContain(event);
+      expect(stdout).toContain(`trace ${TRACE}`);
+    }
+    const story = await shop.run(['trace', id, '--json']);
+    expect(JSON.parse(story.stdout)).toMatchObject({ kind: 'delivery', trace_id: TRACE });
     const batch = await otlp.waitFor(
       (span) =>
         span.name === 'stage.batch' &&

@@ -1,34 +1,44 @@
-import type { PersonBody, TraceBody, WhyBody } from '@carillon/contracts';
+import type { EventBody, PersonBody, TraceBody, WhyBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
-import { UsageError } from '../failure.ts';
+import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint, paintState, shortTime } from '../output.ts';
+import { runnable } from '../runnable.ts';
 import { answer, command } from './answering.ts';
 
+type EventPage = { readonly items: readonly EventBody[] };
 type TraceOptions = CommonOptions & { readonly to?: string; readonly limit?: string; readonly cursor?: string };
 type WhyOptions = CommonOptions & { readonly limit: string };
 
+/** A W3C trace id, alone or in the `traceparent` that carries it. */
+const TRACE = /^(?:[0-9a-f]{2}-)?[0-9a-f]{32}(?:-[0-9a-f]{16}-[0-9a-f]{2})?$/i;
+
 export function storyCommands(program: Command): void {
-  command(program, 'trace <id>', 'the whole story of an event or a delivery')
+  command(program, 'trace <id>', 'the whole story of an event or a delivery, or of the event of a W3C trace')
     .option('--to <address>', 'of an event: only people whose address, person or unique_id begins with this')
     .option('--limit <n>', 'of an event: at most so many people (100)')
     .option('--cursor <cursor>', 'of an event: the people after')
     .action(async (id: string, options: TraceOptions) => {
-      const kind = id.startsWith('evt_') ? 'events' : id.startsWith('dlv_') ? 'deliveries' : undefined;
-      if (!kind)
-        throw new UsageError(`trace takes the id of an event (evt_…) or of a delivery (dlv_…), found ${clean(id)}`);
+      const kind = id.startsWith('dlv_')
+        ? 'deliveries'
+        : id.startsWith('evt_') || TRACE.test(id)
+          ? 'events'
+          : undefined;
+      if (!kind) {
+        const known = 'the id of an event (evt_…) or of a delivery (dlv_…), a W3C trace id or a traceparent';
+        throw new UsageError(`trace takes ${known}, found ${clean(id)}`);
+      }
       const { to, limit, cursor } = options;
       if (kind === 'deliveries' && [to, limit, cursor].some((one) => one !== undefined)) {
         throw new UsageError('--to, --limit and --cursor choose among the people of an event: a delivery has one');
       }
       await answer(
         options,
-        (client) =>
-          client.get<TraceBody>(`/v1/workspaces/${seg(client.anywhere)}/${kind}/${seg(id)}/trace`, {
-            to,
-            limit,
-            cursor,
-          }),
+        async (client) => {
+          const told = TRACE.test(id) ? await eventOfTrace(client, id, options) : id;
+          const path = `/v1/workspaces/${seg(client.anywhere)}/${kind}/${seg(told)}/trace`;
+          return client.get<TraceBody>(path, { to, limit, cursor });
+        },
         (trace) => showTrace(trace, { onlyPeople: cursor !== undefined, isFiltered: to !== undefined }),
       );
     });
@@ -48,6 +58,19 @@ export function storyCommands(program: Command): void {
         (found) => showWhy(found, address, isWide),
       );
     });
+}
+
+/** The one event of a trace. Several are named, for a trace may be of many requests: which of them is meant cannot be told. */
+async function eventOfTrace(client: Client, trace: string, options: CommonOptions): Promise<string> {
+  const path = `/v1/workspaces/${seg(client.anywhere)}/events`;
+  const { items } = await client.get<EventPage>(path, { trace_id: trace, limit: '20' });
+  const [only, ...others] = [...new Set(items.map(({ id }) => id))];
+  if (only === undefined) {
+    throw new CommandError(`no event that is still listed belongs to trace ${trace}; a new one shows within a second`);
+  }
+  if (others.length === 0) return only;
+  const commands = [only, ...others].map((id) => runnable(`  npx carillon trace ${id}`, options));
+  throw new CommandError(`${commands.length} events belong to trace ${trace}:\n${commands.join('\n')}`);
 }
 
 type Found = Omit<WhyBody, 'next'> & { readonly more: boolean };

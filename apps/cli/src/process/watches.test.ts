@@ -1,3 +1,7 @@
+import { openDelivery } from '@carillon/domain';
+import type { DeriveId } from '@carillon/kernel';
+import { startOtlpReceiver } from '@carillon/testing';
+import { givenIntent } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSettings } from './settings.ts';
 import { createWatches, type Watches } from './watches.ts';
@@ -46,5 +50,70 @@ describe('A partition that stands still', () => {
     left();
     expect(await series('carillon_partitions_stopped')).toEqual([`${gauge} 0`]);
     expect(watches.stopped()).toEqual([]);
+  });
+});
+
+describe('A span', () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const other = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const derive: DeriveId = (kind) => `${kind}_1` as never;
+
+  it('holds the ids of what it is about, so that a trace leads to the story', async () => {
+    const otlp = await startOtlpReceiver();
+    try {
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint };
+      const own = createWatches(readSettings({ logLevel: 'error' }, env), 'test');
+      const request = own.gateway().startRequest(traceparent, '/events/*');
+      request.event({ id: 'evt_01' as never, workspace: 'shop', stream: 'shop/orders' });
+      request.end(202);
+      const asked = { partner: 'shop/crm', workspace: 'shop', triggers: 2, eventId: 'evt_01', triggerId: 'trg_01' };
+      own.engine.call({ ...asked, traceparent, linked: [other, null] })({
+        outcome: 'answered',
+        status: 200,
+        seconds: 1,
+      });
+      const intent = { ...givenIntent('a'), traceparent };
+      const delivery = openDelivery(intent, 'carillon.intents/0@0', 'dlv_01' as never, { now: 0, derive });
+      const ended = own.delivery().attempt(delivery);
+      ended({
+        attemptId: 'att_01',
+        verdict: 'accepted',
+        code: '250',
+        seconds: 1,
+        missing: 0,
+        wrongLocality: ['locale'],
+      });
+      await own.close();
+      const attributesOf = (name: string) => otlp.spans.find((span) => span.name === name)?.attributes;
+      expect(attributesOf('http.request')).toMatchObject({
+        'carillon.event_id': 'evt_01',
+        'carillon.workspace': 'shop',
+        'carillon.stream': 'shop/orders',
+      });
+      expect(attributesOf('partner.call')).toMatchObject({
+        'carillon.event_id': 'evt_01',
+        'carillon.trigger_id': 'trg_01',
+      });
+      expect(otlp.spans.find(({ name }) => name === 'partner.call')?.links.map(({ traceId }) => traceId)).toEqual([
+        '0af7651916cd43dd8448eb211c80319c',
+      ]);
+      expect(attributesOf('delivery.attempt')).toMatchObject({
+        'carillon.workspace': 'shop',
+        'carillon.notification': intent.notification,
+        'carillon.rule': intent.rule,
+        'carillon.event_id': intent.eventId,
+        'carillon.trigger_id': intent.triggerId,
+        'carillon.intent_id': intent.id,
+        'carillon.delivery_id': 'dlv_01',
+        'carillon.attempt_id': 'att_01',
+        'carillon.attempt': 1,
+        'carillon.verdict': 'accepted',
+      });
+      // Nothing of the person is in any of them.
+      expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).not.toContain(intent.to ?? '@');
+      expect(await own.telemetry.metricsText()).toContain('carillon_wrong_locality_total{variable="locale"} 1');
+    } finally {
+      await otlp.close();
+    }
   });
 });

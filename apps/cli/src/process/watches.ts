@@ -170,13 +170,25 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
   for (const channel of CHANNELS) for (const verdict of VERDICTS) metrics.attempts.with({ channel, verdict }).inc(0);
   for (const variable of LOCALITY_VARIABLES) metrics.wrongLocality.with({ variable }).inc(0);
   return {
-    attempt({ deliveryId, channel, traceparent }) {
+    attempt({ id, slot, intent, attempts }) {
+      const { channel } = slot;
       const span = spans.start('delivery.attempt', {
         kind: 'client',
-        traceparent,
-        attributes: { 'carillon.delivery_id': deliveryId, 'carillon.channel': channel },
+        traceparent: intent.traceparent,
+        attributes: {
+          'carillon.workspace': slot.workspace,
+          'carillon.notification': intent.notification,
+          'carillon.rule': intent.rule,
+          'carillon.event_id': intent.eventId,
+          'carillon.trigger_id': intent.triggerId,
+          'carillon.intent_id': intent.id,
+          'carillon.delivery_id': id,
+          'carillon.attempt': attempts.length + 1,
+          'carillon.channel': channel,
+        },
       });
-      return ({ verdict, seconds, missing, wrongLocality }) => {
+      return ({ attemptId, verdict, seconds, missing, wrongLocality }) => {
+        if (attemptId !== null) span.setAttribute('carillon.attempt_id', attemptId);
         span.setAttribute('carillon.verdict', verdict);
         span.end();
         metrics.attempts.with({ channel, verdict }).inc();
@@ -194,11 +206,16 @@ type AskingWatch = Pick<EngineWatch, 'call' | 'asking' | 'partnerState'>;
 
 function watchAsking({ metrics, spans }: Telemetry): AskingWatch {
   return {
-    call({ partner, workspace, traceparent }) {
+    call({ partner, workspace, eventId, triggerId, traceparent, linked }) {
       const span = spans.start('partner.call', {
         kind: 'client',
         traceparent,
-        attributes: { 'carillon.workspace': workspace },
+        links: linked,
+        attributes: {
+          'carillon.workspace': workspace,
+          ...(eventId !== null && { 'carillon.event_id': eventId }),
+          ...(triggerId !== null && { 'carillon.trigger_id': triggerId }),
+        },
       });
       return ({ outcome, status, seconds }) => {
         span.setAttribute('carillon.result', outcome);
@@ -246,6 +263,11 @@ function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
       });
       return {
         traceparent: span.traceparent(),
+        event({ id, workspace, stream }) {
+          span.setAttribute('carillon.event_id', id);
+          span.setAttribute('carillon.workspace', workspace);
+          span.setAttribute('carillon.stream', stream);
+        },
         end(status) {
           span.setAttribute('http.response.status_code', status);
           span.end();

@@ -5,6 +5,7 @@ const AT = '2026-11-22T10:42:00.000Z';
 const LATER = '2026-11-22T10:42:00.180Z';
 const DELIVERY_ID = 'dlv_37G5398XK2YK0SPEA59673M7JP';
 const EVENT_ID = 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD';
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 const DELIVERY = {
   id: DELIVERY_ID,
@@ -61,6 +62,7 @@ const DEAD_LETTER = {
 const EVENT_STORY = {
   kind: 'event',
   id: EVENT_ID,
+  trace_id: TRACE_ID,
   people: {
     headline: '1 told',
     counts: { told: 1, waiting: 0, in_doubt: 0, not_told: 0 },
@@ -237,6 +239,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       position: 'carillon.events/2@1041',
       config_number: 7,
       event_id_reused: false,
+      trace_id: TRACE_ID,
     }),
   },
   traceEvent: { answers: EVENT_STORY },

@@ -32,10 +32,18 @@ import {
 import type { StoryPorts } from './deliveries.ts';
 import { streamPath } from './streams.ts';
 
+/** A trace id, alone or in the header that carries it. */
+const TRACE = /^(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:-[0-9a-f]{16}-[0-9a-f]{2}(?:-.{0,400})?)?$/i;
+
 const eventFilters = z.strictObject({
   ...paging,
   stream: z.string().max(200).optional().describe('Its EVENT_PATH, or what follows the slash'),
   since: sinceText,
+  trace_id: z
+    .string()
+    .regex(TRACE, 'expected a W3C trace id (32 hex digits) or a whole traceparent')
+    .optional()
+    .describe('Only events of this W3C trace: its id, or a whole traceparent'),
 });
 
 const peopleQuery = z.strictObject({
@@ -86,10 +94,12 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
       const { query } = request;
       const sight = sightOf(request);
       const since = readSince(query.since, ports.clock.now());
+      const traceId = query.trace_id === undefined ? undefined : TRACE.exec(query.trace_id)?.[1]?.toLowerCase();
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(query.stream !== undefined && { stream: await streamOf(query.stream, sight) }),
         ...(since !== undefined && { since }),
+        ...(traceId !== undefined && { traceId }),
       };
       const page = await pageInSight(sight, query.limit, query.cursor, (limit, cursor) =>
         readModels.events(filter, limit, cursor),

@@ -33,6 +33,7 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
     room: (bytes: number) => boolean,
   ): Promise<PartnerAnswer> {
     const { integration, keys, secrets } = opened;
+    const [first, ...others] = shared.map(({ asking }) => asking.trigger);
     const userIds = idsOfCall(shared);
     const leasedUntil = Math.min(...shared.map(({ task }) => task.leaseUntil ?? 0));
     const beginUntil = leasedUntil - lookupTimeouts(integration).total;
@@ -49,7 +50,10 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
         partner: partnerTitle(partner),
         workspace: partner.workspace,
         triggers: shared.length,
-        traceparent: shared[0]?.asking.trigger?.traceparent ?? null,
+        eventId: first?.eventId ?? null,
+        triggerId: first?.id ?? null,
+        traceparent: first?.traceparent ?? null,
+        linked: others.map((trigger) => trigger?.traceparent ?? null),
       });
       answer = await lookup.ask({
         integration,

@@ -8,7 +8,12 @@ export type AskWatch = {
     readonly partner: string;
     readonly workspace: string;
     readonly triggers: number;
+    /** Of the first of the triggers, whose trace the call goes on with. */
+    readonly eventId: string | null;
+    readonly triggerId: string | null;
     readonly traceparent: string | null;
+    /** Those of the other triggers that share the call. */
+    readonly linked: readonly (string | null)[];
   }): (ended: {
     readonly outcome: PartnerAnswer['kind'];
     readonly status: number | null;

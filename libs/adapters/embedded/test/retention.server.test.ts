@@ -87,7 +87,7 @@ describe('retention', () => {
     const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: '"x"' };
     const field = { ...seen, types: ['string'], firstAt: now - 90 * DAY } as const;
     await embedded.readModels.put({
-      events: [{ ...row, at: now, reused: false }],
+      events: [{ ...row, at: now, reused: false, traceId: null }],
       fields: [
         { ...field, path: 'gone', lastAt: now },
         { ...field, path: 'still', lastAt: now + 1 },

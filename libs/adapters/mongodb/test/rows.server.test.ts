@@ -17,6 +17,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       bytes: 1,
       configNumber: 1,
       reused: false,
+      traceId: null,
     });
     await stores.readModels.put({ events: Array.from({ length: 2100 }, (_, at) => event(at, at < 2099 ? 10 : 100)) });
     const evaluation = { partition: 0, from: 0, to: 1, configNumber: 1, workspace: 'shop', rule: 'r', fired: 1 };

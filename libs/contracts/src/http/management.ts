@@ -67,6 +67,7 @@ export const eventBody = z
     position: z.string(),
     config_number: z.int(),
     event_id_reused: z.boolean(),
+    trace_id: z.string().nullable().describe('W3C trace of the request; null where none is known'),
   })
   .meta({ id: 'Event' });
 export const eventPage = pageOf(eventBody).meta({ id: 'EventPage' });
@@ -110,6 +111,7 @@ export const traceBody = z
   .object({
     kind: z.enum(['event', 'delivery']),
     id: z.string(),
+    trace_id: z.string().nullable().describe('W3C trace of the request, as spans and collectors name it'),
     people: peopleBody.nullable().describe('Whom an event names; null of a delivery'),
     steps: z.array(
       z.object({

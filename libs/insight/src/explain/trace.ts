@@ -27,6 +27,7 @@ import {
   inTurns,
   decisionsAbout,
   judgeEventInParts,
+  traceIdOf,
   type Judgement,
 } from '@carillon/stages';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
@@ -53,6 +54,8 @@ export type TracePorts = LookupTracePorts & {
 export type Trace = {
   readonly kind: 'event' | 'delivery';
   readonly id: string;
+  /** The W3C trace that the request belongs to, as a collector knows it; of a repeated event that of the newest request. */
+  readonly traceId: string | null;
   readonly steps: readonly TraceStep[];
   /** Whom an event names, and what came of each; null of a delivery. */
   readonly people: PeoplePage | null;
@@ -99,7 +102,8 @@ export async function traceEvent(
       steps.push(step('duplicate', row.at, row.detail, more));
     }
   }
-  return { kind: 'event', id, steps, people: await pageOfPeople(everybody, query, ports) };
+  const traceId = rows.at(-1)?.traceId ?? null;
+  return { kind: 'event', id, traceId, steps, people: await pageOfPeople(everybody, query, ports) };
 }
 
 async function pageOfPeople(
@@ -137,18 +141,24 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const told = [...deliverySteps(delivery), ...duplicates].toSorted(byTime);
   const [event, trigger, intent] = originSteps(delivery);
   const steps = [event, trigger, ...asked, intent, ...told];
-  return { kind: 'delivery', id, steps, people: null };
+  return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
 }
 
 function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep, TraceStep, TraceStep] {
   const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt } = intent;
   const named = { configNumber, rule, ruleVersion };
   return [
-    step('event', causedAt, 'the event that caused it', { id: eventId, position: eventPosition }),
+    step('event', causedAt, 'the event that caused it', {
+      id: eventId,
+      position: eventPosition,
+      lines: traceLines(traceIdOf(intent.traceparent)),
+    }),
     step('trigger', causedAt, `rule ${rule} fired`, { id: triggerId, ...named }),
     step('intent', causedAt, intentWords(intent), { id: intent.id, position: intentPosition, ...named }),
   ];
 }
+
+const traceLines = (traceId: string | null): readonly string[] => (traceId === null ? [] : [`trace ${traceId}`]);
 
 const intentWords = (intent: Intent): string =>
   `${intent.notification} by ${intent.slot.channel}, template ${intent.template} version ${intent.templateVersion}`;
@@ -166,7 +176,11 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const again =
     index === 0 ? '' : row.reused ? '; its id was used before with another body' : '; a repeat of the same event';
   const steps = [
-    step('event', row.at, `received on ${row.stream}, ${row.bytes} bytes${again}`, { id: row.id, position }),
+    step('event', row.at, `received on ${row.stream}, ${row.bytes} bytes${again}`, {
+      id: row.id,
+      position,
+      lines: traceLines(row.traceId),
+    }),
   ];
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
   const endingIn = (last: TraceStep): RowStory => ({ steps: [...steps, last], people: [], body: null });

@@ -32,6 +32,7 @@ export const SPAN_ATTRIBUTES = {
   'carillon.rule': 'Rule.',
   'carillon.event_id': 'Event.',
   'carillon.trigger_id': 'Trigger.',
+  'carillon.intent_id': 'Intent.',
   'carillon.delivery_id': 'Delivery.',
   'carillon.attempt_id': 'Attempt.',
   'carillon.attempt': 'Number of the attempt, from 1.',

@@ -11,6 +11,7 @@ import type {
 } from '@carillon/ports';
 import type { SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
+import { traceIdOf } from '../append/traceparent.ts';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, RecordFate } from '@carillon/ports';
 import { type Decoded, decodeRecords } from '../decode-record.ts';
@@ -48,6 +49,7 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       bytes: record.value.length,
       configNumber,
       reused: otherBodyBefore(record, sameId.inBatch) || (await otherBodyAt(sameId.projected, record)),
+      traceId: traceIdOf(event.traceparent),
     };
   }
 

@@ -28,6 +28,18 @@ async function project(...records: readonly LogRecord[]): Promise<void> {
 const reused = async (id: string): Promise<readonly boolean[]> =>
   (await topology.ports.readModels.event(id)).map((row) => row.reused);
 
+it('the trace of the request stands with its event, and finds it', async () => {
+  const headers = { kind: 'event', enc: '0', event_id: 'evt_1', workspace: 'shop', stream: 'shop/orders' };
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const { log, readModels } = topology.ports;
+  await log.append([logRecord('{}', { headers: { ...headers, traceparent }, partition: 0 })]);
+  await log.append([logRecord('{}', { headers: { ...headers, event_id: 'evt_2' }, partition: 0 })]);
+  await project(...(await log.read('carillon.events', 0, 0, 10)));
+  const { items } = await readModels.events({ traceId: '0af7651916cd43dd8448eb211c80319c' }, 10);
+  expect(items.map(({ id }) => id)).toEqual(['evt_1']);
+  expect((await readModels.event('evt_2')).map(({ traceId }) => traceId)).toEqual([null]);
+});
+
 describe('an id that had another body before is shown as reused', () => {
   it('within a batch, where the same body again is none', async () => {
     await project(await append('a', 1), await append('b', 1), await append('a', 1), await append('a', 2));

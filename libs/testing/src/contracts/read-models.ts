@@ -19,6 +19,7 @@ const event = (workspace: string, more: Partial<EventRow> = {}): EventRow => ({
   bytes: 100,
   configNumber: 1,
   reused: false,
+  traceId: null,
   ...more,
 });
 const duplicate = (workspace: string, more: Partial<DuplicateRow> = {}): DuplicateRow => ({
@@ -121,6 +122,21 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       expect(idsOf((await models().events({ workspace }, 10)).items)).toEqual([other.id, old.id]);
       expect(idsOf((await models().events({ stream: `${workspace}/other` }, 10)).items)).toEqual([other.id]);
       expect(idsOf((await models().events({ workspace, since: 20 }, 10)).items)).toEqual([other.id]);
+    });
+
+    it('finds the events of a trace, of one workspace or of all, and none by the trace of another', async () => {
+      const [workspace, elsewhere] = [freshName('shop'), freshName('elsewhere')];
+      const trace = freshName('4bf92f3577b34da6a3ce929d0e0e');
+      const first = event(workspace, { at: 10, traceId: trace });
+      const second = event(workspace, { at: 20, traceId: trace });
+      const other = event(elsewhere, { at: 30, traceId: trace });
+      const strangers = [event(workspace), event(workspace, { traceId: freshName('0af7651916cd43dd8448eb21') })];
+      await models().put({ events: [first, second, other, ...strangers] });
+      expect((await models().events({ traceId: trace, workspace }, 10)).items).toEqual([second, first]);
+      expect(idsOf((await models().events({ traceId: trace }, 10)).items)).toEqual([other.id, second.id, first.id]);
+      expect((await models().events({ traceId: freshName('unknown') }, 10)).items).toEqual([]);
+      const page = await models().events({ traceId: trace }, 2);
+      expect(idsOf((await models().events({ traceId: trace }, 2, page.next ?? '')).items)).toEqual([first.id]);
     });
 
     it('turns pages of events that neither repeat nor skip while others arrive', async () => {

@@ -62,6 +62,7 @@ export function createMemoryReadModels() {
               (row) =>
                 fits(filter.workspace, row.workspace) &&
                 fits(filter.stream, row.stream) &&
+                fits(filter.traceId, row.traceId) &&
                 row.at >= (filter.since ?? Number.NEGATIVE_INFINITY),
             ),
             (row) => [row.at, placeOf(row)],

@@ -73,3 +73,9 @@ export const READ_MODELS_SCHEMA = `
   ) STRICT;
   CREATE INDEX inbox_at ON inbox (at, id);
 `;
+
+/** Rows of before have no trace: they are found by their id alone. */
+export const EVENTS_BY_TRACE = `
+  ALTER TABLE event_rows ADD COLUMN trace_id TEXT;
+  CREATE INDEX event_rows_trace ON event_rows (trace_id, at) WHERE trace_id IS NOT NULL;
+`;

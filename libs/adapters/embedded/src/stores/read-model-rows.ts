@@ -11,6 +11,7 @@ export type EventTableRow = {
   bytes: number;
   config_number: number;
   reused: number;
+  trace_id: string | null;
 };
 export const eventOf = (row: EventTableRow): EventRow => ({
   id: row.id,
@@ -22,6 +23,7 @@ export const eventOf = (row: EventTableRow): EventRow => ({
   bytes: row.bytes,
   configNumber: row.config_number,
   reused: row.reused === 1,
+  traceId: row.trace_id,
 });
 
 export type DuplicateTableRow = {

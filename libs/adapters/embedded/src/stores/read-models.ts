@@ -22,7 +22,8 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
   'readModels.put'(rows: Rows): void {
     for (const row of rows.events ?? []) {
       sql.run(
-        'INSERT OR REPLACE INTO event_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        `INSERT OR REPLACE INTO event_rows (partition, record_offset, id, workspace, stream, at, bytes, config_number,
+           reused, trace_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         row.partition,
         row.offset,
         row.id,
@@ -32,6 +33,7 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
         row.bytes,
         row.configNumber,
         row.reused ? 1 : 0,
+        row.traceId,
       );
     }
     for (const row of rows.duplicates ?? []) {
@@ -144,6 +146,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
       ['stream = ?', filter.stream],
+      ['trace_id = ?', filter.traceId],
       ['at >= ?', filter.since],
       ['(at, partition, record_offset) < (?, ?, ?)', at, partition, offset],
     ]);

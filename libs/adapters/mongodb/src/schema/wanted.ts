@@ -59,6 +59,7 @@ export const WANTED = {
     { name: 'newest', key: { at: 1, partition: 1, offset: 1 } },
     { name: 'workspace', key: { workspace: 1, at: 1, partition: 1, offset: 1 } },
     { name: 'stream', key: { stream: 1, at: 1, partition: 1, offset: 1 } },
+    { name: 'trace', key: { traceId: 1, at: 1, partition: 1, offset: 1 } },
   ],
   duplicates: [
     { name: 'event', key: { eventId: 1 } },

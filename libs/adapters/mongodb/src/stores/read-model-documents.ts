@@ -19,6 +19,8 @@ const eventFields = (row: EventRow): EventRow => ({
   bytes: row.bytes,
   configNumber: row.configNumber,
   reused: row.reused,
+  // A document of before has none.
+  traceId: row.traceId ?? null,
 });
 export const eventKey = (row: EventRow): string => keyOf(row.partition, row.offset);
 export const eventOf = (found: EventDocument): EventRow => eventFields(found);

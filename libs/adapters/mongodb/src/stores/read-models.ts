@@ -71,8 +71,13 @@ async function projectFields(fields: Collection<FieldDocument>, documents: reado
 
 export function createReadModels(collections: Collections, attempt: Attempt, clock: Clock): ReadModels {
   const { events, duplicates, deadLetters, evaluations, fields } = collections;
-  const newest = (filter: { readonly workspace?: string; readonly stream?: string; readonly since?: number }) => ({
-    ...equalities({ workspace: filter.workspace, stream: filter.stream }),
+  const newest = (filter: {
+    readonly workspace?: string;
+    readonly stream?: string;
+    readonly since?: number;
+    readonly traceId?: string;
+  }) => ({
+    ...equalities({ workspace: filter.workspace, stream: filter.stream, traceId: filter.traceId }),
     ...(filter.since !== undefined && { at: { $gte: filter.since } }),
   });
   const write = async <Row, Kind>(
