@@ -22,12 +22,13 @@ export type BeforeSend = {
   readonly now: Instant;
 };
 
-/** What one check says. `wait` and `collect` use up no attempt. */
+/**
+ * What one check says. `wait` uses up no attempt. A check that collects for a digest says a kind of its own, which joins
+ * this list together with its answer: whoever runs the checks answers every kind, or does not compile.
+ */
 export type HoldVerdict =
   | { readonly kind: 'go' }
   | { readonly kind: 'wait'; readonly until: Instant; readonly reason: DeliveryReason; readonly detail: string }
-  /** It goes into a digest, under this key. */
-  | { readonly kind: 'collect'; readonly digest: string }
   | {
       readonly kind: 'end';
       readonly state: 'SUPPRESSED' | 'EXPIRED';
@@ -96,9 +97,13 @@ const channelGone: Hold = ({ delivery: { slot }, notification }) =>
 
 /**
  * All checks before each step into SENDING, in the order of delivery.md section 2; the first that does not say `go`
- * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker.
+ * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker;
+ * what counts messages comes after that, in `LAST_HOLDS`.
  */
 export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, suppression, channelGone, quietHours];
+
+/** The checks after rendering, the very last before the step: limits of frequency, since what cannot be sent does not count. */
+export const LAST_HOLDS: readonly Hold[] = [];
 
 /** The first word of the list that is not `go`, else `go` with the notification as it is now. */
 export type PresendVerdict =

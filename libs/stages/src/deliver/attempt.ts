@@ -5,6 +5,7 @@ import {
   endUnsent,
   findResource,
   holdBack,
+  LAST_HOLDS,
   localityOf,
   postpone,
   presend,
@@ -57,6 +58,8 @@ export type AttemptPorts = {
   readonly stopping: AbortSignal;
   /** What is checked before a send, in order; left out: all that there is. */
   readonly holds?: readonly Hold[];
+  /** The same for what is checked once the message is rendered. */
+  readonly lastHolds?: readonly Hold[];
 };
 
 /** What a message did without: names that the data did not have, and reserved variables that name nothing that exists. */
@@ -113,6 +116,8 @@ async function attempt(
   }
   const rendered = await render(delivery, hold.choice, ports);
   if (!rendered.ok) return endNow(delivery, 'FAILED', 'cannot_render', rendered.why, ports);
+  const last = presend({ delivery, newest, suppressed, now: clock.now() }, ports.lastHolds ?? LAST_HOLDS);
+  if (last.kind !== 'go') return keepBack(delivery, last, ports);
   const sending = await stepIntoSending(delivery, hold.choice.key, ports);
   if (!sending) return { kind: 'stale' };
   return call(sending, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
@@ -131,8 +136,6 @@ function keepBack(
       const next = holdBack(delivery, verdict, moment(ports));
       return write(next, next?.state === 'WAITING' ? 'postponed' : 'ended', ports);
     }
-    case 'collect':
-      throw new TypeError('a hold collects for a digest, and there are no digests yet');
   }
 }
 
