@@ -51,6 +51,10 @@ const readTrimmed = (file: string): string | undefined => {
 export const dataFolder = (options: CommonOptions): string =>
   options.dataDir || environment['CARILLON_DATA_DIR'] || './carillon-data';
 
+/** The workspace that the options name, else that of the shell. */
+export const namedWorkspace = ({ workspace }: CommonOptions): string | undefined =>
+  workspace ?? (environment['CARILLON_WORKSPACE'] || undefined);
+
 /** By --url or CARILLON_URL with CARILLON_TOKEN, else by what a running `carillon up` left in the data folder. */
 export function connect(options: CommonOptions): Client {
   const folder = dataFolder(options);
@@ -123,7 +127,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     return text === '' ? path : `${path}?${text}`;
   };
 
-  const named = options.workspace ?? (environment['CARILLON_WORKSPACE'] || undefined);
+  const named = namedWorkspace(options);
   const client: Client = {
     url,
     reach: named ?? EVERY_WORKSPACE,
@@ -142,7 +146,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
       const { workspaces } = await client.status();
       const [only] = workspaces;
       if (only !== undefined && workspaces.length === 1) return only;
-      if (only === undefined) throw new UsageError('there is no workspace yet: carillon apply -f DIR makes one');
+      if (only === undefined) throw new UsageError('there is no workspace yet: npx carillon apply -f DIR makes one');
       throw new UsageError(`name the workspace with --workspace or CARILLON_WORKSPACE: ${workspaces.join(', ')}`);
     },
   };

@@ -1,16 +1,38 @@
-import { planChanges, readConfigurationFolder, type FileWarning, type PlannedChange } from '@carillon/configuration';
+import {
+  planChanges,
+  readConfigurationFolder,
+  type FileFault,
+  type FileWarning,
+  type PlannedChange,
+  type WantedResource,
+} from '@carillon/configuration';
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
-import type { ResourceChange, ResourceRef } from '@carillon/domain';
+import {
+  findResource,
+  notificationIdOf,
+  type Configuration,
+  type DeliveryState,
+  type ResourceChange,
+  type ResourceRef,
+} from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { insteadOf } from './names.ts';
 import type { PlanningPorts, PublishingPorts } from './ports.ts';
 import { hiddenSecretWarnings } from './secret-places.ts';
 
-export type FolderRequest = { readonly files: Readonly<Record<string, string>>; readonly prune: boolean };
+export type FolderRequest = {
+  readonly files: Readonly<Record<string, string>>;
+  readonly prune: boolean;
+  /** Of the whole deployment this workspace alone. */
+  readonly workspace?: string | undefined;
+};
 
 type Planned = { readonly body: PlanBody; readonly changes: readonly ResourceChange[] };
 
 /** What a folder would change: all its mistakes at once, or the changes with what they are based on. */
-export async function planFolder({ files, prune }: FolderRequest, ports: PlanningPorts): Promise<Planned> {
+export async function planFolder({ files, prune, workspace }: FolderRequest, ports: PlanningPorts): Promise<Planned> {
+  const others = workspace === undefined ? [] : strangers(Object.keys(files), workspace);
   const current = await ports.configuration.refresh();
   const reading = readConfigurationFolder(new Map(Object.entries(files)), {
     language: ports.expressions,
@@ -20,22 +42,93 @@ export async function planFolder({ files, prune }: FolderRequest, ports: Plannin
   const hidden = await hiddenSecretWarnings(reading.resources, ports.secrets);
   const told = [...reading.warnings, ...hidden.map(reading.warningAt)];
   const shown = { number: current.number, warnings: told.map(warningBody), changes: [], unchanged: 0 };
-  if (reading.faults.length > 0) return { body: { ...shown, faults: [...reading.faults] }, changes: [] };
+  const faults = [...others, ...reading.faults];
+  if (faults.length > 0) return { body: { ...shown, faults }, changes: [] };
   const plan = planChanges(current, reading.resources, {
     prune,
+    workspace,
     newId: (kind) => ports.ids.random(kind),
     language: ports.expressions,
   });
+  const changes: PlanBody['changes'] = [];
+  for (const change of plan.changes) {
+    if (change.action === 'unchanged') continue;
+    changes.push(showChange(change, change.action, await toldUnder(change, current, ports)));
+  }
   const body: PlanBody = {
     ...shown,
-    warnings: [...told, ...plan.warnings.map(reading.warningAt)].map(warningBody),
+    warnings: [
+      ...told,
+      ...plan.warnings.map(reading.warningAt),
+      ...(workspace === undefined ? [] : leftOut(current, reading.resources, ports)),
+    ].map(warningBody),
     faults: plan.faults.map(reading.faultAt),
-    changes: plan.changes.flatMap((change) =>
-      change.action === 'unchanged' ? [] : [showChange(change, change.action)],
-    ),
+    changes,
     unchanged: plan.changes.filter((change) => change.action === 'unchanged').length,
   };
   return { body, changes: plan.record };
+}
+
+/**
+ * What keeps a folder from being applied to one workspace: each other one that it holds. Throws `invalid_request` where it holds nothing of
+ * the one that was named.
+ */
+function strangers(paths: readonly string[], workspace: string): FileFault[] {
+  const firsts = new Map<string, string>();
+  for (const path of paths.toSorted()) {
+    const [top, name] = path.split('/');
+    if (top === 'workspaces' && name && !firsts.has(name)) firsts.set(name, path);
+  }
+  if (!firsts.has(workspace)) {
+    throw new CarillonError(
+      'invalid_request',
+      `workspace: the folder holds no workspace ${workspace}; ${insteadOf(workspace, [...firsts.keys()])}`,
+    );
+  }
+  return [...firsts].flatMap(([name, file]) =>
+    name === workspace
+      ? []
+      : [
+          {
+            file,
+            path: '',
+            line: 1,
+            column: 1,
+            message: `this is workspace ${name}, and only ${workspace} is to be applied`,
+            expected: `a folder with workspace ${workspace} alone`,
+            fix: 'name no workspace (--workspace, CARILLON_WORKSPACE) to apply the whole folder, or apply a folder without it',
+          },
+        ],
+  );
+}
+
+/** The deployment's own file, where it says something that is not put into force with one workspace. */
+function leftOut(
+  current: Configuration,
+  resources: readonly WantedResource[],
+  { ids, expressions }: PlanningPorts,
+): readonly FileWarning[] {
+  const options = { prune: false, workspace: '', newId: (kind: 'notification' | 'rule') => ids.random(kind) };
+  const { record } = planChanges(current, resources, { ...options, language: expressions });
+  if (record.length === 0) return [];
+  const message = 'what this file changes is left out: one workspace alone is applied';
+  return [{ file: 'carillon.yaml', path: '', line: 1, column: 1, message, fix: 'name no workspace to apply it too' }];
+}
+
+const TOLD = ['SENT', 'DELIVERED', 'COMPLAINED'] as const satisfies readonly DeliveryState[];
+
+/** How many people were told under what goes: a new notification of this name knows none of them. Null where nobody ever is. */
+async function toldUnder(
+  { action, ref, notes }: PlannedChange,
+  current: Configuration,
+  { ledger }: PlanningPorts,
+): Promise<number | null> {
+  const { workspace } = ref;
+  // A rename takes who was told along.
+  if (action !== 'delete' || notes.length > 0) return null;
+  if (ref.kind === 'workspace') return ledger.countAddresses({ workspace }, TOLD);
+  const gone = ref.kind === 'notification' && findResource(current, 'notification', workspace, ref.name);
+  return gone ? ledger.countAddresses({ workspace, notificationId: notificationIdOf(gone) }, TOLD) : null;
 }
 
 const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });
@@ -43,10 +136,12 @@ const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected
 const showChange = (
   change: PlannedChange,
   action: PlanBody['changes'][number]['action'],
+  told: number | null,
 ): PlanBody['changes'][number] => ({
   action,
   resource: resourceTitle(change.ref),
   note: change.notes.length === 0 ? null : change.notes.join('; '),
+  told,
   fields: change.differences.map(({ path, before, after }) => ({
     path,
     before: valueText(before),

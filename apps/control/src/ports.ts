@@ -95,7 +95,10 @@ export type ControlConfig = {
 export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 
 /** What finding out takes what a configuration would change. */
-export type PlanningPorts = Pick<ControlPorts, 'configuration' | 'expressions' | 'templates' | 'ids' | 'secrets'>;
+export type PlanningPorts = Pick<
+  ControlPorts,
+  'configuration' | 'expressions' | 'templates' | 'ids' | 'secrets' | 'ledger'
+>;
 
 /** What putting a change of the configuration into force takes. */
 export type PublishingPorts = Pick<

@@ -112,6 +112,22 @@ describe('a plan', () => {
     expect(applied(current, [], true).resources.size).toBe(0);
   });
 
+  test('of one workspace neither changes nor takes away anything of another one, nor of the deployment', () => {
+    const of = (workspace: string, name: string): WantedResource => ({
+      ...template,
+      ref: { ...template.ref, workspace, name },
+    });
+    const current = applied(EMPTY_CONFIGURATION, [of('shop', 'mail'), of('shop', 'old'), of('acme', 'mail')]);
+    const changed = { ...of('acme', 'mail'), body: { email: { subject: 'x', text: 'changed' } } } as WantedResource;
+    const options = { prune: true, workspace: 'shop', newId, language: smallLanguage };
+    const { changes, record } = planChanges(current, [of('shop', 'mail'), changed], options);
+    expect(record.map(({ ref, body }) => [ref.workspace, ref.name, body])).toEqual([['shop', 'old', null]]);
+    expect(changes.map(({ ref, action }) => `${action} ${ref.workspace}/${ref.name}`)).toEqual([
+      'unchanged shop/mail',
+      'delete shop/old',
+    ]);
+  });
+
   test('does not take away a partner that a rule asks', () => {
     const partner = resource('integration', 'crm', {
       kind: 'lookup',

@@ -46,5 +46,13 @@ export type DeliveryLedger = {
   /** Newest first; `cursor` is the `next` of the page before. */
   list(filter: DeliveryFilter, limit: number, cursor?: string): Promise<DeliveryPage>;
   byEvent(eventId: EventId): Promise<readonly Delivery[]>;
+  /**
+   * How many addresses were told in a workspace, or by one of its notifications: by messages in one of these states. May read every
+   * delivery of it.
+   */
+  countAddresses(
+    of: { readonly workspace: string; readonly notificationId?: string },
+    states: readonly DeliveryState[],
+  ): Promise<number>;
   countByState(): Promise<Readonly<Partial<Record<DeliveryState, number>>>>;
 };

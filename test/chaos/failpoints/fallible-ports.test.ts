@@ -71,6 +71,7 @@ const TABLE: Table = {
     unpublished: 'reads',
     list: 'reads',
     byEvent: 'reads',
+    countAddresses: 'reads',
     countByState: 'reads',
   },
   suppressions: {

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppliedBody } from '@carillon/contracts';
 import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, order, shopFiles, writeFiles, type Files, type Shop } from './shop.ts';
+import { openShop, order, request, shopFiles, writeFiles, type Files, type Shop } from './shop.ts';
 
 const RULE = 'workspaces/shop/notifications/order-paid.yaml';
 
@@ -111,7 +111,7 @@ describe('apply', () => {
     expect(await exported()).toHaveProperty([gone]);
     const asked = await shop.run(['apply', '-f', folder, '--prune']);
     expect(asked.code).toBe(2);
-    expect(asked.stderr).toMatch(/--prune would take away .*template shop\/spare.*--yes/);
+    expect(asked.stderr).toMatch(/--prune would take away:\n {2}template shop\/spare\n[^]*--yes/);
     expect(await exported()).toHaveProperty([gone]);
     const diff = await shop.run(['diff', '-f', folder, '--prune']);
     expect(diff.stdout).toMatch(/- template shop\/spare/);
@@ -119,6 +119,62 @@ describe('apply', () => {
     expect(await exported()).not.toHaveProperty([gone]);
     // API keys are not in files, and so never taken away by them.
     await shop.delivered(await shop.send(order('C-5', { email: 'c5@example.com' })), 'SENT');
+  });
+
+  it('of one workspace takes nothing of another one, and a folder with others is refused beside it', async () => {
+    const acme = {
+      'workspaces/acme/workspace.yaml': 'name: Acme\n',
+      'workspaces/acme/notifications/hello.yaml': `security: { api_keys: [backend] }
+channels: { email: { template: hello } }
+rules:
+  hi:
+    when: event.kind == "hi"
+    recipients: { from: event, to: { email: event.email }, unique_id: event.email }
+`,
+      'workspaces/acme/templates/hello/email.yaml': 'subject: Hi\nfrom: a@example.com\n',
+      'workspaces/acme/templates/hello/email.txt': 'Hi\n',
+    };
+    await shop.apply({ ...shopFiles(), ...acme });
+    const made = await shop.api<{ key: string }>('POST', '/v1/workspaces/acme/api-keys', { name: 'backend' });
+    const hi = await request<{ id: string }>(`${shop.product.gatewayUrl}/events/acme/hello.hi`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${made.body.key}`, 'content-type': 'application/json' },
+      body: '{"kind":"hi","email":"gone@example.com"}',
+    });
+    await untilFound('somebody of acme was told', async () => {
+      const { stdout } = await shop.run(['deliveries', '--event', hi.body.id, '--state', 'SENT']);
+      return stdout.includes('gone@example.com') || undefined;
+    });
+
+    const own = writeFiles(join(shop.folder, 'own'), shopFiles());
+    const env = { CARILLON_WORKSPACE: 'shop' };
+    for (const [line, options] of [
+      [['apply', '-f', own, '--workspace', 'shop', '--prune', '--yes'], {}],
+      [['apply', '-f', own, '--prune', '--yes'], { env }],
+    ] as const) {
+      expect(await shop.run(line, options)).toMatchObject({ code: 0, stderr: '' });
+      expect(await exported()).toHaveProperty(['workspaces/acme/workspace.yaml']);
+    }
+    const both = writeFiles(join(shop.folder, 'both'), { ...shopFiles(), ...acme });
+    const refused = await shop.run(['apply', '-f', both, '--workspace', 'shop', '--prune', '--yes']);
+    expect(refused.code).toBe(2);
+    expect(refused.stdout).toMatch(/workspaces\/acme\/\S+:1:1 this is workspace acme, and only shop is to be applied/);
+    const mistyped = await shop.run(['apply', '-f', both, '--workspace', 'shpo']);
+    expect(mistyped).toMatchObject({ code: 2 });
+    expect(mistyped.stderr).toContain('the folder holds no workspace shpo; did you mean shop?');
+    await shop.run(['export', join(shop.folder, 'acme'), '--workspace', 'acme']);
+    expect(readdirSync(join(shop.folder, 'acme'))).toEqual(['workspaces']);
+    expect(readdirSync(join(shop.folder, 'acme/workspaces'))).toEqual(['acme']);
+
+    // What goes is named, with how many people were told under it.
+    const asked = await shop.run(['apply', '-f', own, '--prune']);
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toMatch(/^ {2}notification acme\/hello \(1 person was told under it\)$/m);
+    expect(asked.stderr).toMatch(/^ {2}workspace acme \(1 person was told under it\)$/m);
+    expect(asked.stderr).toMatch(/^ {2}template acme\/hello$/m);
+    const pruned = await shop.run(['apply', '-f', own, '--prune', '--yes']);
+    expect(pruned.stdout).toMatch(/- notification acme\/hello +\(1 person was told under it\)/);
+    expect(await exported()).not.toHaveProperty(['workspaces/acme/workspace.yaml']);
   });
 
   it('changes nothing at all where one of the changes cannot be', async () => {

@@ -56,7 +56,7 @@ describe('The first start', () => {
     const { folder, remove } = await scratch();
     const first = start(folder, ['--demo']);
     try {
-      const screen = await first.printed(/trace <the id it answered>\n/);
+      const screen = await first.printed(/trace <the id it answered>.*\n/);
       const lines = screen.split('\n').filter((line) => line.trim() !== '');
       expect(lines.map((line) => line.trim().split(/ {2,}|: /)[0])).toEqual([
         'Carillon 0.1.0',

@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join, relative } from 'node:path';
 import type { AppliedBody, PlanBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { connect, type CommonOptions } from '../client.ts';
+import { connect, namedWorkspace, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, say, sayJson } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { answer, command } from './answering.ts';
 import { refuseOutside } from './inside.ts';
-import { countWords, showApplied, showDiff } from './plan-text.ts';
+import { countWords, showApplied, showDiff, toldWords } from './plan-text.ts';
 
 const MAX_FILE = 1024 * 1024;
 const MAX_FILES = 5000;
@@ -66,6 +66,16 @@ async function withWhatIsThere(
 
 type FolderOptions = CommonOptions & { readonly file: string; readonly prune?: boolean; readonly yes?: boolean };
 
+/** Which files, of which workspace, and whether what they do not hold goes. */
+const folderRequest = (options: FolderOptions) => {
+  const workspace = namedWorkspace(options);
+  return {
+    files: readFolder(options.file),
+    prune: options.prune ?? false,
+    ...(workspace !== undefined && { workspace }),
+  };
+};
+
 const finish = (plan: PlanBody): void => {
   if (plan.faults.length > 0) process.exitCode = 2;
 };
@@ -76,11 +86,7 @@ export function configurationCommands(program: Command): void {
     .action(async (options: FolderOptions) => {
       const plan = await answer(
         options,
-        (client) =>
-          client.post<PlanBody>('/v1/configuration/plan', {
-            files: readFolder(options.file),
-            prune: options.prune ?? false,
-          }),
+        (client) => client.post<PlanBody>('/v1/configuration/plan', folderRequest(options)),
         (body) => showDiff(body, options.file),
       );
       finish(plan);
@@ -92,13 +98,9 @@ export function configurationCommands(program: Command): void {
     .option('--yes', 'do not ask')
     .action(async (options: FolderOptions) => {
       const client = connect(options);
-      const files = readFolder(options.file);
-      if (options.prune && !options.yes)
-        await confirmPrune(client.post('/v1/configuration/plan', { files, prune: true }));
-      const applied = await client.post<AppliedBody>('/v1/configuration/apply', {
-        files,
-        prune: options.prune ?? false,
-      });
+      const request = folderRequest(options);
+      if (options.prune && !options.yes) await confirmPrune(client.post('/v1/configuration/plan', request));
+      const applied = await client.post<AppliedBody>('/v1/configuration/apply', request);
       if (options.json) sayJson(applied);
       else say(runnable(showApplied(applied, options.file), options));
       finish(applied);
@@ -113,7 +115,9 @@ export function configurationCommands(program: Command): void {
       await answer(
         options,
         async (client) => {
-          const body = await client.get<{ number: number; files: Record<string, string> }>('/v1/configuration/export');
+          const body = await client.get<{ number: number; files: Record<string, string> }>('/v1/configuration/export', {
+            workspace: namedWorkspace(options),
+          });
           writeFolder(folder, await withWhatIsThere(folder, body.files));
           return { number: body.number, files: Object.keys(body.files) };
         },
@@ -126,11 +130,11 @@ async function confirmPrune(asked: Promise<PlanBody>): Promise<void> {
   const plan = await asked;
   const gone = plan.changes.filter((change) => change.action === 'delete');
   if (gone.length === 0) return;
-  const names = gone.map((change) => clean(change.resource)).join(', ');
-  if (!process.stdin.isTTY) throw new UsageError(`--prune would take away ${names}: repeat with --yes`);
+  const names = gone.map((change) => `  ${clean(change.resource)}${toldWords(change)}`).join('\n');
+  if (!process.stdin.isTTY) throw new UsageError(`--prune would take away:\n${names}\nTo do that, repeat with --yes`);
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const reply = await prompt.question(`Take away ${names}? [y/N] `);
+  const reply = await prompt.question(`--prune takes away:\n${names}\nGo on? [y/N] `);
   prompt.close();
   if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError('nothing was applied');
 }

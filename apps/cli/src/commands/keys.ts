@@ -1,7 +1,7 @@
 import type { ApiKeyBodyShown, SecretBody } from '@carillon/contracts';
 import { parseDuration } from '@carillon/kernel';
 import type { Command } from 'commander';
-import { seg, type CommonOptions } from '../client.ts';
+import { namedWorkspace, seg, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, table } from '../output.ts';
 import { answer, command } from './answering.ts';
@@ -94,7 +94,11 @@ export function secretCommands(program: Command): void {
   command(secrets, 'list', 'list names and fingerprints, never values').action(async (options: CommonOptions) => {
     await answer(
       options,
-      (client) => client.get<Items<SecretBody>>('/v1/secrets'),
+      async (client) => {
+        const { items } = await client.get<Items<SecretBody>>('/v1/secrets');
+        const workspace = namedWorkspace(options);
+        return { items: items.filter((one) => workspace === undefined || one.workspace === workspace) };
+      },
       ({ items }) =>
         items.length === 0
           ? paint('dim', 'no stored secrets')

@@ -18,6 +18,10 @@ function placed(fault: FaultBody, folder: string, colour: Style, word: string): 
   return `${paint('bold', place)} ${paint(colour, `${word}${clean(fault.message)}`)}${expected}${fix}`;
 }
 
+/** How many people were told under what goes; nothing where nobody ever is. */
+export const toldWords = ({ told }: PlanBody['changes'][number]): string =>
+  told === null ? '' : ` (${told === 1 ? '1 person was' : `${told} people were`} told under it)`;
+
 const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
 
 function showPlan(plan: PlanBody, folder: string): string {
@@ -25,7 +29,8 @@ function showPlan(plan: PlanBody, folder: string): string {
   for (const fault of plan.faults) lines.push(showFault(fault, folder));
   for (const warning of plan.warnings) lines.push(showWarning(warning, folder));
   for (const change of plan.changes) {
-    const note = change.note === null ? '' : `  ${paint('dim', clean(change.note))}`;
+    const told = toldWords(change);
+    const note = change.note === null ? paint('red', told) : `  ${paint('dim', clean(change.note))}`;
     const words = change.action === 'missing' ? 'is not in the folder (kept; --prune takes it away)' : '';
     lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
     if (change.action !== 'update') continue;

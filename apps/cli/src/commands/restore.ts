@@ -4,6 +4,7 @@ import { formatInstant } from '@carillon/kernel';
 import type { Command } from 'commander';
 import { dataFolder, type CommonOptions } from '../client.ts';
 import { clean, say, sayJson } from '../output.ts';
+import { quoted } from '../quoted.ts';
 
 type RestoreFlags = CommonOptions & { readonly newer?: string; readonly cancelUnsent?: boolean };
 
@@ -82,7 +83,7 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
   if (cancelled !== null) {
     const told = 'What its events still cause is cancelled when it comes.';
     lines.push(`${many(cancelled, 'delivery that waited is', 'deliveries that waited are')} CANCELLED. ${told}`);
-    lines.push('  To send one after all: npx carillon deliveries resend ID');
+    lines.push(`  To send one after all: npx carillon deliveries resend ID --data-dir ${quoted(clean(folder))}`);
     if (unread.some(({ topic }) => topic === 'carillon.cohorts')) {
       lines.push('  Of the records about cohorts nobody is told: they only change who is in.');
     }
@@ -110,6 +111,6 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
       lines.push('  events that clients send again are told again.');
     }
   }
-  lines.push(`Start with: npx carillon up --data-dir ${clean(folder)}`);
+  lines.push(`Start with: npx carillon up --data-dir ${quoted(clean(folder))}`);
   return lines;
 }

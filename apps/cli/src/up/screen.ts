@@ -1,4 +1,6 @@
 import { VERSION } from '../version.ts';
+import { resolve } from 'node:path';
+import { runnable } from '../runnable.ts';
 import { paint } from '../output.ts';
 
 export type ScreenFacts = {
@@ -19,6 +21,13 @@ const DEMO_EVENT =
 
 /** Everything that a start prints (interfaces section 4); logs follow from level warning on. */
 export function startScreen(facts: ScreenFacts): string {
+  return runnable(linesOf(facts), isUsual(facts.dataDir) ? {} : { dataDir: facts.dataDir });
+}
+
+/** Where every command looks by itself. */
+const isUsual = (dataDir: string): boolean => resolve(dataDir) === resolve('./carillon-data');
+
+function linesOf(facts: ScreenFacts): string {
   const { control, gateway, demo } = facts;
   const signIn = facts.welcome === null ? '' : `        sign in once: ${control}/welcome#${facts.welcome}`;
   const lines = ['', `  ${paint('bold', `Carillon ${VERSION}`)}   ${facts.place}`, ''];

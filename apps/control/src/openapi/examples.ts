@@ -151,6 +151,7 @@ const PLAN = {
       action: 'update',
       resource: 'workspace shop',
       note: null,
+      told: null,
       fields: [{ path: 'name', before: 'Old shop', after: 'Shop' }],
     },
   ],

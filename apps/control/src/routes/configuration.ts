@@ -1,7 +1,10 @@
 import { writeConfigurationFolder } from '@carillon/configuration';
 import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
+import { listResources } from '@carillon/domain';
+import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { applyFolder, planFolder } from '../configuration.ts';
+import { unknownFilter } from '../names.ts';
 import type { ControlConfig, PlanningPorts, PublishingPorts } from '../ports.ts';
 import type { ApiServer } from './app.ts';
 
@@ -54,15 +57,23 @@ export function configurationRoutes(
         operationId: 'exportConfiguration',
         tags: ['Configuration'],
         summary: 'The configuration as files',
+        querystring: z.strictObject({
+          workspace: z.string().max(100).optional().describe('Files of this workspace alone'),
+        }),
         response: { 200: exportedBody },
       },
     },
-    async () => {
+    async ({ query: { workspace } }) => {
       const configuration = await ports.configuration.refresh();
-      return {
-        number: configuration.number,
-        files: Object.fromEntries(writeConfigurationFolder(configuration, { backend })),
-      };
+      const known = listResources(configuration, 'workspace').map(({ ref }) => ref.workspace);
+      if (workspace !== undefined && !known.includes(workspace)) {
+        throw unknownFilter('workspace', 'workspace', workspace, known);
+      }
+      const begin = workspace === undefined ? '' : `workspaces/${workspace}/`;
+      const files = [...writeConfigurationFolder(configuration, { backend })].filter(([path]) =>
+        path.startsWith(begin),
+      );
+      return { number: configuration.number, files: Object.fromEntries(files) };
     },
   );
 }

@@ -7,6 +7,7 @@ import {
   type Resource,
   type ResourceChange,
   resourceKey,
+  type ResourceRef,
   type ResourceKind,
 } from '@carillon/domain';
 import { type Fault, reportOn } from '../checks/finding.ts';
@@ -20,14 +21,17 @@ import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
  * Compares what is with what is wanted. Pure but for `newId`. What is missing stays unless `prune`; a notification that
  * comes back under another name with its id is a rename, so its old name goes in the same record.
  */
-export function planChanges(current: Configuration, desired: readonly WantedResource[], options: PlanOptions): Plan {
+export function planChanges(current: Configuration, all: readonly WantedResource[], options: PlanOptions): Plan {
+  const isMeant = ({ workspace }: ResourceRef): boolean =>
+    options.workspace === undefined || workspace === options.workspace;
+  const desired = all.filter(({ ref }) => isMeant(ref));
   const faults: Fault[] = [];
   const wanted = new Map(desired.map((item) => [resourceKey(item.ref), item]));
   const changes = desired.map((item) => planOne(current, item, wanted, options, faults));
   const renamed = renamedAway(current, desired);
   for (const resource of [...current.resources.values()].filter(isWritten)) {
     const key = resourceKey(resource.ref);
-    if (wanted.has(key)) continue;
+    if (wanted.has(key) || !isMeant(resource.ref)) continue;
     const newName = renamed.get(key);
     const notes = newName === undefined ? [] : [`renamed to ${newName}: who was told stays told`];
     changes.push(leaving(resource, options.prune || newName !== undefined, notes));

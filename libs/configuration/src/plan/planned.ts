@@ -34,6 +34,8 @@ export type Plan = {
 export type PlanOptions = {
   /** Takes away what is not wanted. */
   readonly prune: boolean;
+  /** Looks at this workspace alone, and leaves everything else as it is; left out: at the whole deployment. */
+  readonly workspace?: string | undefined;
   /** Makes ids for new notifications and rules: chance is an argument. */
   readonly newId: (kind: 'notification' | 'rule') => string;
   /** Reads expressions of what is there already. */

@@ -251,6 +251,7 @@ export const changeBody = z
     action: z.enum(['create', 'update', 'delete', 'missing']),
     resource: z.string().describe('Kind, workspace and name'),
     note: z.string().nullable(),
+    told: z.int().nullable().describe('Of what goes: how many people were told under it; null: nobody ever is'),
     fields: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
   })
   .meta({ id: 'Change' });
@@ -371,6 +372,11 @@ export const folderBody = z
   .strictObject({
     files: configurationFiles,
     prune: z.boolean().default(false).describe('Whether what the folder does not hold is taken away'),
+    workspace: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('Plans, applies and takes away in this workspace alone; a folder that holds others too is refused'),
   })
   .meta({ id: 'Folder' });
 export const exportedBody = z.object({ number: z.int(), files: configurationFiles }).meta({ id: 'Exported' });

@@ -101,6 +101,16 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
           ),
         ),
       byEvent: (eventId) => wire.ask('ledger.byEvent', () => where(({ intent }) => intent.eventId === eventId)),
+      countAddresses: ({ workspace, notificationId }, states) =>
+        wire.ask('ledger.countAddresses', () => {
+          const told = where(
+            ({ slot, state }) =>
+              slot.workspace === workspace &&
+              (notificationId === undefined || slot.notificationId === notificationId) &&
+              states.includes(state),
+          );
+          return new Set(told.flatMap(({ intent }) => intent.to ?? [])).size;
+        }),
       countByState: () =>
         wire.ask('ledger.countByState', () => {
           const counts: Partial<Record<DeliveryState, number>> = {};

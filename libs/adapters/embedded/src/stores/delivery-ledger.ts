@@ -227,6 +227,15 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     ) as DocumentRow[];
     return rows.map(read);
   },
+  async countAddresses({ workspace, notificationId }, states) {
+    const { where, values } = conditionsOf([
+      ['workspace = ?', workspace],
+      ['notification_id = ?', notificationId],
+      ['state IN (SELECT value FROM json_each(?))', JSON.stringify(states)],
+    ]);
+    const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
+    return (row as { told: number }).told;
+  },
   async countByState() {
     const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
       state: DeliveryState;

@@ -193,6 +193,24 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       return pageOf(found, limit, read, NEWEST_FIRST);
     },
     byEvent: (eventId) => readAll({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
+    async countAddresses({ workspace, notificationId }, states) {
+      const counted = await attempt(() =>
+        ledger
+          .aggregate<{ told: number }>([
+            {
+              $match: {
+                ...equalities({ workspace, notificationId }),
+                state: { $in: [...states] },
+                recipient: { $ne: null },
+              },
+            },
+            { $group: { _id: '$recipient' } },
+            { $count: 'told' },
+          ])
+          .toArray(),
+      );
+      return counted[0]?.told ?? 0;
+    },
     async countByState() {
       const counts = await attempt(() =>
         ledger
