@@ -73,6 +73,7 @@ export async function startSendingDelivery(
   const watch = {
     ...witness,
     attempt: () => () => undefined,
+    accountState: () => undefined,
     queued: () => undefined,
     alert: () => undefined,
     trouble: (_where: string, error: unknown) => void witness.failures.push(error),

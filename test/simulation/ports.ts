@@ -73,6 +73,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       partnerAlert: (partner, detail) => note('an alert')(`${partner} ${detail}`),
       trouble: (where, error) => note(where)(error),
       attempt: () => () => undefined,
+      accountState: () => undefined,
       queued: () => undefined,
       alert: (account, code, detail) => note('an alert')(`${account} ${code} ${detail}`),
     },

@@ -7,6 +7,7 @@ import {
   findNotification,
   mayCallAt,
   providerResult,
+  reaches,
   sendingSecrets,
   type AccountChoice,
   type Breaker,
@@ -25,7 +26,15 @@ type Ports = {
   readonly senders: readonly SenderFactory[];
   readonly clock: Clock;
   readonly trouble: (where: string, error: unknown) => void;
+  /** An account changed its state. `why`: the code and words of the answer that did it. */
+  readonly state: (account: string, state: AccountState, why: string) => void;
 };
+
+/**
+ * `suspended`: the provider refuses us, so one message a minute tries it. `failing`: most calls fail, so it rests half a
+ * minute between probes.
+ */
+export type AccountState = 'good' | 'suspended' | 'failing';
 
 type Open = { readonly settings: string; readonly sender: ChannelSender };
 
@@ -39,13 +48,26 @@ export const NO_ACCOUNT = 'none';
 export function createAccounts(ports: Ports) {
   const open = new Map<string, Open>();
   const breakers = new Map<string, Breaker>();
+  const states = new Map<string, AccountState>();
 
   const choices = (delivery: Delivery): readonly AccountChoice[] => {
     const newest = ports.configuration.current();
     const notification = findNotification(newest, delivery.slot);
     return notification ? accountsOf(newest, notification, delivery.slot.channel) : [];
   };
+  /** Those that may send to the address of the delivery. */
+  const fitting = (delivery: Delivery): readonly AccountChoice[] =>
+    choices(delivery).filter(({ body }) => reaches(body, delivery.intent.to));
   const breakerOf = (key: string): Breaker => breakers.get(key) ?? CLOSED;
+
+  /** Told once for each change, however many calls end alike. */
+  function judge(key: string, after: Breaker, end: CallEnd): void {
+    const before = states.get(key) ?? 'good';
+    const state = !after.halfOpen ? 'good' : end === 'shut' ? 'suspended' : before === 'good' ? 'failing' : before;
+    if (state === before) return;
+    states.set(key, state);
+    ports.state(key, state, after.why);
+  }
 
   async function senderOf(choice: AccountChoice): Promise<ChannelSender> {
     const secrets = await resolveSecrets(choice, ports.secrets);
@@ -65,17 +87,19 @@ export function createAccounts(ports: Ports) {
   return {
     /** The account to try next: by priority, not tried since the last pause, breaker closed. */
     route(delivery: Delivery, now: Instant): AccountChoice | null {
-      const free = choices(delivery).filter((choice) => mayCallAt(breakerOf(choice.key), now) <= now);
+      const free = fitting(delivery).filter((choice) => mayCallAt(breakerOf(choice.key), now) <= now);
       return free.find((choice) => !delivery.tried.includes(choice.key)) ?? null;
     },
     /** When one of its accounts may be tried again; null where it has none. */
     retryAt(delivery: Delivery, now: Instant): Instant | null {
-      const all = choices(delivery);
+      const all = fitting(delivery);
       if (all.length === 0) return null;
       return Math.max(now + 1000, Math.min(...all.map((choice) => mayCallAt(breakerOf(choice.key), now))));
     },
+    /** Whether it has accounts, of which none may send to its address. */
+    noneReaches: (delivery: Delivery): boolean => choices(delivery).length > 0 && fitting(delivery).length === 0,
     another(delivery: Delivery, than: string, now: Instant): boolean {
-      return choices(delivery).some(
+      return fitting(delivery).some(
         (choice) =>
           choice.key !== than && !delivery.tried.includes(choice.key) && mayCallAt(breakerOf(choice.key), now) <= now,
       );
@@ -96,10 +120,10 @@ export function createAccounts(ports: Ports) {
             breakers.set(choice.key, callNotMade(before));
             return;
           }
-          breakers.set(
-            choice.key,
-            callEnded(before, endOf(result), `${result.code} ${result.detail}`, ports.clock.now()),
-          );
+          const end = endOf(result);
+          const after = callEnded(before, end, `${result.code} ${result.detail}`.trim(), ports.clock.now());
+          breakers.set(choice.key, after);
+          judge(choice.key, after, end);
         },
       };
     },

@@ -5,6 +5,7 @@ import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { attemptDelivery, publishOutcomes, type AttemptReport } from '@carillon/stages';
 import { createAccounts, NO_ACCOUNT } from './accounts.ts';
 import type { DeliveryPorts } from './ports.ts';
+import { createRates } from './rates.ts';
 
 /** One bound for everything that waits in memory. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -13,6 +14,7 @@ const OVERHEAD_BYTES = 1000;
 /** Rows read from the ledger for one workspace in one round. */
 const PAGE = 200;
 const NO_ACCOUNT_PLACES = 4;
+const NOT_REACHED = 'no account of the notification sends to this address (allow)';
 /** For each place of an account so many outcomes may be on their way to the log; where that is slow, calls wait for it. */
 const PUBLISHING = 8;
 /** The ledger is asked at least this often, whatever hints came. */
@@ -36,12 +38,22 @@ const UNCALLED = { attemptId: null, code: '', missing: 0, wrongLocality: [] } as
 /**
  * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
  * holds up its own lane only, a busy workspace its own turns only. Of several processes each begins with its own, or
- * they would try for the same deliveries all the time; nothing but work is lost where two do.
+ * they would try for the same deliveries all the time; nothing but work is lost where two do. `share`: what of all work is
+ * this process's own, from 0 to 1.
  */
-export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery) => boolean): Dispatcher {
+export function startDispatcher(
+  ports: DeliveryPorts,
+  isOwn: (delivery: Delivery) => boolean,
+  share: () => number,
+): Dispatcher {
   const { clock, ledger, watch } = ports;
   const trouble = (where: string, error: unknown): void => watch.trouble(where, error);
-  const accounts = createAccounts({ ...ports, trouble });
+  const accounts = createAccounts({
+    ...ports,
+    trouble,
+    state: (account, state, why) => watch.accountState(account, state, why),
+  });
+  const rates = createRates({ clock, share, pause });
   const choices = new Map<string, AccountChoice>();
   const stopping = new AbortController();
   const attemptPorts = { ...ports, pause: (span: number) => pause(span), stopping: stopping.signal };
@@ -60,6 +72,8 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
   /** Answers the delivery again where it is to be sent over another account than the one it was queued for. */
   async function send(lane: string, due: DueDelivery, called: () => void): Promise<readonly DueDelivery[]> {
     const { delivery } = due;
+    const queuedFor = choices.get(lane);
+    if (queuedFor && !(await rates.take(queuedFor, stopping.signal))) return [];
     const now = clock.now();
     // What the configuration says may have changed since it was queued.
     const choice = accounts.route(delivery, now);
@@ -67,6 +81,7 @@ export function startDispatcher(ports: DeliveryPorts, isOwn: (delivery: Delivery
     const hold = choice ? await accounts.hold(choice) : null;
     const fallback = {
       retryAt: accounts.retryAt(delivery, now),
+      ...(accounts.noneReaches(delivery) && { noAccount: NOT_REACHED }),
       anotherAccount: choice ? accounts.another(delivery, choice.key, now) : false,
     };
     const startedAt = clock.now();

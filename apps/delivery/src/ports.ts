@@ -20,6 +20,8 @@ export type DeliveryWatch = ConsumerWatch & {
   queued(bytes: number): void;
   /** A provider account refused us or asks for attention: an operator should look. */
   alert(account: string, code: string, detail: string): void;
+  /** A provider account refuses us, keeps failing, or takes messages again; told once for each change. */
+  accountState(account: string, state: 'good' | 'suspended' | 'failing', why: string): void;
   readonly trouble: (where: string, error: unknown) => void;
 };
 

@@ -39,7 +39,13 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   if (config.aloneOnStore) await sweepAll(ports);
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
   const held = new Set<number>();
-  const dispatcher = startDispatcher(ports, (delivery) => held.has(partitionOfIntent(delivery, ports)));
+  const partitions = ports.log.partitions('carillon.intents');
+  const dispatcher = startDispatcher(
+    ports,
+    (delivery) => held.has(partitionOfIntent(delivery, ports)),
+    // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
+    () => Math.max(1, held.size) / partitions,
+  );
   const custody = createCustodyStage({
     ...ports,
     due: dispatcher.offer,

@@ -4,6 +4,7 @@ import type { ChannelSender, SenderFactory } from '@carillon/ports';
 import {
   account,
   configurationOf,
+  deployment,
   DeliveryStory,
   givenIntent,
   MORNING,
@@ -30,6 +31,7 @@ let password: string | null;
 let clock = settableClock();
 let made: { secrets: Readonly<Record<string, string>>; closed: boolean }[];
 let accounts: Accounts;
+let states: (readonly [account: string, state: string, why: string])[];
 let delivery: Delivery;
 
 /** Opens senders that are never called: it counts how often an account is opened and closed. */
@@ -52,6 +54,7 @@ beforeEach(() => {
   password = 'first';
   clock = settableClock();
   made = [];
+  states = [];
   delivery = new DeliveryStory(givenIntent('first')).delivery;
   const view = { current: () => newest, at: async () => newest, readToEndAt: () => 0, refresh: async () => newest };
   accounts = createAccounts({
@@ -60,6 +63,7 @@ beforeEach(() => {
     senders: [factory],
     clock,
     trouble: () => undefined,
+    state: (key, state, why) => void states.push([key, state, why]),
   });
 });
 
@@ -141,6 +145,74 @@ describe('the breaker of an account', () => {
     expect(route()).toBe('shop/main');
     await call('transient', 'stopped');
     expect(route()).toBe('shop/main');
+  });
+});
+
+describe('the state of an account', () => {
+  it('is told once when it refuses us, and once when it takes messages again', async () => {
+    await call('refused_account', '535');
+    expect(states).toEqual([['shop/main', 'suspended', '535']]);
+    clock.pass(60_000);
+    await call('refused_account', '535');
+    clock.pass(60_000);
+    expect(states).toHaveLength(1);
+    await call('accepted');
+    expect(states.slice(1)).toEqual([['shop/main', 'good', '']]);
+  });
+
+  it('stays suspended where its probe fails in another way', async () => {
+    await call('refused_account', '535');
+    clock.pass(60_000);
+    await call('transient');
+    expect(states.map(([, state]) => state)).toEqual(['suspended']);
+  });
+
+  it('is failing once its breaker opens', async () => {
+    for (let index = 0; index < 10; index += 1) await call('transient');
+    expect(states).toEqual([['shop/main', 'failing', '']]);
+  });
+
+  it('lets one message a minute try an account that refuses us, while another takes the rest', async () => {
+    await call('refused_account');
+    const routed: (string | null)[] = [];
+    for (let second = 0; second < 180; second += 1) {
+      routed.push(route());
+      if (routed.at(-1) === 'shop/main') await call('refused_account');
+      clock.pass(1000);
+    }
+    expect(routed.filter((key) => key === 'shop/main')).toHaveLength(2);
+    expect(routed.filter((key) => key === 'shop/backup')).toHaveLength(178);
+  });
+});
+
+describe('accounts for SMS', () => {
+  const twilio = { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'T' }, from: '+4930123' } as const;
+  const sms = (to: string): Delivery => {
+    const slot = { ...delivery.slot, channel: 'sms' as const };
+    return { ...delivery, slot, intent: { ...delivery.intent, slot, to } };
+  };
+  beforeEach(() => {
+    const main = { name: 'main', ...twilio, allow: ['+49'] };
+    const rest = { name: 'rest', ...twilio, allow: ['+43', '+1'] };
+    newest = shop(deployment({ accounts: { sms: [main, rest] } }));
+  });
+
+  it('take the numbers that they allow alone, whatever their priority', () => {
+    expect(route(sms('+4915112345678'))).toBe('default:sms:main');
+    expect(route(sms('+15550100123'))).toBe('default:sms:rest');
+    expect(accounts.another(sms('+4915112345678'), 'default:sms:main', clock.now())).toBe(false);
+  });
+
+  it('are none for a number that none of them allows, and then there is no time to try again', () => {
+    const french = sms('+33123456789');
+    expect([route(french), accounts.retryAt(french, clock.now())]).toEqual([null, null]);
+    expect(accounts.noneReaches(french)).toBe(true);
+    expect(accounts.noneReaches(sms('+43123456789'))).toBe(false);
+  });
+
+  it('are others than those for email, each with a breaker of its own', async () => {
+    newest = configurationOf(orderShop({ ...ORDER_PAID, id: 'ntf_paid' }));
+    expect([route(), route(sms('+4915112345678'))]).toEqual(['sandbox', 'sandbox:sms']);
   });
 });
 

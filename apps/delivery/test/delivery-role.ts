@@ -20,6 +20,7 @@ export class RoleUnderTest {
   readonly attempts: Attempted[] = [];
   readonly troubles: unknown[] = [];
   readonly alerts: string[] = [];
+  readonly states: string[] = [];
   role: DeliveryRole | null = null;
   #looks = 0;
 
@@ -99,6 +100,7 @@ export class RoleUnderTest {
           () =>
           ({ verdict, code }) =>
             void attempts.push({ verdict, code }),
+        accountState: (key, state) => void this.states.push(`${key} ${state}`),
         queued: () => undefined,
         alert: (key) => void alerts.push(key),
         trouble: (_, error) => void troubles.push(error),

@@ -279,7 +279,11 @@ describe('two processes over one ledger', () => {
     await under.stop();
     under.mail.follow(() => undefined);
     under.topology.clock.pass(60_000);
-    const dispatcher = startDispatcher(under.ports, () => false);
+    const dispatcher = startDispatcher(
+      under.ports,
+      () => false,
+      () => 1,
+    );
     await under.reaches('SENT');
     await dispatcher.stop(under.topology.clock.now());
     expect(under.mail.accepted).toHaveLength(1);

@@ -12,6 +12,8 @@ export type SendContext = {
   readonly attemptToken: string;
   /** Goes out where the provider or a mail server brings it back with a report (domain `writeReceiptToken`). */
   readonly receiptToken: string;
+  /** Where the provider may tell by HTTP what becomes of the message, for one that is told with each; null: nowhere. */
+  readonly reportTo: string | null;
   readonly traceparent: string | null;
   /** What has not reached its recipient by then is of no use any more: a provider that can give up is told so. */
   readonly notAfter: Instant;

@@ -98,6 +98,7 @@ const carillon = sending('carillon', CONNECTIONS, async ({ port }) => {
         deliveryId: `dlv_${n}`,
         attemptToken: `${n}`,
         receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
+        reportTo: null,
         traceparent: null,
         notAfter: Number.MAX_SAFE_INTEGER,
         signal,

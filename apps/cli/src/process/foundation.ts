@@ -2,6 +2,7 @@ import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders, createPostHog } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { compileRule } from '@carillon/domain';
+import { createFcmSenderFactory } from '@carillon/adapter-fcm';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
@@ -17,6 +18,7 @@ import {
   createTurns,
   systemClock,
 } from '@carillon/adapter-system';
+import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
@@ -88,6 +90,8 @@ export async function openFoundation(
   const partners = createPartnerLookup({ http: outboundHttp, clock });
   const senders = [
     createSmtpSenderFactory({ clock, guard }),
+    createTwilioSenderFactory({ clock, guard }),
+    createFcmSenderFactory({ clock, guard }),
     createSandboxSenderFactory({ inbox: backend.inbox, clock }),
   ];
   const sealer = createSealer(keys.masterKey);

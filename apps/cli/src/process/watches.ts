@@ -164,7 +164,7 @@ const VERDICTS = Object.keys({
   ambiguous: 0,
 } satisfies Record<ProviderVerdict, 0>);
 
-type AttemptWatch = Pick<DeliveryPorts['watch'], 'attempt' | 'queued' | 'alert'>;
+type AttemptWatch = Pick<DeliveryPorts['watch'], 'attempt' | 'queued' | 'alert' | 'accountState'>;
 
 function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWatch {
   for (const channel of CHANNELS) for (const verdict of VERDICTS) metrics.attempts.with({ channel, verdict }).inc(0);
@@ -199,6 +199,14 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
     },
     queued: (bytes) => metrics.queueBytes.set(bytes),
     alert: (account, code, detail) => logger.error({ account, code, detail }, 'a provider account needs attention'),
+    accountState(account, is, detail) {
+      for (const state of ['suspended', 'failing'] as const)
+        metrics.accountState.with({ account, state }).set(state === is ? 1 : 0);
+      if (is === 'good') logger.info({ account }, 'a provider account takes messages again');
+      else if (is === 'failing') logger.warn({ account, detail }, 'a provider account keeps failing: it rests');
+      else
+        logger.error({ account, detail }, 'a provider account is suspended: it refuses us and is tried once a minute');
+    },
   };
 }
 

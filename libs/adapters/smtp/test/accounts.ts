@@ -53,6 +53,7 @@ export const context = (signal: AbortSignal = new AbortController().signal): Sen
   deliveryId: 'dlv_1',
   attemptToken: 'token-1',
   receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
+  reportTo: null,
   traceparent: null,
   notAfter: Number.MAX_SAFE_INTEGER,
   signal,

@@ -8,3 +8,4 @@ export {
   type TwilioCredentials,
 } from './api.ts';
 export { classify, CODES, type Outcome } from './outcome-table.ts';
+export { createTwilioSenderFactory, type TwilioSenderDeps } from './sender.ts';

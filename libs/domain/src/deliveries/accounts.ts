@@ -71,3 +71,18 @@ export function accountCalled(
   const own = name.startsWith(`${workspace}/`) ? name.slice(workspace.length + 1) : name;
   return allDeploymentAccounts(configuration).find(called) ?? ownAccount(configuration, workspace, own);
 }
+
+/** In addresses it stands for the deployment, which is no workspace. */
+export const DEPLOYMENT_PATH = '-';
+
+/**
+ * Where the provider of an account tells what becomes of a message: `<public>/receipts/<kind>/<workspace>/<account>/<token>`.
+ * Null without a public address.
+ */
+export const reportAddress = (
+  publicUrl: string | null,
+  { body, workspace, name }: AccountChoice,
+  token: string,
+): string | null =>
+  publicUrl &&
+  [publicUrl, 'receipts', body.kind, workspace === '' ? DEPLOYMENT_PATH : workspace, name, token].join('/');

@@ -132,6 +132,12 @@ export const METRICS = {
     help: 'Calls to partners that are open.',
     labels: [],
   },
+  accountState: {
+    name: 'carillon_account_state',
+    type: 'gauge',
+    help: '1 while a provider account refuses us (suspended), or most calls over it fail (failing); 0 when that is over.',
+    labels: ['account', 'state'],
+  },
   partnerState: {
     name: 'carillon_partner_state',
     type: 'gauge',

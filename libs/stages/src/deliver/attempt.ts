@@ -10,6 +10,8 @@ import {
   postpone,
   presend,
   providerResult,
+  publicUrlOf,
+  reportAddress,
   settleAttempt,
   STOPPED,
   templateOf,
@@ -45,6 +47,16 @@ export type AccountHold = {
   release(result: ProviderResult | null): void;
 };
 
+/** What becomes of a delivery beyond the account that is held for it, or without one. */
+export type AccountFallback = {
+  /** Where none is free: when one may be; null where there is none at all. */
+  readonly retryAt: Instant | null;
+  /** Why there is none at all, for people; left out: there are none of those that it names. */
+  readonly noAccount?: string;
+  /** Whether another account may take it at once. */
+  readonly anotherAccount: boolean;
+};
+
 export type AttemptPorts = {
   readonly ledger: DeliveryLedger;
   readonly configuration: ConfigurationView;
@@ -71,6 +83,8 @@ export type AttemptReport =
   | { readonly kind: 'ended' | 'postponed'; readonly delivery: Delivery }
   | ({ readonly kind: 'called'; readonly delivery: Delivery; readonly result: ProviderResult } & Blanks);
 
+const NO_SUCH_ACCOUNT = 'the notification names no account that exists';
+
 /** Lease of a call under way; the living holder renews it every third of it (delivery.md section 1). */
 export const LEASE: Duration = 30_000;
 
@@ -82,7 +96,7 @@ export const LEASE: Duration = 30_000;
 export async function attemptDelivery(
   delivery: Delivery,
   hold: AccountHold | null,
-  fallback: { readonly retryAt: Instant | null; readonly anotherAccount: boolean },
+  fallback: AccountFallback,
   ports: AttemptPorts,
 ): Promise<AttemptReport> {
   let result: ProviderResult | null = null;
@@ -98,7 +112,7 @@ export async function attemptDelivery(
 async function attempt(
   delivery: Delivery,
   hold: AccountHold | null,
-  fallback: { readonly retryAt: Instant | null; readonly anotherAccount: boolean },
+  fallback: AccountFallback,
   ports: AttemptPorts,
 ): Promise<AttemptReport> {
   const { clock, suppressions, configuration } = ports;
@@ -109,7 +123,7 @@ async function attempt(
   if (verdict.kind !== 'go') return keepBack(delivery, verdict, ports);
   if (!hold) {
     if (fallback.retryAt === null) {
-      return endNow(delivery, 'FAILED', 'no_account', 'the notification names no account that exists', ports);
+      return endNow(delivery, 'FAILED', 'no_account', fallback.noAccount ?? NO_SUCH_ACCOUNT, ports);
     }
     const words = 'no provider account can take it now';
     return write(postpone(delivery, fallback.retryAt, words, moment(ports)), 'postponed', ports);
@@ -240,12 +254,14 @@ async function call(
     return { kind: 'postponed', delivery: await settle(sending, token, unsent, settings, anotherAccount, ports) };
   }
   const lease = holdLease(sending, token, LEASE, ports);
+  const receiptToken = receiptTokenOf(sending, ports);
   const result = await hold.sender
     .send(message, {
       workspace: sending.slot.workspace,
       deliveryId: sending.id,
       attemptToken: token,
-      receiptToken: receiptTokenOf(sending, ports),
+      receiptToken,
+      reportTo: reportAddress(publicUrlOf(ports.configuration.current()), hold.choice, receiptToken),
       traceparent: sending.intent.traceparent,
       notAfter: sending.notAfter,
       signal: ports.stopping,

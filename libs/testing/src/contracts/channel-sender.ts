@@ -52,6 +52,7 @@ const context = (more: Partial<SendContext> = {}): SendContext => {
     deliveryId: `dlv_${counter}`,
     attemptToken: `token-${counter}`,
     receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
+    reportTo: null,
     traceparent: null,
     notAfter: Date.now() + 3_600_000,
     signal: new AbortController().signal,

@@ -49,6 +49,7 @@ async function run(
             deliveryId: `dlv_${index}`,
             attemptToken: `t${index}`,
             receiptToken: '0123456789abcdefghjkmnpqrs-1-0123456789',
+            reportTo: null,
             traceparent: null,
             notAfter: Number.MAX_SAFE_INTEGER,
             signal,
