@@ -1,4 +1,12 @@
-import type { Delivery } from '@carillon/domain';
+import {
+  CUT_OFF_MINUTES,
+  cutOffNames,
+  cutOffsWithinHour,
+  INTAKE_CUT_OFFS,
+  intakeCutOffs,
+  type Delivery,
+  type IntakeCutOff,
+} from '@carillon/domain';
 import {
   formatInstant,
   isCarillonError,
@@ -12,7 +20,7 @@ import { partnerOf, readAsking } from '@carillon/stages';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
 
-export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock'>;
+export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses'>;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */
@@ -33,6 +41,7 @@ export async function fateChecks(ports: FatePorts): Promise<readonly Check[]> {
         ['provider accounts', accountChecks],
         ['partners', partnerChecks],
         ['dead letters', deadLetterChecks],
+        ['intake', intakeChecks],
       ] as const
     ).map(([name, look]) => looked(name, () => look(ports))),
   );
@@ -143,3 +152,26 @@ async function deadLetterChecks({ readModels }: FatePorts): Promise<readonly Che
   const detail = `${many(open.length, 'is', 'are')} open, the oldest since ${since}: npx carillon dead-letters`;
   return [{ step: 'dead letters', ok: false, detail }];
 }
+
+/** Now and then somebody is slow; in so many minutes of an hour it is worth a look. */
+const REPEATS = 3;
+
+/** What gateways refused for the sake of others, of the last hour; they keep it in the store within some seconds. */
+async function intakeChecks({ keyUses, clock }: FatePorts): Promise<readonly Check[]> {
+  const now = clock.now();
+  const lines = await Promise.all(
+    intakeCutOffs.map(async (why) => {
+      const times = cutOffsWithinHour((await keyUses.lastUses(cutOffNames(why))).values(), now);
+      return times.length < REPEATS ? [] : [intakeCheck(why, times)];
+    }),
+  );
+  return lines.flat();
+}
+
+const intakeCheck = (why: IntakeCutOff, times: readonly Instant[]): Check => ({
+  step: `intake ${why}`,
+  ok: false,
+  detail:
+    `refused or cut off in ${times.length} of the last ${CUT_OFF_MINUTES} minutes, the last time at ${formatInstant(Math.max(...times))}: ` +
+    `${INTAKE_CUT_OFFS[why]}. Look at who sends: carillon_intake_cut_off_total{reason="${why}"}, and the proxy's log`,
+});

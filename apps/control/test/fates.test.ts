@@ -1,4 +1,4 @@
-import type { NotificationBody } from '@carillon/domain';
+import { cutOffName, minuteOf, type IntakeCutOff, type NotificationBody } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import { findDrops } from '@carillon/insight';
 import { deliveryOf } from '@carillon/testing';
@@ -107,11 +107,12 @@ describe('Whom a rule dropped', () => {
 });
 
 describe('The doctor', () => {
-  const failed = async () => (await fateChecks(topology.ports)).filter(({ ok }) => !ok);
+  const checks = () => fateChecks({ ...topology.ports, keyUses: topology.data.keyUses });
+  const failed = async () => (await checks()).filter(({ ok }) => !ok);
 
   it('is content where nothing waits for a person', async () => {
-    expect(await fateChecks(topology.ports)).toEqual(
-      ['dropped recipients', 'provider accounts', 'partners', 'dead letters'].map((step) => ({
+    expect(await checks()).toEqual(
+      ['dropped recipients', 'provider accounts', 'partners', 'dead letters', 'intake'].map((step) => ({
         step,
         ok: true,
         detail: 'none',
@@ -130,6 +131,33 @@ describe('The doctor', () => {
       /^order-paid\.paid drops all recipients since \d{4}-\d\d-\d\dT[\d:.]+Z: rule_error, .*unique_id.*/,
     );
     expect(step?.detail).toMatch(/Who: npx carillon deliveries --dropped --workspace shop$/);
+  });
+
+  it('says what the intake refused for the sake of others, where that repeats, in any gateway, and for an hour', async () => {
+    const MINUTE = 60_000;
+    const start = topology.clock.now();
+    const refusedAt = (minute: number, why: IntakeCutOff = 'others_need') => {
+      const at = start + minute * MINUTE;
+      return topology.data.keyUses.record([{ keyId: cutOffName(why, minuteOf(at)), at }]);
+    };
+    for (const minute of [0, 1]) await refusedAt(minute);
+    await refusedAt(1, 'slow');
+    await refusedAt(2, 'slow');
+    topology.clock.pass(5 * MINUTE);
+    expect(await failed()).toEqual([]);
+    await refusedAt(4);
+    expect(await failed()).toEqual([
+      {
+        step: 'intake others_need',
+        ok: false,
+        detail:
+          `refused or cut off in 3 of the last 60 minutes, the last time at ${formatInstant(start + 4 * MINUTE)}: ` +
+          'whoever held the most gave room to others. Look at who sends: ' +
+          `carillon_intake_cut_off_total{reason="others_need"}, and the proxy's log`,
+      },
+    ]);
+    topology.clock.pass(56 * MINUTE);
+    expect(await failed()).toEqual([]);
   });
 
   it('says which account takes nothing, since when, and what waits for it', async () => {

@@ -2,12 +2,13 @@ import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
 import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
+import { createCutOffNotes } from './cut-off-notes.ts';
 import { createFreshSecrets } from './fresh-secrets.ts';
 import { createFreshness } from './freshness.ts';
 import { startKeyUses } from './key-uses.ts';
 import { startBounceIntake } from './bounce-intake.ts';
 import { createIntakePlaces } from './intake-places.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { CutOffReason, GatewayPorts } from './ports.ts';
 import { serveReceiptIntake } from './receipt-intake.ts';
 
 export type RunningGateway = {
@@ -23,6 +24,13 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
   const settings = withDefaults(config);
   const { telemetry, httpLog } = ports;
   const freshness = createFreshness(ports.configuration, ports.clock, settings);
+  const failed = (error: unknown): void => telemetry?.trouble('keep when API keys were used', error);
+  const keyUses = startKeyUses(ports.keyUses, settings.tellUsesEvery, failed);
+  const noteCutOff = createCutOffNotes(ports.clock, keyUses);
+  const cutOff = (why: CutOffReason): void => {
+    telemetry?.cutOff(why);
+    noteCutOff(why);
+  };
   const server = createHttpServer({
     host: settings.host,
     port: settings.port,
@@ -32,11 +40,10 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     checks: () => [configurationCheck(freshness.isFresh()), ...(ports.checks?.() ?? [])],
     bareHealth: true,
     ...(httpLog && { log: httpLog }),
-    ...(telemetry && { answered: (request) => telemetry.answered(request), cut: (why) => telemetry.cutOff(why) }),
+    ...(telemetry && { answered: (request) => telemetry.answered(request) }),
+    cut: (why) => cutOff(why),
   });
-  const failed = (error: unknown): void => telemetry?.trouble('keep when API keys were used', error);
-  const keyUses = startKeyUses(ports.keyUses, settings.tellUsesEvery, failed);
-  const places = createIntakePlaces(settings, (why) => telemetry?.cutOff(why));
+  const places = createIntakePlaces(settings, cutOff);
   serveEventIntake(server.app, ports, settings, freshness, keyUses, places);
   const secretOf = createFreshSecrets(ports.secrets, ports.clock);
   serveCohortIntake(server.app, ports, settings, freshness, places, secretOf);

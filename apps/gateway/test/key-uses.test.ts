@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { cutOffName, minuteOf } from '@carillon/domain';
 import type { KeyUse } from '@carillon/ports';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { post, prepareGround, type Ground } from './gateway-ground.ts';
@@ -103,3 +106,27 @@ test('what is not told yet is told when the gateway ends', async () => {
   await gateway.close();
   expect(told.flat()).toHaveLength(1);
 });
+
+test('in which minutes the intake refused somebody is kept too, once each, however many were refused', async () => {
+  const clock = clockAt();
+  const { store, told } = recordingStore();
+  const http = { maxConnectionsPerAddress: 1 };
+  const gateway = await ground.start({ tellUsesEvery: 20, http }, { keyUses: store, clock });
+  const flood = async (): Promise<void> => {
+    for (let times = 0; times < 5; times += 1) await refusedConnection(gateway.port);
+  };
+  const first = clock.at;
+  await flood();
+  await expect.poll(() => told.flat()).toEqual([{ keyId: cutOffName('connections', minuteOf(first)), at: first }]);
+  clock.at += 60_000;
+  await flood();
+  const second = { keyId: cutOffName('connections', minuteOf(first) + 1), at: clock.at };
+  await expect.poll(() => told.flat().slice(1)).toEqual([second]);
+});
+
+/** Resolves when one of two connections of the same address has been closed for the other. */
+async function refusedConnection(port: number): Promise<void> {
+  const two = [1, 2].map(() => connect({ port, host: '127.0.0.1', localAddress: '127.0.0.9' }));
+  await Promise.race(two.map((socket) => once(socket.on('error', () => undefined).resume(), 'close')));
+  for (const socket of two) socket.destroy();
+}

@@ -65,4 +65,5 @@ export * from './events/json-reader-path.ts';
 export * from './events/json-size.ts';
 export * from './events/partition.ts';
 export * from './events/field-path.ts';
+export * from './intake/cut-offs.ts';
 export * from './rules/requirement.ts';

@@ -1,0 +1,18 @@
+import { cutOffName, minuteOf, type IntakeCutOff } from '@carillon/domain';
+import type { Clock } from '@carillon/ports';
+import type { KeyUses } from './key-uses.ts';
+
+/**
+ * Notes in which minutes this gateway refused or cut off somebody, for the `doctor` of another process. A flood of
+ * refusals costs a comparison each, and one entry a minute.
+ */
+export function createCutOffNotes(clock: Clock, uses: Pick<KeyUses, 'note'>): (why: IntakeCutOff) => void {
+  const noted = new Map<IntakeCutOff, number>();
+  return (why) => {
+    const now = clock.now();
+    const minute = minuteOf(now);
+    if (noted.get(why) === minute) return;
+    noted.set(why, minute);
+    uses.note(cutOffName(why, minute), now);
+  };
+}
