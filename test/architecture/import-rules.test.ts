@@ -29,6 +29,7 @@ const ROOMS_BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
 const TEST_TOOLS = [
   'vitest',
   'fast-check',
+  'mailauth',
   'postal-mime',
   'protobufjs',
   'temporal-polyfill',

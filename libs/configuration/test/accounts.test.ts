@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
 import { smallLanguage } from './support/small-language.ts';
 
-const smtp = (more: string): string => `kind: smtp, host: mx.example.com, port: 587, from: a@example.com${more}`;
+const smtp = (more: string): string => `kind: smtp, host: mx.example.com, port: 587, from: a@mail.example.com${more}`;
 const told = (more: string): readonly string[] =>
   [
     read({ 'workspaces/shop/accounts/mail.yaml': `{ ${smtp(more)} }\n` }),
@@ -133,5 +133,24 @@ describe('an account of another channel', () => {
       'the notification order-paid sends email over main, which carries none as twilio',
     ]);
     expect(planChanges(current, account, { ...options, prune: true }).faults).toEqual([]);
+  });
+});
+
+describe('DKIM of an account', () => {
+  const signed = (domain: string, more = ''): string =>
+    smtp(`, dkim: { domain: ${domain}, selector: k1, key: { secret: DKIM_KEY }${more} }`);
+
+  test('is for the domain of its sender, or one above it; anything else is a warning', () => {
+    const warned = (domain: string): readonly string[] =>
+      read({ 'workspaces/shop/accounts/mail.yaml': `{ ${signed(domain)} }\n` }).warnings.map(({ path }) => path);
+    expect(own(signed('example.com'))).toEqual([]);
+    expect(warned('example.com')).not.toContain('dkim.domain');
+    expect(warned('example.org')).toContain('dkim.domain');
+  });
+
+  test('never shows a key that stands in the file', () => {
+    const [fault] = own(signed('example.com').replace('{ secret: DKIM_KEY }', 'hunter2'));
+    expect(fault).toMatch(/dkim\.key: a secret does not stand in a file.*DKIM_KEY/);
+    expect(fault).not.toContain('hunter2');
   });
 });

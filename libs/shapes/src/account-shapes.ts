@@ -66,6 +66,13 @@ const elsewhere = said(url.exactOptional(), {
     'Another address than the provider’s own, for tests and proxies. In a workspace’s own account a private address, `http` and other ports count only where `allowed_private_addresses` of the deployment lists the address.',
 });
 
+const domain = z
+  .string()
+  .max(253, { error: 'at most 253 characters' })
+  .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i, {
+    error: 'a domain such as shop.example.com',
+  });
+
 const smtpKeys = {
   kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
   host: said(text(253), {
@@ -93,22 +100,33 @@ const smtpKeys = {
     description: 'Connections open at once, in each process.',
     default: DEFAULTS.smtp.connections,
   }),
-  rate,
-  return_path: said(
-    z
-      .string()
-      .max(253, { error: 'at most 253 characters' })
-      .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i, {
-        error: 'a domain such as bounces.shop.example.com',
-      })
-      .exactOptional(),
+  dkim: said(
+    keys({
+      domain: said(domain, {
+        description: 'Domain that signs; it has to be that of `from`.',
+        example: 'shop.example.com',
+      }),
+      selector: said(
+        z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/, { error: 'a selector such as k1' }),
+        {
+          description: 'Names the key: its public half stands in DNS at `<selector>._domainkey.<domain>`.',
+          example: 'k1',
+        },
+      ),
+      key: said(secret, { description: 'Reference to the private key: RSA, PEM.' }),
+    }).exactOptional(),
     {
       description:
-        'Domain of the envelope sender, whose mail reaches the bounce listener: each message has an address of its own there, to which reports come back.',
-      otherwise: 'the envelope sender is the address of `from`',
-      example: 'bounces.shop.example.com',
+        'Signs every message, for a server that does not sign itself. `account check` shows the record that DNS needs.',
     },
   ),
+  rate,
+  return_path: said(domain.exactOptional(), {
+    description:
+      'Domain of the envelope sender, whose mail reaches the bounce listener: each message has an address of its own there, to which reports come back.',
+    otherwise: 'the envelope sender is the address of `from`',
+    example: 'bounces.shop.example.com',
+  }),
   receipts: said(receiptsShape.exactOptional(), {
     description:
       'Who reports what became of messages of this account, at `/receipts/<kind>/<workspace>/<account>` of the gateway.',

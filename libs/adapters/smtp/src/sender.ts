@@ -3,6 +3,7 @@ import { type Duration, err, type Instant, messageOf, ok, type Result } from '@c
 import type { AddressGuard, ChannelSender, Clock, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
 import { checkAccount } from './check.ts';
 import { compose, type ComposedMail } from './composition.ts';
+import { createMailSigner, type MailSigner } from './dkim.ts';
 import { silence, type SmtpFailure } from './failure.ts';
 import { classify } from './outcome-table.ts';
 import { type PoolLimits, SessionPool } from './pool.ts';
@@ -81,9 +82,16 @@ class SmtpSender implements ChannelSender {
   readonly #pool: SessionPool;
   readonly #clock: Clock;
   readonly #account: SmtpAccount;
+  readonly #signer: MailSigner | null;
 
-  constructor(account: SmtpAccount, settings: SessionSettings, limits: PoolLimits, clock: Clock) {
+  constructor(
+    { account, signer }: { readonly account: SmtpAccount; readonly signer: MailSigner | null },
+    settings: SessionSettings,
+    limits: PoolLimits,
+    clock: Clock,
+  ) {
     this.#account = account;
+    this.#signer = signer;
     this.#settings = settings;
     this.#pool = new SessionPool(limits, (stop) => SmtpSession.open(settings, stop));
     this.#clock = clock;
@@ -105,6 +113,15 @@ class SmtpSender implements ChannelSender {
     }
     if (mail === null) {
       return providerResult('refused_recipient', '', 'Sender or recipient is not an address that SMTP can name.');
+    }
+    if (this.#signer !== null) {
+      try {
+        mail = { ...mail, bytes: await this.#signer.sign(mail.bytes) };
+      } catch (error) {
+        // Unsigned it would reach spam folders, and nobody would hear of it.
+        const detail = `The message could not be signed: ${redact(messageOf(error), hidden)}`;
+        return providerResult('refused_account', '', detail, { alert: true });
+      }
     }
     const end = await this.#attempt(mail, context.signal);
     if (!end.ok) return resultOf(end.error, hidden, this.#clock.now());
@@ -137,8 +154,12 @@ class SmtpSender implements ChannelSender {
     return end;
   }
 
-  check(): ReturnType<ChannelSender['check']> {
-    return checkAccount(this.#settings);
+  async check(): ReturnType<ChannelSender['check']> {
+    const steps = await checkAccount(this.#settings);
+    if (this.#signer === null) return steps;
+    const { name, value } = this.#signer.record;
+    // First, so that the step that fails stays the last one.
+    return [{ step: 'DKIM', ok: true, detail: `signs; DNS has to have ${name} TXT "${value}"` }, ...steps];
   }
 
   close(): Promise<void> {
@@ -183,11 +204,15 @@ export const createSmtpSenderFactory = (deps: SmtpSenderDeps): SenderFactory => 
     if (account.kind !== 'smtp') throw new TypeError(`an SMTP sender was asked for an account of kind ${account.kind}`);
     const settings = settingsOf(account, secrets, deps, workspace);
     if (!settings.ok) return unusableSender(settings.error, deps.clock);
+    const signer = account.dkim ? createMailSigner(account.dkim, secrets[account.dkim.key.secret] ?? null) : ok(null);
+    if (!signer.ok) {
+      return unusableSender(silence('login', signer.error, { verdict: 'refused_account', alert: true }), deps.clock);
+    }
     const limits = {
       connections: account.connections ?? CONNECTIONS,
       idle: deps.idle ?? IDLE,
       messages: deps.messages ?? MESSAGES,
     };
-    return new SmtpSender(account, settings.value, limits, deps.clock);
+    return new SmtpSender({ account, signer: signer.value }, settings.value, limits, deps.clock);
   },
 });

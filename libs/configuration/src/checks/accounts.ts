@@ -73,12 +73,26 @@ const carries = (kind: AccountBody['kind'], channel: ChannelName): boolean => CH
 const channelWords = (kind: AccountBody['kind']): string =>
   CHANNEL_NAMES.filter((channel) => carries(kind, channel)).join(' or ');
 
+const domainOf = (from: string): string =>
+  from
+    .slice(from.lastIndexOf('@') + 1)
+    .replace(/>$/, '')
+    .toLowerCase();
+const isWithin = (domain: string, of: string): boolean =>
+  domain === of.toLowerCase() || domain.endsWith(`.${of.toLowerCase()}`);
+
 /** What the shape of a provider account cannot say. `at`: where in the body it stands. */
 function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   if ('url' in body && body.url?.startsWith('http:')) {
     report.warn([...at, 'url'], {
       message: 'http sends credentials and messages in the clear',
       fix: 'write https, unless the address is on this machine',
+    });
+  }
+  if (body.kind === 'smtp' && body.dkim && !isWithin(domainOf(body.from), body.dkim.domain)) {
+    report.warn([...at, 'dkim', 'domain'], {
+      message: `${body.dkim.domain} signs for another domain than that of from (${domainOf(body.from)}), so DMARC does not count it`,
+      fix: `write domain: ${domainOf(body.from)}`,
     });
   }
   if (body.kind === 'twilio' && (body.from === undefined) === (body.messaging_service === undefined)) {

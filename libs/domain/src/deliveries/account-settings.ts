@@ -11,7 +11,7 @@ export const reaches = (body: AccountBody, address: string | null): boolean =>
 export function sendingSecrets(body: AccountBody): readonly string[] {
   switch (body.kind) {
     case 'smtp':
-      return body.password ? [body.password.secret] : [];
+      return [body.password, body.dkim?.key].flatMap((one) => (one ? [one.secret] : []));
     case 'twilio':
       return [body.api_key?.secret.secret ?? body.auth_token.secret];
     case 'fcm':
