@@ -13,3 +13,4 @@ export { selfSigned } from './self-signed.ts';
 export { type LedgerEntry, type LedgerOptions, type LedgerSend, readLedger, readSends, serveLedger } from './ledger.ts';
 export { type LedgerSmtp, startLedgerSmtp } from './ledger-process.ts';
 export { type OpenSmtpd, startOpenSmtpd } from './opensmtpd.ts';
+export { type Postfix, type PostfixOptions, startPostfix } from './postfix.ts';

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../services/process/free-ports.ts';
 import { untilFound } from './deadline.ts';
+import { greets } from './greets.ts';
 import { type ParsedMail, parseMail } from './mail-parsing.ts';
 
 export type OpenSmtpd = {
@@ -23,17 +23,6 @@ listen on 127.0.0.1 port ${port} hostname mx.test
 action "in" maildir "${mail}/%{dest:lowercase}" virtual <catchall>
 match from any for any action "in"
 `;
-
-const greets = (port: number): Promise<true | undefined> =>
-  new Promise((settle) => {
-    const socket = connect(port, '127.0.0.1');
-    const end = (answer: true | undefined): void => {
-      socket.destroy();
-      settle(answer);
-    };
-    socket.once('data', (chunk: Buffer) => end(chunk.toString().startsWith('220') ? true : undefined));
-    socket.once('error', () => end(undefined)).once('close', () => end(undefined));
-  });
 
 /**
  * Debian's OpenSMTPD on the loopback interface, every address a mailbox: a server that none of us wrote. It needs root,
