@@ -1,6 +1,7 @@
-import { allDeploymentAccounts, ownAccount, type AccountReceipts } from '@carillon/domain';
+import { allDeploymentAccounts, DEPLOYMENT_PATH, ownAccount, publicUrlOf, type AccountBody } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import { receiptRecord } from '@carillon/stages';
+import type { NewRecord, ReceiptReading, ReceiptSender } from '@carillon/ports';
+import { inboundRecord, receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewaySettings } from './config.ts';
 import type { FreshSecrets } from './fresh-secrets.ts';
@@ -12,19 +13,25 @@ import { checkDeclaredSize, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
 
 const RECEIPTS = '/receipts/:kind/:workspace/:account';
-type ReceiptRequest = FastifyRequest<{ Params: { kind: string; workspace: string; account: string } }>;
+/** What a provider is told for one message alone, the token of its attempt behind it. */
+const OF_ONE_MESSAGE = `${RECEIPTS}/:token`;
+type ReceiptRequest = FastifyRequest<{
+  Params: { kind: string; workspace: string; account: string; token?: string };
+}>;
 
 /** limits-and-errors.md 2.7: SendGrid sends batches. */
 const MAX_BYTES = 1024 * 1024;
-/** In an address it stands for the deployment, which is no workspace. */
-const DEPLOYMENT = '-';
 const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is reported twice counts once.';
 
+/** Who reports on messages of an account, and the secret that proves it, by reference. */
+type ReportSender = ReceiptSender & { readonly proof: { readonly secret: string } | null };
+
 /** An account whose provider reports, under the key that its attempts have. */
-type ReportingAccount = { readonly key: string; readonly workspace: string; readonly receipts: AccountReceipts };
+type ReportingAccount = { readonly key: string; readonly workspace: string; readonly sender: ReportSender };
 
 /**
- * `POST /receipts/<kind>/<workspace>/<account>` (delivery.md section 5): what a provider reports of messages that it took.
+ * `POST /receipts/<kind>/<workspace>/<account>[/<token>]` (delivery.md section 5): what a provider reports of messages that it
+ * took, and what people write to numbers of ours.
  * It is on the log before the provider gets its answer. Whatever is wrong with address or proof, the answer is the same.
  */
 export function serveReceiptIntake(
@@ -40,12 +47,12 @@ export function serveReceiptIntake(
   function accountOf({ params: { kind, workspace, account } }: ReceiptRequest): ReportingAccount | null {
     const current = configuration.current();
     const choices =
-      workspace === DEPLOYMENT
+      workspace === DEPLOYMENT_PATH
         ? allDeploymentAccounts(current).filter(({ name }) => name === account)
         : [ownAccount(current, workspace, account)];
     for (const choice of choices) {
-      if (choice?.body.kind !== 'smtp' || choice.body.receipts?.kind !== kind) continue;
-      return { key: choice.key, workspace: choice.workspace, receipts: choice.body.receipts };
+      const sender = choice ? senderOf(choice.body) : null;
+      if (choice && sender?.kind === kind) return { key: choice.key, workspace: choice.workspace, sender };
     }
     return null;
   }
@@ -69,8 +76,11 @@ export function serveReceiptIntake(
     const account = accountOf(request);
     if (!account) throw unauthorized();
     const body = await readBody(request.raw, MAX_BYTES, held.place, reply.raw).catch(tooLargeIs(unauthorized));
-    const headers = singleHeaders(request);
-    const reading = await ports.receipts.read({ headers, body }, account.receipts, await secretFor(account));
+    const reading = await ports.receipts.read(
+      callbackOf(request, account, body),
+      account.sender,
+      await secretFor(account),
+    );
     if (reading.kind === 'unproved') throw unauthorized();
     if (reading.kind === 'unavailable') throw new CarillonError('keys_unavailable', reading.detail);
     const { workspace, account: name } = request.params;
@@ -78,20 +88,46 @@ export function serveReceiptIntake(
     held.place.release();
     held.place = place;
     place.take(body.length);
-    if (!reading.reports.ok) throw reading.reports.error;
-    const now = clock.now();
-    const records = reading.reports.value.map((report) => receiptRecord(report, account.key, now, ports));
+    const records = recordsOf(reading, account);
     if (records.length === 0) return place.release();
     return appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);
   }
 
-  function secretFor({ workspace, receipts }: ReportingAccount): Promise<string | null> {
-    if (receipts.kind === 'mailgun') return secretOf(workspace, receipts.signing_key.secret);
-    if (receipts.kind === 'postmark') return secretOf(workspace, receipts.credentials.secret);
-    return Promise.resolve(null);
+  function recordsOf(
+    reading: Extract<ReceiptReading, { kind: 'proved' | 'inbound' }>,
+    { key }: ReportingAccount,
+  ): readonly NewRecord[] {
+    const now = clock.now();
+    if (reading.kind === 'inbound') return reading.wish ? [inboundRecord(reading.wish, key, now, ports)] : [];
+    if (!reading.reports.ok) throw reading.reports.error;
+    return reading.reports.value.map((report) => receiptRecord(report, key, now, ports));
   }
 
+  function callbackOf(request: ReceiptRequest, { key }: ReportingAccount, body: Uint8Array) {
+    const publicUrl = publicUrlOf(configuration.current());
+    return {
+      account: key,
+      url: publicUrl === null ? null : `${publicUrl}${request.raw.url ?? ''}`,
+      token: request.params.token ?? null,
+      headers: singleHeaders(request),
+      body,
+    };
+  }
+
+  const secretFor = ({ workspace, sender: { proof } }: ReportingAccount): Promise<string | null> =>
+    proof ? secretOf(workspace, proof.secret) : Promise.resolve(null);
+
   app.post<{ Params: ReceiptRequest['params'] }>(RECEIPTS, (request, reply) => take(request, reply));
+  app.post<{ Params: ReceiptRequest['params'] }>(OF_ONE_MESSAGE, (request, reply) => take(request, reply));
+}
+
+function senderOf(body: AccountBody): ReportSender | null {
+  if (body.kind === 'twilio') return { kind: 'twilio', proof: body.auth_token };
+  if (body.kind !== 'smtp' || !body.receipts) return null;
+  const { receipts } = body;
+  if (receipts.kind === 'mailgun') return { ...receipts, proof: receipts.signing_key };
+  if (receipts.kind === 'postmark') return { ...receipts, proof: receipts.credentials };
+  return { ...receipts, proof: null };
 }
 
 /** Of a header that came twice nothing: which of the two a proof meant nobody knows. */

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:net';
 import {
+  deploymentRef,
   EMPTY_CONFIGURATION,
   foldConfiguration,
   type ApiKeyBody,
@@ -9,6 +10,7 @@ import {
   type ResourceChange,
   type SmtpAccount,
   type StreamBody,
+  type TwilioAccount,
 } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import type { HttpLogFacts } from '@carillon/runtime';
@@ -72,8 +74,31 @@ const account = (name: string, receipts: NonNullable<SmtpAccount['receipts']>): 
 });
 /** What SendGrid signs with. */
 export const SENDGRID = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+/** How the world reaches this gateway. */
+export const PUBLIC_URL = 'https://notify.example.com/carillon';
+const twilio = (secret: string): TwilioAccount => ({
+  kind: 'twilio',
+  account_sid: 'AC0123456789abcdef0123456789abcdef',
+  auth_token: { secret },
+  from: '+4915100000000',
+});
+const DEPLOYMENT: ResourceChange = {
+  ref: deploymentRef,
+  based_on: null,
+  body: { public_url: `${PUBLIC_URL}/`, accounts: { sms: [{ name: 'main', ...twilio('FIRST') }] } },
+};
+const ownTwilio = (name: string, secret: string): ResourceChange => ({
+  ref: { kind: 'account', workspace: 'shop', name },
+  based_on: null,
+  body: twilio(secret),
+});
 const ACCOUNTS: readonly ResourceChange[] = [
+  DEPLOYMENT,
+  ownTwilio('sms', 'FIRST'),
+  ownTwilio('other', 'SECOND'),
   account('mailgun', { kind: 'mailgun', signing_key: { secret: 'FIRST' } }),
+  account('other-mailgun', { kind: 'mailgun', signing_key: { secret: 'SECOND' } }),
+  account('twin-mailgun', { kind: 'mailgun', signing_key: { secret: 'FIRST' } }),
   account('unset', { kind: 'mailgun', signing_key: { secret: 'UNSET' } }),
   account('postmark', { kind: 'postmark', credentials: { secret: 'CREDENTIALS' } }),
   account('ses', { kind: 'ses', topic: 'arn:aws:sns:eu-central-1:123456789012:carillon' }),

@@ -173,3 +173,44 @@ it('where the log cannot be written is answered 503, so that the provider comes 
   expect(answer).toMatchObject({ status: 503 });
   expect(answer.body).toContain('log_unavailable');
 });
+
+describe('a callback that is out of all measure', () => {
+  it('of 10 MB is refused before it is read, and leaves nothing', async () => {
+    const answer = await send('sendgrid/shop/sendgrid', 'x'.repeat(10 * 1024 * 1024)).catch(() => ({ status: 413 }));
+    expect(answer.status).toBe(413);
+    expect(await appended()).toEqual([]);
+  });
+
+  it('with 10,000 events is refused whole, also with its proof', async () => {
+    const events = Array.from({ length: 10_000 }, (_, at) => ({ sg_event_id: `e${at}`, event: 'open' }));
+    const [body, headers] = sendgrid(events);
+    const answer = await send('sendgrid/shop/sendgrid', body, headers);
+    expect([answer.status, answer.body.includes('2000 events')]).toEqual([413, true]);
+    expect(await appended()).toEqual([]);
+  });
+
+  it('that was signed a day ago proves nothing', async () => {
+    const body = '[]';
+    const timestamp = String(Math.floor(Date.now() / 1000) - 25 * 3600);
+    const signature = sign('sha256', Buffer.from(timestamp + body), SENDGRID.privateKey).toString('base64');
+    const headers = {
+      'x-twilio-email-event-webhook-timestamp': timestamp,
+      'x-twilio-email-event-webhook-signature': signature,
+    };
+    expect((await send('sendgrid/shop/sendgrid', body, headers)).status).toBe(401);
+  });
+
+  it('that another account of the same provider signed is refused', async () => {
+    const event = { id: 'e1', event: 'delivered' };
+    expect((await send('mailgun/shop/other-mailgun', mailgun(event, 'first-secret'))).status).toBe(401);
+    expect((await send('mailgun/shop/other-mailgun', mailgun(event, 'second-secret'))).status).toBe(204);
+  });
+
+  it('whose proof of Mailgun another account with the same key has used counts once for each of them', async () => {
+    const first = mailgun({ id: 'e1', event: 'delivered' }, 'first-secret', 'shared');
+    expect((await send('mailgun/shop/mailgun', first)).status).toBe(204);
+    const other = JSON.stringify({ ...JSON.parse(first), 'event-data': { id: 'e2', event: 'delivered' } });
+    expect((await send('mailgun/shop/twin-mailgun', other)).status).toBe(204);
+    expect((await send('mailgun/shop/twin-mailgun', first)).status).toBe(401);
+  });
+});

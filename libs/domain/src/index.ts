@@ -2,6 +2,7 @@ export * from './channels/channel.ts';
 export * from './channels/sms-segments.ts';
 export * from './channels/configured.ts';
 export * from './channels/email.ts';
+export { canonicalPhone } from './channels/sms.ts';
 export * from './channels/message.ts';
 export * from './channels/search.ts';
 export * from './breaker/breaker.ts';

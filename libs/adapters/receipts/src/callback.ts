@@ -3,8 +3,6 @@ import type { CarillonError, Duration, Instant, Result } from '@carillon/kernel'
 
 /** A request of a provider as it came. Nothing in it is proved. */
 export type Callback = {
-  /** The address by which the world reaches it: the deployment's `public_url` and the path with its query, as sent. */
-  readonly url: string;
   /** Names in lower case; of a header that came twice, nothing. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Uint8Array;

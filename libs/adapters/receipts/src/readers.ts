@@ -7,6 +7,7 @@ import { isFromPostmark, readPostmark } from './postmark.ts';
 import { isFromSendGrid, readSendGrid } from './sendgrid.ts';
 import { readSes } from './ses.ts';
 import { readSns, verifySns, type SnsMessage } from './sns.ts';
+import { isFromTwilio, readTwilio } from './twilio.ts';
 
 const UNPROVED: ReceiptReading = { kind: 'unproved' };
 const CONNECT: Duration = 5_000;
@@ -73,19 +74,21 @@ export function createReceiptReaders({
   }
 
   return {
-    async read(callback, receipts, secret) {
-      const { body } = callback;
+    async read(callback, sender, secret) {
+      const { account, body } = callback;
       const now = clock.now();
-      switch (receipts.kind) {
+      switch (sender.kind) {
+        case 'twilio':
+          return secret !== null && isFromTwilio(callback, secret) ? readTwilio(callback) : UNPROVED;
         case 'ses':
-          return readFromSns(callback, receipts.topic);
+          return readFromSns(callback, sender.topic);
         case 'sendgrid':
-          return isFromSendGrid({ ...callback, url: '' }, receipts.public_key, now)
+          return isFromSendGrid(callback, sender.public_key, now)
             ? { kind: 'proved', reports: readSendGrid(body) }
             : UNPROVED;
         case 'mailgun': {
           const nonce = secret === null ? null : mailgunNonce(body, secret, now);
-          return nonce !== null && nonces.isFirst(nonce, body, now)
+          return nonce !== null && nonces.isFirst(`${account} ${nonce}`, body, now)
             ? { kind: 'proved', reports: readMailgun(body) }
             : UNPROVED;
         }
@@ -100,7 +103,7 @@ export function createReceiptReaders({
 
 /**
  * Proofs of Mailgun that were seen, with what stood behind them. One that comes again with the same body is Mailgun's own
- * repeat; with another body somebody put it there. Kept for as long as a proof may be old, in this process.
+ * repeat; with another body somebody put it there. Accounts may share a key, and each gets its own. Kept for as long as a proof may be old, in this process.
  */
 function createNonces() {
   const seen = new Map<string, { readonly body: string; readonly until: Instant }>();

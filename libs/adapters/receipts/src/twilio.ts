@@ -1,7 +1,7 @@
-import { providerWords, type Report, type ReportVerdict } from '@carillon/domain';
+import { canonicalPhone, providerWords, type Report, type ReportVerdict } from '@carillon/domain';
 import { CarillonError, err, ok, type Result } from '@carillon/kernel';
+import type { ReceiptCallback, ReceiptReading } from '@carillon/ports';
 import { createHmac } from 'node:crypto';
-import type { Callback } from './callback.ts';
 import { sameSecret } from './compare.ts';
 
 /**
@@ -9,9 +9,13 @@ import { sameSecret } from './compare.ts';
  * address and all fields of the form, sorted by name, name and value behind each other.
  * https://www.twilio.com/docs/usage/security#validating-requests
  */
-export function isFromTwilio({ url, headers, body }: Callback, authToken: string): boolean {
+export function isFromTwilio(
+  { url, headers, body }: Pick<ReceiptCallback, 'url' | 'headers' | 'body'>,
+  authToken: string,
+): boolean {
   const shown = headers['x-twilio-signature'];
-  if (shown === undefined) return false;
+  // An empty secret proves nothing: anybody could sign with that one.
+  if (shown === undefined || url === null || authToken === '') return false;
   const fields = [...new URLSearchParams(Buffer.from(body).toString('utf8'))];
   const sorted = [...new Map(fields.map((field) => [field.join('\0'), field])).values()].toSorted(byNameAndValue);
   const signed = url + sorted.map(([name, value]) => name + value).join('');
@@ -72,6 +76,23 @@ export function readTwilioStatus(body: Uint8Array, token: string | null): Result
     detail: providerWords([words, row?.words, fields.get('ErrorMessage')].filter(Boolean).join(': ')),
     at: null,
   });
+}
+
+/**
+ * What Twilio says, proved. Under an address with a token it is always a status. Without one it is what somebody wrote to us,
+ * or the status of a message that the account sent for others, which has no token and belongs to nobody here.
+ */
+export function readTwilio({ body, token }: Pick<ReceiptCallback, 'body' | 'token'>): ReceiptReading {
+  const status = new URLSearchParams(Buffer.from(body).toString('utf8')).get('MessageStatus') ?? 'received';
+  if (token !== null || status !== 'received') {
+    const report = readTwilioStatus(body, token);
+    return { kind: 'proved', reports: report.ok ? ok([report.value]) : report };
+  }
+  const message = readTwilioInbound(body);
+  if (!message.ok) return { kind: 'proved', reports: message };
+  const { eventId, from, wish } = message.value;
+  const address = canonicalPhone(from);
+  return { kind: 'inbound', wish: wish && address ? { source: 'twilio', eventId, address, wish } : null };
 }
 
 /** A message that somebody sent to one of our numbers. */

@@ -8,7 +8,7 @@ const callback = (
   body: string | Uint8Array,
   headers: Callback['headers'] = {},
   url = 'https://n.example.com/r',
-): Callback => ({
+): Callback & { readonly url: string } => ({
   url,
   headers,
   body: Buffer.from(body),
@@ -23,6 +23,13 @@ describe('Twilio’s signature', () => {
 
   it('of Twilio’s own example is right', () => {
     expect(isFromTwilio(callback(form, { 'x-twilio-signature': signature }, url), token)).toBe(true);
+  });
+
+  it('is worth nothing where nobody says what our address is, or where the auth token is empty', () => {
+    const shown = { ...callback(form, { 'x-twilio-signature': signature }, url), url: null };
+    expect(isFromTwilio(shown, token)).toBe(false);
+    const empty = createHmac('sha1', '').update(url, 'utf8').digest('base64');
+    expect(isFromTwilio(callback('', { 'x-twilio-signature': empty }, url), '')).toBe(false);
   });
 
   it('does not depend on the order of fields', () => {

@@ -34,7 +34,7 @@ export const RECORD_SCHEMAS = {
   },
   receipt: {
     subject: 'carillon.receipts-value',
-    current: '{"type":"record","name":"Receipt","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"source","type":"string"},{"name":"account","type":["null","string"],"default":null},{"name":"delivery_id","type":["null","string"],"default":null},{"name":"attempt","type":"int","default":0},{"name":"attempt_tag","type":["null","string"],"default":null},{"name":"verdict","type":"string"},{"name":"suppress","type":["null","string"],"default":null},{"name":"alert","type":"boolean","default":false},{"name":"code","type":"string"},{"name":"at","type":["null",{"type":"long","logicalType":"timestamp-millis"}],"default":null},{"name":"received_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}',
+    current: '{"type":"record","name":"Receipt","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"source","type":"string"},{"name":"account","type":["null","string"],"default":null},{"name":"delivery_id","type":["null","string"],"default":null},{"name":"attempt","type":"int","default":0},{"name":"attempt_tag","type":["null","string"],"default":null},{"name":"verdict","type":"string"},{"name":"suppress","type":["null","string"],"default":null},{"name":"alert","type":"boolean","default":false},{"name":"code","type":"string"},{"name":"at","type":["null",{"type":"long","logicalType":"timestamp-millis"}],"default":null},{"name":"received_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"wish","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}',
     released: [
     ],
   },

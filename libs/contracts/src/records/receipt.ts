@@ -18,6 +18,8 @@ const VERDICTS: Readonly<Record<ReportVerdict, true>> = {
 };
 const SUPPRESSIONS: Readonly<Record<ReportedSuppression, true>> = { hard_bounce: true, complaint: true, stop: true };
 
+const WISHES: Readonly<Record<'stop' | 'start', true>> = { stop: true, start: true };
+
 type WireReceipt = {
   id: string;
   source: string;
@@ -31,10 +33,11 @@ type WireReceipt = {
   code: string;
   at: number | null;
   received_at: number;
+  wish: string | null;
   personal: Buffer;
 };
 
-/** `detail` counts as personal: providers quote addresses. */
+/** `detail` counts as personal: providers quote addresses. So does who wrote to us. */
 export const receiptShape: RecordShape<Receipt, WireReceipt> = {
   write: (receipt) => ({
     id: receipt.id,
@@ -49,22 +52,33 @@ export const receiptShape: RecordShape<Receipt, WireReceipt> = {
     code: receipt.code,
     at: receipt.at,
     received_at: receipt.receivedAt,
-    personal: writePersonal({ detail: receipt.detail }),
+    wish: receipt.inbound?.wish ?? null,
+    personal: writePersonal({
+      detail: receipt.detail,
+      ...(receipt.inbound && { address: receipt.inbound.address }),
+    }),
   }),
-  read: (wire) => ({
-    id: wire.id,
-    source: wordOf(wire.source, SOURCES, 'source'),
-    account: wire.account,
-    attempt:
-      wire.delivery_id === null
-        ? null
-        : { deliveryId: wire.delivery_id as DeliveryId, attempt: wire.attempt, tag: wire.attempt_tag },
-    verdict: wordOf(wire.verdict, VERDICTS, 'verdict'),
-    suppress: wire.suppress === null ? null : wordOf(wire.suppress, SUPPRESSIONS, 'suppress'),
-    alert: wire.alert,
-    code: wire.code,
-    detail: textOf(readPersonal(wire.personal)['detail'], 'detail'),
-    at: wire.at,
-    receivedAt: wire.received_at,
-  }),
+  read(wire) {
+    const personal = readPersonal(wire.personal);
+    return {
+      id: wire.id,
+      source: wordOf(wire.source, SOURCES, 'source'),
+      account: wire.account,
+      attempt:
+        wire.delivery_id === null
+          ? null
+          : { deliveryId: wire.delivery_id as DeliveryId, attempt: wire.attempt, tag: wire.attempt_tag },
+      verdict: wordOf(wire.verdict, VERDICTS, 'verdict'),
+      suppress: wire.suppress === null ? null : wordOf(wire.suppress, SUPPRESSIONS, 'suppress'),
+      alert: wire.alert,
+      code: wire.code,
+      detail: textOf(personal['detail'], 'detail'),
+      at: wire.at,
+      receivedAt: wire.received_at,
+      inbound:
+        wire.wish === null
+          ? null
+          : { address: textOf(personal['address'], 'address'), wish: wordOf(wire.wish, WISHES, 'wish') },
+    };
+  },
 };

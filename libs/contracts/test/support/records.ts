@@ -151,6 +151,7 @@ export const receipts: Arbitrary<Receipt> = fc.record({
   detail: text,
   at: nullable(instant),
   receivedAt: instant,
+  inbound: nullable(fc.record({ address: text, wish: fc.constantFrom('stop', 'start') })),
 });
 
 export const evaluations: Arbitrary<Evaluation> = fc.record({

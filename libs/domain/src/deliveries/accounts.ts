@@ -1,5 +1,5 @@
 import type { Configuration, Resource } from '../configuration/configuration.ts';
-import { deploymentRef, findResource } from '../configuration/configuration.ts';
+import { deploymentRef, findResource, listResources } from '../configuration/configuration.ts';
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../channels/channel.ts';
 import { channelOf, defaultAccountsOf, deploymentKey, ONLY_ACCOUNT } from '../channels/configured.ts';
 import type { AccountBody } from '../configuration/resources.ts';
@@ -86,3 +86,27 @@ export const reportAddress = (
 ): string | null =>
   publicUrl &&
   [publicUrl, 'receipts', body.kind, workspace === '' ? DEPLOYMENT_PATH : workspace, name, token].join('/');
+
+/** A workspace that sends over an account, and the channel on which it does. */
+export type SenderOver = { readonly workspace: string; readonly channel: ChannelName };
+
+/**
+ * Who sends over an account, by its key: its owner; of the deployment's, every workspace with a notification that uses it. Who
+ * asks a number of ours to stop means all of them.
+ */
+export function sendersOver(configuration: Configuration, key: string): readonly SenderOver[] {
+  const own = listResources(configuration, 'account').find(({ ref }) => `${ref.workspace}/${ref.name}` === key);
+  if (own) {
+    const channel = CHANNEL_NAMES.find((name) => CHANNELS[name].accounts.includes(own.body.kind));
+    return channel ? [{ workspace: own.ref.workspace, channel }] : [];
+  }
+  return CHANNEL_NAMES.flatMap((channel) => {
+    const uses = (notification: Resource<'notification'>): boolean =>
+      channelOf(notification.body, channel) !== undefined &&
+      accountsOf(configuration, notification, channel).some((choice) => choice.key === key);
+    const workspaces = listResources(configuration, 'notification')
+      .filter(uses)
+      .map(({ ref }) => ref.workspace);
+    return [...new Set(workspaces)].map((workspace) => ({ workspace, channel }));
+  });
+}

@@ -1,6 +1,6 @@
 import type { Instant } from '@carillon/kernel';
 import type { ReportedAttempt } from './receipt-token.ts';
-import type { Report } from './report.ts';
+import type { InboundWish, Report } from './report.ts';
 
 /**
  * A report on the log: proved, and with the attempt that its token names. Appended to `carillon.receipts` before the
@@ -14,6 +14,8 @@ export type Receipt = Omit<Report, 'eventId' | 'token'> & {
   /** Null where no valid token came with it: it is parked, for an operator to look at. */
   readonly attempt: ReportedAttempt | null;
   readonly receivedAt: Instant;
+  /** Set where it is no report: somebody wrote to a number of the account. It is about no attempt. */
+  readonly inbound: Pick<InboundWish, 'address' | 'wish'> | null;
 };
 
 /** A receipt as its delivery keeps it. */

@@ -34,6 +34,16 @@ export type Report = {
   readonly at: Instant | null;
 };
 
+/** Somebody wrote to one of our numbers that he wants no more messages from it, or wants them again. */
+export type InboundWish = {
+  readonly source: ReceiptSource;
+  /** The provider's own name of the message. */
+  readonly eventId: string;
+  /** Who wrote, in E.164. */
+  readonly address: string;
+  readonly wish: 'stop' | 'start';
+};
+
 const MAX_DETAIL = 500;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 

@@ -1,4 +1,4 @@
-import { partitionOf, readReceiptToken, type Receipt, type Report } from '@carillon/domain';
+import { partitionOf, readReceiptToken, type InboundWish, type Receipt, type Report } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
@@ -22,13 +22,46 @@ export function receiptRecord(
   const { eventId, token, ...said } = report;
   const id = ids.derive('receipt', report.source, account ?? '', eventId);
   const attempt = token === null ? null : readReceiptToken(token, (...parts) => ids.keyed(...parts));
-  const receipt: Receipt = { ...said, id, account, attempt, receivedAt };
-  const key = ids.keyed('receipt', attempt?.deliveryId ?? id);
-  return {
-    topic: 'carillon.receipts',
-    partition: partitionOf(key, log.partitions('carillon.receipts')),
-    key,
-    value: codecs.receipt.encode(receipt),
-    headers: {},
-  };
+  const receipt: Receipt = { ...said, id, account, attempt, receivedAt, inbound: null };
+  return recordOf(receipt, ids.keyed('receipt', attempt?.deliveryId ?? id), log, codecs);
 }
+
+/**
+ * What somebody wrote to a number of an account, as it goes onto the log. All of one address stands in one partition, since
+ * of STOP and START the later one counts.
+ */
+export function inboundRecord(
+  { source, eventId, address, wish }: InboundWish,
+  account: string,
+  receivedAt: Instant,
+  { log, ids, codecs }: ReceiptRecordPorts,
+): NewRecord {
+  const receipt: Receipt = {
+    id: ids.derive('receipt', source, account, eventId),
+    source,
+    account,
+    attempt: null,
+    verdict: 'note',
+    suppress: wish === 'stop' ? 'stop' : null,
+    alert: false,
+    code: '',
+    detail: `wrote ${wish.toUpperCase()}`,
+    at: null,
+    receivedAt,
+    inbound: { address, wish },
+  };
+  return recordOf(receipt, ids.keyed('inbound', address), log, codecs);
+}
+
+const recordOf = (
+  receipt: Receipt,
+  key: string,
+  log: ReceiptRecordPorts['log'],
+  codecs: ReceiptRecordPorts['codecs'],
+): NewRecord => ({
+  topic: 'carillon.receipts',
+  partition: partitionOf(key, log.partitions('carillon.receipts')),
+  key,
+  value: codecs.receipt.encode(receipt),
+  headers: {},
+});

@@ -1,7 +1,15 @@
-import { applyReceipt, type Delivery, type Moment, type Receipt, type ReceiptJudgement } from '@carillon/domain';
+import {
+  applyReceipt,
+  sendersOver,
+  type Delivery,
+  type Moment,
+  type Receipt,
+  type ReceiptJudgement,
+} from '@carillon/domain';
 import type {
   BatchStage,
   Clock,
+  ConfigurationView,
   DeliveryLedger,
   EventLog,
   Ids,
@@ -19,6 +27,8 @@ export type ReceiptPorts = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
+  /** Says who sends over a number that somebody wrote to. */
+  readonly configuration: Pick<ConfigurationView, 'current'>;
   readonly codecs: Pick<RecordCodecs, 'receipt' | 'outcome' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -63,6 +73,19 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
     throw new Error(`delivery ${id} could not be written`);
   }
 
+  /** Of one address the later wish counts; it may be carried out twice. STOP holds whoever sends over the number now. */
+  async function carryOut(receipt: Receipt, { address, wish }: NonNullable<Receipt['inbound']>): Promise<RecordFate> {
+    for (const { workspace, channel } of sendersOver(ports.configuration.current(), receipt.account ?? '')) {
+      if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop');
+      else {
+        const detail = `${receipt.source}: ${receipt.detail}`;
+        const at = receipt.receivedAt;
+        await ports.suppressions.add({ workspace, channel, address, source: 'stop', detail, deliveryId: null, at });
+      }
+    }
+    return { kind: 'done' };
+  }
+
   async function suppress(
     { id, slot }: Delivery,
     receipt: Receipt,
@@ -91,7 +114,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       for (const record of records) {
         const decoded = await decodeRecord(codecs.receipt, record.value);
         const fate: RecordFate = decoded.ok
-          ? await apply(decoded.value, moved)
+          ? await (decoded.value.inbound ? carryOut(decoded.value, decoded.value.inbound) : apply(decoded.value, moved))
           : { kind: 'parked', reason: decoded.error.reason };
         if (fate.kind === 'parked') park(record, fate.reason, decoded.ok ? WHY_UNKNOWN : decoded.error.detail);
         fates.push(fate);

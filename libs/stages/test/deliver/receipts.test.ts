@@ -1,7 +1,7 @@
 import { beginAttempt, settleAttempt, providerResult, type Delivery, type Receipt } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
-import { givenIntent, givenReceipt, PLAIN_SETTINGS } from '@carillon/testing/given';
+import { account as accountOf, givenIntent, givenReceipt, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCustodyStage, createReceiptStage, deliveryIdOf } from '../../src/index.ts';
@@ -135,5 +135,47 @@ describe('a receipt', () => {
     expect(kinds(result)).toEqual(['unknown_receipt', 'unknown_receipt', 'unknown_receipt', 'not_framed']);
     expect(result.outputs.map(({ topic }) => topic)).toEqual(Array.from({ length: 4 }, () => 'carillon.dead-letters'));
     expect(await get(id)).toMatchObject({ state: 'SENT', receipts: [] });
+  });
+});
+
+describe('what somebody wrote to a number', () => {
+  const written = (wish: 'stop' | 'start', account: string, id: string): Receipt => ({
+    ...givenReceipt('dlv_none' as DeliveryId, 1, { id, account, verdict: 'note' }),
+    attempt: null,
+    inbound: { address: '+4915112345678', wish },
+  });
+  const twilio = { kind: 'twilio', account_sid: 'AC1', auth_token: { secret: 'T' }, from: '+49151' } as const;
+  const sources = async (workspace: string) =>
+    (await topology.data.suppressions.sources(workspace, 'sms', '+4915112345678')).map(({ source }) => source);
+
+  it('to a workspace’s own counts there alone: STOP holds it back, START takes away STOP and nothing else', async () => {
+    await topology.publish(accountOf('sms', twilio));
+    const entry = {
+      workspace: 'shop',
+      channel: 'sms',
+      address: '+4915112345678',
+      detail: '',
+      deliveryId: null,
+      at: 1,
+    } as const;
+    await topology.data.suppressions.add({ ...entry, source: 'hard_bounce' });
+    expect(kinds(await handle([written('stop', 'shop/sms', 'rct_1')]))).toEqual(['done']);
+    expect(await sources('shop')).toEqual(expect.arrayContaining(['hard_bounce', 'stop']));
+    expect(await sources('blog')).toEqual([]);
+    await handle([written('start', 'shop/sms', 'rct_2')]);
+    expect(await sources('shop')).toEqual(['hard_bounce']);
+  });
+
+  it('that is read again, as after a crash, ends as the later wish says', async () => {
+    await topology.publish(accountOf('sms', twilio));
+    const both = [written('stop', 'shop/sms', 'rct_1'), written('start', 'shop/sms', 'rct_2')];
+    await handle(both);
+    await handle(both);
+    expect(await sources('shop')).toEqual([]);
+  });
+
+  it('of an account that is no more holds nobody back, and is no dead letter', async () => {
+    expect(kinds(await handle([written('stop', 'shop/gone', 'rct_1')]))).toEqual(['done']);
+    expect(await sources('shop')).toEqual([]);
   });
 });

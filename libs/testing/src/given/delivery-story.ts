@@ -80,6 +80,7 @@ export const givenReceipt = (
   detail: 'said so',
   at: null,
   receivedAt: MORNING,
+  inbound: null,
   ...facts,
 });
 

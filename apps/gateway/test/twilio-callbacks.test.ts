@@ -1,0 +1,139 @@
+import { createHmac } from 'node:crypto';
+import { writeReceiptToken, type Receipt } from '@carillon/domain';
+import type { AttemptId, DeliveryId } from '@carillon/kernel';
+import { beforeEach, afterEach, describe, expect, it } from 'vitest';
+import type { RunningGateway } from '../src/index.ts';
+import { prepareGround, PUBLIC_URL, type Ground } from './gateway-ground.ts';
+
+const DELIVERY = 'dlv_0123456789ABCDEFGHJKMNPQRS' as DeliveryId;
+const ATTEMPT = 'att_0123456789ABCDEFGHJKMNPQRS' as AttemptId;
+
+let ground: Ground;
+let gateway: RunningGateway;
+beforeEach(async () => {
+  ground = await prepareGround();
+  gateway = await ground.start();
+});
+afterEach(() => ground.stopGateways());
+
+const token = (): string =>
+  writeReceiptToken({ deliveryId: DELIVERY, attempt: 1, id: ATTEMPT }, (...parts) =>
+    ground.backend.ids.keyed(...parts),
+  );
+
+type Form = Readonly<Record<string, string>>;
+const STATUS: Form = { MessageSid: 'SM1', MessageStatus: 'delivered', AccountSid: 'AC1' };
+const inbound = (body: string, more: Form = {}): Form => ({
+  MessageSid: 'SM2',
+  SmsStatus: 'received',
+  From: '+4915112345678',
+  To: '+4915100000000',
+  Body: body,
+  ...more,
+});
+
+/** Twilio's own description of the signature, in words of this test's own. */
+const sign = (url: string, form: Form, secret: string): string =>
+  createHmac('sha1', secret)
+    .update(
+      url +
+        Object.keys(form)
+          .toSorted()
+          .map((name) => name + form[name])
+          .join(''),
+    )
+    .digest('base64');
+
+async function send(
+  path: string,
+  form: Form,
+  { secret = 'first-secret', url = `${PUBLIC_URL}/receipts/${path}`, signature = sign(url, form, secret) } = {},
+) {
+  const answer = await fetch(`${gateway.address}/receipts/${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(form).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature },
+  });
+  return { status: answer.status, body: (await answer.text()).replace(/req_\w+/, '') };
+}
+async function appended(): Promise<readonly Receipt[]> {
+  return (await ground.records('carillon.receipts')).flatMap((record) => {
+    const read = ground.backend.codecs.receipt.decode(record.value);
+    return read.ok ? [read.value] : [];
+  });
+}
+
+describe('a status of Twilio', () => {
+  it('that it signed for our public address is on the log before it is answered', async () => {
+    expect(await send(`twilio/shop/sms/${token()}`, STATUS)).toEqual({ status: 204, body: '' });
+    expect(await appended()).toMatchObject([
+      { source: 'twilio', account: 'shop/sms', attempt: { deliveryId: DELIVERY, attempt: 1 }, verdict: 'delivered' },
+    ]);
+  });
+
+  it('of a number that is none suppresses it, and of the deployment’s own account names that', async () => {
+    const failed = { ...STATUS, MessageStatus: 'undelivered', ErrorCode: '30005' };
+    expect((await send(`twilio/-/main/${token()}`, failed)).status).toBe(204);
+    expect(await appended()).toMatchObject([
+      { account: 'default:sms:main', verdict: 'bounced', suppress: 'hard_bounce', code: '30005' },
+    ]);
+  });
+
+  it('is refused alike whatever is wrong: no signature, another’s, another address, field, account or kind', async () => {
+    const path = `twilio/shop/sms/${token()}`;
+    const signed = sign(`${PUBLIC_URL}/receipts/${path}`, STATUS, 'first-secret');
+    const answers = [
+      await send(path, STATUS, { signature: '' }),
+      await send(path, STATUS, { secret: 'second-secret' }),
+      await send(path, STATUS, { url: `${gateway.address}/receipts/${path}` }),
+      await send(path, { ...STATUS, MessageStatus: 'failed' }, { signature: signed }),
+      await send(`twilio/shop/other/${token()}`, STATUS),
+      await send(`twilio/shop/mailgun/${token()}`, STATUS),
+      await send(`mailgun/shop/sms/${token()}`, STATUS),
+      await send(`twilio/nowhere/sms/${token()}`, STATUS),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+    expect(await appended()).toEqual([]);
+  });
+
+  it('under a token that is not ours goes onto the log without an attempt', async () => {
+    expect((await send('twilio/shop/sms/0123456789abcdefghjkmnpqrs-1-0000000000', STATUS)).status).toBe(204);
+    expect(await appended()).toMatchObject([{ attempt: null, inbound: null }]);
+  });
+});
+
+describe('what somebody writes to a number', () => {
+  it.each([
+    ['Stop', {}, 'stop'],
+    ['START', {}, 'start'],
+    ['ja bitte', { OptOutType: 'STOP' }, 'stop'],
+  ] as const)('%s is on the log as a wish of that number', async (words, more, wish) => {
+    expect((await send('twilio/shop/sms', inbound(words, more))).status).toBe(204);
+    expect(await appended()).toMatchObject([
+      { account: 'shop/sms', attempt: null, inbound: { address: '+4915112345678', wish } },
+    ]);
+  });
+
+  it('is not kept where it is no wish', async () => {
+    expect((await send('twilio/shop/sms', inbound('Where is my order?'))).status).toBe(204);
+    expect(await appended()).toEqual([]);
+  });
+
+  it('is refused without its signature', async () => {
+    expect((await send('twilio/shop/sms', inbound('STOP'), { secret: 'guessed' })).status).toBe(401);
+    expect(await appended()).toEqual([]);
+  });
+
+  it('that is wished twice and taken back stands in one partition, in its order', async () => {
+    for (const [sid, word] of [
+      ['SM1', 'STOP'],
+      ['SM2', 'START'],
+      ['SM3', 'STOP'],
+    ] as const)
+      await send('twilio/shop/sms', inbound(word, { MessageSid: sid }));
+    const records = await ground.records('carillon.receipts');
+    expect(new Set(records.map(({ partition }) => partition)).size).toBe(1);
+    expect((await appended()).map((receipt) => receipt.inbound?.wish)).toEqual(['stop', 'start', 'stop']);
+  });
+});

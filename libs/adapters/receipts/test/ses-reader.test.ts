@@ -1,0 +1,77 @@
+import { ok } from '@carillon/kernel';
+import type { OutboundHttp, ReceiptReading } from '@carillon/ports';
+import { selfSigned } from '@carillon/testing';
+import { createSign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createReceiptReaders } from '../src/index.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:bounces';
+const CERTIFICATE = 'https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-1.pem';
+const CONFIRM = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=2336';
+const { cert, key } = selfSigned('sns.amazonaws.com');
+
+/** What is fetched through the guard, and what is there. */
+function network(confirmed = 200) {
+  const fetched: string[] = [];
+  const http: Pick<OutboundHttp, 'request'> = {
+    request: async ({ url }) => {
+      fetched.push(url);
+      const status = url === CONFIRM ? confirmed : 200;
+      return ok({ status, headers: {}, body: Buffer.from(url === CERTIFICATE ? cert : '') });
+    },
+  };
+  return { fetched, readers: createReceiptReaders({ http, clock: { now: () => NOW } }) };
+}
+
+const subscription = (more: Readonly<Record<string, string>> = {}): Uint8Array => {
+  const fields: Readonly<Record<string, string>> = {
+    Type: 'SubscriptionConfirmation',
+    MessageId: 'm1',
+    TopicArn: TOPIC,
+    Token: '2336',
+    Message: 'You have chosen to subscribe',
+    SubscribeURL: CONFIRM,
+    Timestamp: '2026-11-22T11:59:00.000Z',
+    SignatureVersion: '2',
+    SigningCertURL: CERTIFICATE,
+    ...more,
+  };
+  const names = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'];
+  const text = names.map((name) => `${name}\n${fields[name]}\n`).join('');
+  return Buffer.from(JSON.stringify({ ...fields, Signature: createSign('sha256').update(text).sign(key, 'base64') }));
+};
+const read = (readers: ReturnType<typeof createReceiptReaders>, body: Uint8Array): Promise<ReceiptReading> =>
+  readers.read({ account: 'shop/ses', url: null, token: null, headers: {}, body }, { kind: 'ses', topic: TOPIC }, null);
+
+describe('a subscription of the account’s own topic', () => {
+  it('is confirmed by itself, through the guard, and holds no report', async () => {
+    const { fetched, readers } = network();
+    expect(await read(readers, subscription())).toEqual({ kind: 'proved', reports: { ok: true, value: [] } });
+    expect(fetched).toEqual([CERTIFICATE, CONFIRM]);
+  });
+
+  it('that cannot be confirmed now is asked for again', async () => {
+    const { readers } = network(500);
+    expect(await read(readers, subscription())).toMatchObject({ kind: 'unavailable' });
+  });
+
+  it.each([
+    ['whose certificate is at a foreign host', { SigningCertURL: 'https://sns.evil.example/x.pem' }],
+    [
+      'whose confirmation is at a foreign host',
+      { SubscribeURL: 'https://sns.evil.example/?Action=ConfirmSubscription' },
+    ],
+    ['of a foreign topic', { TopicArn: 'arn:aws:sns:eu-central-1:999999999999:theirs' }],
+  ])('%s is unproved, and nothing is fetched', async (_, more) => {
+    const { fetched, readers } = network();
+    expect(await read(readers, subscription(more))).toEqual({ kind: 'unproved' });
+    expect(fetched).toEqual([]);
+  });
+
+  it('that was signed two days ago is not confirmed', async () => {
+    const { fetched, readers } = network();
+    expect(await read(readers, subscription({ Timestamp: '2026-11-20T11:59:00.000Z' }))).toEqual({ kind: 'unproved' });
+    expect(fetched).toEqual([CERTIFICATE]);
+  });
+});
