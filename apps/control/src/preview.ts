@@ -52,7 +52,7 @@ export async function previewIntent(
   // Somebody without an address is shown what somebody with one would get.
   const to = intent.to ?? CHANNELS[channel].address.example;
   const addressed = { channel, deliveryId: delivery.id, attempt: 1, to };
-  const composed = composeMessage(addressed, rendered.parts, account?.body ?? {});
+  const composed = composeMessage(addressed, { ...own, parts: rendered.parts }, account?.body ?? {});
   const missing = [...rendered.missing];
   const notes = wrong.map(wrongLocalityText);
   if (!composed.ok) return { ...failed(composed.error, rendered.parts), missing, notes };

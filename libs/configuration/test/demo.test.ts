@@ -81,7 +81,9 @@ test.each(FILE_SECTIONS.map((section) => [section.title, section] as const))(
   'the example of the reference is right: %s',
   (_title, { file, example }) => {
     const path = file.replaceAll(/<workspace>/g, 'shop').replaceAll(/<[a-z]+>/g, 'order-paid');
-    const { faults } = readConfigurationFolder(new Map([...Object.entries(goodFolder), [path, example]]), reading);
+    const parts = ['sms.txt', 'push.yaml'].map((name) => `workspaces/shop/templates/order-paid/${name}`);
+    const around = [...Object.entries(goodFolder), ...parts.map((name) => [name, 'title: Paid\n'] as const)];
+    const { faults } = readConfigurationFolder(new Map([...around, [path, example]]), reading);
     expect(faults.map(formatFault)).toEqual([]);
   },
 );

@@ -214,21 +214,6 @@ describe('a mistake in keys and values', () => {
 
 describe('what comes in a later version is refused by its name', () => {
   test.each([
-    [
-      'sms',
-      notificationWith(
-        '  email: { template: order-paid }',
-        '  email: { template: order-paid }\n  sms: { template: order-paid }',
-      ),
-    ],
-    [
-      'push',
-      notificationWith(
-        '  email: { template: order-paid }',
-        '  email: { template: order-paid }\n  push: { template: order-paid }',
-      ),
-    ],
-
     ['unless', notificationWith(WHEN, `${WHEN}\n    unless: { within: 1h }`)],
     ['aggregates', notificationWith(WHEN, `${WHEN}\n    aggregates: {}`)],
     ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],
@@ -236,6 +221,8 @@ describe('what comes in a later version is refused by its name', () => {
     ['source', { 'workspaces/shop/streams/orders.yaml': 'source: { topic: x }\nsecurity: { api_keys: [a] }\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
     ['this file', { 'workspaces/shop/templates/order-paid/email.de.html': 'x' }],
+    ['this file', { 'workspaces/shop/templates/order-paid/sms.de-AT.txt': 'x' }],
+    ['this file', { 'workspaces/shop/templates/order-paid/push.de.yaml': 'title: x' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));
   });

@@ -59,7 +59,9 @@ export const notificationShape = keys({
   ...streamSettings,
   channels: said(
     keys({
-      email: said(channelShape.exactOptional(), { description: 'Sends email.' }),
+      email: said(channelShape.exactOptional(), { description: 'Sends email, to `to.email`.' }),
+      sms: said(channelShape.exactOptional(), { description: 'Sends text messages, to `to.phone`.' }),
+      push: said(channelShape.exactOptional(), { description: 'Sends push notifications, to `to.token`.' }),
     }),
     { description: 'What is sent: one entry for each channel.' },
   ),

@@ -14,11 +14,8 @@ export const eventRecipients = keys({
   to: said(
     keys({
       email: address('Email address.', 'event.customer.email'),
-      phone: address(
-        'Phone number in international form (kept; the channel comes in a later version).',
-        'event.customer.phone',
-      ),
-      token: address('Device token (kept; the channel comes in a later version).', 'event.customer.token'),
+      phone: address('Phone number in international form, with a plus.', 'event.customer.phone'),
+      token: address('Token of a device, or its Firebase Installation ID.', 'event.customer.token'),
     }),
     { description: 'Addresses, one expression for each channel. A missing field means no address.' },
   ),

@@ -6,7 +6,7 @@ import { jwtProviderShape } from './security-shapes.ts';
 import { keys, publicUrl, said } from './shape-parts.ts';
 import { startKeys } from './start-shape.ts';
 import { streamShape } from './stream-shape.ts';
-import { emailHead, templateShape } from './template-shape.ts';
+import { emailHead, pushTemplateShape, templateShape } from './template-shape.ts';
 import { workspaceShape } from './workspace-shape.ts';
 
 /**
@@ -63,6 +63,7 @@ export const FILE_SHAPES = {
   stream: streamShape,
   notification: notificationShape,
   'email-template': keys(emailHead),
+  'push-template': pushTemplateShape,
   account: accountShape,
   'jwt-provider': jwtProviderShape,
   integration: integrationShape,

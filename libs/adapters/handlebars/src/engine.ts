@@ -1,4 +1,4 @@
-import type { TemplatePart } from '@carillon/domain';
+import type { PartKind, TemplatePart } from '@carillon/domain';
 import type { Rendered } from '@carillon/ports';
 import { messageOf, type Locality } from '@carillon/kernel';
 
@@ -120,12 +120,25 @@ function begin({ name, kind, longest }: TemplatePart, run: Run): void {
 function finished(text: string, { kind, longest }: TemplatePart, run: Run): string {
   if (isLine(kind)) {
     if (run.isSmall && text.length > SMALL.header) throw new Exhausted();
-    return headerLine(text, longest ?? LIMITS.output);
+    return lineOf(text, kind, longest ?? LIMITS.output);
   }
   if (!run.unclean) return within(text, run);
   if (run.isSmall && text.length > SMALL.unclean) throw new Exhausted();
   return within(bodyText(text), run);
 }
+
+/** A line of its kind. An address or a key that is cut off would be another one. */
+function lineOf(text: string, kind: PartKind, longest: number): string {
+  if (kind !== 'link' && kind !== 'key') return headerLine(text, longest);
+  const line = headerLine(text, LIMITS.output);
+  const size = kind === 'key' ? Buffer.byteLength(line) : line.length;
+  if (size > longest)
+    throw new RenderFailure(`It came out longer than ${longest} ${kind === 'key' ? 'bytes' : 'characters'}`);
+  if (kind === 'link' && line !== '' && !isHttps(line)) throw new RenderFailure('It came out as no https address');
+  return line;
+}
+
+const isHttps = (text: string): boolean => /^https:\/\/[^\s/?#]/i.test(text) && !/\s/.test(text) && URL.canParse(text);
 
 function derivedText(html: string, run: Run): string {
   run.spend(html.length / STEPS.htmlCharacters);

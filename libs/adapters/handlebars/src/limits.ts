@@ -63,6 +63,6 @@ export const SMALL = {
 } as const;
 
 /** Parts that come out as one line. */
-export const isLine = (kind: PartKind): boolean => kind === 'line' || kind === 'mailbox';
+export const isLine = (kind: PartKind): boolean => kind !== 'html' && kind !== 'text';
 
 export const sourceLimit = (kind: PartKind): number => (isLine(kind) ? LIMITS.headerSource : LIMITS.bodySource);

@@ -19,12 +19,16 @@ export function sheetOf(template: ChannelTemplate): Sheet {
   let sheet = known.get(template);
   if (!sheet) {
     const { parts, content } = CHANNELS[template.channel];
-    sheet = {
-      parts: parts.map((part) => ({ ...part, source: template.parts[part.name] })),
-      content,
-      strict: template.strict,
-    };
+    sheet = { parts: parts.flatMap((part) => written(part, template.parts)), content, strict: template.strict };
     known.set(template, sheet);
   }
   return sheet;
+}
+
+/** A group has as many parts as its author wrote, in their order. */
+function written(part: TemplatePart, sources: ChannelTemplate['parts']): SheetPart[] {
+  if (!part.group) return [{ ...part, source: sources[part.name] }];
+  return Object.entries(sources)
+    .filter(([name]) => name.startsWith(`${part.name}.`))
+    .map(([name, source]) => ({ ...part, name, source }));
 }

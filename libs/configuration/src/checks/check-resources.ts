@@ -46,6 +46,14 @@ export function checkResources(
         .filter((item) => isKind(item, 'account'))
         .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
       findResource(context.current, 'account', workspace, name)?.body,
+    template: (workspace, name) => {
+      const own = resources
+        .filter((item) => isKind(item, 'template'))
+        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body;
+      // One that is wanted and cannot be read is not what it was before.
+      if (own || names('template', workspace).includes(name)) return own;
+      return findResource(context.current, 'template', workspace, name)?.body;
+    },
     integration: (workspace, name) =>
       resources
         .filter((item) => isKind(item, 'integration'))

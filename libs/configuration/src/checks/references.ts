@@ -1,11 +1,11 @@
-import { CHANNELS, channelsOf, type NotificationBody } from '@carillon/domain';
+import { type ChannelName, CHANNELS, channelsOf, templateOf, type NotificationBody } from '@carillon/domain';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import { checkIntegrationsOf } from './integrations.ts';
 import { checkName, type NamedKind } from './names.ts';
 import { checkNotificationSecurity, checkSecurity } from './security.ts';
-import type { Check } from './surroundings.ts';
+import type { Check, Surroundings } from './surroundings.ts';
 
 /** Checks that what a resource names is there, and that its streams are secured in the right place. */
 export const checkReferences: Check = (resource, around, report) => {
@@ -18,10 +18,11 @@ export const checkReferences: Check = (resource, around, report) => {
   const channels = channelsOf(body);
   for (const [channel, { template, accounts = [] }] of channels) {
     refer(['channels', channel, 'template'], 'template', template);
+    checkChannel(channel, template, workspace, around, report);
     for (const [index, name] of accounts.entries()) refer(['channels', channel, 'accounts', index], 'account', name);
   }
   if (channels.length === 0) {
-    const fix = 'add email with the name of a template';
+    const fix = 'add email, sms or push with the name of a template';
     const message = 'the notification has no channel';
     report.fault(['channels'], { message, expected: 'email: { template: … }', fix }, 'key');
   }
@@ -34,6 +35,33 @@ export const checkReferences: Check = (resource, around, report) => {
   }
   checkRules(body, workspace, report);
   checkNotificationSecurity(body, workspace, around, report);
+};
+
+/** A template may be for other channels alone. */
+function checkChannel(
+  channel: ChannelName,
+  template: string,
+  workspace: string,
+  around: Surroundings,
+  report: Report,
+): void {
+  const body = around.template(workspace, template);
+  if (!body || templateOf(body, channel)) return;
+  const known = around
+    .names('template', workspace)
+    .filter((name) => templateOf(around.template(workspace, name) ?? {}, channel));
+  report.fault(['channels', channel, 'template'], {
+    message: `template ${template} has nothing for ${channel}`,
+    expected: known.length === 0 ? `a template with ${channel}` : known.join(' or '),
+    fix: `write workspaces/${workspace}/templates/${template}/${MAIN_FILE[channel]}`,
+  });
+}
+
+/** The file that a channel's template cannot do without. */
+const MAIN_FILE: { readonly [Name in ChannelName]: string } = {
+  email: 'email.yaml',
+  sms: 'sms.txt',
+  push: 'push.yaml',
 };
 
 function checkRules(body: NotificationBody, workspace: string, report: Report): void {

@@ -8,6 +8,7 @@ import type {
   IntegrationBody,
   ResourceKind,
   StreamBody,
+  TemplateBody,
   WorkspaceBody,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
@@ -40,6 +41,8 @@ export type Surroundings = CheckContext & {
   names(kind: ResourceKind, workspace: string): readonly string[];
   /** What an account of a workspace will be, else is. */
   account(workspace: string, name: string): AccountBody | undefined;
+  /** What a template will be, else is; undefined also for one that cannot be read. */
+  template(workspace: string, name: string): TemplateBody | undefined;
   /** What an integration will be, else is. */
   integration(workspace: string, name: string): IntegrationBody | undefined;
   /** What a shared stream will be, else is. */

@@ -9,8 +9,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
   ['stream', 'collapse', 'change streams of databases'],
-  ['notification', 'channels.sms', 'SMS'],
-  ['notification', 'channels.push', 'push messages'],
   ['notification', 'cadence.delay', 'delays'],
   ['notification', 'cadence.limits', 'frequency limits'],
   ['notification', 'cadence.digest', 'digests'],
@@ -41,9 +39,7 @@ const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: re
 
 /** Files of the layout that this version does not read. */
 const LATER_FILES: readonly (readonly [RegExp, string])[] = [
-  [/^workspaces\/[^/]+\/templates\/[^/]+\/sms(?:\.[a-zA-Z-]+)?\.txt$/, 'SMS'],
-  [/^workspaces\/[^/]+\/templates\/[^/]+\/push(?:\.[a-zA-Z-]+)?\.yaml$/, 'push messages'],
-  [/^workspaces\/[^/]+\/templates\/[^/]+\/email\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],
+  [/^workspaces\/[^/]+\/templates\/[^/]+\/(?:email|sms|push)\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],
 ];
 
 const matches = (pattern: string, path: ValuePath): boolean => {

@@ -1,12 +1,26 @@
 import { type FileKind, SLUG } from '@carillon/shapes';
 import type { WrittenKind } from '../resource.ts';
 
+/** Files of a template's folder that hold one part and nothing else, and the part that each holds. */
+export const TEMPLATE_FILES = {
+  'email.html': ['email', 'html'],
+  'email.txt': ['email', 'text'],
+  'sms.txt': ['sms', 'text'],
+} as const;
+export type TemplateFile = keyof typeof TEMPLATE_FILES;
+
+/** The YAML files of a template's folder, and the channel that each is of. */
+export const TEMPLATE_YAML = { 'email-template': 'email', 'push-template': 'push' } as const;
+export type TemplateYaml = keyof typeof TEMPLATE_YAML;
+
+const isTemplateFile = (file: string): file is TemplateFile => Object.hasOwn(TEMPLATE_FILES, file);
+
 /** What a path of the folder says about its file. */
 export type FileRole =
   | { readonly role: 'yaml'; readonly kind: FileKind; readonly workspace: string; readonly name: string }
   | {
       readonly role: 'template-part';
-      readonly part: 'html' | 'text';
+      readonly part: TemplateFile;
       readonly workspace: string;
       readonly name: string;
     }
@@ -44,16 +58,9 @@ export function roleOf(path: string): FileRole {
 
 function templateRole(workspace: string, name: string, file: string): FileRole {
   if (!SLUG.test(name)) return { role: 'bad-name', name };
-  switch (file) {
-    case 'email.yaml':
-      return { role: 'yaml', kind: 'email-template', workspace, name };
-    case 'email.html':
-      return { role: 'template-part', part: 'html', workspace, name };
-    case 'email.txt':
-      return { role: 'template-part', part: 'text', workspace, name };
-    default:
-      return { role: 'unknown' };
-  }
+  if (file === 'email.yaml') return { role: 'yaml', kind: 'email-template', workspace, name };
+  if (file === 'push.yaml') return { role: 'yaml', kind: 'push-template', workspace, name };
+  return isTemplateFile(file) ? { role: 'template-part', part: file, workspace, name } : { role: 'unknown' };
 }
 
 /** The file that a resource is written in, of a template the one with its subject. */
@@ -88,9 +95,11 @@ export function fileOf(kind: FileKind, workspace: string, name: string): string 
       return `${root}/integrations/${name}.yaml`;
     case 'email-template':
       return `${root}/templates/${name}/email.yaml`;
+    case 'push-template':
+      return `${root}/templates/${name}/push.yaml`;
   }
 }
 
-/** Where the folder keeps a body of a template. */
-export const templateFile = (workspace: string, name: string, part: 'html' | 'text'): string =>
-  `workspaces/${workspace}/templates/${name}/email.${part === 'html' ? 'html' : 'txt'}`;
+/** Where the folder keeps a part of a template that has a file of its own. */
+export const templateFile = (workspace: string, name: string, file: TemplateFile): string =>
+  `workspaces/${workspace}/templates/${name}/${file}`;

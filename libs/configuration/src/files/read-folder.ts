@@ -8,8 +8,8 @@ import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
 import { laterFile } from './later.ts';
-import { fileOf, roleOf } from './layout.ts';
-import { faultAt, warningAt } from './locate.ts';
+import { fileOf, roleOf, TEMPLATE_YAML, type TemplateYaml } from './layout.ts';
+import { faultAt, templateSourceKey, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile } from './read-file.ts';
 import { readTemplate, type TemplateParts } from './read-template.ts';
@@ -53,9 +53,14 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   };
   for (const path of [...files.keys()].toSorted()) sortIn(path, files.get(path) ?? '', work);
   for (const { workspace, name, parts } of work.templates.values()) {
-    const { source, body, faults } = readTemplate(workspace, name, parts);
+    const { sources, body, faults } = readTemplate(workspace, name, parts);
     work.faults.push(...faults);
-    keep(faults.length > 0 ? work.salvaged : work.read, 'template', workspace, name, body, source, work);
+    const ref: ResourceRef<'template'> = { kind: 'template', workspace, name };
+    for (const file of Object.keys(sources) as TemplateYaml[]) {
+      const source = sources[file];
+      if (source) work.sources.set(templateSourceKey(ref, TEMPLATE_YAML[file]), source);
+    }
+    (faults.length > 0 ? work.salvaged : work.read).push({ ref, body });
   }
   checkWorkspaces(work, context);
   const { faults, warnings } = checkResources(
@@ -80,6 +85,7 @@ function faultsOfTexts(resource: WantedResource, context: CheckContext): readonl
   const around = {
     ...context,
     names: () => [],
+      template: () => undefined,
     account: () => undefined,
     integration: () => undefined,
     stream: () => undefined,
@@ -110,7 +116,7 @@ function sortIn(path: string, text: string, work: Work): void {
         work,
         path,
         'this is no file of a configuration folder',
-        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/email.{yaml,html,txt}',
+        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/{email.yaml,email.html,email.txt,sms.txt,push.yaml}',
         path.endsWith('.yml') ? 'call it .yaml' : 'move or rename it',
       );
       return;
@@ -121,7 +127,8 @@ function sortIn(path: string, text: string, work: Work): void {
       templateAt(work, role.workspace, role.name)[role.part] = text;
       return;
     case 'yaml':
-      if (role.kind === 'email-template') templateAt(work, role.workspace, role.name).yaml = text;
+      if (role.kind === 'email-template' || role.kind === 'push-template')
+        templateAt(work, role.workspace, role.name)[role.kind] = text;
       else readYamlFile(role.kind, path, text, role.workspace, role.name, work);
   }
 }
@@ -144,7 +151,7 @@ function remember(work: Work, kind: WrittenKind, workspace: string, name: string
 }
 
 function readYamlFile(
-  kind: Exclude<FileKind, 'email-template'>,
+  kind: Exclude<FileKind, TemplateYaml>,
   path: string,
   text: string,
   workspace: string,

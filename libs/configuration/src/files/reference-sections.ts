@@ -50,18 +50,20 @@ security: { api_keys: [backend] }
     kind: 'notification',
     file: 'workspaces/<workspace>/notifications/<notification>.yaml',
     title: 'Notification',
-    text: 'What is sent, when, and to whom. `cadence.delay`, `cadence.limits`, `cadence.digest`, the channels `sms` and `push`, and rules with state and time come in later versions and are refused by name until then.',
+    text: 'What is sent, when, and to whom. `cadence.delay`, `cadence.limits`, `cadence.digest` and rules with state and time come in later versions and are refused by name until then.',
     example: `name: Order paid
 category: orders
 security: { api_keys: [backend] }
 channels:
   email: { template: order-paid }
+  sms: { template: order-paid }
+  push: { template: order-paid }
 rules:
   paid:
     when: event.status == "paid" && event.total > 100
     recipients:
       from: event
-      to: { email: event.customer.email }
+      to: { email: event.customer.email, phone: event.customer.phone, token: event.customer.device }
       unique_id: event.order_id
       variables:
         first_name: event.customer.name.split(" ")[0]
@@ -78,6 +80,22 @@ in_doubt: hold
     example: `subject: Order {{ order_id }} is paid
 from: Shop <shop@example.com>
 strict: false
+`,
+  },
+  {
+    kind: 'push-template',
+    file: 'workspaces/<workspace>/templates/<template>/push.yaml',
+    title: 'Push template',
+    text: 'A push notification: title, body or both, and what apps read. Each text is a template like those of an email, and none is escaped. Title, body, image, link and data together are at most 4,096 bytes when they are filled in; a message that is larger fails by that reason.\n\nA text message has no YAML file: `sms.txt` in the same folder is its text, a template. Filled in it is at most 1,600 characters and ten segments; `rule test` shows how many it takes.',
+    example: `title: Order {{ order_id }}
+body: '{{ currency total "EUR" }} paid'
+image: https://shop.example.com/paid.png
+link: https://shop.example.com/orders/{{ order_id }}
+data: { order: "{{ order_id }}" }
+priority: high
+collapse: order-{{ order_id }}
+android: { channel: orders }
+apns: { sound: default }
 `,
   },
   {

@@ -25,11 +25,16 @@ export function writeConfigurationFolder(configuration: Configuration, start: St
   return files;
 }
 
-function writeTemplate(files: Map<string, string>, workspace: string, name: string, { email }: TemplateBody): void {
-  const { html, text, ...rest } = email;
-  files.set(fileOf('email-template', workspace, name), yamlOf('email-template', rest));
-  if (html !== undefined) files.set(templateFile(workspace, name, 'html'), html);
-  if (text !== undefined) files.set(templateFile(workspace, name, 'text'), text);
+function writeTemplate(files: Map<string, string>, workspace: string, name: string, body: TemplateBody): void {
+  const { email, sms, push } = body;
+  if (email) {
+    const { html, text, ...rest } = email;
+    files.set(fileOf('email-template', workspace, name), yamlOf('email-template', rest));
+    if (html !== undefined) files.set(templateFile(workspace, name, 'email.html'), html);
+    if (text !== undefined) files.set(templateFile(workspace, name, 'email.txt'), text);
+  }
+  if (sms) files.set(templateFile(workspace, name, 'sms.txt'), sms.text);
+  if (push) files.set(fileOf('push-template', workspace, name), yamlOf('push-template', push));
 }
 
 /** The document of a body: an expression that YAML would quote goes after `|`, where it stands as it is. */

@@ -191,7 +191,7 @@ const lookupRecipients = (integrations: readonly string[], userIds: Arbitrary<st
   );
 
 type Around = {
-  readonly templates: readonly string[];
+  readonly templates: readonly (readonly [template: string, channel: string])[];
   readonly streams: readonly string[];
   readonly partners: readonly string[];
   readonly platforms: readonly string[];
@@ -257,22 +257,40 @@ const notification = (around: Around): Arbitrary<NotificationBody> =>
       template: fc.constantFrom(...around.templates),
       rules: fc.dictionary(name, rule(around), { maxKeys: 3 }),
     })
-    .map(({ basis, security: own, template, rules }) => {
+    .map(({ basis, security: own, template: [template, channel], rules }) => {
       const needed = Object.values(rules).some(hasOwnStream);
-      return { ...basis, ...(needed && { security: own }), channels: { email: { template } }, rules };
+      return { ...basis, ...(needed && { security: own }), channels: { [channel]: { template } }, rules };
     });
 
-const template = fc
-  .record(
-    {
-      subject: words,
-      strict: fc.boolean(),
-      html: words.map((text) => `<p>\n${text}</p>\n`),
-      text: words,
-    },
-    { requiredKeys: ['subject', 'html'] },
-  )
-  .map((email) => ({ email }));
+const email = fc.record(
+  {
+    subject: words,
+    strict: fc.boolean(),
+    html: words.map((text) => `<p>\n${text}</p>\n`),
+    text: words,
+  },
+  { requiredKeys: ['subject', 'html'] },
+);
+const push = fc.record(
+  {
+    title: words,
+    body: words,
+    data: fc.dictionary(
+      fc.stringMatching(/^[a-z][A-Za-z0-9_.-]{0,8}$/).filter((key) => !/^(from$|google|gcm)/.test(key)),
+      words,
+    ),
+    priority: fc.constantFrom('normal' as const, 'high' as const),
+    collapse: words,
+    android: fc.constant({ channel: 'orders' }),
+    apns: fc.constant({ sound: 'default' }),
+    strict: fc.boolean(),
+  },
+  { requiredKeys: ['title'] },
+);
+const template = fc.oneof(
+  fc.record({ email }),
+  fc.record({ email, sms: fc.record({ text: words.map((text) => `${text}\n`) }), push }, { requiredKeys: ['push'] }),
+);
 
 /** Whole configurations of one workspace that a folder can hold. */
 export const configurations: Arbitrary<Configuration> = fc
@@ -305,7 +323,9 @@ export const configurations: Arbitrary<Configuration> = fc
       .dictionary(
         name,
         notification({
-          templates: Object.keys(around.templates),
+          templates: Object.entries(around.templates).flatMap(([template, body]) =>
+            Object.keys(body).map((channel) => [template, channel] as const),
+          ),
           streams: Object.keys(around.streams),
           partners: Object.keys(around.partners),
           platforms: Object.keys(around.platforms),

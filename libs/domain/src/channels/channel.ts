@@ -37,31 +37,40 @@ export type Channel = {
   readonly accounts: readonly AccountBody['kind'][];
   /** Parts of its templates, in the order in which they are checked and rendered. */
   readonly parts: readonly TemplatePart[];
+  /** Keys of its templates that are no templates themselves, as `partPath` writes them. */
+  readonly settings: readonly string[];
   /** A template without any of these says nothing, and is refused. */
   readonly content: readonly string[];
 };
 
 /**
  * What comes out of a part, and what a value becomes in it. `line`: one line without control characters, cut off where it
- * is too long. `mailbox`: a line that is a name and an address. `html`: values are escaped. `text`: as it stands.
+ * is too long. `mailbox`: a line that is a name and an address. `html`: values are escaped. `text`: as it stands. `link`: an
+ * https address, or nothing. `key`: a line that is only compared. Nothing but lines and mailboxes is ever cut off.
  */
-export type PartKind = 'line' | 'mailbox' | 'html' | 'text';
+export type PartKind = 'line' | 'mailbox' | 'html' | 'text' | 'link' | 'key';
 
 /** A part of a channel's template. */
 export type TemplatePart = {
   readonly name: string;
   readonly kind: PartKind;
-  /** Characters of what is rendered; null where only the limits of rendering count. */
+  /** Characters of what is rendered, of a key bytes; null where only the limits of rendering count. */
   readonly longest: number | null;
   /** Where a template leaves it out: the part whose HTML it is derived from, or whether it can do without it. */
   readonly otherwise: { readonly textOf: string } | 'nothing' | 'refused';
+  /** It is a group of parts, each by a name that the author chose: `data.order`. */
+  readonly group: boolean;
 };
 const part = (
   name: string,
   kind: PartKind,
   longest: number | null = null,
   otherwise: TemplatePart['otherwise'] = 'nothing',
-): TemplatePart => ({ name, kind, longest, otherwise });
+): TemplatePart => ({ name, kind, longest, otherwise, group: false });
+const group = (name: string, kind: PartKind, longest: number): TemplatePart => ({
+  ...part(name, kind, longest),
+  group: true,
+});
 
 /** All that differs between channels. Everything else takes a channel's name and looks here. */
 export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly name: Name } } = {
@@ -82,6 +91,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       part('html', 'html'),
       part('text', 'text', null, { textOf: 'html' }),
     ],
+    settings: [],
     content: ['html', 'text'],
   },
   sms: {
@@ -96,6 +106,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     },
     accounts: ['twilio', 'sandbox'],
     parts: [part('text', 'text', 1600)],
+    settings: [],
     content: ['text'],
   },
   push: {
@@ -109,7 +120,16 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       older: () => [],
     },
     accounts: ['fcm', 'sandbox'],
-    parts: [part('title', 'line', 255), part('body', 'text', 4000)],
+    parts: [
+      part('title', 'line', 255),
+      part('body', 'text', 4096),
+      part('image', 'link', 2000),
+      part('link', 'link', 2000),
+      group('data', 'text', 4096),
+      // What Apple takes of one.
+      part('collapse', 'key', 64),
+    ],
+    settings: ['priority', 'android.channel', 'apns.sound'],
     content: ['title', 'body'],
   },
 };

@@ -6,7 +6,7 @@ import type {
   NotificationBody,
   TemplateBody,
 } from '@carillon/shapes';
-import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channel.ts';
+import { CHANNEL_NAMES, CHANNELS, partPath, type ChannelName } from './channel.ts';
 
 /* What the bodies of resources say of a channel. Their shapes name the channels that there are; nobody else does. */
 
@@ -17,8 +17,10 @@ type WrittenTemplate = NonNullable<TemplateBody[keyof TemplateBody]>;
 /** The template of one channel, as it is rendered: its parts by name, in the order of the table. */
 export type ChannelTemplate = {
   readonly channel: ChannelName;
-  /** Sources. A part that the author left out is not here. */
+  /** Sources. A part that the author left out is not here; one of a group stands as `data.order`. */
   readonly parts: Readonly<Record<string, string>>;
+  /** What is no template: `priority`, `android.channel`. */
+  readonly settings: Readonly<Record<string, string>>;
   /** Whether a missing variable fails the message. */
   readonly strict: boolean;
 };
@@ -53,13 +55,25 @@ export function templateOf(body: TemplateBody, channel: ChannelName): ChannelTem
 }
 
 function readTemplate(channel: ChannelName, written: WrittenTemplate): ChannelTemplate {
-  const values: Readonly<Record<string, unknown>> = written;
+  const { parts, settings } = CHANNELS[channel];
   // A body is what its shape says, and nobody else's: what is no text is refused by whoever checks the part.
-  const parts = CHANNELS[channel].parts.flatMap(({ name }) =>
-    values[name] === undefined ? [] : [[name, values[name] as string] as const],
-  );
-  return { channel, parts: Object.fromEntries(parts), strict: written.strict === true };
+  const sources = parts.flatMap(({ name, group }): (readonly [string, unknown])[] => {
+    const value = valueAt(written, [name]);
+    return group ? Object.entries(value ?? {}).map(([key, item]) => [`${name}.${key}`, item]) : [[name, value]];
+  });
+  return {
+    channel,
+    parts: textsOf(sources),
+    settings: textsOf(settings.map((name) => [name, valueAt(written, partPath(name))])),
+    strict: 'strict' in written && written.strict === true,
+  };
 }
+
+const textsOf = (values: readonly (readonly [string, unknown])[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Record<string, string>;
+
+const valueAt = (from: object, path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], from);
 
 /** The name of a channel's account where the deployment has one alone. */
 export const ONLY_ACCOUNT = 'default';

@@ -1,4 +1,5 @@
 import { CONTROL, err, ok, type Result } from '@carillon/kernel';
+import { smsSegments } from './sms-segments.ts';
 import { canonicalAddress, CHANNELS, type ChannelName } from './channel.ts';
 
 /** A rendered email. Subject and names hold no control characters; the body was rendered once and is what preview shows. */
@@ -51,6 +52,8 @@ export type Addressed = {
 };
 /** The parts of a template, rendered; what the template has no part for is not there. */
 export type RenderedParts = Readonly<Record<string, string>>;
+/** What a template made of a message: its rendered parts, and what stood in it as it is. */
+export type FilledTemplate = { readonly parts: RenderedParts; readonly settings: Readonly<Record<string, string>> };
 
 /** Who sends where nobody said: the sandbox shows it, no provider ever sees it. */
 const SANDBOX_FROM = 'Carillon <carillon@sandbox.invalid>';
@@ -65,15 +68,20 @@ export function parseMailbox(text: string): Result<{ name: string; address: stri
 }
 
 /** What an account adds to a message. */
-type Sender = { readonly kind?: string; readonly from?: string };
+type Sender = {
+  readonly kind?: string;
+  readonly from?: string;
+  /** Of an SMS. */
+  readonly max_segments?: number;
+};
 
 type Compose = (
   addressed: Addressed & { readonly to: string },
-  parts: RenderedParts,
+  filled: FilledTemplate,
   account: Sender,
 ) => Result<Message, string>;
 
-const composeEmail: Compose = ({ deliveryId, attempt, to }, parts, account) => {
+const composeEmail: Compose = ({ deliveryId, attempt, to }, { parts }, account) => {
   const from = parseMailbox(parts['from'] ?? account.from ?? SANDBOX_FROM);
   if (!from.ok) return err(`from: ${from.error}`);
   const domain = from.value.address.split('@').at(-1) ?? 'carillon.invalid';
@@ -88,18 +96,67 @@ const composeEmail: Compose = ({ deliveryId, attempt, to }, parts, account) => {
   });
 };
 
-const notYet: Compose = ({ channel }) => err(`${channel} cannot be sent yet`);
+/** Segments of an SMS. An account may say fewer: more of them cost more than anybody means to spend on one message. */
+export const MAX_SEGMENTS = 10;
 
-const COMPOSE: { readonly [Name in ChannelName]: Compose } = { email: composeEmail, sms: notYet, push: notYet };
+const composeSms: Compose = ({ to }, { parts }, account) => {
+  const text = parts['text'] ?? '';
+  if (text.trim() === '') return err('text: it came out empty');
+  const most = Math.min(account.max_segments ?? MAX_SEGMENTS, MAX_SEGMENTS);
+  const { segments, encoding, firstOutsideGsm } = smsSegments(text);
+  if (segments > most) {
+    const why = firstOutsideGsm === null ? encoding : `${encoding}, because of “${firstOutsideGsm}”`;
+    return err(`text: it takes ${segments} segments (${why}), and ${most} are sent at most`);
+  }
+  return ok({ channel: 'sms', to, text });
+};
+
+/** Bytes of notification and data that FCM takes. */
+export const MAX_PUSH_BYTES = 4096;
+
+const composePush: Compose = ({ to }, { parts, settings }) => {
+  const shown = (name: string): string | null => (parts[name]?.trim() ? (parts[name] ?? null) : null);
+  const [title, body] = [shown('title'), shown('body')];
+  if (title === null && body === null) return err('title and body came out empty');
+  const fields = Object.entries(parts).filter(([name]) => name.startsWith('data.'));
+  const data = Object.fromEntries(fields.map(([name, value]) => [name.slice('data.'.length), value]));
+  const [image, link] = [shown('image'), shown('link')];
+  const bytes = utf8Bytes([title, body, image, link, ...Object.entries(data).flat()].join(''));
+  if (bytes > MAX_PUSH_BYTES) {
+    return err(`it has ${bytes} bytes of notification and data, and ${MAX_PUSH_BYTES} are sent at most`);
+  }
+  return ok({
+    channel: 'push',
+    to,
+    title,
+    body,
+    image,
+    link,
+    data,
+    priority: settings['priority'] === 'high' ? 'high' : settings['priority'] === 'normal' ? 'normal' : null,
+    collapse: shown('collapse'),
+    androidChannel: settings['android.channel'] ?? null,
+    apnsSound: settings['apns.sound'] ?? null,
+  });
+};
+
+/** Bytes of a well-formed text in UTF-8. */
+const utf8Bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+const COMPOSE: { readonly [Name in ChannelName]: Compose } = {
+  email: composeEmail,
+  sms: composeSms,
+  push: composePush,
+};
 
 /**
- * The message as it goes to the provider. `account`: says who sends where the template names nobody. The error is a
+ * The message as it goes to the provider. `account`: says what the template does not. The error is a
  * sentence for people.
  */
-export function composeMessage(addressed: Addressed, parts: RenderedParts, account: Sender): Result<Message, string> {
+export function composeMessage(addressed: Addressed, filled: FilledTemplate, account: Sender): Result<Message, string> {
   const { channel } = addressed;
   // Intents of earlier versions carry the address as it was written.
   const to = canonicalAddress(channel, addressed.to ?? '');
   if (to === null) return err(`the recipient is no ${CHANNELS[channel].address.words}`);
-  return COMPOSE[channel]({ ...addressed, to }, parts, account);
+  return COMPOSE[channel]({ ...addressed, to }, filled, account);
 }

@@ -192,7 +192,7 @@ async function render(
   if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
   const { id: deliveryId, attempts } = delivery;
   const addressed = { channel: slot.channel, deliveryId, attempt: attempts.length + 1, to: intent.to };
-  const message = composeMessage(addressed, rendered.parts, choice.body);
+  const message = composeMessage(addressed, { ...own, parts: rendered.parts }, choice.body);
   const blanks = { missing: rendered.missing.length, wrongLocality: wrong.map(({ variable }) => variable) };
   return message.ok ? { ok: true, message: message.value, ...blanks } : { ok: false, why: message.error };
 }

@@ -88,9 +88,9 @@ export const ORDER_PAID: NotificationBody = {
   },
 };
 export const ORDERS: StreamBody = { security: { api_keys: ['main'] } };
-export const PAID_MAIL: TemplateBody = {
+export const PAID_MAIL = {
   email: { subject: 'Order {{order_id}} is paid', text: 'Hello {{customer.name}}.' },
-};
+} satisfies TemplateBody;
 
 /** A stream `orders`, the notification `order-paid` over it, and its template. */
 export const orderShop = (body: NotificationBody = ORDER_PAID, workspace = WORKSPACE): readonly Wish[] => [
