@@ -114,7 +114,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     address: {
       kind: 'token',
       called: 'device token',
-      words: 'device token (text without control characters)',
+      words: 'device token (at most 4,096 characters, none of them a control character)',
       example: 'device-token',
       canonical: canonicalToken,
       older: () => [],

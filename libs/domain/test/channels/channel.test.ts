@@ -37,6 +37,9 @@ describe('addresses of the channels', () => {
   it('a token is compared as it is, with case', () => {
     expect(canonicalAddress('push', ' dKz_A:APA91b ')).toBe('dKz_A:APA91b');
     expect(canonicalAddress('push', 'a\u0007b')).toBeNull();
+    expect(canonicalAddress('push', 'a\ufffdb')).toBeNull();
+    expect(canonicalAddress('push', 'x'.repeat(4096))).toHaveLength(4096);
+    expect(canonicalAddress('push', 'x'.repeat(5000))).toBeNull();
     expect(canonicalAddress('push', '  ')).toBeNull();
   });
 
