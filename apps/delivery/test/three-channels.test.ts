@@ -25,7 +25,11 @@ async function shop(uniqueId?: string): Promise<void> {
     stream('orders', ORDERS),
     template('order-paid', TEMPLATE),
     notification('order-paid', {
-      channels: { email: { template: 'order-paid' }, sms: { template: 'order-paid' }, push: { template: 'order-paid' } },
+      channels: {
+        email: { template: 'order-paid' },
+        sms: { template: 'order-paid' },
+        push: { template: 'order-paid' },
+      },
       rules: {
         paid: { ...rule, recipients: { from: 'event', to, ...(uniqueId !== undefined && { unique_id: uniqueId }) } },
       },
@@ -105,7 +109,12 @@ describe('one event on three channels', () => {
   });
 
   it.each([
-    ['an SMS of eleven segments', 'a'.repeat(1540), 'sms', 'text: it takes 11 segments (GSM-7), and 10 are sent at most'],
+    [
+      'an SMS of eleven segments',
+      'a'.repeat(1540),
+      'sms',
+      'text: it takes 11 segments (GSM-7), and 10 are sent at most',
+    ],
     ['an SMS of a megabyte', 'a'.repeat(200_000), 'sms', 'text: It came out longer than 1600 characters'],
     ['a push notification over 4 KB', 'é'.repeat(2100), 'push', /^it has 42\d\d bytes of notification and data/],
   ])('%s fails with its reason, and is never sent in part', async (_what, note, channel, why) => {

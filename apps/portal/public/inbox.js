@@ -2,6 +2,14 @@
 import { liveList } from './list.js';
 import { api, createView, el, facts, time } from './portal.js';
 
+const CHANNELS = { email: 'Email', sms: 'SMS', push: 'Push' };
+
+/** What its reader sees of a message first, in one line. */
+function titleOf({ subject, text, push }) {
+  const words = push ? (push.title ?? push.body) : (subject ?? text);
+  return words?.split('\n')[0] || '(no subject)';
+}
+
 /** The bodies of a message; a frame for HTML, where no script runs and from which nothing gets out. */
 function bodies(message) {
   const text = ['text', 'Text', el('pre', { class: 'body', tabindex: '0' }, message.text || '(no text)')];
@@ -48,12 +56,63 @@ function tabsOf(kinds) {
   return [tabs, panel];
 }
 
+/** The bubble that a phone shows, and what it costs. */
+function bubble({ text, sms }) {
+  const unit = sms.encoding === 'UCS-2' ? 'of 70 characters alone, 67 each' : 'of 160 characters alone, 153 each';
+  const dearer = sms.first_outside_gsm === null ? '' : `, because of “${sms.first_outside_gsm}”`;
+  const cost = `${sms.segments} ${sms.segments === 1 ? 'segment' : 'segments'} ${unit} (${sms.encoding}${dearer})`;
+  return [
+    el(
+      'div',
+      { class: 'phone', role: 'group', 'aria-label': 'As a phone shows it' },
+      el('p', { class: 'bubble' }, text),
+    ),
+    el('p', { class: 'cost' }, cost),
+  ];
+}
+
+/** The card that a locked phone shows, and what only the app reads. */
+function card({ push }) {
+  const { title, body, image, link, data } = push;
+  const shown = [
+    title === null ? null : el('strong', {}, el('bdi', {}, title)),
+    body === null ? null : el('p', {}, body),
+    // Named and never loaded: whoever looks at a kept message tells nobody that he does.
+    image === null ? null : el('p', { class: 'picture' }, `picture: ${image}`),
+  ];
+  const rest = {
+    'A tap opens': link && el('a', { href: link, target: '_blank', rel: 'noopener noreferrer' }, link),
+    Priority: push.priority,
+    'Takes the place of': push.collapse,
+    'Android channel': push.android_channel,
+    'Sound on Apple devices': push.apns_sound,
+  };
+  const fields = Object.entries(data).map(([name, value]) => [el('code', {}, name), el('bdi', {}, value)]);
+  const head = el('p', { class: 'app' }, 'Your app', el('span', {}, 'now'));
+  const nodes = shown.filter((node) => node !== null);
+  return [
+    el(
+      'div',
+      { class: 'phone', role: 'group', 'aria-label': 'As a locked phone shows it' },
+      el('div', { class: 'card' }, head, ...nodes),
+    ),
+    facts(Object.entries(rest).filter(([, value]) => value !== null)),
+    ...(fields.length === 0 ? [] : [el('h3', {}, 'Fields for the app'), facts(fields)]),
+  ];
+}
+
+function content(message) {
+  if (message.push) return card(message);
+  return message.sms ? bubble(message) : tabsOf(bodies(message));
+}
+
 const view = createView({
   load: (id) => api(`/v1/inbox/${encodeURIComponent(id)}`),
   draw: (message) => [
-    el('h2', { id: 'title', tabindex: '-1' }, el('bdi', {}, message.subject || '(no subject)')),
+    el('h2', { id: 'title', tabindex: '-1' }, el('bdi', {}, titleOf(message))),
     facts([
-      ['From', el('bdi', {}, message.from)],
+      ['Channel', CHANNELS[message.channel]],
+      ...(message.from === null ? [] : [['From', el('bdi', {}, message.from)]]),
       ['To', el('bdi', {}, message.to)],
       ['Kept', time(message.at)],
       [
@@ -65,7 +124,7 @@ const view = createView({
         ),
       ],
     ]),
-    ...tabsOf(bodies(message)),
+    ...content(message),
   ],
 });
 
@@ -73,9 +132,9 @@ const list = liveList({
   load: (cursor) => api(`/v1/inbox?limit=50${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`),
   keyOf: (message) => message.id,
   row: (message) => [
-    el('span', { class: 'first' }, message.subject || '(no subject)'),
+    el('span', { class: 'first' }, titleOf(message)),
     time(message.at),
-    el('span', { class: 'second' }, `${message.to} · ${message.workspace}`),
+    el('span', { class: 'second' }, `${CHANNELS[message.channel]} · ${message.to} · ${message.workspace}`),
   ],
   choose: (id) => view.show(id),
   // A kept message never changes.

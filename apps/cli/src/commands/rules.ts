@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { readAnswer, seg, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
+import { messageLines } from '../message-lines.ts';
 import { answer, command } from './answering.ts';
 import { sampleCommand } from './rule-sample.ts';
 import { environment } from '../config.ts';
@@ -65,24 +66,10 @@ function showTest(body: RuleTestBody, withHtml: boolean): string {
     );
     lines.push(`unique_id  ${clean(who.unique_id)}`, `variables  ${clean(who.variables)}`);
     if (who.already_told !== null) lines.push(paint('yellow', `already told: ${who.already_told} holds this slot`));
-    for (const message of who.messages) lines.push(...showMessage(message, withHtml));
+    for (const message of who.messages) lines.push(...messageLines(message, withHtml));
   }
   for (const drop of body.dropped) lines.push(paint('yellow', `dropped: ${clean(drop)}`));
   return lines.join('\n');
-}
-
-function showMessage(message: RuleTestBody['recipients'][number]['messages'][number], withHtml: boolean): string[] {
-  if (message.error !== null) return [paint('red', `${message.channel}: ${clean(message.error)}`)];
-  const body = (message.text ?? '').split('\n').map((line) => `  ${clean(line)}`);
-  return [
-    `${message.channel}      ${paint('bold', clean(message.subject ?? ''))}`,
-    ...(message.missing.length > 0
-      ? [paint('yellow', `missing, so empty: ${message.missing.map(clean).join(', ')}`)]
-      : []),
-    ...message.notes.map((note) => paint('yellow', clean(note))),
-    ...body,
-    ...(withHtml && message.html !== null ? ['', ...message.html.split('\n').map((line) => `  ${clean(line)}`)] : []),
-  ];
 }
 
 export function sendCommand(program: Command): void {

@@ -52,7 +52,7 @@ const STATES = [
 const filters = z.strictObject({
   ...paging,
   state: oneOfWords('state', STATES).optional(),
-  to: z.string().max(320).optional().describe('An address, whatever its case, or how it begins'),
+  to: z.string().max(4096).optional().describe('An address, whatever its case, or how it begins'),
   unique_id: z.string().max(1000).optional(),
   person: z.string().max(1000).optional(),
   event: z.string().max(100).optional(),

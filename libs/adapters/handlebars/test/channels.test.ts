@@ -11,10 +11,11 @@ const of = (body: TemplateBody, channel: ChannelName): ChannelTemplate => {
 };
 const sms = (text: string): ChannelTemplate => of({ sms: { text } }, 'sms');
 const push = (body: NonNullable<TemplateBody['push']>): ChannelTemplate => of({ push: body }, 'push');
+const LOCALITY = { locale: 'en', timeZone: 'UTC' };
 let keys = 0;
 const render = (template: ChannelTemplate, context: JsonObject) => {
   keys += 1;
-  return renderer.render(`channels/${keys}`, template, context);
+  return renderer.render(`channels/${keys}`, template, context, LOCALITY);
 };
 const EVIL = `O'Neil & <b>\r\nBcc: x@evil.example\u0000\u001b[2J`;
 
@@ -124,7 +125,7 @@ describe('a push notification', () => {
 
   test('goes through a worker as it goes through the main thread', async () => {
     const context = { name: 'Ada', id: 1, image: 'https://img.example/a.png' };
-    const first = await renderer.render('same-push', full, context);
-    expect(await renderer.render('same-push', full, context)).toEqual(first);
+    const first = await renderer.render('same-push', full, context, LOCALITY);
+    expect(await renderer.render('same-push', full, context, LOCALITY)).toEqual(first);
   });
 });
