@@ -85,7 +85,7 @@ function faultsOfTexts(resource: WantedResource, context: CheckContext): readonl
   const around = {
     ...context,
     names: () => [],
-      template: () => undefined,
+    template: () => undefined,
     account: () => undefined,
     integration: () => undefined,
     stream: () => undefined,
