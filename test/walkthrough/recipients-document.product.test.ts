@@ -36,10 +36,10 @@ describe('docs/recipients.md', () => {
   });
 
   it('names an address for each channel that notifications take', () => {
-    for (const [channel, { address }] of Object.entries(CHANNELS)) {
+    for (const { name: channel, ...of } of Object.values(CHANNELS)) {
       const read = FILE_SHAPES.notification.safeParse({ channels: { [channel]: { template: 'paid' } }, rules: {} });
       expect(read.error?.issues).toBeUndefined();
-      expect(page).toContain(`\`to.${address.kind}\``);
+      expect(page).toContain(`\`to.${of.address.kind}\``);
     }
   });
 

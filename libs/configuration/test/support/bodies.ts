@@ -323,8 +323,8 @@ export const configurations: Arbitrary<Configuration> = fc
       .dictionary(
         name,
         notification({
-          templates: Object.entries(around.templates).flatMap(([template, body]) =>
-            Object.keys(body).map((channel) => [template, channel] as const),
+          templates: Object.entries(around.templates).flatMap(([named, body]) =>
+            Object.keys(body).map((channel) => [named, channel] as const),
           ),
           streams: Object.keys(around.streams),
           partners: Object.keys(around.partners),

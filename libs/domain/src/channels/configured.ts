@@ -65,7 +65,7 @@ function readTemplate(channel: ChannelName, written: WrittenTemplate): ChannelTe
     channel,
     parts: textsOf(sources),
     settings: textsOf(settings.map((name) => [name, valueAt(written, partPath(name))])),
-    strict: 'strict' in written && written.strict === true,
+    strict: 'strict' in written && (written.strict ?? false),
   };
 }
 
