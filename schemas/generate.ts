@@ -19,6 +19,7 @@ const RECORDS = {
   intent: { file: 'intent.avsc', topic: 'carillon.intents' },
   outcome: { file: 'outcome.avsc', topic: 'carillon.outcomes' },
   receipt: { file: 'receipt.avsc', topic: 'carillon.receipts' },
+  consent: { file: 'consent.avsc', topic: 'carillon.consents' },
   evaluation: { file: 'evaluation.avsc', topic: 'carillon.evaluations' },
   deadLetter: { file: 'dead-letter.avsc', topic: 'carillon.dead-letters' },
   configuration: { file: 'configuration-record.avsc', topic: 'carillon.config' },

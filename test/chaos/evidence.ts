@@ -121,6 +121,7 @@ export const READERS: readonly (readonly [string, TopicName])[] = [
   ['engine', 'carillon.lookups'],
   ['delivery', 'carillon.intents'],
   ['delivery', 'carillon.receipts'],
+  ['delivery', 'carillon.consents'],
 ];
 
 /** Who makes of the log what people look up. */

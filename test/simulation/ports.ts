@@ -49,6 +49,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     claims: world.claims.connect(wire),
     leases: world.leases.connect(wire),
     suppressions: world.suppressions.connect(wire),
+    consents: world.consents.connect(wire),
     ledger: world.ledger.connect(wire),
     tasks: world.tasks.connect(wire),
     cohorts: world.cohorts.connect(wire),

@@ -132,6 +132,7 @@ const PORTS = [
   'cohorts',
   'leases',
   'suppressions',
+  'consents',
   'provider',
   'partner',
 ];

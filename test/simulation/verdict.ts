@@ -19,6 +19,7 @@ const CONSUMED: readonly (readonly [group: string, topic: TopicName])[] = [
   ['engine', 'carillon.cohorts'],
   ['delivery', 'carillon.intents'],
   ['delivery', 'carillon.receipts'],
+  ['delivery', 'carillon.consents'],
 ];
 
 /** What is not done yet; empty when nothing is left to do. */

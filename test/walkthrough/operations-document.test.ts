@@ -45,6 +45,7 @@ const REASONS = {
   rule_withdrawn: true,
   no_address: true,
   invalid_address: true,
+  opted_out: true,
   suppressed_address: true,
   held_by_quiet_hours: true,
   quiet_hours: true,

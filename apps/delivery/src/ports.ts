@@ -1,4 +1,12 @@
-import type { RecordCodecs, CheckpointStore, ConfigurationView, DeliveryLedger, EventLog, Ids } from '@carillon/ports';
+import type {
+  RecordCodecs,
+  CheckpointStore,
+  ConfigurationView,
+  ConsentStore,
+  DeliveryLedger,
+  EventLog,
+  Ids,
+} from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
 import type { Delivery, LocalityVariable } from '@carillon/domain';
 import type { ConsumerWatch } from '@carillon/runtime';
@@ -30,6 +38,7 @@ export type DeliveryPorts = {
   readonly checkpoints: CheckpointStore;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
+  readonly consents: ConsentStore;
   readonly configuration: ConfigurationView;
   readonly templates: TemplateRenderer;
   readonly codecs: RecordCodecs;

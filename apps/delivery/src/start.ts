@@ -2,9 +2,11 @@ import { partitionOf, type Delivery } from '@carillon/domain';
 import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import {
   abandon,
+  createConsentStage,
   createCustodyStage,
   createReceiptStage,
   intentKeyOf,
+  publishConsents,
   sweep,
   withdraw,
   type CalledOff,
@@ -27,6 +29,9 @@ export type DeliveryRole = {
 };
 
 const SWEEP_EVERY = 5_000;
+/** Words younger than this are still being published by whoever wrote them. */
+const CONSENT_GRACE = 5_000;
+const CONSENTS_AT_ONCE = 200;
 const CALLS_END = 10_000;
 /** What has not ended by then ends with the process: it is all safe to be killed. */
 const ALL_ENDS = 13_000;
@@ -70,12 +75,22 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     checkpoints: ports.checkpoints,
     watch,
   });
+  const consents = await startStageConsumer({
+    group: 'delivery',
+    topic: 'carillon.consents',
+    stage: createConsentStage(ports),
+    sink: createRecordSink(ports.log),
+    log: ports.log,
+    checkpoints: ports.checkpoints,
+    watch,
+  });
   /** The configuration by which what waits was last looked through. */
   let withdrawnBy = -1;
   const sweeper = startLoop(
     SWEEP_EVERY,
     async () => {
       await sweep(ports, clock.now());
+      await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
       const { number } = ports.configuration.current();
       if (number === withdrawnBy) return;
       await withdraw(ports);
@@ -88,7 +103,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
     async close() {
       const began = clock.now();
-      const stopped = Promise.all([consumption.stop(), receipts.stop(), sweeper.stop()]);
+      const stopped = Promise.all([consumption.stop(), receipts.stop(), consents.stop(), sweeper.stop()]);
       stopped.catch(() => undefined);
       const open = await dispatcher.stop(began + CALLS_END);
       const ending = (async (): Promise<void> => {

@@ -9,6 +9,7 @@ import { memoryRegistry } from './support/memory-registry.ts';
 import {
   cohortMessages,
   configurationRecords,
+  consentWords,
   deadLetters,
   evaluations,
   intents,
@@ -26,13 +27,14 @@ const kinds = [
   ['intent', 'intent', intents],
   ['outcome', 'outcome', outcomes],
   ['receipt', 'receipt', receipts],
+  ['consent', 'consent', consentWords],
   ['evaluation', 'evaluation', evaluations],
   ['deadLetter', 'dead-letter', deadLetters],
   ['configuration', 'configuration-record', configurationRecords],
 ] as const satisfies readonly (readonly [keyof AvroRecordCodecs, string, Arbitrary<unknown>])[];
 
 /** Not in any released version yet. */
-const NEW: readonly string[] = ['cohort', 'trigger', 'lookup', 'receipt'];
+const NEW: readonly string[] = ['cohort', 'trigger', 'lookup', 'receipt', 'consent'];
 const REASONS = /^(not_framed|unknown_schema|not_avro|invalid_record)$/;
 const asText = (value: unknown): string => stringifyJson(value as Json);
 const avroOf = (schema: string): avro.Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });

@@ -25,6 +25,7 @@ export const ID_PREFIXES = {
   deadLetter: 'ded_',
   state: 'sta_',
   receipt: 'rct_',
+  consent: 'cns_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

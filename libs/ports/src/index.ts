@@ -25,6 +25,7 @@ export * from './secrets.ts';
 export * from './stage.ts';
 export * from './stores.ts';
 export * from './suppression-list.ts';
+export * from './consent-store.ts';
 export * from './template-renderer.ts';
 export * from './token-verifier.ts';
 export * from './turns.ts';

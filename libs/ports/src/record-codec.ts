@@ -1,6 +1,7 @@
 import type {
   CohortMessage,
   ConfigurationRecord,
+  ConsentWord,
   DeadLetter,
   Evaluation,
   Intent,
@@ -33,6 +34,7 @@ export type RecordCodecs = {
   readonly intent: RecordCodec<Intent>;
   readonly outcome: RecordCodec<Outcome>;
   readonly receipt: RecordCodec<Receipt>;
+  readonly consent: RecordCodec<ConsentWord>;
   readonly evaluation: RecordCodec<Evaluation>;
   readonly deadLetter: RecordCodec<DeadLetter>;
   readonly configuration: RecordCodec<ConfigurationRecord>;

@@ -1,5 +1,6 @@
 import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
 import type { CohortStore } from './cohort-store.ts';
+import type { ConsentStore } from './consent-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DueTasks } from './due-tasks.ts';
@@ -18,6 +19,7 @@ export type Stores = {
   readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
+  readonly consents: ConsentStore;
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

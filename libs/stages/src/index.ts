@@ -12,6 +12,8 @@ export { decodeRecords } from './decode-record.ts';
 export * from './append/receipts.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/custody-stage.ts';
+export * from './consent/decide.ts';
+export * from './consent/stage.ts';
 export * from './deliver/receipt-stage.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/outcomes.ts';

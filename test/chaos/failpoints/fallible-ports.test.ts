@@ -82,6 +82,12 @@ const TABLE: Table = {
     remove: [['suppression.remove']],
     list: 'reads',
   },
+  consents: {
+    find: 'reads',
+    replace: 'nobody uses it yet',
+    unpublished: 'reads',
+    list: 'reads',
+  },
   configurationStore: {
     identity: 'at the start and the end, when nothing is under way',
     putSecret: [['secret.put']],

@@ -46,6 +46,7 @@ const asJson = ({ newestAt, carriedOver, ...restored }: Restored) => ({
     deliveries: carriedOver.deliveries,
     left_waiting: carriedOver.leftWaiting,
     suppressed: carriedOver.suppressed,
+    consents: carriedOver.consents,
     lost: carriedOver.lost,
   },
 });
@@ -63,6 +64,7 @@ const DONE_AGAIN: Readonly<Record<string, string>> = {
   'carillon.cohorts': 'held against who is in a cohort',
   'carillon.intents': 'taken into the ledger',
   'carillon.receipts': 'applied to what was sent',
+  'carillon.consents': 'held against what people want no more',
 };
 
 function words(restored: Restored, file: string, folder: string, flags: RestoreFlags): string[] {
@@ -89,10 +91,11 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
     }
   }
   if (carriedOver) {
-    const { deliveries, leftWaiting, suppressed, lost } = carriedOver;
+    const { deliveries, leftWaiting, suppressed, consents, lost } = carriedOver;
     const from = clean(flags.newer ?? '');
     lines.push(`${many(deliveries, 'delivery was', 'deliveries were')} carried over from ${from}: not sent again.`);
     if (suppressed > 0) lines.push(`${many(suppressed, 'address', 'addresses')} suppressed there: here too.`);
+    if (consents > 0) lines.push(`${many(consents, 'person', 'people')} opted out or in there: here too.`);
     if (lost.length > 0) {
       lines.push(`Gone are ${many(size(lost), 'record', 'records')} that came after the backup: ${places(lost)}`);
     }

@@ -21,6 +21,7 @@ const FINISHED = [
   ['engine', 'carillon.cohorts', 'messages of analytics platforms are not read yet'],
   ['delivery', 'carillon.intents', 'messages are not in the ledger yet'],
   ['delivery', 'carillon.receipts', 'reports of providers are not applied yet'],
+  ['delivery', 'carillon.consents', 'words of people about what they want are not read yet'],
 ] as const;
 
 /**
@@ -93,7 +94,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { configurationStore, suppressions, ledger, log }: Backend,
+  { configurationStore, suppressions, consents, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   progress: Progress,
   all: number,
@@ -113,6 +114,12 @@ async function* linesOf(
   for (let cursor: string | undefined; ;) {
     const page = await suppressions.list({}, PAGE, cursor);
     for (const suppression of page.items) yield { suppression };
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  for (let cursor: string | undefined; ;) {
+    const page = await consents.list(undefined, PAGE, cursor);
+    for (const one of page.items) yield { consents: one };
     if (page.next === null) break;
     cursor = page.next;
   }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER, loadKeys } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import type { ConfigurationRecord } from '@carillon/domain';
+import { takeOver, type ConfigurationRecord, type Consents } from '@carillon/domain';
 import type { RecordCodecs } from '@carillon/ports';
 import { repeatMarkers } from '@carillon/stages';
 import { CommandError, UsageError } from '../failure.ts';
@@ -144,7 +144,7 @@ async function write(
   return news;
 }
 
-async function writeRest(line: MoveLine, { configurationStore, suppressions }: Backend): Promise<boolean> {
+async function writeRest(line: MoveLine, { configurationStore, suppressions, consents }: Backend): Promise<boolean> {
   if ('secret' in line) {
     const { workspace, name } = line.secret;
     if (await configurationStore.secret(workspace, name)) return false;
@@ -154,9 +154,20 @@ async function writeRest(line: MoveLine, { configurationStore, suppressions }: B
   if ('suppression' in line) {
     return (await suppressions.addAll([line.suppression])) > 0;
   }
+  if ('consents' in line) return writeConsents(line.consents, consents);
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
+}
+
+/** What it brings is unpublished here: the sweeper of the delivery role appends it to this log. */
+async function writeConsents(moved: Consents, consents: Backend['consents']): Promise<boolean> {
+  for (;;) {
+    const [before = null] = await consents.find(moved.workspace, [moved.person]);
+    const next = takeOver(before, moved);
+    if (!next) return false;
+    if ((await consents.replace(next)) === 'done') return true;
+  }
 }
 
 /** The records get these numbers, or it is said that they did not. Then everybody judges by the last of them. */

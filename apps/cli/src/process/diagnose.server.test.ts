@@ -36,6 +36,7 @@ const LAG = [
   'engine on carillon.cohorts',
   'delivery on carillon.intents',
   'delivery on carillon.receipts',
+  'delivery on carillon.consents',
   'control on carillon.events',
   'control on carillon.outcomes',
   'control on carillon.evaluations',

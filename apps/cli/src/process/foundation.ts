@@ -108,6 +108,7 @@ export async function openFoundation(
     ruleStates: backend.ruleStates,
     ledger: backend.ledger,
     suppressions: backend.suppressions,
+    consents: backend.consents,
     keyUses: backend.keyUses,
     configuration,
     codecs,

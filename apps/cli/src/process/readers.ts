@@ -6,6 +6,7 @@ export const READERS = [
   ['engine', 'carillon.cohorts'],
   ['delivery', 'carillon.intents'],
   ['delivery', 'carillon.receipts'],
+  ['delivery', 'carillon.consents'],
   ['control', 'carillon.events'],
   ['control', 'carillon.outcomes'],
   ['control', 'carillon.evaluations'],

@@ -26,6 +26,7 @@ import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
+import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import type { WriterSettings } from './writing/protocol.ts';
 import { createWriter, DEFAULT_QUEUE_BYTES, type Writer, type WriterStats } from './writing/writer.ts';
@@ -214,6 +215,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
+    consents: createConsentStore(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),

@@ -2,6 +2,7 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
+  describeConsentStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeEventLog,
@@ -45,6 +46,10 @@ describeLookupClaims(
 describeDeliveryLedger(
   'the embedded ledger',
   embeddedWith(({ ledger }) => ledger),
+);
+describeConsentStore(
+  'the embedded store',
+  embeddedWith(({ consents }) => consents),
 );
 describeSuppressionList(
   'the embedded store',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beginAttempt, openDelivery, type Delivery } from '@carillon/domain';
+import { beginAttempt, openDelivery, type Consents, type Delivery } from '@carillon/domain';
 import { isCarillonError, type AttemptId, type DeliveryId } from '@carillon/kernel';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
@@ -88,7 +88,18 @@ describe('a restore', () => {
 
   it('takes over what the newer ledger knows, but for what waits there, and counts what is gone', async () => {
     const bounced = { workspace: 'shop', channel: 'email', source: 'hard_bounce', detail: '550', at: MORNING } as const;
-    await within('data', async ({ ledger, log, suppressions }) => {
+    const target = { kind: 'all' } as const;
+    const word = { id: 'cns_1', workspace: 'shop', person: 'ada', target, channel: null, optedOut: true } as const;
+    const optedOut: Consents = {
+      workspace: 'shop',
+      person: 'ada',
+      version: 1,
+      words: [{ ...word, way: 'page', at: MORNING }],
+      unpublished: [],
+      updatedAt: MORNING,
+    };
+    await within('data', async ({ ledger, log, suppressions, consents }) => {
+      await consents.replace(optedOut);
       await suppressions.add({ ...bounced, address: 'gone@example.com', deliveryId: null });
       await log.append([logRecord('four', { partition: 1 })]);
       await ledger.replace(sending(delivery('waits')));
@@ -100,9 +111,11 @@ describe('a restore', () => {
       deliveries: 2,
       leftWaiting: 1,
       suppressed: 1,
+      consents: 1,
       lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
     });
-    await within('new', async ({ ledger, suppressions }) => {
+    await within('new', async ({ ledger, suppressions, consents }) => {
+      expect(await consents.find('shop', ['ada'])).toEqual([{ ...optedOut, unpublished: optedOut.words }]);
       expect(await suppressions.find('shop', 'email', 'gone@example.com')).toMatchObject(bounced);
       expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'SENDING', token: 't1', version: 3 });
       expect(await ledger.get('dlv_later' as DeliveryId)).toBeNull();

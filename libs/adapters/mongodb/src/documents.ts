@@ -110,6 +110,16 @@ export type CohortMemberDocument = {
 };
 
 export type SuppressionDocument = Suppression & { readonly _id: string };
+export type ConsentDocument = {
+  /** Workspace and person. */
+  readonly _id: string;
+  readonly workspace: string;
+  readonly version: number;
+  readonly written: string;
+  /** There while words may not be on the log. */
+  readonly unpublishedSince?: number;
+  readonly body: string;
+};
 export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };

@@ -2,6 +2,7 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
+  describeConsentStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
@@ -41,6 +42,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDeliveryLedger(
     'the MongoDB ledger',
     mongoWith(({ ledger }) => ledger),
+  );
+  describeConsentStore(
+    'the MongoDB store',
+    mongoWith(({ consents }) => consents),
   );
   describeSuppressionList(
     'the MongoDB store',

@@ -38,6 +38,12 @@ export const RECORD_SCHEMAS = {
     released: [
     ],
   },
+  consent: {
+    subject: 'carillon.consents-value',
+    current: '{"type":"record","name":"Consent","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"workspace","type":"string"},{"name":"target","type":"string"},{"name":"name","type":"string","default":""},{"name":"channel","type":["null","string"],"default":null},{"name":"opted_out","type":"boolean"},{"name":"way","type":"string"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}',
+    released: [
+    ],
+  },
   evaluation: {
     subject: 'carillon.evaluations-value',
     current: '{"type":"record","name":"Evaluation","namespace":"carillon","fields":[{"name":"partition","type":"int"},{"name":"from","type":"long"},{"name":"to","type":"long"},{"name":"config_number","type":"long"},{"name":"events","type":"long"},{"name":"intents","type":"long"},{"name":"triggers","type":"long"},{"name":"late","type":"long"},{"name":"duplicates","type":"long"},{"name":"dead_letters","type":"long"},{"name":"rules","type":{"type":"array","items":{"type":"record","name":"RuleTally","fields":[{"name":"workspace","type":"string"},{"name":"rule","type":"string"},{"name":"rule_version","type":"long"},{"name":"fired","type":"long"},{"name":"failed","type":"long"},{"name":"dropped","type":"long"},{"name":"sample_event_id","type":["null","string"],"default":null}]}}},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}',

@@ -20,9 +20,9 @@ export const TOPIC_DEFINITIONS = {
   },
   'carillon.consents': {
     owner: 'gateway',
-    description: 'Opt-outs and their withdrawal.',
+    description: 'Opt-outs and their withdrawal, after the store has them.',
     key: 'person',
-    value: null,
+    value: 'records/consent.avsc',
     partitions: 8,
     retention: 'forever',
     dead_letter: 'carillon.dead-letters',

@@ -10,6 +10,7 @@ const STAGES: Readonly<Record<DeadLetter['stage'], true>> = {
   resolve: true,
   deliver: true,
   receipts: true,
+  consents: true,
   project: true,
   configure: true,
 };

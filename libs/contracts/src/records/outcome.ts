@@ -22,6 +22,7 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   rule_withdrawn: true,
   no_address: true,
   invalid_address: true,
+  opted_out: true,
   suppressed_address: true,
   cannot_send_on_channel: true,
   not_after_passed: true,

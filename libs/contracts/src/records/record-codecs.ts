@@ -1,6 +1,7 @@
 import type {
   CohortMessage,
   ConfigurationRecord,
+  ConsentWord,
   DeadLetter,
   Evaluation,
   Intent,
@@ -14,6 +15,7 @@ import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
 import { type Codec, createCodec, type SchemaIds } from './codec.ts';
 import { cohortMessageShape } from './cohort-message.ts';
 import { configurationShape } from './configuration-record.ts';
+import { consentShape } from './consent.ts';
 import { deadLetterShape } from './dead-letter.ts';
 import { evaluationShape } from './evaluation.ts';
 import { intentShape } from './intent.ts';
@@ -30,6 +32,7 @@ export type AvroRecordCodecs = {
   readonly intent: Codec<Intent>;
   readonly outcome: Codec<Outcome>;
   readonly receipt: Codec<Receipt>;
+  readonly consent: Codec<ConsentWord>;
   readonly evaluation: Codec<Evaluation>;
   readonly deadLetter: Codec<DeadLetter>;
   readonly configuration: Codec<ConfigurationRecord>;
@@ -44,6 +47,7 @@ export async function createRecordCodecs(registry: SchemaIds, now: () => Instant
     intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape, now),
     outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape, now),
     receipt: await createCodec(registry, RECORD_SCHEMAS.receipt, receiptShape, now),
+    consent: await createCodec(registry, RECORD_SCHEMAS.consent, consentShape, now),
     evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape, now),
     deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape, now),
     configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape, now),

@@ -1,6 +1,7 @@
 import type {
   CohortMessage,
   ConfigurationRecord,
+  ConsentWord,
   DeadLetter,
   Evaluation,
   Intent,
@@ -154,6 +155,20 @@ export const receipts: Arbitrary<Receipt> = fc.record({
   inbound: nullable(fc.record({ address: text, wish: fc.constantFrom('stop', 'start') })),
 });
 
+export const consentWords: Arbitrary<ConsentWord> = fc.record({
+  id: text,
+  workspace: text,
+  person: text,
+  target: fc.oneof(
+    fc.constant({ kind: 'all' } as const),
+    fc.record({ kind: fc.constantFrom('category', 'notification'), name: text }),
+  ),
+  channel: nullable(fc.constantFrom('email', 'sms', 'push')),
+  optedOut: fc.boolean(),
+  way: fc.constantFrom('one_click', 'page', 'api', 'import'),
+  at: instant,
+});
+
 export const evaluations: Arbitrary<Evaluation> = fc.record({
   partition: count,
   from: instant,
@@ -183,7 +198,17 @@ export const evaluations: Arbitrary<Evaluation> = fc.record({
 
 export const deadLetters: Arbitrary<DeadLetter> = fc.record({
   id: text,
-  stage: fc.constantFrom('evaluate', 'cohorts', 'ask', 'resolve', 'deliver', 'receipts', 'project', 'configure'),
+  stage: fc.constantFrom(
+    'evaluate',
+    'cohorts',
+    'ask',
+    'resolve',
+    'deliver',
+    'receipts',
+    'consents',
+    'project',
+    'configure',
+  ),
   workspace: nullable(text),
   topic: text,
   partition: count,

@@ -34,6 +34,7 @@ export type DeliveryReason =
   | 'rule_withdrawn'
   | 'no_address'
   | 'invalid_address'
+  | 'opted_out'
   | 'suppressed_address'
   | 'cannot_send_on_channel'
   | 'not_after_passed'

@@ -1,10 +1,11 @@
-import type { Instant } from '@carillon/kernel';
+import { formatInstant, type Instant } from '@carillon/kernel';
 import { localTimeText } from '../cadence/local-time.ts';
 import { quietUntil } from '../cadence/quiet-hours.ts';
 import { quietRulesOf } from '../cadence/settings.ts';
 import { canonicalAddress } from '../channels/channel.ts';
 import { channelOf } from '../channels/configured.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
+import { optOutFor, type Consents, type ConsentWay, type ConsentWord } from '../consent/consents.ts';
 import { ruleIdFrom } from '../configuration/streams.ts';
 import { localityOf } from '../locality.ts';
 import { invalidAddress } from './custody.ts';
@@ -18,6 +19,8 @@ export type BeforeSend = {
   readonly newest: Configuration;
   readonly notification: Resource<'notification'> | undefined;
   /** Why the address gets nothing; null where it may. */
+  /** What is known of the person and of the address, as documents of consent. */
+  readonly consents: readonly Pick<Consents, 'words'>[];
   readonly suppressed: { readonly source: string; readonly detail: string } | null;
   readonly now: Instant;
 };
@@ -68,6 +71,28 @@ const address: Hold = ({ delivery: { intent, slot } }) =>
     ? end('SUPPRESSED', 'invalid_address', invalidAddress(slot.channel))
     : GO;
 
+/** What somebody has to be told (`transactional`) is told whatever they opted out of. */
+const consent: Hold = ({ delivery: { slot }, notification, consents }) => {
+  if (!notification || notification.body.transactional === true) return GO;
+  const { notificationId, channel } = slot;
+  const word = optOutFor(consents, { notificationId, category: notification.body.category ?? null, channel });
+  return word === null ? GO : end('SUPPRESSED', 'opted_out', optOutWords(word));
+};
+
+const WAYS: Readonly<Record<ConsentWay, string>> = {
+  one_click: 'with one click',
+  page: 'on the page',
+  api: 'over the API',
+  import: 'by an import',
+};
+
+/** What somebody wants no more, since when and how, for people; without who it is. */
+export function optOutWords({ target, channel, way, at }: ConsentWord): string {
+  const what = target.kind === 'all' ? 'everything' : `the ${target.kind} ${target.name}`;
+  const where = channel === null ? 'all channels' : channel;
+  return `opted out of ${what} on ${where} ${WAYS[way]}, ${formatInstant(at)}`;
+}
+
 const suppression: Hold = ({ suppressed }) =>
   suppressed ? end('SUPPRESSED', 'suppressed_address', `${suppressed.source}: ${suppressed.detail}`) : GO;
 
@@ -100,7 +125,7 @@ const channelGone: Hold = ({ delivery: { slot }, notification }) =>
  * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker;
  * what counts messages comes after that, in `LAST_HOLDS`.
  */
-export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, suppression, channelGone, quietHours];
+export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, consent, suppression, channelGone, quietHours];
 
 /** The checks after rendering, the very last before the step: limits of frequency, since what cannot be sent does not count. */
 export const LAST_HOLDS: readonly Hold[] = [];

@@ -39,7 +39,16 @@ export type Evaluation = {
 /** A record that can never be processed, kept with the reason; its own bytes ride along. */
 export type DeadLetter = {
   readonly id: string;
-  readonly stage: 'evaluate' | 'cohorts' | 'ask' | 'resolve' | 'deliver' | 'receipts' | 'project' | 'configure';
+  readonly stage:
+    | 'evaluate'
+    | 'cohorts'
+    | 'ask'
+    | 'resolve'
+    | 'deliver'
+    | 'receipts'
+    | 'consents'
+    | 'project'
+    | 'configure';
   readonly workspace: string | null;
   readonly topic: string;
   readonly partition: number;

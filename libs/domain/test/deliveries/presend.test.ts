@@ -27,7 +27,7 @@ const shop = (change: Partial<NotificationBody> = {}): Configuration =>
 const { delivery } = new DeliveryStory(givenIntent('first'));
 const late = delivery.notAfter + 1;
 const judged = (newest: Configuration, suppressed: BeforeSend['suppressed'], now: number) =>
-  presend({ delivery, newest, suppressed, now });
+  presend({ delivery, newest, consents: [], suppressed, now });
 const listed = { source: 'hard_bounce', detail: '550 5.1.1' };
 
 describe('the checks before each step into SENDING', () => {

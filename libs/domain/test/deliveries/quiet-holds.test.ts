@@ -27,7 +27,7 @@ function judged(
     ...orderShop({ ...body, ...notification }),
     workspaceSettings({ time_zone: 'Europe/Berlin', ...shop }),
   ]);
-  return presend({ delivery: new DeliveryStory(intent).delivery, newest, suppressed: null, now });
+  return presend({ delivery: new DeliveryStory(intent).delivery, newest, consents: [], suppressed: null, now });
 }
 
 describe('quiet hours before a send', () => {

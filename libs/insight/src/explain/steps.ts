@@ -53,6 +53,7 @@ export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
   rule_withdrawn: 'the notification or rule was switched off or removed before it was sent',
   no_address: 'the recipient has no address on this channel',
   invalid_address: 'what stands for the address is none that this channel can send to',
+  opted_out: 'the person wants no more of it',
   suppressed_address: 'the address is on the suppression list',
   cannot_send_on_channel: 'the notification no longer uses this channel',
   not_after_passed: 'it was too late to be of use (expires)',

@@ -7,6 +7,7 @@ import {
   holdBack,
   LAST_HOLDS,
   localityOf,
+  namesAsked,
   postpone,
   presend,
   providerResult,
@@ -32,6 +33,7 @@ import type {
   ChannelSender,
   Clock,
   ConfigurationView,
+  ConsentStore,
   DeliveryLedger,
   Ids,
   RenderedMessage,
@@ -60,6 +62,7 @@ export type AccountFallback = {
 export type AttemptPorts = {
   readonly ledger: DeliveryLedger;
   readonly configuration: ConfigurationView;
+  readonly consents: Pick<ConsentStore, 'find'>;
   readonly suppressions: SuppressionList;
   readonly templates: TemplateRenderer;
   readonly ids: Ids;
@@ -118,8 +121,12 @@ async function attempt(
   const { clock, suppressions, configuration } = ports;
   const newest = configuration.current();
   const { workspace, channel } = delivery.slot;
-  const suppressed = await suppressions.find(workspace, channel, delivery.intent.to ?? '');
-  const verdict = presend({ delivery, newest, suppressed, now: clock.now() }, ports.holds);
+  const keyed = (...parts: readonly string[]): string => ports.ids.keyed(...parts);
+  const [consents, suppressed] = await Promise.all([
+    ports.consents.find(workspace, namesAsked(delivery.intent, channel, keyed)),
+    suppressions.find(workspace, channel, delivery.intent.to ?? ''),
+  ]);
+  const verdict = presend({ delivery, newest, consents, suppressed, now: clock.now() }, ports.holds);
   if (verdict.kind !== 'go') return keepBack(delivery, verdict, ports);
   if (!hold) {
     if (fallback.retryAt === null) {
@@ -130,7 +137,7 @@ async function attempt(
   }
   const rendered = await render(delivery, hold.choice, ports);
   if (!rendered.ok) return endNow(delivery, 'FAILED', 'cannot_render', rendered.why, ports);
-  const last = presend({ delivery, newest, suppressed, now: clock.now() }, ports.lastHolds ?? LAST_HOLDS);
+  const last = presend({ delivery, newest, consents, suppressed, now: clock.now() }, ports.lastHolds ?? LAST_HOLDS);
   if (last.kind !== 'go') return keepBack(delivery, last, ports);
   const sending = await stepIntoSending(delivery, hold.choice.key, ports);
   if (!sending) return { kind: 'stale' };

@@ -85,7 +85,7 @@ export async function withdraw(ports: SweepPorts): Promise<number> {
   do {
     const page = await ledger.list({ state: 'WAITING' }, PAGE, cursor);
     for (const delivery of page.items) {
-      const verdict = presend({ delivery, newest, suppressed: null, now: clock.now() }, [withdrawal]);
+      const verdict = presend({ delivery, newest, consents: [], suppressed: null, now: clock.now() }, [withdrawal]);
       if (verdict.kind !== 'end') continue;
       const moment: Moment = { now: clock.now(), derive: ids.derive };
       const next = endUnsent(delivery, verdict.state, verdict.reason, verdict.detail, moment);

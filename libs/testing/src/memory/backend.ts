@@ -2,6 +2,7 @@ import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
 import { createMemoryClaims, createMemoryLeases, createMemorySuppressions } from './claims.ts';
 import { createMemoryCohorts } from './cohort-store.ts';
+import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
 import { createMemoryTasks } from './due-tasks.ts';
@@ -35,6 +36,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const claims = createMemoryClaims();
   const ledger = createMemoryLedger();
   const suppressions = createMemorySuppressions();
+  const consents = createMemoryConsents();
   const configurationStore = createMemoryConfigurationStore();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
@@ -52,6 +54,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       claims: claims.connect(wire),
       ledger: ledger.connect(wire),
       suppressions: suppressions.connect(wire),
+      consents: consents.connect(wire),
       configurationStore: configurationStore.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),

@@ -147,8 +147,8 @@ export class Topology {
   /** Every port that stages and roles ask for. */
   get ports() {
     const { data, codecs, configuration, templates, book, http } = this.#opened;
-    const { log, checkpoints, ruleStates, cohorts, ledger, suppressions, leases, readModels, inbox, tasks, claims } =
-      data;
+    const { log, checkpoints, ruleStates, cohorts, ledger, suppressions, consents, leases } = data;
+    const { readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
     const silence = this.#options.smtpSilence ?? 20_000;
     const timeouts = { connection: silence, greeting: silence, socket: silence };
@@ -159,6 +159,7 @@ export class Topology {
       cohorts,
       ledger,
       suppressions,
+      consents,
       leases,
       readModels,
       inbox,

@@ -15,6 +15,7 @@ import {
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
+  describeConsentStore,
   describeSuppressionList,
   type UnderTest,
 } from '../../src/index.ts';
@@ -33,6 +34,7 @@ import {
   createMemoryReadModels,
   createMemoryRegistry,
   createMemoryRuleStates,
+  createMemoryConsents,
   createMemorySuppressions,
   createMemoryTasks,
   type Wire,
@@ -69,6 +71,7 @@ describeDeliveryLedger(
   NAME,
   over(() => createMemoryLedger()),
 );
+describeConsentStore(NAME, over(createMemoryConsents));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));

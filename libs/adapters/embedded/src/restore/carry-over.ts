@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { moveTo, type Delivery, type Moment } from '@carillon/domain';
+import { moveTo, takeOver, type Consents, type Delivery, type Moment } from '@carillon/domain';
 import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
 import { refuseDamagedWal } from '../damage/look-at-wal.ts';
 import { dataFiles } from '../data-folder.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
+import { consentWrites } from '../stores/consent-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
 import { addDelivery, readDelivery, rewriteDelivery } from './documents.ts';
 import type { Span } from './outstanding.ts';
@@ -18,6 +19,8 @@ export type CarriedOver = {
   readonly leftWaiting: number;
   /** Addresses that only the newer folder held mail back from. */
   readonly suppressed: number;
+  /** People who said something there that the backup does not know: what they want no more, or want again. */
+  readonly consents: number;
   /** Records of `carillon.events` that only the newer folder has. */
   readonly lost: readonly Span[];
 };
@@ -60,7 +63,8 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
         deliveries += 1;
       }
     }
-    return { deliveries, leftWaiting, suppressed: carrySuppressions(sql, source), lost };
+    const suppressed = carrySuppressions(sql, source);
+    return { deliveries, leftWaiting, suppressed, consents: carryConsents(sql, source), lost };
   } catch (error) {
     if (isCarillonError(error)) throw error;
     throw new CarillonError('wrong_usage', `${newer} cannot be read (${messageOf(error)})`, {}, { cause: error });
@@ -82,6 +86,22 @@ function carrySuppressions(sql: Statements, source: Statements): number {
     added += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
   }
   return added;
+}
+
+/** Whoever opted out since the backup stays out. The log that knew of it is replaced, so it goes onto this one. */
+function carryConsents(sql: Statements, source: Statements): number {
+  if (!source.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'consents'")) return 0;
+  const { 'consents.replace': replace } = consentWrites({ sql });
+  let carriedOver = 0;
+  for (const row of source.iterate('SELECT document FROM consents ORDER BY sequence')) {
+    const theirs = parseJson(String(row['document'])) as unknown as Consents;
+    const ours = 'SELECT document FROM consents WHERE workspace = ? AND person = ?';
+    const found = sql.get(ours, theirs.workspace, theirs.person);
+    const before = found ? (parseJson(String(found['document'])) as unknown as Consents) : null;
+    const next = takeOver(before, theirs);
+    if (next && replace(next)) carriedOver += 1;
+  }
+  return carriedOver;
 }
 
 /**

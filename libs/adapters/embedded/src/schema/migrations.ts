@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
+import { CONSENTS_SCHEMA } from './consents.ts';
 import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_SCHEMA } from './deliveries.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly string[] = [
   TASKS_BY_QUEUE,
   SUPPRESSIONS_BY_SOURCE,
   EVENTS_BY_TRACE,
+  CONSENTS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

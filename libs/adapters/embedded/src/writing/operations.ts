@@ -1,5 +1,6 @@
 import { checkpointWrites } from '../stores/checkpoints.ts';
 import { cohortWrites } from '../stores/cohort-store.ts';
+import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
@@ -25,6 +26,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...claimWrites(transaction),
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
+  ...consentWrites(transaction),
   ...configurationWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),

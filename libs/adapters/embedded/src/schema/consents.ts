@@ -1,0 +1,14 @@
+/** What people want no more: the document of each person whole, and beside it the columns that are searched by. */
+export const CONSENTS_SCHEMA = `
+  CREATE TABLE consents (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    workspace TEXT NOT NULL,
+    person TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    unpublished_since INTEGER,
+    document TEXT NOT NULL,
+    UNIQUE (workspace, person)
+  ) STRICT;
+  CREATE INDEX consents_workspace ON consents (workspace, sequence);
+  CREATE INDEX consents_unpublished ON consents (unpublished_since) WHERE unpublished_since IS NOT NULL;
+`;

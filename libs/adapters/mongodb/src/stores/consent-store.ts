@@ -1,0 +1,65 @@
+import type { Consents } from '@carillon/domain';
+import type { ConsentStore } from '@carillon/ports';
+import type { Attempt } from '../attempts.ts';
+import type { Collections } from '../collections.ts';
+import { compareAndSet, insertOnce, writeToken } from '../compare-and-set.ts';
+import { keyOf, type ConsentDocument } from '../documents.ts';
+import { ComeAgain } from '../failures.ts';
+import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
+
+/** The id is made from workspace and person, so no write moves a document in the list. */
+const BY_ID: Order = { _id: 'string' };
+
+const consentsOf = ({ body }: ConsentDocument): Consents => JSON.parse(body) as Consents;
+
+const fieldsOf = (next: Consents) => ({
+  workspace: next.workspace,
+  unpublishedSince: next.unpublished.length > 0 ? next.updatedAt : undefined,
+  body: JSON.stringify(next),
+});
+
+export function createConsentStore({ consents }: Collections, attempt: Attempt): ConsentStore {
+  /** An id that is taken may be taken by an earlier try of ours whose answer was lost: the token says whose it is. */
+  async function insert(_id: string, next: Consents): Promise<'done' | 'stale'> {
+    const written = writeToken();
+    const { unpublishedSince, ...fields } = fieldsOf(next);
+    const document: ConsentDocument = {
+      _id,
+      version: next.version,
+      written,
+      ...fields,
+      ...(unpublishedSince !== undefined && { unpublishedSince }),
+    };
+    return attempt(async () => {
+      if (await insertOnce(consents, document)) return 'done';
+      const found = await consents.findOne({ _id });
+      if (!found) throw new ComeAgain('a write is not yet held by a majority');
+      return found.written === written ? 'done' : 'stale';
+    });
+  }
+
+  return {
+    async find(workspace, persons) {
+      if (persons.length === 0) return [];
+      const ids = persons.map((person) => keyOf(workspace, person));
+      const found = await attempt(() => consents.find({ _id: { $in: ids } }, IN_ONE_ANSWER).toArray());
+      return found.map(consentsOf);
+    },
+    replace(next) {
+      const id = keyOf(next.workspace, next.person);
+      return next.version === 1 ? insert(id, next) : compareAndSet(consents, attempt, id, next.version, fieldsOf(next));
+    },
+    async unpublished(before, limit) {
+      const wanted = { unpublishedSince: queued({ $lt: before }) };
+      const found = await attempt(() => consents.find(wanted, { sort: { unpublishedSince: 1 }, limit }).toArray());
+      return found.map(consentsOf);
+    },
+    async list(workspace, limit, cursor) {
+      const wanted = filterOf<ConsentDocument>(equalities({ workspace }), afterCursor(cursor, BY_ID));
+      const found = await attempt(() =>
+        consents.find<ConsentDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
+      );
+      return pageOf(found, limit, consentsOf, BY_ID);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import {
+  CHANNEL_NAMES,
+  CONSENT_WAYS,
+  nameOfTarget,
+  type ChannelName,
+  type ConsentTarget,
+  type ConsentWay,
+  type ConsentWord,
+} from '@carillon/domain';
+import type { RecordShape } from './codec.ts';
+import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
+
+const WAYS = Object.fromEntries(CONSENT_WAYS.map((way) => [way, true])) as Record<ConsentWay, true>;
+const CHANNELS = Object.fromEntries(CHANNEL_NAMES.map((name) => [name, true])) as Record<ChannelName, true>;
+const TARGETS: Readonly<Record<ConsentTarget['kind'], true>> = { all: true, category: true, notification: true };
+
+type WireConsent = {
+  id: string;
+  workspace: string;
+  target: string;
+  name: string;
+  channel: string | null;
+  opted_out: boolean;
+  way: string;
+  at: number;
+  personal: Buffer;
+};
+
+/** Who it is counts as personal: mostly it is an address. */
+export const consentShape: RecordShape<ConsentWord, WireConsent> = {
+  write: (word) => ({
+    id: word.id,
+    workspace: word.workspace,
+    target: word.target.kind,
+    name: nameOfTarget(word.target),
+    channel: word.channel,
+    opted_out: word.optedOut,
+    way: word.way,
+    at: word.at,
+    personal: writePersonal({ person: word.person }),
+  }),
+  read: (wire) => {
+    const kind = wordOf(wire.target, TARGETS, 'target');
+    return {
+      id: wire.id,
+      workspace: wire.workspace,
+      person: textOf(readPersonal(wire.personal)['person'], 'person'),
+      target: kind === 'all' ? { kind } : { kind, name: wire.name },
+      channel: wire.channel === null ? null : wordOf(wire.channel, CHANNELS, 'channel'),
+      optedOut: wire.opted_out,
+      way: wordOf(wire.way, WAYS, 'way'),
+      at: wire.at,
+    };
+  },
+};

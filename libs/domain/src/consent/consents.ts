@@ -1,0 +1,178 @@
+import type { DeriveId, Instant } from '@carillon/kernel';
+import type { ChannelName } from '../channels/channel.ts';
+
+/** What somebody wants no more. A category has its name in the workspace, a notification its stable id. */
+export type ConsentTarget =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'category' | 'notification'; readonly name: string };
+
+/** Where a word came from: a mail program's button, the page, an operator or a program over the API, a file. */
+export const CONSENT_WAYS = ['one_click', 'page', 'api', 'import'] as const;
+export type ConsentWay = (typeof CONSENT_WAYS)[number];
+
+/** One word of a person: out, or in again. It stands in the person's document and, the same, on `carillon.consents`. */
+export type ConsentWord = {
+  /** Derived from what it says and when, so that the same word never counts twice. */
+  readonly id: string;
+  readonly workspace: string;
+  /** As `personName` writes it. */
+  readonly person: string;
+  readonly target: ConsentTarget;
+  /** Null: on all channels. */
+  readonly channel: ChannelName | null;
+  readonly optedOut: boolean;
+  readonly way: ConsentWay;
+  readonly at: Instant;
+};
+
+/** The one document of a person in a workspace: the newest word for each target and channel. */
+export type Consents = {
+  readonly workspace: string;
+  readonly person: string;
+  /** Grows by one with every write; compare-and-set goes by it. 1 is the first. */
+  readonly version: number;
+  readonly words: readonly ConsentWord[];
+  /** Words that may not be on the log yet: they are appended, then taken out. */
+  readonly unpublished: readonly ConsentWord[];
+  readonly updatedAt: Instant;
+};
+
+/** What a person decides; the rest of the word follows from person and time. */
+export type Decision = Pick<ConsentWord, 'target' | 'channel' | 'optedOut' | 'way'>;
+
+type Person = Pick<Consents, 'workspace' | 'person'>;
+
+const NAME_OF_ALL = '';
+export const nameOfTarget = (target: ConsentTarget): string => (target.kind === 'all' ? NAME_OF_ALL : target.name);
+
+/** Words about the same target and channel have the same place: of them the newest counts. */
+const placeOf = ({ target, channel }: Pick<ConsentWord, 'target' | 'channel'>): string =>
+  JSON.stringify([target.kind, nameOfTarget(target), channel]);
+
+/** Total, so that any two processes agree: later is newer; at the same time an opt-out is, then the greater id. */
+function isNewer(one: ConsentWord, than: ConsentWord): boolean {
+  if (one.at !== than.at) return one.at > than.at;
+  if (one.optedOut !== than.optedOut) return one.optedOut;
+  return one.id > than.id;
+}
+
+/** The newest word of each place, in an order that is the same whatever order they came in. */
+function newest(words: readonly ConsentWord[]): readonly ConsentWord[] {
+  const kept = new Map<string, ConsentWord>();
+  for (const word of words) {
+    const place = placeOf(word);
+    const held = kept.get(place);
+    if (!held || isNewer(word, held)) kept.set(place, word);
+  }
+  return [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, word]) => word);
+}
+
+const nothingOf = ({ workspace, person }: Person): Consents => ({
+  workspace,
+  person,
+  version: 0,
+  words: [],
+  unpublished: [],
+  updatedAt: 0,
+});
+
+/**
+ * Writes down what a person decides now. It is newer than everything in the document, whatever the clocks of other
+ * processes said. A decision that already stands is not written again; undefined where none is new.
+ */
+export function decide(
+  before: Consents | null,
+  person: Person,
+  decisions: readonly Decision[],
+  { now, derive }: { readonly now: Instant; readonly derive: DeriveId },
+): Consents | undefined {
+  const held = before ?? nothingOf(person);
+  const standing = new Map(held.words.map((word) => [placeOf(word), word]));
+  const at = held.words.reduce((latest, word) => Math.max(latest, word.at + 1), now);
+  const made = decisions
+    .filter((decision) => (standing.get(placeOf(decision))?.optedOut ?? false) !== decision.optedOut)
+    .map((decision): ConsentWord => {
+      const { target, channel, optedOut, way } = decision;
+      const facts = [target.kind, nameOfTarget(target), channel ?? '', String(optedOut), String(at)];
+      const id = derive('consent', held.workspace, held.person, ...facts);
+      return { id, workspace: held.workspace, person: held.person, target, channel, optedOut, way, at };
+    });
+  if (made.length === 0) return undefined;
+  return {
+    ...held,
+    version: held.version + 1,
+    words: newest([...held.words, ...made]),
+    unpublished: [...held.unpublished, ...made],
+    updatedAt: now,
+  };
+}
+
+/**
+ * Takes in words that the log or another copy of the document knows; newest wins, so their order does not matter. Nothing
+ * of it is unpublished by that. Undefined where the document knows them all, or newer ones.
+ */
+export function fold(
+  before: Consents | null,
+  person: Person,
+  words: readonly ConsentWord[],
+  now: Instant,
+): Consents | undefined {
+  const held = before ?? nothingOf(person);
+  const known = new Map(held.words.map((word) => [placeOf(word), word]));
+  const news = newest(words).filter((word) => {
+    const standing = known.get(placeOf(word));
+    return standing === undefined || isNewer(word, standing);
+  });
+  if (news.length === 0) return undefined;
+  return { ...held, version: held.version + 1, words: newest([...held.words, ...news]), updatedAt: now };
+}
+
+/**
+ * What another copy of the document brings that this one does not know, or knows an older word of. The log that knew it
+ * stays behind, so all that it brings is unpublished here. Undefined where it brings nothing.
+ */
+export function takeOver(before: Consents | null, other: Consents): Consents | undefined {
+  const next = fold(before, other, other.words, other.updatedAt);
+  if (!next) return undefined;
+  const held = new Set([...(before?.words ?? []), ...next.unpublished].map(({ id }) => id));
+  return { ...next, unpublished: [...next.unpublished, ...next.words.filter(({ id }) => !held.has(id))] };
+}
+
+/** The document without words that are on the log now; undefined where it holds none of them. */
+export function publishedWords(before: Consents, ids: ReadonlySet<string>): Consents | undefined {
+  const unpublished = before.unpublished.filter(({ id }) => !ids.has(id));
+  if (unpublished.length === before.unpublished.length) return undefined;
+  return { ...before, version: before.version + 1, unpublished };
+}
+
+/** What a message is, as far as somebody may want no more of it. */
+export type ConsentQuestion = {
+  readonly notificationId: string;
+  readonly category: string | null;
+  readonly channel: ChannelName;
+};
+
+/** The word by which a message is unwanted, the widest first; null where nobody said so. */
+export function optOutFor(
+  documents: readonly Pick<Consents, 'words'>[],
+  { notificationId, category, channel }: ConsentQuestion,
+): ConsentWord | null {
+  const wanted = [
+    ['all', NAME_OF_ALL],
+    ...(category === null ? [] : [['category', category] as const]),
+    ['notification', notificationId],
+  ] as const;
+  for (const [kind, name] of wanted) {
+    for (const { words } of documents) {
+      const found = words.find(
+        (word) =>
+          word.optedOut &&
+          word.target.kind === kind &&
+          nameOfTarget(word.target) === name &&
+          (word.channel === null || word.channel === channel),
+      );
+      if (found) return found;
+    }
+  }
+  return null;
+}

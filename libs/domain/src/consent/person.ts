@@ -1,0 +1,27 @@
+import { formsOf, type ChannelName } from '../channels/channel.ts';
+import { canonicalEmail } from '../channels/email.ts';
+import { canonicalPhone } from '../channels/sms.ts';
+import type { KeyedHash } from '../receipts/receipt-token.ts';
+
+/** A longer name is kept as its hash, so that a link to it stays short enough for every mail program. */
+const LONGEST_NAME = 200;
+const HASHED = 'hash:';
+
+/**
+ * The one name under which a person's wishes are kept: an email address or phone number in its canonical form, any other
+ * name as it is. Whoever is known by an address alone is found by it.
+ */
+export function personName(text: string, keyed: KeyedHash): string {
+  // A device token is any text, so it is never told from a name.
+  const address = canonicalEmail(text) ?? canonicalPhone(text) ?? text;
+  return new TextEncoder().encode(address).length > LONGEST_NAME ? HASHED + keyed('person', address) : address;
+}
+
+/** All names under which the wishes about a message may be kept: the person's own, and those of the address. */
+export const namesAsked = (
+  { person, to }: { readonly person: string; readonly to: string | null },
+  channel: ChannelName,
+  keyed: KeyedHash,
+): readonly string[] => [
+  ...new Set([person, ...(to === null ? [] : formsOf(channel, to))].map((name) => personName(name, keyed))),
+];

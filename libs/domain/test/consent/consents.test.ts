@@ -1,0 +1,178 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decide,
+  fold,
+  namesAsked,
+  optOutFor,
+  personName,
+  publishedWords,
+  type Consents,
+  type ConsentTarget,
+  type ConsentWord,
+  type Decision,
+} from '@carillon/domain';
+
+const PERSON = { workspace: 'shop', person: 'ada' };
+const derive = (_kind: string, ...parts: readonly string[]): string => parts.join('|');
+const at = (now: number) => ({ now, derive });
+const ALL: ConsentTarget = { kind: 'all' };
+const ORDERS: ConsentTarget = { kind: 'category', name: 'orders' };
+const PAID: ConsentTarget = { kind: 'notification', name: 'ntf_paid' };
+const out = (target: ConsentTarget, channel: Decision['channel'] = null): Decision => ({
+  target,
+  channel,
+  optedOut: true,
+  way: 'page',
+});
+const back = (target: ConsentTarget, channel: Decision['channel'] = null): Decision => ({
+  ...out(target, channel),
+  optedOut: false,
+});
+const saying = (...decisions: readonly Decision[]): Consents => {
+  const made = decide(null, PERSON, decisions, at(10));
+  if (!made) throw new Error('nothing was decided');
+  return made;
+};
+
+const NEWS: ConsentTarget = { kind: 'category', name: 'news' };
+const targets = fc.constantFrom(ALL, ORDERS, PAID, NEWS);
+const channels = fc.constantFrom('email', 'sms', null);
+const decisions: fc.Arbitrary<Decision> = fc.record({
+  target: targets,
+  channel: channels,
+  optedOut: fc.boolean(),
+  way: fc.constantFrom('one_click', 'page', 'api', 'import'),
+});
+const words: fc.Arbitrary<ConsentWord> = fc.record({
+  id: fc.string({ maxLength: 3 }),
+  workspace: fc.constant('shop'),
+  person: fc.constant('ada'),
+  target: targets,
+  channel: channels,
+  optedOut: fc.boolean(),
+  way: fc.constantFrom('one_click', 'page'),
+  at: fc.integer({ min: 0, max: 5 }),
+});
+const standing = (document: Consents | undefined) =>
+  document?.words.map(({ target, channel, optedOut, at: when }) => ({ target, channel, optedOut, when }));
+
+describe('words of a person', () => {
+  it('in whatever order and portions the log gives them, fold to the newest of each target and channel', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .array(words, { minLength: 1, maxLength: 12 })
+          .chain((made) =>
+            fc.tuple(
+              fc.constant(made),
+              fc.shuffledSubarray(made, { minLength: made.length, maxLength: made.length }),
+              fc.nat(made.length),
+            ),
+          ),
+        ([made, shuffled, cut]) => {
+          const whole = fold(null, PERSON, made, 1);
+          const first = fold(null, PERSON, shuffled.slice(0, cut), 1);
+          const second = fold(first ?? null, PERSON, shuffled.slice(cut), 2) ?? first;
+          expect(standing(second)).toEqual(standing(whole));
+          // Again changes nothing.
+          expect(fold(second ?? null, PERSON, made, 3)).toBeUndefined();
+          for (const word of whole?.words ?? []) {
+            const rivals = made.filter(
+              (one) => JSON.stringify([one.target, one.channel]) === JSON.stringify([word.target, word.channel]),
+            );
+            expect(word.at).toBe(Math.max(...rivals.map((one) => one.at)));
+          }
+        },
+      ),
+    );
+  });
+
+  it('that the store has and a backup forgot come back from the log, whatever was decided since', () => {
+    fc.assert(
+      fc.property(fc.array(decisions, { minLength: 1, maxLength: 10 }), fc.nat(10), (made, kept) => {
+        let document: Consents | undefined;
+        let backup: Consents | undefined;
+        const log: ConsentWord[] = [];
+        for (const [place, decision] of made.entries()) {
+          const next = decide(document ?? null, PERSON, [decision], at(5));
+          if (next) {
+            log.push(...next.unpublished.filter((word) => !log.some(({ id }) => id === word.id)));
+            document = next;
+          }
+          if (place < kept) backup = document;
+        }
+        const restored = fold(backup ?? null, PERSON, log, 9) ?? backup;
+        expect(standing(restored)).toEqual(standing(document));
+      }),
+    );
+  });
+
+  it('are newer than all that stands, even where the clock of another process ran ahead', () => {
+    const ahead = decide(null, PERSON, [out(ORDERS)], at(1_000));
+    const later = decide(ahead ?? null, PERSON, [back(ORDERS)], at(10));
+    expect(optOutFor(later ? [later] : [], { notificationId: 'x', category: 'orders', channel: 'email' })).toBeNull();
+    expect(standing(later)).toMatchObject([{ optedOut: false, when: 1_001 }]);
+  });
+
+  it('that say what already stands are not written, and an undo of nothing neither', () => {
+    expect(decide(saying(out(ORDERS)), PERSON, [out(ORDERS)], at(20))).toBeUndefined();
+    expect(decide(null, PERSON, [back(ALL)], at(20))).toBeUndefined();
+  });
+
+  it('are unpublished until they are known to be on the log, and no others are taken out by that', () => {
+    const first = saying(out(ORDERS));
+    const both = decide(first, PERSON, [out(PAID)], at(20));
+    if (!both) throw new Error('nothing was decided');
+    const left = publishedWords(both, new Set(first.unpublished.map(({ id }) => id)));
+    expect(left).toMatchObject({ version: 3, unpublished: [{ target: PAID }] });
+    expect(left?.words).toEqual(both.words);
+    expect(publishedWords(both, new Set(['another']))).toBeUndefined();
+  });
+});
+
+describe('an opt-out', () => {
+  const question = { notificationId: 'ntf_paid', category: 'orders', channel: 'email' } as const;
+  it.each([
+    ['of everything on all channels', out(ALL), true],
+    ['of everything on this channel', out(ALL, 'email'), true],
+    ['of everything on another channel', out(ALL, 'sms'), false],
+    ['of the category', out(ORDERS), true],
+    ['of the category on this channel', out(ORDERS, 'email'), true],
+    ['of another category', out({ kind: 'category', name: 'news' }), false],
+    ['of the notification', out(PAID), true],
+    ['of a notification that is called as the category', out({ kind: 'notification', name: 'orders' }), false],
+    ['of a category that is called as the notification', out({ kind: 'category', name: 'ntf_paid' }), false],
+  ])('%s: holds a message back is %o', (_what, decision, held) => {
+    expect(optOutFor([saying(decision)], question) !== null).toBe(held);
+  });
+
+  it('that was taken back holds nothing back, and leaves those of other targets', () => {
+    const document = decide(saying(out(ALL), out(ORDERS)), PERSON, [back(ALL)], at(20));
+    expect(optOutFor(document ? [document] : [], question)).toMatchObject({ target: ORDERS });
+    expect(optOutFor(document ? [document] : [], { ...question, category: null })).toBeNull();
+  });
+});
+
+describe('the name of a person', () => {
+  const keyed = (...parts: readonly string[]): string => `h${parts.join('').length}`;
+  it('is an address in its one form, and any other text as it is', () => {
+    expect(personName('Ada@BÜCHER.example.', keyed)).toBe('ada@xn--bcher-kva.example');
+    expect(personName('+49 (30) 123-456', keyed)).toBe('+4930123456');
+    expect(personName('User 42', keyed)).toBe('User 42');
+    expect(personName('x'.repeat(200), keyed)).toBe('x'.repeat(200));
+    expect(personName('x'.repeat(201), keyed)).toBe('hash:h207');
+    expect(personName('ü'.repeat(101), keyed)).toBe('hash:h107');
+  });
+
+  it('is asked for together with the address of the message', () => {
+    expect(namesAsked({ person: 'user 42', to: 'Ada@example.com' }, 'email', keyed)).toEqual([
+      'user 42',
+      'ada@example.com',
+    ]);
+    expect(namesAsked({ person: 'ADA@example.com', to: 'ada@example.com' }, 'email', keyed)).toEqual([
+      'ada@example.com',
+    ]);
+    expect(namesAsked({ person: 'user 42', to: null }, 'email', keyed)).toEqual(['user 42']);
+  });
+});

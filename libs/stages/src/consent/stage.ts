@@ -1,0 +1,65 @@
+import { fold, type ConsentWord } from '@carillon/domain';
+import type {
+  BatchStage,
+  Clock,
+  ConsentStore,
+  EventLog,
+  Ids,
+  LogRecord,
+  NewRecord,
+  RecordCodecs,
+  RecordFate,
+} from '@carillon/ports';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { decodeRecord } from '../decode-record.ts';
+
+export type ConsentStagePorts = {
+  readonly consents: ConsentStore;
+  readonly log: EventLog;
+  readonly codecs: Pick<RecordCodecs, 'consent' | 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+const MAX_TRIES = 50;
+
+/**
+ * Deliver, beside the messages: folds what the log knows of consents back into the store, newest wins. While all is well the
+ * store had it first and nothing changes; after a restore it is how no opt-out since the backup is forgotten.
+ */
+export function createConsentStage(ports: ConsentStagePorts): BatchStage {
+  const { consents, clock } = ports;
+
+  async function foldIn(words: readonly ConsentWord[]): Promise<void> {
+    const [first] = words;
+    if (!first) return;
+    const { workspace, person } = first;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const [before = null] = await consents.find(workspace, [person]);
+      const next = fold(before, { workspace, person }, words, clock.now());
+      if (!next || (await consents.replace(next)) === 'done') return;
+    }
+    throw new Error('what the log knows of a person could not be written');
+  }
+
+  return {
+    name: 'consents',
+    async handle(records, state) {
+      const fates: RecordFate[] = [];
+      const outputs: NewRecord[] = [];
+      const words: ConsentWord[] = [];
+      const park = (record: LogRecord, reason: string, detail: string): RecordFate => {
+        outputs.push(deadLetterRecord(deadLetterOf('consents', record, reason, detail, ports), ports));
+        return { kind: 'parked', reason };
+      };
+      for (const record of records) {
+        const decoded = await decodeRecord(ports.codecs.consent, record.value);
+        if (decoded.ok) words.push(decoded.value);
+        fates.push(decoded.ok ? { kind: 'done' } : park(record, decoded.error.reason, decoded.error.detail));
+      }
+      const byPerson = Map.groupBy(words, ({ workspace, person }) => JSON.stringify([workspace, person]));
+      await Promise.all([...byPerson.values()].map(foldIn));
+      return { fates, outputs, state };
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDelivery, providerResult, sandboxOf, type Decision, type Delivery, type Intent } from '@carillon/domain';
+import type { ChannelSender } from '@carillon/ports';
+import { givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { attemptDelivery, decideConsents, deliveryIdOf } from '../../src/index.ts';
+
+let topology: Topology;
+let sent = 0;
+const publish = async (more: Partial<typeof ORDER_PAID> = {}): Promise<void> => {
+  const [rule] = Object.values(ORDER_PAID.rules);
+  if (!rule) throw new Error('there is a rule');
+  const rules = { paid: { ...rule, id: 'rul_paid' } };
+  await topology.publish(...orderShop({ ...ORDER_PAID, id: 'ntf_paid', category: 'orders', rules, ...more }));
+};
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  sent = 0;
+  await publish();
+});
+afterEach(() => topology.close());
+
+const sender: ChannelSender = {
+  async send() {
+    sent += 1;
+    return providerResult('accepted', '250', 'fine');
+  },
+  check: async () => [],
+  close: async () => undefined,
+};
+let made = 0;
+async function attempt(facts: Partial<Intent> = {}, over: Partial<Topology['ports']> = {}) {
+  const now = topology.clock.now();
+  made += 1;
+  const intent = givenIntent(`a${made}`, { uniqueId: `u${made}`, causedAt: now, notAfter: now + HOUR, ...facts });
+  const moment = { now, derive: topology.ids.derive };
+  const delivery: Delivery = openDelivery(intent, 'carillon.intents/0@0', deliveryIdOf(intent, topology.ids), moment);
+  await topology.data.ledger.insert([delivery]);
+  const hold = { choice: sandboxOf('email'), sender, release: () => undefined };
+  const stopping = new AbortController().signal;
+  const ports = { ...topology.ports, ...over, pause: () => Promise.resolve(), stopping };
+  return attemptDelivery(delivery, hold, { retryAt: null, anotherAccount: false }, ports);
+}
+const OUT: Decision = { target: { kind: 'all' }, channel: null, optedOut: true, way: 'one_click' };
+const optOut = (person: string, more: Partial<Decision> = {}) =>
+  decideConsents('shop', person, [{ ...OUT, ...more }], topology.ports);
+const HELD = { kind: 'ended', delivery: { state: 'SUPPRESSED', reason: 'opted_out' } };
+
+describe('a person who opted out', () => {
+  it.each([
+    ['of everything', {}],
+    ['of the category', { target: { kind: 'category', name: 'orders' } }],
+    ['of the notification, on this channel', { target: { kind: 'notification', name: 'ntf_paid' }, channel: 'email' }],
+  ] as const)('%s is sent nothing, and the delivery says why', async (_what, decision) => {
+    await optOut('user 1', decision);
+    const report = await attempt({ person: 'user 1', to: 'ada@example.com' });
+    expect(report).toMatchObject(HELD);
+    expect('delivery' in report && report.delivery.detail).toMatch(/^opted out of .* with one click, /);
+    expect(sent).toBe(0);
+  });
+
+  it('under the address alone is held back under whatever name the message has', async () => {
+    await optOut('ada@example.com');
+    expect(await attempt({ person: 'user 1', to: 'Ada@EXAMPLE.com.' })).toMatchObject(HELD);
+    expect(await attempt({ person: 'ADA@example.com', to: 'other@example.com' })).toMatchObject(HELD);
+    expect(await attempt({ person: 'user 1', to: 'other@example.com' })).toMatchObject({ kind: 'called' });
+  });
+
+  it('of another category, channel, or in another workspace, is told', async () => {
+    await optOut('user 1', { target: { kind: 'category', name: 'news' } });
+    await optOut('user 1', { channel: 'sms' });
+    await decideConsents('other', 'user 1', [OUT], topology.ports);
+    expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
+  });
+
+  it('is told again once it was taken back', async () => {
+    await optOut('user 1');
+    await optOut('user 1', { optedOut: false });
+    expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
+  });
+
+  it('is told what is transactional, but not over an address that is suppressed', async () => {
+    await publish({ transactional: true });
+    await optOut('user 1');
+    expect(await attempt({ person: 'user 1', to: 'ada@example.com' })).toMatchObject({ kind: 'called' });
+    await topology.data.suppressions.add({
+      workspace: 'shop',
+      channel: 'email',
+      address: 'ada@example.com',
+      source: 'complaint',
+      detail: 'abuse',
+      deliveryId: null,
+      at: 1,
+    });
+    expect(await attempt({ person: 'user 1', to: 'ada@example.com' })).toMatchObject({
+      delivery: { state: 'SUPPRESSED', reason: 'suppressed_address' },
+    });
+  });
+
+  it('before the check began is not sent to, however many attempts are under way', async () => {
+    let answered = false;
+    const checks: boolean[] = [];
+    const consents = {
+      find: (workspace: string, persons: readonly string[]) => {
+        const late = answered;
+        return topology.data.consents.find(workspace, persons).then((found) => {
+          if (late) checks.push(found.length > 0);
+          return found;
+        });
+      },
+    };
+    const before = Array.from({ length: 5 }, () => attempt({ person: 'user 1' }, { consents } as never));
+    await optOut('user 1');
+    answered = true;
+    const after = await Promise.all(
+      Array.from({ length: 20 }, () => attempt({ person: 'user 1' }, { consents } as never)),
+    );
+    await Promise.all(before);
+    expect(after.every((report) => report.kind === 'ended')).toBe(true);
+    expect(checks.length).toBeGreaterThanOrEqual(20);
+    expect(checks.every(Boolean)).toBe(true);
+  });
+});
