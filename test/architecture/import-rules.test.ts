@@ -267,4 +267,4 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-describeCases('every form of import', CASES, DECLARED);
+describeCases('every form of import', CASES, () => sandbox);

@@ -79,21 +79,28 @@ export type Case = {
   readonly says: string;
 };
 
-/** Lints all offenders in one run and all twins in another, because most of the time of a run is its start. */
-export function describeCases(title: string, cases: Readonly<Record<string, Case>>, declared: readonly string[]): void {
+/**
+ * Lints all offenders in one run and all twins in another, because most of the time of a run is its start. The sandbox is
+ * the given one, where the file has one already, else one of its own in which every package declares `declared`.
+ */
+export function describeCases(
+  title: string,
+  cases: Readonly<Record<string, Case>>,
+  place: readonly string[] | (() => Sandbox),
+): void {
   const together = (side: 'bad' | 'beside' | 'good') =>
     Object.assign({}, ...Object.values(cases).map((each) => each[side])) as Case['bad'];
 
   describe(title, () => {
-    let sandbox: Sandbox;
+    let own: Sandbox | undefined;
     let refused: ReturnType<Sandbox['lint']>;
     let clean: ReturnType<Sandbox['lint']>;
     beforeAll(() => {
-      sandbox = makeSandbox(declared);
+      const sandbox = typeof place === 'function' ? place() : (own = makeSandbox(place));
       refused = sandbox.lint({ ...together('beside'), ...together('bad') });
       clean = sandbox.lint(together('good'));
     });
-    afterAll(() => sandbox.remove());
+    afterAll(() => own?.remove());
 
     test.each(Object.entries(cases))('%s', (_title, { bad, good, rule, says }) => {
       for (const file of Object.keys(bad)) {
