@@ -19,6 +19,7 @@ import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { partnerOf, readAsking } from '@carillon/stages';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
+import { suspendedAccounts } from './suspended-accounts.ts';
 
 export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses'>;
 
@@ -92,14 +93,16 @@ function dropCheck(drops: readonly DropRow[]): Check {
 const toldBeside = (drops: readonly DropRow[]): number =>
   [...new Map(drops.map(({ eventId, told }) => [eventId, told])).values()].reduce((sum, told) => sum + told, 0);
 
-async function accountChecks({ ledger }: FatePorts): Promise<readonly Check[]> {
+async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Check[]> {
   const { items } = await ledger.list({ state: 'WAITING' }, LOOKED_AT);
   const waiting = items.filter(({ reason }) => reason === 'account_unavailable' || reason === 'refused_account');
   const byPlace = Map.groupBy(waiting, ({ slot }) => [slot.workspace, slot.notificationId].join('\n'));
-  return [...byPlace.values()].flatMap((deliveries) => {
+  const missed = [...byPlace.values()].flatMap((deliveries) => {
     const [one] = deliveries;
     return one ? [accountCheck(one, deliveries)] : [];
   });
+  const named = new Set(waiting.flatMap(({ attempts }) => attempts.map(({ account }) => account)));
+  return [...missed, ...(await suspendedAccounts(ledger, clock.now(), LOOKED_AT, named))];
 }
 
 function accountCheck({ slot, intent, attempts, detail }: Delivery, all: readonly Delivery[]): Check {

@@ -1,5 +1,12 @@
-import { cutOffName, minuteOf, type IntakeCutOff, type NotificationBody } from '@carillon/domain';
-import { formatInstant } from '@carillon/kernel';
+import {
+  cutOffName,
+  minuteOf,
+  providerResult,
+  type IntakeCutOff,
+  type NotificationBody,
+  type ProviderVerdict,
+} from '@carillon/domain';
+import { formatInstant, type AttemptId } from '@carillon/kernel';
 import { findDrops } from '@carillon/insight';
 import { deliveryOf } from '@carillon/testing';
 import { givenLookup, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
@@ -170,6 +177,36 @@ describe('The doctor', () => {
     expect(step?.detail).toMatch(
       /^takes nothing since .*Z \(the breaker is open\); 1 delivery waits for it in .*: npx carillon account check default --workspace shop$/,
     );
+  });
+
+  it('says which account refuses us while another one sends, until it takes a message again', async () => {
+    const { ledger, clock } = topology.ports;
+    const now = clock.now();
+    const call = (account: string, verdict: ProviderVerdict, startedAt: number) => ({
+      id: `att_${startedAt}` as AttemptId,
+      token: 't',
+      account,
+      to: 'ada@example.com',
+      startedAt,
+      endedAt: startedAt + 1,
+      result: providerResult(verdict, '535', 'wrong password'),
+    });
+    const sent = (...attempts: readonly ReturnType<typeof call>[]) =>
+      deliveryOf({ state: 'SENT', reason: 'accepted', createdAt: now, attempts });
+    await ledger.insert([
+      sent(call('shop/main', 'accepted', now - 9000)),
+      sent(call('shop/main', 'refused_account', now - 8000), call('shop/backup', 'accepted', now - 7900)),
+      sent(call('shop/main', 'refused_account', now - 4000), call('shop/backup', 'accepted', now - 3900)),
+    ]);
+    const [step, ...more] = await failed();
+    expect(more).toEqual([]);
+    expect(step).toEqual({
+      step: 'account main',
+      ok: false,
+      detail: `refuses us since ${formatInstant(now - 8000)} (wrong password); shop/backup sends meanwhile: npx carillon account check main --workspace shop`,
+    });
+    await ledger.insert([sent(call('shop/main', 'accepted', now - 1000))]);
+    expect(await failed()).toEqual([]);
   });
 
   it('says which partner is suspended, since when, and how many questions wait', async () => {

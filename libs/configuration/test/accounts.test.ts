@@ -1,5 +1,6 @@
 import { formatFault, planChanges } from '@carillon/configuration';
 import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
 import { smallLanguage } from './support/small-language.ts';
@@ -152,5 +153,15 @@ describe('DKIM of an account', () => {
     const [fault] = own(signed('example.com').replace('{ secret: DKIM_KEY }', 'hunter2'));
     expect(fault).toMatch(/dkim\.key: a secret does not stand in a file.*DKIM_KEY/);
     expect(fault).not.toContain('hunter2');
+  });
+});
+
+describe('docs/channels.md', () => {
+  const page = readFileSync(new URL('../../../docs/channels.md', import.meta.url), 'utf8');
+  const accounts = [...page.matchAll(/```yaml\n(kind: .*?)```/gs)].map(([, text = '']) => text);
+
+  test('shows an account of every kind that sends, each as `apply` takes it', () => {
+    expect(accounts.map((text) => /^kind: (\w+)/.exec(text)?.[1])).toEqual(['smtp', 'twilio', 'fcm']);
+    for (const text of accounts) expect(words({ 'workspaces/shop/accounts/main.yaml': text })).toEqual([]);
   });
 });
