@@ -1,0 +1,125 @@
+import {
+  accountCalled,
+  allDeploymentAccounts,
+  callsAtOnce,
+  deploymentAccounts,
+  rateOf,
+  reaches,
+  reportAddress,
+  sendingSecrets,
+  type AccountBody,
+  type TwilioAccount,
+} from '@carillon/domain';
+import { account, configurationOf, deployment } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+
+const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
+const twilio: TwilioAccount = { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'T' }, from: '+4930123' };
+const fcm = { kind: 'fcm', credentials: { secret: 'F' } } as const;
+const shop = configurationOf([
+  deployment({
+    accounts: {
+      email: smtp,
+      sms: [
+        { name: 'main', ...twilio },
+        { name: 'spare', ...twilio, account_sid: 'AC02' },
+      ],
+    },
+  }),
+  account('main', smtp),
+  account('default', fcm),
+]);
+
+describe('the accounts of the deployment', () => {
+  it('have a key each, which says the channel, so that no two share breaker, lane or sender', () => {
+    expect(allDeploymentAccounts(shop).map(({ key, name }) => [key, name])).toEqual([
+      ['default', 'default'],
+      ['default:sms:main', 'main'],
+      ['default:sms:spare', 'spare'],
+      ['sandbox:push', 'default'],
+    ]);
+    expect(allDeploymentAccounts(configurationOf([])).map(({ key }) => key)).toEqual([
+      'sandbox',
+      'sandbox:sms',
+      'sandbox:push',
+    ]);
+  });
+
+  it('are tried in the order in which they are written, each without the name in its body', () => {
+    expect(deploymentAccounts(shop, 'sms').map(({ body }) => body)).toEqual([
+      twilio,
+      { ...twilio, account_sid: 'AC02' },
+    ]);
+  });
+});
+
+describe('an account that people call', () => {
+  const called = (name: string, workspace = 'shop') => accountCalled(shop, workspace, name)?.key;
+  it('is found by its key, or by its name within the workspace', () => {
+    expect(called('main')).toBe('shop/main');
+    expect(called('shop/main')).toBe('shop/main');
+    expect(called('default:sms:spare')).toBe('default:sms:spare');
+  });
+
+  it('called `default` is the deployment’s, or the sandbox that stands in for it', () => {
+    expect([called('default'), called('default:push')]).toEqual(['default', 'sandbox:push']);
+    expect(accountCalled(configurationOf([]), 'shop', 'default')?.key).toBe('sandbox');
+  });
+
+  it('is never that of another workspace', () => {
+    expect([called('main', 'zebra'), called('shop/main', 'zebra'), called('default:sms')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('what an account says', () => {
+  it('are the secrets that sending takes, and none that prove reports alone', () => {
+    const signed = { domain: 'example.com', selector: 'k1', key: { secret: 'D' } };
+    const receipts = { kind: 'mailgun', signing_key: { secret: 'W' } } as const;
+    const mail: AccountBody = { ...smtp, password: { secret: 'P' }, dkim: signed, receipts };
+    expect(sendingSecrets(mail)).toEqual(['P', 'D']);
+    expect(sendingSecrets(twilio)).toEqual(['T']);
+    expect(sendingSecrets({ ...twilio, api_key: { sid: 'SK01', secret: { secret: 'K' } } })).toEqual(['K']);
+    expect([sendingSecrets(fcm), sendingSecrets({ kind: 'sandbox' })]).toEqual([['F'], []]);
+  });
+
+  it('is how many calls it takes at once, and how many messages a second', () => {
+    expect([smtp, twilio, fcm].map((body) => callsAtOnce(body))).toEqual([5, 16, 64]);
+    expect(callsAtOnce({ ...fcm, requests: 3 })).toBe(3);
+    expect([rateOf(twilio), rateOf({ ...twilio, rate: { per_second: 10 } }), rateOf({ kind: 'sandbox' })]).toEqual([
+      null,
+      10,
+      null,
+    ]);
+  });
+
+  it('is which numbers it sends to; without `allow` to all of them', () => {
+    const german = { ...twilio, allow: ['+49'] };
+    expect([reaches(german, '+4915112345678'), reaches(german, '+439999999'), reaches(german, null)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(reaches(twilio, '+439999999')).toBe(true);
+  });
+});
+
+describe('the address at which a provider reports', () => {
+  const at = (name: string) => {
+    const choice = accountCalled(shop, 'shop', name);
+    if (!choice) throw new Error('no such account');
+    return reportAddress('https://notify.example.com', choice, 'tok-1-abc');
+  };
+  it('names kind, workspace, account and message; the deployment is no workspace', () => {
+    expect(at('main')).toBe('https://notify.example.com/receipts/smtp/shop/main/tok-1-abc');
+    expect(at('default:sms:spare')).toBe('https://notify.example.com/receipts/twilio/-/spare/tok-1-abc');
+  });
+
+  it('is nowhere where the deployment cannot be reached from outside', () => {
+    const [choice] = deploymentAccounts(shop, 'sms');
+    expect(choice && reportAddress(null, choice, 'tok')).toBeNull();
+  });
+});
