@@ -4,6 +4,7 @@ import { createPostHog } from '@carillon/adapter-cohorts';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createTurns } from '@carillon/adapter-system';
+import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Instant, Json } from '@carillon/kernel';
@@ -179,6 +180,7 @@ export class Topology {
       senders: [
         createSandboxSenderFactory({ inbox, clock }),
         createSmtpSenderFactory({ clock, guard: createLoopbackGuard(), timeouts }),
+        createTwilioSenderFactory({ clock, guard: createLoopbackGuard() }),
       ],
     };
   }
