@@ -1,5 +1,6 @@
 import { CONTROL, err, ok, type Result } from '@carillon/kernel';
 import { smsSegments } from './sms-segments.ts';
+import { maxSegments } from '../deliveries/account-settings.ts';
 import { canonicalAddress, CHANNELS, type ChannelName } from './channel.ts';
 
 /** A rendered email. Subject and names hold no control characters; the body was rendered once and is what preview shows. */
@@ -96,13 +97,10 @@ const composeEmail: Compose = ({ deliveryId, attempt, to }, { parts }, account) 
   });
 };
 
-/** Segments of an SMS. An account may say fewer: more of them cost more than anybody means to spend on one message. */
-export const MAX_SEGMENTS = 10;
-
 const composeSms: Compose = ({ to }, { parts }, account) => {
   const text = parts['text'] ?? '';
   if (text.trim() === '') return err('text: it came out empty');
-  const most = Math.min(account.max_segments ?? MAX_SEGMENTS, MAX_SEGMENTS);
+  const most = maxSegments(account);
   const { segments, encoding, firstOutsideGsm } = smsSegments(text);
   if (segments > most) {
     const why = firstOutsideGsm === null ? encoding : `${encoding}, because of “${firstOutsideGsm}”`;

@@ -36,8 +36,18 @@ export function callsAtOnce(body: AccountBody): number {
 }
 const SANDBOX_CALLS = 16;
 
+/** Segments that a text may have, whoever sends it: more of them cost more than anybody means to spend on one message. */
+export const MAX_SEGMENTS = 10;
+
 /** Segments that a text may have to go over the account. */
-export const maxSegments = ({ max_segments: most }: TwilioAccount): number => most ?? DEFAULTS.twilio.max_segments;
+export const maxSegments = ({
+  kind,
+  max_segments: most,
+}: {
+  readonly kind?: string;
+  readonly max_segments?: number;
+}): number => Math.min(most ?? (kind === TWILIO ? DEFAULTS.twilio.max_segments : MAX_SEGMENTS), MAX_SEGMENTS);
+const TWILIO: TwilioAccount['kind'] = 'twilio';
 
 /** Messages a second over all processes; null: as many as there are. */
 export const rateOf = (body: AccountBody): number | null => ('rate' in body && body.rate ? body.rate.per_second : null);

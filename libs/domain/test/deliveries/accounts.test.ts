@@ -2,7 +2,9 @@ import {
   accountCalled,
   allDeploymentAccounts,
   callsAtOnce,
+  composeMessage,
   deploymentAccounts,
+  maxSegments,
   rateOf,
   reaches,
   reportAddress,
@@ -94,6 +96,16 @@ describe('what an account says', () => {
       10,
       null,
     ]);
+  });
+
+  it('is how many segments a text may have; where no account says, ten', () => {
+    expect([twilio, { ...twilio, max_segments: 3 }, { kind: 'sandbox' }, {}].map((body) => maxSegments(body))).toEqual([
+      6, 3, 10, 10,
+    ]);
+    const sms = { channel: 'sms', deliveryId: 'd', attempt: 1, to: '+4915112345678' } as const;
+    const filled = { parts: { text: 'x'.repeat(153 * 7) }, settings: {} };
+    expect(composeMessage(sms, filled, twilio)).toMatchObject({ ok: false });
+    expect(composeMessage(sms, filled, { kind: 'sandbox' })).toMatchObject({ ok: true });
   });
 
   it('is which numbers it sends to; without `allow` to all of them', () => {
