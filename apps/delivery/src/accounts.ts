@@ -13,11 +13,12 @@ import {
   type Breaker,
   type CallEnd,
   type Delivery,
+  type FoundMessage,
   type ProviderResult,
 } from '@carillon/domain';
 import { canonical } from '@carillon/domain';
-import type { Instant } from '@carillon/kernel';
-import type { ChannelSender, Clock, ConfigurationView, Secrets, SenderFactory } from '@carillon/ports';
+import type { Duration, Instant } from '@carillon/kernel';
+import type { ChannelSender, Clock, ConfigurationView, RenderedMessage, Secrets, SenderFactory } from '@carillon/ports';
 import type { AccountHold } from '@carillon/stages';
 
 type Ports = {
@@ -37,6 +38,9 @@ type Ports = {
 export type AccountState = 'good' | 'suspended' | 'failing';
 
 type Open = { readonly settings: string; readonly sender: ChannelSender };
+
+/** How long a provider may take to say what it has. */
+const FIND: Duration = 30_000;
 
 /** The lane of deliveries that no account can take now: they are judged, postponed or failed, never called. */
 export const NO_ACCOUNT = 'none';
@@ -126,6 +130,24 @@ export function createAccounts(ports: Ports) {
           judge(choice.key, after, end);
         },
       };
+    },
+    /**
+     * What the provider of the last attempt has like its message; null: it cannot be found out now. Undefined: it cannot be asked,
+     * its account is no more, or the message cannot be written again.
+     */
+    async find(
+      delivery: Delivery,
+      since: Instant,
+      render: (choice: AccountChoice) => Promise<RenderedMessage | null>,
+      stopping: AbortSignal,
+    ): Promise<readonly FoundMessage[] | null | undefined> {
+      const key = delivery.attempts.at(-1)?.account;
+      const choice = choices(delivery).find((one) => one.key === key);
+      if (!choice) return undefined;
+      const sender = await senderOf(choice);
+      if (!sender.find) return undefined;
+      const message = await render(choice);
+      return message ? sender.find(message, since, AbortSignal.any([stopping, AbortSignal.timeout(FIND)])) : undefined;
     },
     async close(): Promise<void> {
       await Promise.all([...open.values()].map(({ sender }) => sender.close()));

@@ -1,8 +1,8 @@
-import { callsAtOnce, type AccountChoice, type Delivery } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
+import { callsAtOnce, type AccountChoice, type Delivery, type FoundMessage } from '@carillon/domain';
+import type { DeliveryId, Instant } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
 import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
-import { attemptDelivery, publishOutcomes, type AttemptReport } from '@carillon/stages';
+import { attemptDelivery, publishOutcomes, renderMessage, type AttemptReport } from '@carillon/stages';
 import { createAccounts, NO_ACCOUNT } from './accounts.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { createRates } from './rates.ts';
@@ -25,6 +25,11 @@ const ABANDONED = 10_000;
 export type Dispatcher = {
   /** A hint that these are due; the ledger has them anyway. */
   readonly offer: (due: readonly DueDelivery[]) => void;
+  /**
+   * What the provider of the last attempt has like its message; null: it cannot be found out now. Undefined: it cannot be asked, or
+   * the message cannot be written again.
+   */
+  find(delivery: Delivery, since: Instant): Promise<readonly FoundMessage[] | null | undefined>;
   /**
    * Ends: no new attempt begins, those under way get until `deadline`. Answers the deliveries whose calls did not come
    * back: nobody waits for them any longer.
@@ -144,6 +149,16 @@ export function startDispatcher(
   const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble });
 
   return {
+    find: (delivery, since) =>
+      accounts.find(
+        delivery,
+        since,
+        async (choice) => {
+          const rendered = await renderMessage(delivery, choice, ports);
+          return rendered.ok ? rendered.message : null;
+        },
+        stopping.signal,
+      ),
     offer(offered) {
       const now = clock.now();
       scheduler.enter(offered.filter(({ delivery: { state, nextAt } }) => state === 'WAITING' && (nextAt ?? 0) <= now));

@@ -4,6 +4,7 @@ import {
   abandon,
   createConsentStage,
   createCustodyStage,
+  createDoubtSettler,
   createReceiptStage,
   intentKeyOf,
   publishConsents,
@@ -32,6 +33,8 @@ const SWEEP_EVERY = 5_000;
 /** Words younger than this are still being published by whoever wrote them. */
 const CONSENT_GRACE = 5_000;
 const CONSENTS_AT_ONCE = 200;
+/** The times at which providers are asked are minutes apart. */
+const DOUBTS_EVERY = 15_000;
 const CALLS_END = 10_000;
 /** What has not ended by then ends with the process: it is all safe to be killed. */
 const ALL_ENDS = 13_000;
@@ -98,12 +101,30 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     },
     (error) => watch.trouble('sweep', error),
   );
+  const settler = createDoubtSettler({
+    ...ports,
+    isOurs: (delivery) => held.has(partitionOfIntent(delivery, ports)),
+    find: (delivery, since) => dispatcher.find(delivery, since),
+  });
+  const asking = startLoop(
+    DOUBTS_EVERY,
+    async () => {
+      await settler.round();
+    },
+    (error) => watch.trouble('ask about doubts', error),
+  );
 
   return {
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
     async close() {
       const began = clock.now();
-      const stopped = Promise.all([consumption.stop(), receipts.stop(), consents.stop(), sweeper.stop()]);
+      const stopped = Promise.all([
+        consumption.stop(),
+        receipts.stop(),
+        consents.stop(),
+        sweeper.stop(),
+        asking.stop(),
+      ]);
       stopped.catch(() => undefined);
       const open = await dispatcher.stop(began + CALLS_END);
       const ending = (async (): Promise<void> => {

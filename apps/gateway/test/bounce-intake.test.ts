@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
-import { once } from 'node:events';
 import { writeReceiptToken, type Receipt } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { BounceListener, BounceListenerOptions, BounceMail } from '@carillon/ports';
+import { bringMail, statusReport } from '@carillon/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { prepareGround, type Ground } from './gateway-ground.ts';
 
@@ -31,46 +30,8 @@ const token = (): string =>
     ground.backend.ids.keyed(...parts),
   );
 
-/** Brings a mail as Postfix does and resolves with the last reply. */
-async function bring(to: string, lines: readonly string[]): Promise<string> {
-  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-  let heard = '';
-  socket.on('data', (piece: string) => (heard += piece));
-  const reply = async (): Promise<string> => {
-    while (!/^\d{3} .*\r\n/m.test(heard)) await once(socket, 'data');
-    const last = heard.trim().split('\r\n').at(-1) ?? '';
-    heard = '';
-    return last;
-  };
-  const say = (line: string): Promise<string> => {
-    socket.write(`${line}\r\n`);
-    return reply();
-  };
-  await reply();
-  await say('LHLO relay.test');
-  await say('MAIL FROM:<>');
-  const taken = await say(`RCPT TO:<${to}>`);
-  const answer =
-    taken.startsWith('250') && (await say('DATA')).startsWith('354') ? say([...lines, '.'].join('\r\n')) : taken;
-  const end = await answer;
-  socket.end();
-  return end;
-}
-
-const REPORT = [
-  'Content-Type: multipart/report; report-type=delivery-status; boundary="B"',
-  '',
-  '--B',
-  'Content-Type: message/delivery-status',
-  '',
-  'Reporting-MTA: dns; relay.test',
-  '',
-  'Final-Recipient: rfc822; ann@example.org',
-  'Action: failed',
-  'Status: 5.1.1',
-  'Diagnostic-Code: smtp; 550 5.1.1 no such user',
-  '--B--',
-];
+const bring = (to: string, lines: readonly string[]): Promise<string> => bringMail(port, to, lines);
+const REPORT = statusReport('ann@example.org', '5.1.1', '550 5.1.1 no such user');
 
 async function receipts(): Promise<readonly Receipt[]> {
   return (await ground.records('carillon.receipts')).flatMap((record) => {

@@ -53,6 +53,7 @@ export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
 export * from './receipts/apply-receipt.ts';
+export * from './receipts/own-message.ts';
 export * from './receipts/receipt.ts';
 export * from './receipts/receipt-token.ts';
 export * from './receipts/report.ts';

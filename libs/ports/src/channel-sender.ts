@@ -1,5 +1,5 @@
 import type { Instant } from '@carillon/kernel';
-import type { AccountBody, EmailMessage, Message, ProviderResult } from '@carillon/domain';
+import type { AccountBody, FoundMessage, EmailMessage, Message, ProviderResult } from '@carillon/domain';
 
 /** What a sender gets: a message of its channel, rendered and addressed. */
 export type RenderedMessage = Message;
@@ -30,6 +30,11 @@ export type ChannelSender = {
   send(message: RenderedMessage, context: SendContext): Promise<ProviderResult>;
   /** Connects and authenticates without sending; each step with what was seen. */
   check(): Promise<readonly { readonly step: string; readonly ok: boolean; readonly detail: string }[]>;
+  /**
+   * What the provider has to the same recipient, like this message in sender and content, and made at `since` or later. Null: it
+   * cannot be found out now. Left out where the provider cannot be asked.
+   */
+  find?(message: RenderedMessage, since: Instant, signal: AbortSignal): Promise<readonly FoundMessage[] | null>;
   close(): Promise<void>;
 };
 

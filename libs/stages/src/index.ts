@@ -17,6 +17,7 @@ export * from './consent/stage.ts';
 export * from './deliver/receipt-stage.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/outcomes.ts';
+export * from './deliver/settle-doubts.ts';
 export * from './deliver/sweep.ts';
 export { decisionsAbout, loadEntityStates, type Decision, type EntityStates } from './evaluate/entity-states.ts';
 export * from './evaluate/judge-event.ts';

@@ -4,11 +4,13 @@ import {
   providerResult,
   reaches,
   smsSegments,
+  type FoundMessage,
   type ProviderResult,
   type TwilioAccount,
 } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
 import type { AddressGuard, ChannelSender, Clock, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
-import { createTwilioApi, type TwilioApi, type TwilioApiOptions } from './api.ts';
+import { createTwilioApi, MOST_LISTED, type TwilioApi, type TwilioApiOptions } from './api.ts';
 
 export type TwilioSenderDeps = {
   readonly clock: Clock;
@@ -68,6 +70,18 @@ class TwilioSender implements ChannelSender {
       validity: Math.max(0, context.notAfter - this.#clock.now()),
     };
     return this.#api.send(request, context.signal);
+  }
+
+  async find(message: RenderedMessage, since: Instant, signal: AbortSignal): Promise<readonly FoundMessage[] | null> {
+    if (message.channel !== 'sms' || this.#closed) return null;
+    const { from, messaging_service: service } = this.#account;
+    const listed = await this.#api.list(message.to, since, signal);
+    // A full page may hide another one, and of one alone nothing would be proved.
+    if (listed === null || listed.length >= MOST_LISTED) return null;
+    return listed
+      .filter((each) => each.body === message.text)
+      .filter((each) => (service === undefined ? each.from === from : each.messagingService === service))
+      .map(({ sid, createdAt }) => ({ source: 'twilio', providerId: sid, createdAt }));
   }
 
   async check(): ReturnType<ChannelSender['check']> {

@@ -119,6 +119,29 @@ describe('an account of Twilio', () => {
     expect(twilio.received.map(({ method }) => method)).toEqual(['GET', 'GET']);
   });
 
+  it('finds what Twilio has of the same words from the same sender, and says nothing where the list is full', async () => {
+    const listed = (sid: string, more: object = {}) => ({
+      sid,
+      from: account.from ?? null,
+      messaging_service_sid: null,
+      body: sms.text,
+      status: 'sent',
+      date_created: 'Sun, 22 Nov 2026 11:59:58 +0000',
+      ...more,
+    });
+    const messages = [listed('SM1'), listed('SM2', { body: 'other words' }), listed('SM3', { from: '+1' })];
+    twilio.answers(answer(200, { messages, page_size: 100 }));
+    const find = () => senderOf().find?.(sms, NOW, new AbortController().signal);
+    expect(await find()).toEqual([
+      { source: 'twilio', providerId: 'SM1', createdAt: Date.UTC(2026, 10, 22, 11, 59, 58) },
+    ]);
+    const full = Array.from({ length: 100 }, (_, at) => listed(`SM${at}`));
+    twilio.answers(answer(200, { messages: full, page_size: 100 }));
+    expect(await find()).toBeNull();
+    twilio.answers(answer(500, {}));
+    expect(await find()).toBeNull();
+  });
+
   it('closes once its calls have ended, and takes nothing more', async () => {
     const sender = senderOf();
     const call = sender.send(sms, context());

@@ -135,7 +135,7 @@ async function attempt(
     const words = 'no provider account can take it now';
     return write(postpone(delivery, fallback.retryAt, words, moment(ports)), 'postponed', ports);
   }
-  const rendered = await render(delivery, hold.choice, ports);
+  const rendered = await renderMessage(delivery, hold.choice, ports);
   if (!rendered.ok) return endNow(delivery, 'FAILED', 'cannot_render', rendered.why, ports);
   const last = presend({ delivery, newest, consents, suppressed, now: clock.now() }, ports.lastHolds ?? LAST_HOLDS);
   if (last.kind !== 'go') return keepBack(delivery, last, ports);
@@ -182,10 +182,10 @@ const endNow = (
 type Ready = Blanks & { readonly ok: true; readonly message: RenderedMessage };
 
 /** Template and workspace are those pinned when the intent was made; only the sender's address is of today. */
-async function render(
+export async function renderMessage(
   delivery: Delivery,
   choice: AccountChoice,
-  ports: AttemptPorts,
+  ports: Pick<AttemptPorts, 'configuration' | 'templates'>,
 ): Promise<Ready | { readonly ok: false; readonly why: string }> {
   const { intent, slot } = delivery;
   const pinned = await ports.configuration.at(intent.configNumber);

@@ -1,3 +1,4 @@
+export { bringMail, statusReport } from './bring-mail.ts';
 export { untilFound } from './deadline.ts';
 export {
   type AcceptedMail,

@@ -1,0 +1,137 @@
+import {
+  applyReceipt,
+  attemptTag,
+  ownMessage,
+  type Delivery,
+  type FoundMessage,
+  type Moment,
+  type Receipt,
+} from '@carillon/domain';
+import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
+import type { Clock } from '@carillon/ports';
+import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
+
+export type DoubtPorts = OutcomePorts & {
+  readonly clock: Clock;
+  /** Whether this process looks after it; of several processes one is enough. */
+  readonly isOurs: (delivery: Delivery) => boolean;
+  /**
+   * What the provider of the last attempt has like its message, made since; null: it cannot be found out now. Undefined: this
+   * provider cannot be asked, or the message cannot be written again.
+   */
+  readonly find: (delivery: Delivery, since: Instant) => Promise<readonly FoundMessage[] | null | undefined>;
+};
+
+/** After a doubt began: the list of a provider may be behind, and the later it is asked the less. */
+export const ASKED_AFTER: readonly Duration[] = [60_000, 600_000, 3_600_000];
+/** Older doubts are not asked about when a process starts: lists end, and a person has long been told. */
+const OLDEST: Duration = 24 * 3_600_000;
+/** Where nothing could be found out. */
+const AGAIN: Duration = 60_000;
+const SKEW: Duration = 5 * 60_000;
+const PAGE = 200;
+const MAX_DOUBTS = 1000;
+/** An address that more deliveries went to proves nothing. */
+const MAX_OTHERS = 500;
+
+/**
+ * Asks providers about what is in doubt, where they can be asked (delivery.md section 5). What it has asked it remembers in memory
+ * alone: a process that starts again asks once more, and proof found twice is the same proof. It only ever ends a doubt as
+ * accepted; nothing is sent again, and nothing found proves nothing.
+ */
+export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number> } {
+  const { ledger, clock, ids } = ports;
+  /** How many of the times have been asked, and when to ask again after a failure. */
+  const asked = new Map<DeliveryId, { readonly steps: number; readonly notBefore: Instant }>();
+
+  const begunAt = (delivery: Delivery): Instant =>
+    delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
+
+  async function doubts(): Promise<readonly Delivery[]> {
+    const found: Delivery[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ledger.list({ state: 'IN_DOUBT' }, PAGE, cursor);
+      found.push(...page.items);
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined && found.length < MAX_DOUBTS);
+    return found;
+  }
+
+  /** Null: too many to look through. */
+  async function othersTo(address: string): Promise<readonly Delivery[] | null> {
+    const others: Delivery[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ledger.list({ to: [address] }, PAGE, cursor);
+      others.push(...page.items);
+      if (others.length > MAX_OTHERS) return null;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    return others;
+  }
+
+  /** True where its proof was found and written. */
+  async function ask(delivery: Delivery, steps: number): Promise<boolean> {
+    const attempt = delivery.attempts.at(-1);
+    if (!attempt || attempt.to === null) return false;
+    const found = await ports.find(delivery, attempt.startedAt - SKEW);
+    const notBefore = found === null ? clock.now() + AGAIN : 0;
+    asked.set(delivery.id, { steps: found === null ? steps - 1 : steps, notBefore });
+    if (!found || found.length === 0) return false;
+    // After the list, so that whoever owns one of its messages by now is seen.
+    const others = await othersTo(attempt.to);
+    const proof = others && ownMessage(delivery, others, found);
+    return proof ? settle(delivery, proof) : false;
+  }
+
+  async function settle(delivery: Delivery, proof: FoundMessage): Promise<boolean> {
+    const receipt = receiptOf(delivery, proof);
+    const moment: Moment = { now: clock.now(), derive: ids.derive };
+    const judged = receipt && applyReceipt(delivery, receipt, moment);
+    // Stale: somebody moved it meanwhile, and what he knows is newer.
+    if (judged?.kind !== 'applied' || (await ledger.replace(judged.next)) === 'stale') return false;
+    await publishOutcomes([judged.next], ports);
+    return true;
+  }
+
+  function receiptOf(delivery: Delivery, { source, providerId, createdAt }: FoundMessage): Receipt | null {
+    const attempt = delivery.attempts.at(-1);
+    return (
+      (attempt && {
+        id: ids.derive('receipt', source, attempt.account, 'list', providerId),
+        source,
+        account: attempt.account,
+        attempt: { deliveryId: delivery.id, attempt: delivery.attempts.length, tag: attemptTag(attempt.id) },
+        verdict: 'note',
+        suppress: null,
+        alert: false,
+        code: '',
+        detail: `its list has the message as ${providerId}`,
+        at: createdAt,
+        receivedAt: clock.now(),
+        inbound: null,
+      }) ??
+      null
+    );
+  }
+
+  return {
+    /** Asks about each doubt whose time has come; resolves with how many were ended. */
+    async round() {
+      const now = clock.now();
+      const all = (await doubts()).filter((delivery) => ports.isOurs(delivery));
+      const known = new Set(all.map(({ id }) => id));
+      for (const id of asked.keys()) if (!known.has(id)) asked.delete(id);
+      let ended = 0;
+      for (const delivery of all) {
+        const age = now - begunAt(delivery);
+        const steps = ASKED_AFTER.filter((after) => age >= after).length;
+        const before = asked.get(delivery.id) ?? { steps: 0, notBefore: 0 };
+        if (age > OLDEST || steps <= before.steps || now < before.notBefore) continue;
+        if (await ask(delivery, steps)) ended += 1;
+      }
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { beginAttempt, leaseRanOut, type Delivery, type FoundMessage } from '@carillon/domain';
+import type { AttemptId, DeliveryId } from '@carillon/kernel';
+import { givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCustodyStage, createDoubtSettler, deliveryIdOf } from '../../src/index.ts';
+
+let topology: Topology;
+let answers: readonly FoundMessage[] | null | undefined;
+let asked: number;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  topology.clock.standStill();
+  answers = [];
+  asked = 0;
+});
+afterEach(() => topology.close());
+
+const moment = () => ({ now: topology.clock.now(), derive: topology.ids.derive });
+async function get(id: DeliveryId): Promise<Delivery> {
+  const found = await topology.data.ledger.get(id);
+  if (!found) throw new Error('no such delivery');
+  return found;
+}
+/** A delivery whose call ended nobody knows how. */
+async function doubted(name = 'a'): Promise<DeliveryId> {
+  const intent = givenIntent(name, { uniqueId: name, notAfter: topology.clock.now() + 48 * HOUR });
+  const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
+  const record = {
+    topic: 'carillon.intents',
+    partition: 0,
+    key: 'k',
+    value: topology.ports.codecs.intent.encode(intent),
+    headers: {},
+    offset: 1,
+    time: topology.clock.now(),
+  } as const;
+  await custody.handle([record], { partition: 0, configNumber: -1, clocks: {} });
+  const id = deliveryIdOf(intent, topology.ids);
+  const start = { attemptId: `att_${name}` as AttemptId, token: `t${name}`, account: 'main', leaseUntil: moment().now };
+  const sending = beginAttempt(await get(id), start, moment());
+  if (!sending) throw new Error('not begun');
+  await topology.data.ledger.replace(sending);
+  const lost = leaseRanOut(sending, PLAIN_SETTINGS, moment());
+  if (!lost) throw new Error('not lost');
+  await topology.data.ledger.replace(lost);
+  return id;
+}
+const settler = () =>
+  createDoubtSettler({
+    ...topology.ports,
+    ledger: topology.data.ledger,
+    isOurs: () => true,
+    find: async () => {
+      asked += 1;
+      return answers;
+    },
+  });
+const message = (): FoundMessage => ({ source: 'twilio', providerId: 'SM1', createdAt: topology.clock.now() });
+
+describe('a doubt about which a provider can be asked', () => {
+  it('is asked about after a minute, ten and an hour, and not in between', async () => {
+    await doubted();
+    const doubts = settler();
+    for (const [after, times] of [
+      [30_000, 0],
+      [30_000, 1],
+      [5 * MINUTE, 1],
+      [5 * MINUTE, 2],
+      [HOUR, 3],
+      [HOUR, 3],
+    ] as const) {
+      topology.clock.pass(after);
+      await doubts.round();
+      expect(asked).toBe(times);
+    }
+  });
+
+  it('ends as sent where its message is found, and the move is told on the log', async () => {
+    const id = await doubted();
+    answers = [message()];
+    topology.clock.pass(MINUTE);
+    expect(await settler().round()).toBe(1);
+    expect(await get(id)).toMatchObject({ state: 'SENT', reason: 'evidence', unpublished: [] });
+    expect((await get(id)).detail).toContain('SM1');
+  });
+
+  it('stays where nothing is found: that proves nothing', async () => {
+    const id = await doubted();
+    topology.clock.pass(2 * HOUR);
+    expect(await settler().round()).toBe(0);
+    expect((await get(id)).state).toBe('IN_DOUBT');
+  });
+
+  it('stays where another one to the same address could be it', async () => {
+    const ids = [await doubted('a'), await doubted('b')];
+    answers = [message()];
+    topology.clock.pass(MINUTE);
+    expect(await settler().round()).toBe(0);
+    for (const id of ids) expect((await get(id)).state).toBe('IN_DOUBT');
+  });
+
+  it('is asked about again in a minute where the provider could not be asked', async () => {
+    await doubted();
+    const doubts = settler();
+    answers = null;
+    topology.clock.pass(MINUTE);
+    await doubts.round();
+    await doubts.round();
+    expect(asked).toBe(1);
+    topology.clock.pass(MINUTE);
+    await doubts.round();
+    expect(asked).toBe(2);
+  });
+
+  it('is asked about once more by a process that starts again, with the same end', async () => {
+    const id = await doubted();
+    topology.clock.pass(2 * MINUTE);
+    await settler().round();
+    answers = [{ ...message(), createdAt: topology.clock.now() - 2 * MINUTE }];
+    expect(await settler().round()).toBe(1);
+    expect(asked).toBe(2);
+    expect((await get(id)).state).toBe('SENT');
+  });
+
+  it('is not asked about for ever', async () => {
+    await doubted();
+    topology.clock.pass(25 * HOUR);
+    await settler().round();
+    expect(asked).toBe(0);
+  });
+});
