@@ -47,6 +47,7 @@ const REASONS = {
   invalid_address: true,
   opted_out: true,
   suppressed_address: true,
+  delayed: true,
   held_by_quiet_hours: true,
   quiet_hours: true,
   cannot_send_on_channel: true,

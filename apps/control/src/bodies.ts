@@ -61,6 +61,8 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
     })),
     duplicates: delivery.duplicates,
     duplicate_of: null,
+    // Documents of earlier versions have none.
+    send_at: formatInstant(delivery.intent.sendAt ?? delivery.intent.causedAt),
     next_at: timeOrNull(delivery.nextAt),
     not_after: formatInstant(delivery.notAfter),
     created_at: formatInstant(delivery.createdAt),

@@ -61,7 +61,27 @@ describe('quiet hours in a file', () => {
     ]);
   });
 
-  test.each(['delay: 5m', 'limits: []', 'digest: { when: always }'])('%s comes in a later version', (key) => {
+  test.each(['limits: []', 'digest: { when: always }'])('%s comes in a later version', (key) => {
     expect(faults(cadence(key))).toEqual([expect.stringContaining('comes in a later version')]);
+  });
+});
+
+describe('a delay in a file', () => {
+  test.each(['5m', '{ until: event.starts_at }', '{ local_time: "09:00" }'])('is taken as %s', (delay) => {
+    expect(faults(cadence(`delay: ${delay}`))).toEqual([]);
+  });
+
+  test.each([
+    ['two years', '730d', 'a duration from 1s to 366d'],
+    ['none', '0s', 'a duration from 1s to 366d'],
+    ['an hour that is none', '{ local_time: "9:00" }', 'a time such as'],
+    ['two forms at once', '{ until: event.a, local_time: "09:00" }', 'local_time'],
+    ['a number', '5', '5m'],
+    ['an expression with a fault', '{ until: event.a == § }', 'unexpected §'],
+  ])('is refused as %s, once, with the place', (_what, delay, words) => {
+    const found = faults(cadence(`delay: ${delay}`));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^workspaces\/shop\/notifications\/order-paid\.yaml:1:/);
+    expect(found[0]).toContain(words);
   });
 });

@@ -7,7 +7,7 @@ import type {
   smtpAccount,
   twilioAccount,
 } from './account-shapes.ts';
-import type { quietHoursShape } from './cadence-shape.ts';
+import type { delayShape, quietHoursShape } from './cadence-shape.ts';
 import type { posthog, webhookShapes } from './cohort-shapes.ts';
 import type { lookupShape } from './integration-shape.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
@@ -63,6 +63,7 @@ export type JwtAlgorithm = Of<typeof jwtAlgorithm>;
 export type LookupIntegration = Of<typeof lookupShape>;
 export type LookupRecipients = Of<typeof lookupRecipients>;
 export type Recipients = EventRecipients | LookupRecipients;
+export type DelayBody = Of<typeof delayShape>;
 export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;

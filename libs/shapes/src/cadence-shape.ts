@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keys, said } from './shape-parts.ts';
+import { between, expression, keys, said } from './shape-parts.ts';
 import { CHANNEL_NAMES, DEFAULTS, WEEKDAYS } from './values.ts';
 
 const wallTime = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'a time such as "21:00", in quotes' });
@@ -24,8 +24,22 @@ export const quietHoursShape = keys({
   }),
 });
 
+/** How long a message is put off, from when the log has its cause. One of three forms. */
+export const delayShape = z.union(
+  [
+    between('1s', '366d').meta({ kind: 'duration' }),
+    keys({ until: said(expression(), { description: 'A time, as a timestamp or as text (RFC 3339).' }) }),
+    keys({ local_time: said(wallTime, { description: 'The next such time on the recipient’s clock.' }) }),
+  ],
+  { error: '5m, { until: event.starts_at } or { local_time: "09:00" }' },
+);
+
 /** How often and when a person is told, for the messages of one notification. */
 export const notificationCadence = keys({
+  delay: said(delayShape.exactOptional(), {
+    description: 'How long its messages are put off: a time span, until a time in the event, or until a local time.',
+    example: '5m',
+  }),
   quiet_hours: said(quietHoursShape.exactOptional(), { description: 'When its messages are held or dropped.' }),
 });
 

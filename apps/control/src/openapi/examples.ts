@@ -43,6 +43,7 @@ const DELIVERY = {
   duplicates: 0,
   duplicate_of: null,
   next_at: null,
+  send_at: AT,
   not_after: '2026-11-23T10:42:00.000Z',
   created_at: AT,
   updated_at: LATER,

@@ -25,6 +25,15 @@ export const checkExpressions: Check = (resource, { language }, report) => {
   }
   if (isKind(resource, 'notification')) {
     claims(resource.body.security);
+    const delay = resource.body.cadence?.delay;
+    if (typeof delay === 'object' && 'until' in delay) {
+      // Every rule of the notification uses it; those with a lookup see the partner's variables, the others the event's item.
+      const kinds = Object.values(resource.body.rules).map(({ recipients }) => recipients.from);
+      for (const from of new Set(kinds)) {
+        const place = from === 'lookup' ? 'answer' : 'recipient';
+        compile([['cadence', 'delay', 'until'], place, delay.until], language, report);
+      }
+    }
     for (const [name, rule] of Object.entries(resource.body.rules)) checkRule(name, rule, language, report);
   }
 };

@@ -9,7 +9,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
   ['stream', 'collapse', 'change streams of databases'],
-  ['notification', 'cadence.delay', 'delays'],
   ['notification', 'cadence.limits', 'frequency limits'],
   ['notification', 'cadence.digest', 'digests'],
   ['workspace', 'cadence.limits', 'frequency limits'],

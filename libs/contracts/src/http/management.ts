@@ -48,6 +48,7 @@ export const deliveryBody = z
     history: z.array(moveBody),
     duplicates: z.int(),
     duplicate_of: z.string().nullable().describe('Set on the row of a duplicate: the delivery that holds its slot'),
+    send_at: time.describe('When it is due by itself: later than its event where the notification has a delay'),
     next_at: nullable(time),
     not_after: time,
     created_at: time,

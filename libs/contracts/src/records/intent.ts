@@ -21,6 +21,7 @@ type WireIntent = {
   template: string;
   template_version: number;
   caused_at: number;
+  send_at: number;
   not_after: number;
   traceparent: string | null;
   personal: Buffer;
@@ -44,6 +45,7 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
     template: intent.template,
     template_version: intent.templateVersion,
     caused_at: intent.causedAt,
+    send_at: intent.sendAt,
     not_after: intent.notAfter,
     traceparent: intent.traceparent,
     personal: writePersonal({
@@ -77,6 +79,7 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       template: wire.template,
       templateVersion: wire.template_version,
       causedAt: wire.caused_at,
+      sendAt: wire.send_at,
       notAfter: wire.not_after,
       traceparent: wire.traceparent,
     };

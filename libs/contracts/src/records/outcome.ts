@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   suppressed_address: true,
   cannot_send_on_channel: true,
   not_after_passed: true,
+  delayed: true,
   held_by_quiet_hours: true,
   quiet_hours: true,
   cannot_render: true,

@@ -56,6 +56,7 @@ export const intents: Arbitrary<Intent> = fc.record({
   template: text,
   templateVersion: count,
   causedAt: instant,
+  sendAt: instant,
   notAfter: instant,
   traceparent: nullable(text),
 });

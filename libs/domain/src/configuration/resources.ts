@@ -26,6 +26,7 @@ export type {
   Recipients,
   ResourceBodies,
   ResourceKind,
+  DelayBody,
   QuietHoursBody,
   RetryBody,
   RuleBody,

@@ -1,4 +1,4 @@
-import type { DeliveryId } from '@carillon/kernel';
+import { formatInstant, type DeliveryId } from '@carillon/kernel';
 import { canonicalAddress, CHANNELS, type ChannelName } from '../channels/channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import type { Intent } from './intent.ts';
@@ -11,7 +11,7 @@ export function slotParts(intent: Intent): readonly [string, string, string, str
 }
 
 /**
- * The document that an intent opens if its slot is free: due at once, or suppressed where there is no valid address, or
+ * The document that an intent opens if its slot is free: due at once or after its delay, or suppressed where there is no valid address, or
  * cancelled where a restore called off whatever its event causes.
  */
 export function openDelivery(
@@ -69,6 +69,11 @@ function openWith(blank: Delivery, moment: Moment, calledOff: boolean): Delivery
   if (calledOff) {
     const move = { state: 'CANCELLED', reason: 'operator_cancel', detail: `by ${RESTORE}` } as const;
     return moveTo(blank, move, { nextAt: null }, moment);
+  }
+  const { sendAt } = blank.intent;
+  if (sendAt > moment.now) {
+    const detail = `due at ${formatInstant(sendAt)}`;
+    return moveTo(blank, { state: 'WAITING', reason: 'delayed', detail }, { nextAt: sendAt }, moment);
   }
   return moveTo(blank, { state: 'WAITING', reason: 'new', detail: '' }, { nextAt: moment.now }, moment);
 }

@@ -38,6 +38,7 @@ export type DeliveryReason =
   | 'suppressed_address'
   | 'cannot_send_on_channel'
   | 'not_after_passed'
+  | 'delayed'
   | 'held_by_quiet_hours'
   | 'quiet_hours'
   | 'cannot_render'

@@ -40,6 +40,8 @@ export type Intent = {
   readonly templateVersion: number;
   /** Append time of the cause. */
   readonly causedAt: Instant;
+  /** When it is due: later than `causedAt` where the notification has a delay. */
+  readonly sendAt: Instant;
   /** Nothing is sent after this, whatever made it come again. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;

@@ -11,6 +11,7 @@ import {
   personOf,
   refusedBy,
   uniqueIdOf,
+  untilOf,
   valueOrNull,
   type Made,
 } from '../rules/recipient-parts.ts';
@@ -70,5 +71,8 @@ function makeRecipient(
       : { ok: true as const, value: said };
   if (!unique.ok) return unique;
   const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null);
-  return madeOf({ to, uniqueId: unique.value, person: personOf(named, to, unique.value), variables });
+  const until = untilOf(rule.until, bindings, trigger.causedAt, budget);
+  if (!until.ok) return until;
+  const person = personOf(named, to, unique.value);
+  return madeOf({ to, uniqueId: unique.value, person, variables, until: until.value });
 }

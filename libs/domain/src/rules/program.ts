@@ -27,6 +27,8 @@ type RuleParts = {
   readonly uniqueId: Expression | 'event_id' | 'trigger_id' | null;
   readonly person: Expression | null;
   readonly where: Expression | null;
+  /** `cadence.delay.until` of its notification: when the message is due. Sees what `unique_id` sees. */
+  readonly until: Expression | null;
   /** What the rule keeps of an entity between its events; null: nothing, and nothing is loaded for it. */
   readonly memory: RuleMemory | null;
 };
@@ -78,12 +80,20 @@ export function compileRule(
   const { recipients } = placed.body;
   const when = read('when', conditionOf(placed.body), 'when');
   const rule = recipients.from === 'lookup' ? readLookup(read, recipients) : readEventRecipients(read, recipients);
+  const delay = placed.notification.body.cadence?.delay;
+  const until =
+    typeof delay === 'object' && 'until' in delay
+      ? read(UNTIL, delay.until, recipients.from === 'lookup' ? 'answer' : 'recipient')
+      : null;
   return when === null || rule === null || faults.length > 0
     ? err(faults)
-    : ok({ placed, when, memory: null, ...rule });
+    : ok({ placed, when, until, memory: null, ...rule });
 }
 
-type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when' | 'memory'>;
+/** Where it stands in the file of the notification. */
+const UNTIL = 'cadence.delay.until';
+
+type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when' | 'until' | 'memory'>;
 
 function readEventRecipients(read: Read, recipients: EventRecipients): Own<EventRule> {
   const { email, phone, token } = recipients.to;

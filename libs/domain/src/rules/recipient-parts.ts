@@ -1,4 +1,5 @@
-import type { Json } from '@carillon/kernel';
+import { parseInstant, type Instant, type Json } from '@carillon/kernel';
+import { LONGEST_DELAY } from '../cadence/delay.ts';
 import { firstAddress, type Addresses } from '../channels/channel.ts';
 import { STEPS_SPENT, type StepBudget } from './budget.ts';
 import type { CompiledRule } from './program.ts';
@@ -9,6 +10,21 @@ import { MAX_RECIPIENT_CHARACTERS, type Dropped, type DropReason, type Recipient
 
 export type Refused = { readonly ok: false; readonly reason: DropReason; readonly detail: string };
 export type Made = { readonly ok: true; readonly recipient: Recipient } | Refused;
+
+type Until = { readonly ok: true; readonly value: Instant | null } | Refused;
+
+/** When a message is due by the event's own word; a recipient for whom it is no time is dropped. */
+export function untilOf(until: Expression | null, bindings: Bindings, causedAt: Instant, budget: StepBudget): Until {
+  if (until === null) return { ok: true, value: null };
+  const result = until.evaluate(bindings, budget);
+  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `cadence.delay.until: ${result.error}` };
+  const at = typeof result.value === 'string' ? parseInstant(result.value) : undefined;
+  if (at !== undefined && at - causedAt > LONGEST_DELAY) {
+    return { ok: false, reason: 'rule_error', detail: 'cadence.delay.until is more than 366 days ahead' };
+  }
+  if (at !== undefined) return { ok: true, value: at };
+  return { ok: false, reason: 'rule_error', detail: 'cadence.delay.until is no time (RFC 3339, with its zone)' };
+}
 
 /** Everybody from `index` on, of whom nothing can be found out any more. */
 export const beyondBudget = (index: number, all: number): Dropped => ({

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@carillon/kernel';
+import type { Instant, JsonObject } from '@carillon/kernel';
 import type { Addresses } from '../channels/channel.ts';
 
 /** Somebody whom a fired rule tells. */
@@ -8,6 +8,8 @@ export type Recipient = {
   /** Who is told, for limits, opt-outs and why-not: `recipients.person`, else the first address. */
   readonly person: string;
   readonly variables: JsonObject;
+  /** The time that `cadence.delay.until` comes to; null where the notification has none. */
+  readonly until: Instant | null;
 };
 
 /**

@@ -12,6 +12,7 @@ import {
   personOf,
   refusedBy,
   uniqueIdOf,
+  untilOf,
   valueOrNull,
   type Made,
 } from './recipient-parts.ts';
@@ -157,7 +158,7 @@ function* findRecipients(
       break;
     }
     const each = rule.forEach ? { ...bindings, item } : bindings;
-    const made = makeRecipient(rule, each, event.id, triggerId, budget);
+    const made = makeRecipient(rule, each, event, triggerId, budget);
     if (budget.exhausted) {
       dropped.push(beyondBudget(index, all));
       break;
@@ -183,7 +184,7 @@ function listItems(forEach: Expression | null, bindings: Bindings, budget: StepB
 function makeRecipient(
   rule: EventRule,
   bindings: Bindings,
-  eventId: string,
+  { id: eventId, appendedAt: causedAt }: SourceEvent,
   triggerId: string,
   budget: StepBudget,
 ): Made {
@@ -196,7 +197,10 @@ function makeRecipient(
   const unique = uniqueIdOf(rule, bindings, to, eventId, triggerId, budget);
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null;
-  return madeOf({ to, uniqueId: unique.value, person: personOf(named, to, unique.value), variables });
+  const until = untilOf(rule.until, bindings, causedAt, budget);
+  if (!until.ok) return until;
+  const person = personOf(named, to, unique.value);
+  return madeOf({ to, uniqueId: unique.value, person, variables, until: until.value });
 }
 
 function addressOf(

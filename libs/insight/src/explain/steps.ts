@@ -57,6 +57,7 @@ export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
   suppressed_address: 'the address is on the suppression list',
   cannot_send_on_channel: 'the notification no longer uses this channel',
   not_after_passed: 'it was too late to be of use (expires)',
+  delayed: 'the notification puts its messages off; it goes out when the delay is over',
   held_by_quiet_hours: 'it is night where the recipient is; it goes out when the quiet hours end',
   quiet_hours: 'it would have gone out in quiet hours, and could not wait',
   cannot_render: 'the template could not be rendered',

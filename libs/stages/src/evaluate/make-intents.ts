@@ -2,7 +2,9 @@ import {
   CHANNELS,
   channelsOf,
   deliverySettings,
+  dueAt,
   formatPosition,
+  localityOf,
   notificationIdOf,
   ruleIdOf,
   ruleTitle,
@@ -54,6 +56,9 @@ export function makeIntents(
 ): Intent[] {
   const { notification, workspace } = placed;
   const notificationId = notificationIdOf(notification);
+  const { timeZone } = localityOf(configuration, workspace, recipient.variables).locality;
+  const delay = notification.body.cadence?.delay;
+  const sendAt = dueAt(delay, cause.causedAt, timeZone, recipient.until);
   return channelsOf(notification.body).map(([channel, said]) => {
     const template = book.template(configuration, workspace, said.template, channel);
     const to = recipient.to[CHANNELS[channel].address.kind];
@@ -74,7 +79,8 @@ export function makeIntents(
       template: said.template,
       templateVersion: template.version,
       causedAt: cause.causedAt,
-      notAfter: cause.notAfter,
+      sendAt,
+      notAfter: cause.notAfter + (sendAt - cause.causedAt),
       traceparent: cause.traceparent,
     };
   });
@@ -94,7 +100,7 @@ export function templateContext(event: JsonObject, variables: JsonObject, names:
 
 /** The event's fields that are still needed after a lookup: those of the rule's expressions and of its templates. */
 export function namesAfterLookup(
-  { placed, where, uniqueId, person }: CompiledRule,
+  { placed, where, until, uniqueId, person }: CompiledRule,
   configuration: Configuration,
   book: RuleBook,
 ): TemplateNames {
@@ -103,7 +109,7 @@ export function namesAfterLookup(
   );
   const names = templates.flatMap((one) => one.names);
   const all = templates.some((one) => one.all);
-  const expressions = [where, typeof uniqueId === 'string' ? null : uniqueId, person];
+  const expressions = [where, until, typeof uniqueId === 'string' ? null : uniqueId, person];
   const paths = expressions.flatMap((one) => one?.fields.filter(({ root }) => root === 'event') ?? []);
   const tops = paths.map(({ path }) => /^[A-Za-z_]\w*/.exec(path)?.[0]);
   return {

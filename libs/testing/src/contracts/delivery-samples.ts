@@ -44,6 +44,7 @@ export function deliveryOf(facts: DeliveryFacts = {}): Delivery {
       template: 'order-paid',
       templateVersion: 1,
       causedAt: 10,
+      sendAt: 10,
       notAfter: 1_000_000,
       traceparent: null,
       ...intentFacts,

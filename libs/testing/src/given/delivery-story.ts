@@ -57,6 +57,7 @@ export function givenIntent(name: string, facts: IntentFacts = {}): Intent {
     template: 'order-paid',
     templateVersion: 1,
     causedAt: MORNING,
+    sendAt: MORNING,
     notAfter: MORNING + 24 * HOUR,
     traceparent: null,
     ...rest,

@@ -1,0 +1,83 @@
+import type { Configuration, NotificationBody, WorkspaceBody } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import {
+  configurationOf,
+  givenEvent,
+  givenIds,
+  givenRuleBook,
+  HOUR,
+  MORNING,
+  ORDER_PAID,
+  orderShop,
+  workspaceSettings,
+} from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+import { judgeEvent } from '../../src/index.ts';
+
+const rule = ORDER_PAID.rules['paid'];
+if (!rule || rule.recipients.from !== 'event') throw new Error('there is a rule');
+const { recipients } = rule;
+type Delay = NonNullable<NonNullable<NotificationBody['cadence']>['delay']>;
+const shop = (delay: Delay, settings: WorkspaceBody = {}): Configuration => {
+  const paid = { ...rule, recipients: { ...recipients, variables: { time_zone: 'event.zone' } } };
+  const body = { ...ORDER_PAID, expires: '2h', cadence: { delay }, rules: { paid } };
+  return configurationOf([...orderShop(body), workspaceSettings(settings)]);
+};
+const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com' } };
+const judged = (configuration: Configuration, body: { readonly [name: string]: Json } = {}) => {
+  const [judgement] = judgeEvent(givenEvent({ ...PAID, ...body }), configuration, givenRuleBook(), givenIds.derive);
+  if (!judgement) throw new Error('the event has a rule');
+  return judgement;
+};
+const dueAt = (configuration: Configuration, body = {}) => judged(configuration, body).intents[0];
+
+describe('the intent of a notification with a delay', () => {
+  it('given a span, then it is due so long after the event, and lives as much longer', () => {
+    expect(dueAt(shop('5h'))).toMatchObject({ sendAt: MORNING + 5 * HOUR, notAfter: MORNING + 7 * HOUR });
+  });
+
+  it('given a local time, then it is the next one of the recipient, else of the workspace', () => {
+    const berlin = shop({ local_time: '10:30' }, { time_zone: 'Europe/Berlin' });
+    const at = (clock: string): number => Date.parse(`${new Date(MORNING).toISOString().slice(0, 10)}T${clock}:00Z`);
+    expect(new Date(MORNING).toISOString()).toContain('T08:00');
+    expect(dueAt(berlin)?.sendAt).toBe(at('09:30'));
+    expect(dueAt(berlin, { zone: 'Europe/London' })?.sendAt).toBe(at('10:30'));
+    expect(dueAt(berlin, { zone: 'Mars/Base' })?.sendAt).toBe(at('09:30'));
+    expect(dueAt(berlin, { zone: 'Asia/Tokyo' })?.sendAt).toBe(at('01:30') + 24 * HOUR);
+  });
+
+  it('given a time in the event, as text or as a timestamp, then it is due then; where that has passed, at once', () => {
+    const starts = new Date(MORNING + 3 * HOUR).toISOString();
+    expect(dueAt(shop({ until: 'event.starts_at' }), { starts_at: starts })?.sendAt).toBe(MORNING + 3 * HOUR);
+    expect(dueAt(shop({ until: 'timestamp(event.starts_at) - duration("1h")' }), { starts_at: starts })?.sendAt).toBe(
+      MORNING + 2 * HOUR,
+    );
+    expect(dueAt(shop({ until: 'event.starts_at' }), { starts_at: '1999-01-01T00:00:00Z' })).toMatchObject({
+      sendAt: MORNING,
+      notAfter: MORNING + 2 * HOUR,
+    });
+  });
+
+  it.each([
+    ['text that is no time', 'tomorrow', 'is no time'],
+    ['null', null, 'is no time'],
+    ['a number', 5, 'is no time'],
+    ['the year 9999', '9999-12-31T23:59:59Z', 'more than 366 days ahead'],
+    ['nothing', undefined, 'cadence.delay.until: '],
+  ])('given %s for the time, then the recipient is dropped with the reason', (_what, value, words) => {
+    const { intents, outcome } = judged(
+      shop({ until: 'event.starts_at' }),
+      value === undefined ? {} : { starts_at: value },
+    );
+    expect(intents).toEqual([]);
+    expect(outcome).toMatchObject({
+      kind: 'fired',
+      dropped: [{ reason: 'rule_error', detail: expect.stringContaining(words) as string }],
+    });
+  });
+
+  it('is the same however often and late it is made', () => {
+    const configuration = shop({ local_time: '10:30' });
+    expect(dueAt(configuration)).toEqual(dueAt(configuration));
+  });
+});
