@@ -67,7 +67,8 @@ describe('missing fields and errors', () => {
     ['has(event.gone.deeper)', 'no such field: gone'],
     ['event.list.exists(i, i == 9 || i.y == 1)', 'no such field: y'],
     ['event.list.length', 'a list has no field length'],
-    ['event.text + 1', 'no such overload'],
+    ['event.text + 1', 'no such overload: + with string, int; text and a number are joined as texts: write string('],
+    ['1.5 + event.text', 'write string(…) around the number'],
     ['event.text && true', 'no such overload'],
     ['item', 'item is not set here'],
   ])('%s ends in "%s"', (source, expected) => {

@@ -129,6 +129,9 @@ function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: str
     const fix = `write ${nameOf(path)}: { secret: ${secret} } and run: npx carillon secret set ${secret} (with --deployment for an account of carillon.yaml)`;
     return fault(source, path, 'value', 'a secret does not stand in a file', 'a reference to a secret', fix);
   }
+  const isTextMeant = issue.code === 'invalid_type' && issue.expected === 'string' && typeof found === 'object';
+  const meant = isTextMeant ? source.meantText(path) : null;
+  if (meant) return fault(source, path, 'value', meant.message, meant.expected, meant.fix);
   return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, path, found));
 }
 

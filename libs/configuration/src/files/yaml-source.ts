@@ -13,6 +13,7 @@ import {
 } from 'yaml';
 import { sourceOffset } from './scalar-offsets.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
+import { meantText, type Meant } from './meant-text.ts';
 import type { FileFault, Place } from './place.ts';
 
 /** A YAML file as a plain value that still knows where each part of it stands. */
@@ -31,6 +32,8 @@ export type YamlSource = {
   innerPlace(path: ValuePath, inner: Place): Place;
   /** The characters that stand in the file for a plain scalar, where YAML read them as something else than text. */
   plainText(path: ValuePath): string | null;
+  /** Where a list or keys stand and text was meant: what to write instead. */
+  meantText(path: ValuePath): Meant | null;
 };
 
 const EXPRESSION_ADVICE = 'put an expression on a line of its own, or after | on the next line';
@@ -58,8 +61,15 @@ export function readYaml(file: string, text: string): YamlSource {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const faults: FileFault[] = [];
+  const meantAt = (offset: number): Meant | null => meantText(lineAt(text, offset));
+  /** Lines that were said to be meant as text: what else YAML makes of them is no further mistake. */
+  const meantLines = new Set<number>();
   const fault: Report = (offset, path, message, expected, fix) => {
-    faults.push({ file, path: pathText(path), ...placeAt(offset), message, expected, fix });
+    const place = placeAt(offset);
+    const meant = meantAt(offset);
+    if (meantLines.has(place.line)) return;
+    if (meant) meantLines.add(place.line);
+    faults.push({ file, path: pathText(path), ...place, message, expected, fix, ...meant });
   };
   for (const { code, message, pos } of document.errors) {
     const [expected, fix] = SYNTAX_ADVICE[code] ?? [
@@ -107,8 +117,14 @@ export function readYaml(file: string, text: string): YamlSource {
       const { node } = known(path);
       return isScalar(node) && typeof node.value !== 'string' ? (node.source ?? null) : null;
     },
+    meantText: (path) => meantAt(known(path).key),
   };
 }
+
+const lineAt = (text: string, offset: number): string => {
+  const end = text.indexOf('\n', offset);
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end < 0 ? text.length : end);
+};
 
 /** Why a file is not even parsed; undefined where it is. */
 function refusalOf(text: string): readonly [message: string, expected: string, fix: string] | undefined {
@@ -184,8 +200,9 @@ function readMap(items: readonly unknown[], path: ValuePath, reader: Reader): ob
   const { positions, fault } = reader;
   const entries = new Map<string, unknown>();
   for (const pair of items) {
-    if (!isPair(pair) || !isScalar(pair.key)) {
-      fault(0, path, 'a key is no plain word', 'plain words as keys', 'write key: value');
+    if (!isPair(pair) || !isScalar(pair.key) || pair.key.value === null) {
+      const place = isPair(pair) && isNode(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
+      fault(place, path, 'a key is no plain word', 'plain words as keys', 'write key: value');
       continue;
     }
     const name = String(pair.key.value);

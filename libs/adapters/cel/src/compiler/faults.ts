@@ -52,6 +52,23 @@ const HINTS: readonly Hint[] = [
   { when: /^;/, message: 'an expression has no `;`', fix: 'leave it out' },
 ];
 
+/** Text that somebody wrote where an expression stands: an address that is always the same, or a template. */
+function meantText(source: string, offset: number): { message: string; fix: string } | undefined {
+  if (source.includes('{{')) {
+    return {
+      message: 'an expression is no template: `{{ }}` stands in templates alone',
+      fix: 'write `event.id` alone, and join text with `+`: `"order-" + string(event.id)`',
+    };
+  }
+  const address = /^[\w.%+-]+@[\w-]+(?:\.[\w-]+)+$/.test(source.trim()) && source[offset] === '@';
+  const number = /^\+\d[\d ]{5,}$/.test(source.trim());
+  if (!address && !number) return undefined;
+  return {
+    message: 'this is text and no expression',
+    fix: `put it in quotation marks, and these in others for YAML: '"${source.trim()}"'`,
+  };
+}
+
 /** The message and the fix for text that does not parse. */
 export function explainSyntax(source: string, offset: number, summary: string): { message: string; fix: string } {
   const rest = source.slice(offset);
@@ -67,6 +84,8 @@ export function explainSyntax(source: string, offset: number, summary: string): 
   if (before.endsWith('=') && !/[=!<>]=$/.test(before)) {
     return { message: 'a single `=` does not compare', fix: 'write `==`' };
   }
+  const meant = meantText(source, offset);
+  if (meant) return meant;
   const known = HINTS.find(({ when }) => when.test(rest));
   if (known) return known;
   if (rest.trim() === '') {

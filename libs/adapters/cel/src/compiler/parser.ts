@@ -139,9 +139,12 @@ function checkerFault(source: string, error: Located | undefined): Result<string
   );
 }
 
+const JOINING = 'text and a number are joined as texts: write `string(…)` around the number';
+
 function fixFor(code: string, summary: string): string {
   switch (code) {
     case 'no_such_overload':
+      if (/string \+ (?:u?int|double)|(?:u?int|double) \+ string/.test(summary)) return JOINING;
       return /string/.test(summary)
         ? 'convert one side: `string(…)`, `int(…)` or `double(…)`'
         : 'compare or calculate with values of one type; convert with `int(…)`, `double(…)` or `string(…)`';

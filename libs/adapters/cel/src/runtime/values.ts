@@ -117,9 +117,19 @@ export const shownType = (value: Value): string => typeNameOf(value).replace('go
 
 const described = (value: Value): string => (value === null ? 'null' : shownType(value));
 
-export const noOverload = (operation: string, ...args: readonly Value[]): CelError =>
-  args.find((arg) => arg instanceof CelError) ??
-  new CelError(`no such overload: ${operation} with ${args.map(described).join(', ')}`);
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double']);
+
+/** What most people who see it wanted: text and a number in one text. */
+function joining(operation: string, types: readonly string[]): string {
+  const isJoined = operation === '+' && types.includes('string') && types.some((type) => NUMBERS.has(type));
+  return isJoined ? '; text and a number are joined as texts: write string(…) around the number' : '';
+}
+
+export function noOverload(operation: string, ...args: readonly Value[]): CelError {
+  const types = args.map(described);
+  const message = `no such overload: ${operation} with ${types.join(', ')}${joining(operation, types)}`;
+  return args.find((arg) => arg instanceof CelError) ?? new CelError(message);
+}
 
 /**
  * Names that mean something on an object of JavaScript, though no event says them. Generated code reads every other

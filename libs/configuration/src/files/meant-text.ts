@@ -1,0 +1,42 @@
+/** What is wrong with a line, in words, and what to write instead. */
+export type Meant = { readonly message: string; readonly expected: string; readonly fix: string };
+
+const KEY_AND_VALUE = /^\s*(?:- )?([\w-]+):[ \t]+(\S.*?)\s*$/;
+/** Keys whose value may be a secret, which no message repeats. */
+const SECRET = /password|secret|token|key|credential/i;
+/** Keys whose value is an expression. */
+const EXPRESSIONS: ReadonlySet<string> = new Set(
+  'when where for_each unique_id person email phone user_ids match key time'.split(' '),
+);
+
+/** How a value begins, or what it holds, that YAML reads as something else than text. */
+const SLIPS: readonly (readonly [when: RegExp, message: string])[] = [
+  [/^\{\{/, 'this begins with {{, which YAML reads as brackets of its own'],
+  [/^\[[^\]]*\](?!\s*(?:#|$))/, 'this begins with [, which YAML reads as a list'],
+  [/^\[[^\],]*\]\s*$/, 'this begins with [, which YAML reads as a list'],
+  [/^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*[^\s#]/, 'text goes on after the closing quotation mark'],
+  [/^(?:[@`%]|&(?!\w+ )|\*(?!\w+$))/, 'this begins with a character that means something in YAML'],
+  [/^(?:- |[>|]\s*\w)/, 'this begins with a character that means something in YAML'],
+  [/^[^'"{[|>].*:\s/, 'this holds a colon and a blank, which YAML reads as another key'],
+];
+
+/**
+ * A line `key: value` that YAML cannot read, or reads as something else, where text was meant: with the value in quotes. Null for any other
+ * line. Ask only about a line with a mistake: `[a]` may well be a list.
+ */
+export function meantText(line: string): Meant | null {
+  const [, key = '', value = ''] = KEY_AND_VALUE.exec(line) ?? [];
+  if (value === '') return null;
+  if (EXPRESSIONS.has(key) && value.includes('{{')) return meantExpression(key, value);
+  const slip = SLIPS.find(([when]) => when.test(value));
+  if (!slip) return null;
+  const quoted = SECRET.test(key) ? "'…'" : `'${value.replaceAll("'", "''")}'`;
+  const expression = EXPRESSIONS.has(key) ? ', or put the expression after | on the next line' : '';
+  return { message: slip[1], expected: 'text in quotation marks', fix: `write ${key}: ${quoted}${expression}` };
+}
+
+const meantExpression = (key: string, value: string): Meant => ({
+  message: 'an expression is no template: {{ }} stands in templates alone',
+  expected: 'an expression',
+  fix: `write ${key}: ${value.replaceAll(/\{\{\s*|\s*\}\}/g, '')}`,
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { faultsOf, notificationWith } from './support/folder.ts';
+
+const MAIL = 'workspaces/shop/templates/order-paid/email.yaml';
+
+/** What people write, what the mistake is called, and what it says to write instead. */
+describe('A text that YAML reads as something else', () => {
+  test.each([
+    ['{{ order_id }} is paid', 'begins with {{', `write subject: '{{ order_id }} is paid'`],
+    ['{{ order_id }}', 'begins with {{', `write subject: '{{ order_id }}'`],
+    ['{{ order }}: paid', 'begins with {{', `write subject: '{{ order }}: paid'`],
+    ['[Shop] Order', 'begins with [', `write subject: '[Shop] Order'`],
+    ['[Shop]', 'begins with [', `write subject: '[Shop]'`],
+    ['Order: {{ order_id }}', 'a colon and a blank', `write subject: 'Order: {{ order_id }}'`],
+    [`It's yours: {{ order_id }}`, 'a colon and a blank', `write subject: 'It''s yours: {{ order_id }}'`],
+    ['"Order" is paid', 'goes on after the closing quotation mark', `write subject: '"Order" is paid'`],
+    ['@shop', 'means something in YAML', `write subject: '@shop'`],
+    ['*new* order', 'means something in YAML', `write subject: '*new* order'`],
+    ['% off', 'means something in YAML', `write subject: '% off'`],
+    ['& more', 'means something in YAML', `write subject: '& more'`],
+    ['- Order', 'means something in YAML', `write subject: '- Order'`],
+  ])('subject: %s', (value, message, fix) => {
+    const faults = faultsOf({ [MAIL]: `subject: ${value}\n` });
+    expect(faults).toMatchObject([{ file: MAIL, line: 1, expected: 'text in quotation marks', fix }]);
+    expect(faults[0]?.message).toContain(message);
+    // What it says can be pasted.
+    expect(faultsOf({ [MAIL]: `${fix.replace('write ', '')}\n` })).toEqual([]);
+  });
+
+  test('is an expression that joins a text: it is written in quotation marks as a whole', () => {
+    expect(faultsOf(notificationWith('unique_id: event_id', 'unique_id: "order-" + event_id'))).toMatchObject([
+      {
+        message: expect.stringContaining('goes on after') as string,
+        fix: `write unique_id: '"order-" + event_id', or put the expression after | on the next line`,
+      },
+    ]);
+  });
+
+  test('is a template where an expression stands: its braces go', () => {
+    const line = 'when: event.status == "paid" && event.total > 100';
+    expect(faultsOf(notificationWith(line, 'when: {{ event.total }} > 5'))[0]).toMatchObject({
+      message: 'an expression is no template: {{ }} stands in templates alone',
+      fix: 'write when: event.total > 5',
+    });
+  });
+
+  test('is never repeated where it may be a secret', () => {
+    const file = 'workspaces/shop/accounts/mail.yaml';
+    const text = 'kind: smtp\nhost: mail.example.com\nfrom: a@example.com\nuser: a\npassword: @canary: 1\n';
+    const faults = faultsOf({ [file]: text });
+    expect(faults[0]).toMatchObject({ line: 5, fix: "write password: '…'" });
+    expect(JSON.stringify(faults)).not.toContain('canary');
+  });
+
+  test('says nothing of lists and keys that are broken in another way', () => {
+    const faults = faultsOf(notificationWith('email: { template: order-paid }', 'email: { template: order-paid'));
+    expect(faults.length).toBeGreaterThan(0);
+    expect(faults.filter(({ expected }) => expected === 'text in quotation marks')).toEqual([]);
+  });
+});
