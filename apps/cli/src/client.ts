@@ -32,6 +32,8 @@ export type Client = {
   status(): Promise<StatusBody>;
   /** Of what writes: the workspace that the options or CARILLON_WORKSPACE name, or the only one there is. */
   workspace(): Promise<string>;
+  /** The workspace that the options or CARILLON_WORKSPACE name, if any. */
+  readonly named: string | undefined;
   /** Of what reads: the workspace that they name, else `-`, all that may be seen. */
   readonly reach: string;
   /** Of what has an id: the workspace that the options name, else all. */
@@ -130,6 +132,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
   const named = namedWorkspace(options);
   const client: Client = {
     url,
+    named,
     reach: named ?? EVERY_WORKSPACE,
     anywhere: options.workspace ?? EVERY_WORKSPACE,
     async isWide() {

@@ -1,19 +1,23 @@
 import type { MessageContentBody } from '@carillon/contracts';
+import { folded } from './folded.ts';
 import { clean, paint } from './output.ts';
 
-type Rendered = Omit<MessageContentBody, 'to'> & { readonly error: string | null; readonly missing: readonly string[] };
-
-const indented = (text: string): string[] => text.split('\n').map((line) => `  ${clean(line)}`);
+type Rendered = Omit<MessageContentBody, 'to'> & {
+  readonly error: string | null;
+  readonly missing: readonly string[];
+  readonly notes?: readonly string[];
+};
 
 /** A rendered message as it is told on a terminal: what would be sent, or why nothing would. */
-export function messageLines(message: Rendered, withHtml: boolean): string[] {
+export function messageLines(message: Rendered, withHtml: boolean, isFull: boolean): string[] {
   const { channel, error, missing, html } = message;
   if (error !== null) return [paint('red', `${channel}: ${clean(error)}`)];
   return [
     `${channel.padEnd(11)}${paint('bold', clean(headOf(message)))}`,
     ...(missing.length > 0 ? [paint('yellow', `missing, so empty: ${missing.map(clean).join(', ')}`)] : []),
-    ...bodyOf(message),
-    ...(withHtml && html !== null ? ['', ...indented(html)] : []),
+    ...(message.notes ?? []).map((note) => paint('yellow', clean(note))),
+    ...bodyOf(message, isFull),
+    ...(withHtml && html !== null ? ['', ...folded(html, isFull)] : []),
   ];
 }
 
@@ -25,13 +29,13 @@ function headOf({ subject, sms, push }: Rendered): string {
   return `${sms.segments} ${sms.segments === 1 ? 'segment' : 'segments'} (${sms.encoding}${because})`;
 }
 
-function bodyOf({ text, push }: Rendered): string[] {
-  if (!push) return indented(text ?? '');
+function bodyOf({ text, push }: Rendered, isFull: boolean): string[] {
+  if (!push) return folded(text ?? '', isFull);
   const { image, link, priority, collapse, android_channel: android, apns_sound: sound } = push;
   const said = { image, link, priority, collapse, 'android channel': android, 'apns sound': sound };
   const fields = Object.entries(push.data).map(([name, value]) => [`data.${name}`, value] as const);
   return [
-    ...(push.body === null ? [] : indented(push.body)),
+    ...(push.body === null ? [] : folded(push.body, isFull)),
     ...[...Object.entries(said), ...fields].flatMap(([name, value]) =>
       value === null ? [] : [`  ${paint('dim', clean(name))}  ${clean(value)}`],
     ),

@@ -16,7 +16,9 @@ import type { DeliveryId } from '@carillon/kernel';
 import { NO_CONTENT, showContent } from './content.ts';
 import type { RoutePorts } from './ports.ts';
 
-type PreviewPorts = Pick<RoutePorts, 'configuration' | 'templates' | 'ids'>;
+type PreviewPorts = Pick<RoutePorts, 'templates' | 'ids'> & {
+  readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
+};
 type Previewed = RuleTestBody['recipients'][number]['messages'][number];
 
 /** The first message of an intent as it would be sent now, made by the code that makes what is sent. */

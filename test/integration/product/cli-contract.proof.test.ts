@@ -140,7 +140,7 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
     [['deliveries', 'dismiss', 'dlv_1', '--as', 'sent'], /--reason/],
     [['apply'], /-f, --file <dir>/],
     [['apply', '-f', 'no-such-folder'], /there is no folder no-such-folder/],
-    [['rule', 'test', 'order-paid.paid'], /--event <file>/],
+    [['rule', 'test', 'order-paid.paid'], /--event <event>/],
     [['rule', 'test', 'order-paid.paid', '--event', 'none.json'], /cannot read none\.json/],
     [['trace', 'A-1001'], /evt_….*dlv_…/],
     [['send', 'shop/orders'], /set CARILLON_API_KEY, or pipe it in with --key -/],

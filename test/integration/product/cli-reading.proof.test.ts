@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DeliveryBody, SecretBody } from '@carillon/contracts';
 import { cli, startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, order, shopFiles, smtpDeployment, type Shop } from './shop.ts';
+import { openShop, order, shopFiles, smtpDeployment, writeFiles, type Shop } from './shop.ts';
 
 const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 /** Everything that moves a cursor or turns text around, but for the line ends that we write. */
@@ -209,6 +209,79 @@ it('a command that is printed runs as it is printed, in whatever folder the data
   expect(command).toBe(`trace ${event} --data-dir ${shop.dataDir}`);
   await shop.delivered(event, 'SENT');
   expect((await cli(command.split(' '))).stdout).toContain('order-paid.paid v');
+});
+
+describe('send', () => {
+  const send = (stream: string, input: string) =>
+    shop.run(['send', stream], { env: { CARILLON_API_KEY: shop.key }, input });
+
+  it.each([
+    ['orders', '{}', 2, 'name the stream with its workspace: shop/orders'],
+    ['shop/order', '{}', 1, 'there is no stream shop/order; did you mean shop/orders?'],
+    ['order', '{}', 1, 'there is no stream order; did you mean shop/orders?'],
+    ['shop/orders', '{\n  "order_id": "S-1",\n}', 1, '(line 3, column 1)'],
+  ])('%s %j ends with the advice that helps', async (stream, input, code, words) => {
+    const sent = await send(stream, input);
+    expect(sent).toMatchObject({ code, stdout: '' });
+    expect(sent.stderr).toContain(words);
+  });
+
+  it('takes the workspace from the shell', async () => {
+    const options = {
+      env: { CARILLON_API_KEY: shop.key, CARILLON_WORKSPACE: 'shop' },
+      input: JSON.stringify(order('S-2', { status: 'open' })),
+    };
+    expect(await shop.run(['send', 'orders'], options)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('rule test', () => {
+  it('judges an event that is on the log, also by a folder that is not published', async () => {
+    const event = await shop.send(order('T-1', { total: 90, email: 'tried@example.com' }));
+    await shop.judged(event);
+    const line = ['rule', 'test', 'order-paid.paid', '--event', event];
+    const published = await shop.run([...line, '--expect', 'fires']);
+    expect(published).toMatchObject({ code: 1 });
+    expect(published.stdout).toMatch(/event\.total > 100 .*false/);
+    expect(published.stderr).toContain('expected fires: does not fire (not_fired)');
+    expect(await shop.run([...line, '--expect', 'nothing'])).toMatchObject({ code: 0, stderr: '' });
+
+    const rule = 'workspaces/shop/notifications/order-paid.yaml';
+    const files = shopFiles();
+    const cheaper = { ...files, [rule]: (files[rule] ?? '').replace('> 100', '> 50') };
+    const folder = writeFiles(join(shop.folder, 'cheaper'), cheaper);
+    const before = (await shop.api<{ config_number: number }>('GET', '/v1/status')).body.config_number;
+    const tried = await shop.run([...line, '-f', folder, '--expect', 'fires']);
+    expect(tried).toMatchObject({ code: 0, stderr: '' });
+    expect(tried.stdout).toContain('not published, stream shop/orders');
+    expect(tried.stdout).toContain('tried@example.com');
+    // Nothing was published, kept or sent.
+    const after = (await shop.api<{ config_number: number }>('GET', '/v1/status')).body.config_number;
+    expect(after).toBe(before);
+    expect(await shop.run([...line, '--expect', 'fires'])).toMatchObject({ code: 1 });
+    expect(await shop.deliveries(`&event=${event}`)).toEqual([]);
+  });
+
+  it('says of a folder with mistakes where they are', async () => {
+    const rule = 'workspaces/shop/notifications/order-paid.yaml';
+    const folder = writeFiles(join(shop.folder, 'broken'), { ...shopFiles(), [rule]: 'rules: 5\n' });
+    const line = ['rule', 'test', 'order-paid.paid', '--event', '-', '-f', folder];
+    const { code, stderr } = await shop.run(line, { input: '{}' });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${rule}:1:8 5 does not fit`);
+  });
+
+  it('folds long bodies, unless asked for all', async () => {
+    const text = 'workspaces/shop/templates/order-paid/email.txt';
+    const long = Array.from({ length: 40 }, (_, at) => `Line ${at}\n`).join('');
+    const folder = writeFiles(join(shop.folder, 'long'), { ...shopFiles(), [text]: long });
+    const line = ['rule', 'test', 'order-paid.paid', '--event', '-', '-f', folder];
+    const input = JSON.stringify(order('T-2'));
+    const folded = await shop.run(line, { input });
+    expect(folded.stdout).toMatch(/Line 11\n.*more lines: --full/);
+    expect(folded.stdout).not.toContain('Line 20');
+    expect((await shop.run([...line, '--full'], { input })).stdout).toContain('Line 39');
+  });
 });
 
 it('data of strangers cannot move the cursor of whoever reads it', async () => {

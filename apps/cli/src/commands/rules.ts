@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { RuleTestBody } from '@carillon/contracts';
-import type { Command } from 'commander';
-import { readAnswer, seg, type CommonOptions } from '../client.ts';
+import type { Problem, RuleTestBody } from '@carillon/contracts';
+import { Option, type Command } from 'commander';
+import { readAnswer, seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
+import { shortened } from '../folded.ts';
 import { messageLines } from '../message-lines.ts';
 import { answer, command } from './answering.ts';
+import { readFolder } from './configuration.ts';
 import { sampleCommand } from './rule-sample.ts';
 import { environment } from '../config.ts';
 
@@ -22,33 +24,53 @@ export function ruleCommands(program: Command): void {
   const rule = program.command('rule').description('try rules out');
   sampleCommand(rule);
   command(rule, 'test <rule>', 'what a rule (notification.rule) would do with an event; sends nothing')
-    .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
+    .requiredOption('--event <event>', 'file with the event as JSON, - for standard input, or the id of one (evt_…)')
+    .option('-f, --file <dir>', 'judge by this configuration folder, which is not published')
+    .addOption(new Option('--expect <outcome>', 'end with code 1 if it does otherwise').choices(['fires', 'nothing']))
     .option('--answer <file>', 'of a rule that asks a partner: file with its answer as JSON')
     .option('--html', 'print HTML bodies too')
-    .action(async (name: string, options: CommonOptions & { event: string; answer?: string; html?: boolean }) => {
-      const event = readText(options.event);
-      const pasted = options.answer === undefined ? {} : { answer: readText(options.answer) };
-      await answer(
+    .option('--full', 'print long bodies and values whole')
+    .action(async (name: string, options: TestOptions) => {
+      const { event, file, answer: pasted, expect } = options;
+      const request = {
+        ...(/^evt_[0-9A-Z]{26}$/.test(event) ? { event_id: event } : { event: readText(event) }),
+        ...(pasted !== undefined && { answer: readText(pasted) }),
+        ...(file !== undefined && { files: readFolder(file) }),
+      };
+      const body = await answer(
         options,
-        (client) =>
-          client.post<RuleTestBody>(`/v1/workspaces/${seg(client.reach)}/rules/${seg(name)}/test`, {
-            event,
-            ...pasted,
-          }),
-        (body) => showTest(body, options.html ?? false),
+        (client) => client.post<RuleTestBody>(`/v1/workspaces/${seg(client.reach)}/rules/${seg(name)}/test`, request),
+        (tried) => showTest(tried, options),
       );
+      if (expect !== undefined && body.fired !== (expect === 'fires')) {
+        process.stderr.write(`${paint('red', 'carillon:')} expected ${expect}: ${clean(outcomeWords(body))}\n`);
+        process.exitCode = 1;
+      }
     });
 }
 
-function showTest(body: RuleTestBody, withHtml: boolean): string {
-  const lines = [`${paint('bold', body.rule)} version ${body.rule_version}, stream ${body.stream}`, '', 'when'];
+type TestOptions = CommonOptions & {
+  readonly event: string;
+  readonly file?: string;
+  readonly expect?: 'fires' | 'nothing';
+  readonly answer?: string;
+  readonly html?: boolean;
+  readonly full?: boolean;
+};
+
+const outcomeWords = ({ fired, outcome, error }: RuleTestBody): string =>
+  fired ? outcome : `does not fire (${outcome}${error === null ? '' : `: ${error}`})`;
+
+function showTest(body: RuleTestBody, options: TestOptions): string {
+  const { html = false, full = false, file } = options;
+  const version = file === undefined ? `version ${body.rule_version}` : `as ${file} has it, not published`;
+  const lines = [`${paint('bold', body.rule)} ${version}, stream ${body.stream}`, '', 'when'];
   for (const one of body.explained) {
     lines.push(
-      `  ${'  '.repeat(one.depth)}${clean(one.source)}  ${paint('dim', '→')}  ${paint('cyan', clean(one.value))}`,
+      `  ${'  '.repeat(one.depth)}${clean(one.source)}  ${paint('dim', '→')}  ${paint('cyan', full ? clean(one.value) : shortened(clean(one.value)))}`,
     );
   }
-  const why = body.error === null ? '' : `: ${clean(body.error)}`;
-  lines.push('', body.fired ? paint('green', body.outcome) : paint('yellow', `does not fire (${body.outcome}${why})`));
+  lines.push('', paint(body.fired ? 'green' : 'yellow', clean(outcomeWords(body))));
   if (body.asks !== null) {
     const { integration, user_ids: ids } = body.asks;
     const some = ids.slice(0, 20).map(clean).join(', ');
@@ -64,9 +86,12 @@ function showTest(body: RuleTestBody, withHtml: boolean): string {
       '',
       `recipient  ${addresses.map(([key, address]) => `${key}: ${clean(address ?? '')}`).join(', ') || 'no address'}`,
     );
-    lines.push(`unique_id  ${clean(who.unique_id)}`, `variables  ${clean(who.variables)}`);
+    lines.push(
+      `unique_id  ${clean(who.unique_id)}`,
+      `variables  ${full ? clean(who.variables) : shortened(clean(who.variables))}`,
+    );
     if (who.already_told !== null) lines.push(paint('yellow', `already told: ${who.already_told} holds this slot`));
-    for (const message of who.messages) lines.push(...messageLines(message, withHtml));
+    for (const message of who.messages) lines.push(...messageLines(message, html, full));
   }
   for (const drop of body.dropped) lines.push(paint('yellow', `dropped: ${clean(drop)}`));
   return lines.join('\n');
@@ -88,11 +113,35 @@ export function sendCommand(program: Command): void {
         options,
         async (client) => {
           const { events_url: url } = await client.status();
-          return postEvent(`${url}/${stream}`, key, body, options.idempotencyKey);
+          const path = await streamPath(client, stream);
+          return postEvent(`${url}/${path}`, key, body, options.idempotencyKey).catch((error: unknown) =>
+            explained(client, path, error),
+          );
         },
         (sent) => `${sent.id}\n${paint('dim', `npx carillon trace ${sent.id}`)}`,
       );
     });
+}
+
+/** An EVENT_PATH, or what follows its slash where the workspace is named or the only one. */
+async function streamPath(client: Client, stream: string): Promise<string> {
+  if (stream.includes('/')) return stream;
+  const { workspaces } = await client.status();
+  const named = client.named ?? (workspaces.length === 1 ? workspaces[0] : undefined);
+  if (named !== undefined) return `${named}/${stream}`;
+  const found = await client.get<{ stream: string }>(
+    `/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/fields`,
+  );
+  throw new UsageError(`name the stream with its workspace: ${found.stream}`);
+}
+
+/** The intake tells nobody which paths there are; whoever may use the management API is told the nearest. */
+async function explained(client: Client, path: string, error: unknown): Promise<never> {
+  const status = error instanceof CommandError ? error.problem?.status : undefined;
+  if (status === 401 || status === 404) {
+    await client.get(`/v1/workspaces/${seg(client.anywhere)}/streams/${seg(path)}/fields`);
+  }
+  throw error;
 }
 
 /** Never the key itself: arguments are seen in process lists and histories. */
@@ -125,8 +174,9 @@ async function postEvent(url: string, key: string, body: string, idempotencyKey?
   }).catch(() => {
     throw new CommandError(`nobody answers at ${url}`);
   });
-  const parsed = (await readAnswer(answered, url)) as { id: string; detail?: string };
-  if (answered.status !== 202)
-    throw new CommandError(`${answered.status}: ${parsed.detail ?? 'refused'}`, parsed as never);
-  return parsed;
+  const parsed = (await readAnswer(answered, url)) as { id: string } & Partial<Problem>;
+  if (answered.status === 202) return parsed;
+  const { detail = 'refused', line, column } = parsed;
+  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`;
+  throw new CommandError(`${answered.status}: ${detail}${place}`, parsed as Problem);
 }

@@ -1,4 +1,4 @@
-import { ruleTestBody, type RuleTestBody } from '@carillon/contracts';
+import { configurationFiles, ruleTestBody, type RuleTestBody } from '@carillon/contracts';
 import {
   attribute,
   attributionOf,
@@ -28,16 +28,21 @@ import type {
 } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
 import { triedEvent } from '@carillon/insight';
-import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers } from '@carillon/stages';
+import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
 import { z } from 'zod';
-import type { RoutePorts } from '../ports.ts';
+import { draftOf, sightOver } from '../draft.ts';
+import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { previewIntent } from '../preview.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { placeOf, rulesOf } from '../names.ts';
-import { withNameAcross, type ApiServer } from './app.ts';
+import { notFound, withNameAcross, type ApiServer } from './app.ts';
 
 const testRequest = z.strictObject({
-  event: z.string().max(262_144).describe('The event as JSON text, read as the intake would'),
+  event: z.string().max(262_144).optional().describe('The event as JSON text, read as the intake would'),
+  event_id: z.string().max(100).optional().describe('Instead of it: an event that is on the log'),
+  files: configurationFiles
+    .optional()
+    .describe('Judges by what applying this folder would make; left out: by what is published'),
   answer: z
     .string()
     .max(1_048_576)
@@ -46,10 +51,9 @@ const testRequest = z.strictObject({
 });
 
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
-type RuleTestPorts = Pick<
-  RoutePorts,
-  'configuration' | 'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'book'
->;
+type RuleTestPorts = Pick<RoutePorts, 'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'book'> & {
+  readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
+};
 
 /** A rule as people name it. Throws `not_found` with the nearest. */
 export function ruleInSight(title: string, sight: Sight, configuration: Configuration): PlacedRule {
@@ -60,11 +64,18 @@ export function ruleInSight(title: string, sight: Sight, configuration: Configur
   throw new CarillonError('not_found', `there is no rule ${title}; name it notification.rule`);
 }
 
-export function ruleRoutes(app: ApiServer, ports: RuleTestPorts): void {
+/** A folder is larger than other bodies. */
+const FOLDER_LIMIT = 16 * 1024 * 1024;
+
+export function ruleRoutes(
+  app: ApiServer,
+  ports: RuleTestPorts & PlanningPorts & Pick<RoutePorts, 'log' | 'readModels'>,
+): void {
   app.post(
     '/v1/workspaces/:workspace/rules/:name/test',
     {
-      config: { permission: 'read', across: true, problems: ['not_found', 'invalid_configuration'] },
+      config: { permission: 'read', across: true, problems: ['not_found', 'invalid_configuration', 'conflict'] },
+      bodyLimit: FOLDER_LIMIT,
       schema: {
         operationId: 'testRule',
         tags: ['Rules'],
@@ -76,18 +87,41 @@ export function ruleRoutes(app: ApiServer, ports: RuleTestPorts): void {
     },
     async (request) => {
       const { params, body } = request;
-      const placed = ruleInSight(params.name, sightOf(request), ports.configuration.current());
-      const read = readEvent(new TextEncoder().encode(body.event));
-      if (!read.ok) {
-        const { code, ...fault } = read.error;
-        throw new CarillonError(code, `event: ${fault.detail}`, fault);
-      }
+      const sight = sightOf(request);
+      const draft = body.files && (await draftOf(body.files, ports));
+      const judgedBy = draft ?? ports.configuration.current();
+      const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
+      const event = await eventToTry(placed, body, sight, ports);
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
-      const event = triedEvent(placed, read.value.body, ports.clock.now(), ports.ids.random('event') as EventId);
-      return testRule(entry.value, event, body.answer, ports);
+      return testRule(entry.value, event, body.answer, { ...ports, configuration: { current: () => judgedBy } });
     },
   );
+}
+
+/** The event that was sent along, or the one on the log that was named. */
+async function eventToTry(
+  placed: PlacedRule,
+  { event, event_id: id }: z.infer<typeof testRequest>,
+  sight: Sight,
+  { clock, ids, log, readModels }: Pick<RoutePorts, 'clock' | 'ids' | 'log' | 'readModels'>,
+): Promise<SourceEvent> {
+  if ((event === undefined) === (id === undefined)) {
+    throw new CarillonError('invalid_request', 'event: give the event, or the event_id of one that is on the log');
+  }
+  if (id !== undefined) {
+    const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
+    const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];
+    const found = row && record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
+    if (!row || !found?.ok || found.value.kind !== 'event') throw notFound(`event ${id} on the log`);
+    return triedEvent(placed, found.value.event.body, found.value.event.time, id as EventId);
+  }
+  const read = readEvent(new TextEncoder().encode(event));
+  if (!read.ok) {
+    const { code, ...fault } = read.error;
+    throw new CarillonError(code, `event: ${fault.detail}`, fault);
+  }
+  return triedEvent(placed, read.value.body, clock.now(), ids.random('event') as EventId);
 }
 
 async function testRule(

@@ -196,11 +196,13 @@ function readScalar(node: Scalar, path: ValuePath, { fault }: Reader): unknown {
   return undefined;
 }
 
+const isNothing = ({ value }: Scalar): boolean => value === null;
+
 function readMap(items: readonly unknown[], path: ValuePath, reader: Reader): object {
   const { positions, fault } = reader;
   const entries = new Map<string, unknown>();
   for (const pair of items) {
-    if (!isPair(pair) || !isScalar(pair.key) || pair.key.value === null) {
+    if (!isPair(pair) || !isScalar(pair.key) || isNothing(pair.key)) {
       const place = isPair(pair) && isNode(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
       fault(place, path, 'a key is no plain word', 'plain words as keys', 'write key: value');
       continue;
