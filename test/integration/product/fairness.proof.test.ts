@@ -14,7 +14,10 @@ import { openShop, request, type Files, type Shop } from './shop.ts';
  * then, and is measured: until its answer, and until its message is out. Each is compared with what it was just before.
  */
 
-/** Measured and shown, and not held yet: writing 10,000 members takes the processor for long, though in short turns. */
+/**
+ * Measured and shown, and not held yet: a first list of 10,000 members is as many events, which are judged, projected and
+ * stored, though in short turns. The list said again is one document.
+ */
 const NOT_MET = 'huge batches, credential of another workspace';
 
 const EVENTS = 60;
