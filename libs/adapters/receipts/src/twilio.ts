@@ -1,4 +1,4 @@
-import { canonicalPhone, providerWords, type Report, type ReportVerdict } from '@carillon/domain';
+import { canonicalPhone, providerWords, stopWordOf, type Report, type ReportVerdict } from '@carillon/domain';
 import { CarillonError, err, ok, type Result } from '@carillon/kernel';
 import type { ReceiptCallback, ReceiptReading } from '@carillon/ports';
 import { createHmac } from 'node:crypto';
@@ -105,19 +105,6 @@ export type InboundSms = {
   readonly wish: 'stop' | 'start' | null;
 };
 
-/** Words that Twilio itself acts on for long codes; upper and lower case are the same. */
-const STOP_WORDS: ReadonlySet<string> = new Set([
-  'STOP',
-  'STOPALL',
-  'UNSUBSCRIBE',
-  'END',
-  'QUIT',
-  'REVOKE',
-  'OPTOUT',
-  'CANCEL',
-]);
-const START_WORDS: ReadonlySet<string> = new Set(['START', 'UNSTOP', 'YES']);
-
 /** What somebody wrote to us. `OptOutType` is Twilio's own judgement, where Advanced Opt-Out is on; it counts first. */
 export function readTwilioInbound(body: Uint8Array): Result<InboundSms, CarillonError> {
   const fields = new URLSearchParams(Buffer.from(body).toString('utf8'));
@@ -128,12 +115,8 @@ export function readTwilioInbound(body: Uint8Array): Result<InboundSms, Carillon
   return ok({ eventId, from, to, messagingService: fields.get('MessagingServiceSid'), wish: wishOf(fields) });
 }
 
+/** HELP is answered by Twilio, and asks nothing of us. */
 function wishOf(fields: URLSearchParams): InboundSms['wish'] {
-  const judged = fields.get('OptOutType')?.toUpperCase();
-  if (judged !== undefined && judged !== '') return judged === 'STOP' ? 'stop' : judged === 'START' ? 'start' : null;
-  const word = (fields.get('Body') ?? '')
-    .trim()
-    .replace(/[.!]+$/, '')
-    .toUpperCase();
-  return STOP_WORDS.has(word) ? 'stop' : START_WORDS.has(word) ? 'start' : null;
+  const word = stopWordOf({ optOutType: fields.get('OptOutType'), body: fields.get('Body') ?? '' });
+  return word === 'help' ? null : word;
 }
