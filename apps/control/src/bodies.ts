@@ -164,6 +164,7 @@ export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
   reason: row.reason,
   at: formatInstant(row.at),
   redriven_at: timeOrNull(row.redrivenAt),
+  redriven_by: row.redrivenBy,
 });
 
 export const showSuppression = (row: Suppression): SuppressionBody => ({

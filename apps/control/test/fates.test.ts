@@ -246,9 +246,10 @@ describe('The doctor', () => {
       ownPartition: 0,
       ownOffset: 0,
       redrivenAt: null,
+      redrivenBy: null,
     };
     await readModels.put({ deadLetters: [letter, { ...letter, id: 'dl_2' }] });
-    await readModels.markRedriven('dl_2', clock.now());
+    await readModels.markRedriven('dl_2', clock.now(), 'ann');
     const [step, ...more] = await failed();
     expect(more).toEqual([]);
     expect(step).toMatchObject({ step: 'dead letters' });

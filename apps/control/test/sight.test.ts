@@ -153,6 +153,7 @@ describe('A list that names no workspace', () => {
         at,
         ownOffset: at,
         redrivenAt: null,
+        redrivenBy: null,
       })),
     });
     const { list } = await openFor(owner);

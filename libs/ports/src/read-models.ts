@@ -42,6 +42,8 @@ export type DeadLetterRow = {
   readonly ownPartition: number;
   readonly ownOffset: number;
   readonly redrivenAt: Instant | null;
+  /** Who did; null also where an older version noted only when. */
+  readonly redrivenBy: string | null;
 };
 
 /** Sums of evaluation records per rule, kept per record id so that a repeat does not count twice. */
@@ -118,7 +120,7 @@ export type ReadModels = {
   ): Promise<readonly DuplicateRow[]>;
   deadLetters(filter: { readonly workspace?: string }, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
   deadLetter(id: string): Promise<DeadLetterRow | null>;
-  markRedriven(id: string, at: Instant): Promise<void>;
+  markRedriven(id: string, at: Instant, by: string): Promise<void>;
   /** Newest evaluations of a rule with failures first: what is shown on the rule. */
   evaluations(workspace: string, rule: string, limit: number): Promise<readonly EvaluationRow[]>;
 };

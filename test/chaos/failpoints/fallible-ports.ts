@@ -115,7 +115,7 @@ export const withAskingFailpoints = (partners: PartnerLookup, points: Failpoints
 function fallibleReadModels(readModels: ReadModels, points: Failpoints): ReadModels {
   return over(readModels, {
     put: (rows) => between(points, ['projection.put'], () => readModels.put(rows)),
-    markRedriven: (id, at) => between(points, ['dead-letter.redrive'], () => readModels.markRedriven(id, at)),
+    markRedriven: (id, at, by) => between(points, ['dead-letter.redrive'], () => readModels.markRedriven(id, at, by)),
   });
 }
 

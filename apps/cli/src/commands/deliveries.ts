@@ -248,7 +248,7 @@ export function deadLetterCommands(program: Command): void {
               one.id,
               one.stage,
               one.position,
-              one.redriven_at ? 'redriven' : '',
+              one.redriven_at ? `redriven${one.redriven_by === null ? '' : ` by ${clean(one.redriven_by)}`}` : '',
               one.reason,
             ],
             ['at', ...(isWide ? ['workspace'] : []), 'dead letter', 'stage', 'record', '', 'reason'],

@@ -68,7 +68,7 @@ const DONE_AGAIN: Readonly<Record<string, string>> = {
 };
 
 function words(restored: Restored, file: string, folder: string, flags: RestoreFlags): string[] {
-  const { newestAt, unread, questions, waiting, sending, carriedOver, cancelled } = restored;
+  const { newestAt, unread, questions, waiting, sending, doubts, carriedOver, cancelled } = restored;
   const newest = newestAt === null ? 'it has no records' : `its newest record is of ${formatInstant(newestAt)}`;
   const lines = [`${clean(folder)} is as it was when ${clean(file)} was made; ${newest}.`];
 
@@ -79,8 +79,16 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
   if (questions > 0) again.push(`${many(questions, 'question', 'questions')} to partners asked`);
   if (waiting > 0) again.push(`${many(waiting, 'delivery that waits is', 'deliveries that wait are')} sent when due`);
   if (sending > 0) again.push(`${many(sending, 'delivery', 'deliveries')} under way then: in doubt`);
-  if (again.length === 0) lines.push('It had nothing left to do.');
+  if (again.length === 0 && doubts === 0) lines.push('It had nothing left to do.');
+  else if (again.length === 0) lines.push('It had nothing left to do by itself.');
   else lines.push('When it starts, it does what was still to be done then:', ...again.map((line) => `  ${line}`));
+
+  if (doubts > 0) {
+    const list = `npx carillon deliveries --state IN_DOUBT --data-dir ${quoted(folder)}`;
+    lines.push(
+      `${many(doubts, 'delivery is', 'deliveries are')} in doubt, for a person to decide. When it runs: ${list}`,
+    );
+  }
 
   if (cancelled !== null) {
     const told = 'What its events still cause is cancelled when it comes.';

@@ -58,6 +58,7 @@ const DEAD_LETTER = {
   reason: 'not_framed',
   at: AT,
   redriven_at: null,
+  redriven_by: null,
 };
 
 const EVENT_STORY = {
@@ -267,7 +268,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   listDeadLetters: { answers: page(DEAD_LETTER) },
   listAllDeadLetters: { answers: page({ ...DEAD_LETTER, workspace: null }) },
-  redriveDeadLetter: { takes: {}, answers: { ...DEAD_LETTER, redriven_at: LATER } },
+  redriveDeadLetter: { takes: {}, answers: { ...DEAD_LETTER, redriven_at: LATER, redriven_by: 'owner' } },
   listSuppressions: { answers: page(SUPPRESSION) },
   removeSuppression: { takes: { channel: 'email', address: 'bob@example.com' }, answers: { removed: true } },
   checkIntegration: {

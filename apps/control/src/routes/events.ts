@@ -11,6 +11,7 @@ import { CHANNEL_NAMES, readRuleTitle } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
+import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { showDeadLetter, showEvent, showSuppression, showTrace, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -235,8 +236,9 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
       await log.append([await redrivenRecord(letter.value, ports)]);
-      await readModels.markRedriven(params.id, clock.now());
-      return showDeadLetter({ ...row, redrivenAt: clock.now() });
+      const redriven = { redrivenAt: clock.now(), redrivenBy: principalOf(request).name };
+      await readModels.markRedriven(params.id, redriven.redrivenAt, redriven.redrivenBy);
+      return showDeadLetter({ ...row, ...redriven });
     },
   );
 }

@@ -58,7 +58,14 @@ describe('a restore', () => {
 
   it('says which records are still to be read, what waits, and what was under way', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), options);
-    expect(restored).toMatchObject({ waiting: 1, sending: 1, questions: 0, carriedOver: null, cancelled: null });
+    expect(restored).toMatchObject({
+      waiting: 1,
+      sending: 1,
+      doubts: 0,
+      questions: 0,
+      carriedOver: null,
+      cancelled: null,
+    });
     expect(restored.newestAt).toBeGreaterThan(0);
     expect(restored.unread).toEqual([
       { group: 'engine', topic: 'carillon.events', partition: 0, from: 1, to: 2 },
@@ -71,7 +78,7 @@ describe('a restore', () => {
 
   it('that cancels what is unsent leaves a doubt of what was under way, and calls off what its events will cause', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, cancelUnsent: true });
-    expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0 });
+    expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0, doubts: 1 });
     await within('new', async ({ ledger, calledOffBelow, calledOffCohortsBelow }) => {
       expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'CANCELLED', version: 2 });
       expect(await ledger.get('dlv_calls' as DeliveryId)).toMatchObject({ state: 'IN_DOUBT', clean: false });

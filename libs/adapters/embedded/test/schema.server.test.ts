@@ -51,7 +51,7 @@ describe('the data file', () => {
       expect(embedded.log.partitions('carillon.intents')).toBe(2);
       const [record] = await embedded.log.read('carillon.events', 0, 0, 1);
       expect([record?.offset, new TextDecoder().decode(record?.value)]).toEqual([3, 'old']);
-      await embedded.readModels.markRedriven('nothing', 1);
+      await embedded.readModels.markRedriven('nothing', 1, 'ann');
       await embedded.close();
     }
   });

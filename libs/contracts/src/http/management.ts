@@ -165,6 +165,7 @@ export const deadLetterBody = z
     reason: z.string(),
     at: time,
     redriven_at: nullable(time),
+    redriven_by: z.string().nullable().describe('Who put its record on the log once more'),
   })
   .meta({ id: 'DeadLetter' });
 export const deadLetterPage = pageOf(deadLetterBody).meta({ id: 'DeadLetterPage' });

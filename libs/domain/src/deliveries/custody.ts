@@ -56,11 +56,11 @@ export const invalidAddress = (channel: ChannelName): string =>
 /** Who cancelled what a restored backup had not sent (`restore --cancel-unsent`). */
 export const RESTORE = 'restore --cancel-unsent; it may have been sent after the backup';
 
-function openWith(blank: Delivery, moment: Moment, calledOff: boolean): Delivery {
+function openWith(blank: Delivery, moment: Moment, calledOff: boolean, detail = ''): Delivery {
   const { to, slot } = blank.intent;
   if (to === null) {
-    const detail = `the recipient has no ${slot.channel} address`;
-    return moveTo(blank, { state: 'SUPPRESSED', reason: 'no_address', detail }, { nextAt: null }, moment);
+    const why = `the recipient has no ${slot.channel} address`;
+    return moveTo(blank, { state: 'SUPPRESSED', reason: 'no_address', detail: why }, { nextAt: null }, moment);
   }
   if (canonicalAddress(slot.channel, to) === null) {
     const move = { state: 'SUPPRESSED', reason: 'invalid_address', detail: invalidAddress(slot.channel) } as const;
@@ -72,10 +72,10 @@ function openWith(blank: Delivery, moment: Moment, calledOff: boolean): Delivery
   }
   const { sendAt } = blank.intent;
   if (sendAt > moment.now) {
-    const detail = `due at ${formatInstant(sendAt)}`;
-    return moveTo(blank, { state: 'WAITING', reason: 'delayed', detail }, { nextAt: sendAt }, moment);
+    const due = [detail, `due at ${formatInstant(sendAt)}`].filter((part) => part !== '').join('; ');
+    return moveTo(blank, { state: 'WAITING', reason: 'delayed', detail: due }, { nextAt: sendAt }, moment);
   }
-  return moveTo(blank, { state: 'WAITING', reason: 'new', detail: '' }, { nextAt: moment.now }, moment);
+  return moveTo(blank, { state: 'WAITING', reason: 'new', detail }, { nextAt: moment.now }, moment);
 }
 
 /** Holders in these states, never in doubt, give their slot to another intent (delivery.md section 1). */
@@ -112,7 +112,8 @@ export function judgeIntent(
       token: null,
       leaseUntil: null,
     };
-    return { kind: 'taken_over', next: openWith(fresh, moment, calledOff) };
+    const from = `takes the slot over from event ${holder.intent.eventId}, which ended ${holder.state} (${holder.reason})`;
+    return { kind: 'taken_over', next: openWith(fresh, moment, calledOff, from) };
   }
   const hint = holder.intent.triggerId === intent.triggerId ? '; the same event gave two addresses this unique_id' : '';
   const outcome = outcomeOf(holder, intent, {

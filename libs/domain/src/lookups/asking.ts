@@ -46,6 +46,8 @@ export type Asking = {
   } | null;
   /** Redrives that were taken up: each opens it once. */
   readonly redrives: readonly string[];
+  /** Dead letters that it was opened from again, oldest first; left out where there are none. */
+  readonly letters?: readonly string[];
 };
 
 const KEPT_EVIDENCE = 8;

@@ -12,9 +12,10 @@ import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
 import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, Turns } from '@carillon/ports';
 import { readAsking, type RuleBook, inTurns, resolveLookupInParts } from '@carillon/stages';
 import { namedPeople, type NamedPerson } from './people.ts';
-import { step, type TraceStep } from './steps.ts';
+import { letterAt, letterSteps, type LetterPorts } from './letters.ts';
+import { inOrder, step, type TraceStep } from './steps.ts';
 
-export type LookupTracePorts = {
+export type LookupTracePorts = LetterPorts & {
   readonly log: EventLog;
   readonly tasks: Pick<DueTasks, 'get'>;
   readonly claims: Pick<LookupClaims, 'get'>;
@@ -45,6 +46,8 @@ export async function traceTrigger(
   const resolved = await inTurns(work, ports.turns);
   steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
   steps.push(...answer.superseded.map(supersededStep));
+  const place = readPosition(answer.position);
+  if (place) steps.push(...(await letterSteps(letterAt('resolve', 'carillon.lookups', place, ports), ports)));
   if (!resolved.ok) steps.push(step('dead_letter', null, resolved.error, { id, reason: 'rule_gone' }));
   if (!resolved.ok) return { steps, intents: [], people: [] };
   const { items } = answer.lookup;
@@ -67,11 +70,12 @@ export async function traceAnswer(triggerId: TriggerId, ports: LookupTracePorts)
   return [...calls, answerStep(answer.lookup, answer.position, []), ...answer.superseded.map(supersededStep)];
 }
 
-async function callSteps(id: TriggerId, { tasks }: LookupTracePorts): Promise<readonly TraceStep[]> {
-  const task = await tasks.get(id);
+async function callSteps(id: TriggerId, ports: LookupTracePorts): Promise<readonly TraceStep[]> {
+  const task = await ports.tasks.get(id);
   if (!task) return [step('lookup', null, 'not in custody yet, or past its time (retention)', { id })];
-  const { evidence, verdict, ended } = readAsking(task);
-  const calls = evidence.map(callStep);
+  const { evidence, verdict, ended, letters = [] } = readAsking(task);
+  const redriven = await Promise.all(letters.map((letter) => letterSteps(letter, ports)));
+  const calls = inOrder([...evidence.map(callStep), ...redriven.flat()]);
   if (verdict) {
     const text = `${verdict.kind === 'answered' ? 'answered' : 'given up'}, and about to be put on the log`;
     return [...calls, step('lookup', null, text, { id, state: 'waiting' })];

@@ -97,9 +97,8 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
         reason: entry.reason,
       }),
     );
-  const first = moves[0]?.at ?? 0;
   const attempts = delivery.attempts
-    .filter((attempt) => intentId === undefined || (delivery.intent.id === intentId && attempt.startedAt >= first))
+    .filter((attempt) => intentId === undefined || holderAt(attempt.startedAt, delivery) === intentId)
     .map((attempt) =>
       step('attempt', attempt.endedAt ?? attempt.startedAt, attemptWords(attempt), {
         id: attempt.id,
@@ -107,7 +106,22 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
         reason: attempt.result?.code ?? null,
       }),
     );
-  return [...moves, ...attempts].toSorted(byTime);
+  const taken = intentId === undefined ? [] : takenOverBy(intentId, delivery);
+  return [...moves, ...attempts, ...taken].toSorted(byTime);
+}
+
+/** Whose intent held the slot then: another may have taken it over since, and an attempt stays that of its time. */
+function holderAt(time: Instant, { history, intent }: Delivery): string {
+  return history.findLast(({ at }) => at <= time)?.intentId ?? history[0]?.intentId ?? intent.id;
+}
+
+/** That another event took over the slot of an intent; nothing while it holds it. */
+function takenOverBy(intentId: string, { id, history, intent }: Delivery): TraceStep[] {
+  const last = history.findLastIndex((entry) => entry.intentId === intentId);
+  const taker = last < 0 ? undefined : history[last + 1];
+  if (!taker) return [];
+  const who = taker.intentId === intent.id ? `event ${intent.eventId}` : 'another event';
+  return [step('delivery', taker.at, `${who} took the slot over`, { id, reason: 'taken_over' })];
 }
 
 function attemptWords(attempt: Delivery['attempts'][number]): string {
@@ -117,8 +131,15 @@ function attemptWords(attempt: Delivery['attempts'][number]): string {
   return `call over ${attempt.account}: ${verdict} ${code} ${detail}`.trimEnd() + ` (${took} ms)`;
 }
 
-/** Attempts before the moves that they caused, where the clock gives both the same time. */
+/** What causes comes before what it caused, where the clock gives both the same time: an attempt before the moves after it. */
 const RANK: Partial<Record<TraceStep['step'], number>> = { attempt: 1, delivery: 2 };
 
 export const byTime = (a: TraceStep, b: TraceStep): number =>
   (a.at ?? 0) - (b.at ?? 0) || (RANK[a.step] ?? 0) - (RANK[b.step] ?? 0);
+
+/** All steps in the order of time; one without a time stays behind the one that it follows. */
+export function inOrder(steps: readonly TraceStep[]): readonly TraceStep[] {
+  let time = 0;
+  const timed = steps.map((one) => ({ one, time: (time = one.at ?? time) }));
+  return timed.toSorted((a, b) => a.time - b.time).map(({ one }) => one);
+}

@@ -30,6 +30,7 @@ import {
   traceIdOf,
   type Judgement,
 } from '@carillon/stages';
+import { letterAt, letterSteps } from './letters.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import {
   isAbout,
@@ -40,7 +41,7 @@ import {
   type PeopleCounts,
   type PersonStory,
 } from './people.ts';
-import { byTime, deliverySteps, step, type TraceStep } from './steps.ts';
+import { byTime, deliverySteps, inOrder, step, type TraceStep } from './steps.ts';
 
 export type TracePorts = LookupTracePorts & {
   readonly readModels: ReadModels;
@@ -103,7 +104,7 @@ export async function traceEvent(
     }
   }
   const traceId = rows.at(-1)?.traceId ?? null;
-  return { kind: 'event', id, traceId, steps, people: await pageOfPeople(everybody, query, ports) };
+  return { kind: 'event', id, traceId, steps: inOrder(steps), people: await pageOfPeople(everybody, query, ports) };
 }
 
 async function pageOfPeople(
@@ -140,7 +141,8 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const asked = await traceAnswer(delivery.intent.triggerId, ports);
   const told = [...deliverySteps(delivery), ...duplicates].toSorted(byTime);
   const [event, trigger, intent] = originSteps(delivery);
-  const steps = [event, trigger, ...asked, intent, ...told];
+  // A slot that was taken over has a story from before its event.
+  const steps = inOrder([event, trigger, ...asked, intent, ...told]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
 }
 
@@ -198,7 +200,9 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   }
   const read = readSourceRecord(record, ports.log.logId);
   if (!read.ok || read.value.kind !== 'event') {
-    return endingIn(step('dead_letter', row.at, 'the record cannot be read; see the dead letters'));
+    const parked = await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports);
+    const unknown = step('dead_letter', row.at, 'the record cannot be read; see the dead letters');
+    return { steps: [...steps, ...(parked.length > 0 ? parked : [unknown])], people: [], body: null };
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
@@ -221,6 +225,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
     steps.splice(only.at, 0, ...(await intentSteps(only.intent, ports)));
   }
   steps.push(...(await rememberedSteps(event, configuration, row, ports)));
+  steps.push(...(await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports)));
   return { steps, people, body: event.body };
 }
 

@@ -64,13 +64,13 @@ describe('the trace of an event', () => {
       'evaluation',
       'trigger',
       'intent',
+      'rule',
+      'rule',
       'delivery',
-      'rule',
-      'rule',
     ]);
     expect(steps[0]?.position).toBe('carillon.events/0@1');
     expect(steps[3]?.position).toBe('carillon.intents/0@0');
-    expect(steps[4]).toMatchObject({ state: 'WAITING', reason: 'new' });
+    expect(steps[6]).toMatchObject({ state: 'WAITING', reason: 'new' });
   });
 
   it('shows that its intent was a duplicate, and of what', async () => {

@@ -43,8 +43,9 @@ export function createAskStage(ports: AskPorts): BatchStage {
     if (!found) throw new Error(`task ${fresh.task.id} is neither new nor there`);
     const seen = readTask(found);
     if (seen.asking.ended?.kind !== 'parked' || seen.asking.redrives.includes(redrive)) return known;
-    const { evidence, redrives } = seen.asking;
-    const asking = { ...fresh.asking, evidence, redrives: [...redrives, redrive] };
+    const { evidence, redrives, ended, letters = [] } = seen.asking;
+    const left = ended.deadLetterId === null ? letters : [...letters, ended.deadLetterId];
+    const asking = { ...fresh.asking, evidence, redrives: [...redrives, redrive], letters: left };
     const { nextAt, deadline } = fresh.task;
     const opened = await moveTask(seen, { asking, nextAt, deadline, leaseUntil: null, done: false }, tasks);
     if (!opened) return reopen(fresh);

@@ -177,6 +177,7 @@ function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): Batc
             ownPartition: record.partition,
             ownOffset: record.offset,
             redrivenAt: null,
+            redrivenBy: null,
           },
         ];
       });

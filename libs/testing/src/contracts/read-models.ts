@@ -45,6 +45,7 @@ const deadLetter = (workspace: string | null, more: Partial<DeadLetterRow> = {})
   ownPartition: 0,
   ownOffset: next(),
   redrivenAt: null,
+  redrivenBy: null,
   ...more,
 });
 const evaluation = (workspace: string, more: Partial<EvaluationRow> = {}): EvaluationRow => ({
@@ -180,9 +181,9 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
     it('remembers that a dead letter was sent on its way, even when it is projected again', async () => {
       const row = deadLetter(freshName('shop'));
       await models().put({ deadLetters: [row] });
-      await models().markRedriven(row.id, 99);
+      await models().markRedriven(row.id, 99, 'ann');
       await models().put({ deadLetters: [row] });
-      expect(await models().deadLetter(row.id)).toEqual({ ...row, redrivenAt: 99 });
+      expect(await models().deadLetter(row.id)).toEqual({ ...row, redrivenAt: 99, redrivenBy: 'ann' });
     });
 
     it('shows evaluations of a rule with failures first, each once', async () => {

@@ -94,10 +94,10 @@ export function createMemoryReadModels() {
           ),
         ),
       deadLetter: (id) => wire.ask('readModels.deadLetter', () => deadLetters.get(id) ?? null),
-      markRedriven: (id, at) => {
+      markRedriven: (id, at, by) => {
         const mark = (): void => {
           const row = deadLetters.get(id);
-          if (row) deadLetters.set(id, { ...row, redrivenAt: at });
+          if (row) deadLetters.set(id, { ...row, redrivenAt: at, redrivenBy: by });
         };
         return wire.ask('readModels.markRedriven', mark, { writes: true });
       },

@@ -17,6 +17,8 @@ export type Outstanding = {
   readonly waiting: number;
   /** Deliveries that were being sent: in doubt from the start on. */
   readonly sending: number;
+  /** Deliveries that were in doubt already, and stay so until a person decides. */
+  readonly doubts: number;
 };
 
 const UNREAD = `
@@ -51,5 +53,6 @@ export function outstanding(
     questions: count('SELECT count(*) AS n FROM tasks WHERE done = 0'),
     waiting: count("SELECT count(*) AS n FROM deliveries WHERE state = 'WAITING'"),
     sending: count("SELECT count(*) AS n FROM deliveries WHERE state = 'SENDING'"),
+    doubts: count("SELECT count(*) AS n FROM deliveries WHERE state = 'IN_DOUBT'"),
   };
 }

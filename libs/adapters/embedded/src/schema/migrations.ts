@@ -7,7 +7,7 @@ import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA, TASKS_BY_QUEUE } from './lookups.ts';
-import { EVENTS_BY_TRACE, READ_MODELS_SCHEMA } from './read-models.ts';
+import { DEAD_LETTERS_REDRIVEN_BY, EVENTS_BY_TRACE, READ_MODELS_SCHEMA } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
 import { SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
@@ -33,6 +33,7 @@ export const MIGRATIONS: readonly string[] = [
   SUPPRESSIONS_BY_SOURCE,
   EVENTS_BY_TRACE,
   CONSENTS_SCHEMA,
+  DEAD_LETTERS_REDRIVEN_BY,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -74,6 +74,9 @@ export const READ_MODELS_SCHEMA = `
   CREATE INDEX inbox_at ON inbox (at, id);
 `;
 
+/** Who sent a dead letter on its way again; of those of before nobody knows. */
+export const DEAD_LETTERS_REDRIVEN_BY = 'ALTER TABLE dead_letter_rows ADD COLUMN redriven_by TEXT;';
+
 /** Rows of before have no trace: they are found by their id alone. */
 export const EVENTS_BY_TRACE = `
   ALTER TABLE event_rows ADD COLUMN trace_id TEXT;

@@ -59,6 +59,7 @@ export type DeadLetterTableRow = {
   own_partition: number;
   own_offset: number;
   redriven_at: number | null;
+  redriven_by: string | null;
 };
 export const deadLetterOf = (row: DeadLetterTableRow): DeadLetterRow => ({
   id: row.id,
@@ -72,6 +73,7 @@ export const deadLetterOf = (row: DeadLetterTableRow): DeadLetterRow => ({
   ownPartition: row.own_partition,
   ownOffset: row.own_offset,
   redrivenAt: row.redriven_at,
+  redrivenBy: row.redriven_by,
 });
 
 export type EvaluationTableRow = {

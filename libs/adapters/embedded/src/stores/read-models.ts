@@ -52,7 +52,8 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
     for (const row of rows.deadLetters ?? []) {
       // Projecting again must not forget that somebody has sent it on its way since.
       sql.run(
-        'INSERT INTO dead_letter_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        `INSERT INTO dead_letter_rows (id, workspace, stage, topic, partition, record_offset, reason, at, own_partition,
+           own_offset, redriven_at, redriven_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         row.id,
         row.workspace,
         row.stage,
@@ -64,6 +65,7 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
         row.ownPartition,
         row.ownOffset,
         row.redrivenAt,
+        row.redrivenBy,
       );
     }
     for (const row of rows.evaluations ?? []) {
@@ -104,8 +106,8 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
       );
     }
   },
-  'readModels.markRedriven'(id: string, at: number): void {
-    sql.run('UPDATE dead_letter_rows SET redriven_at = ? WHERE id = ?', at, id);
+  'readModels.markRedriven'(id: string, at: number, by: string): void {
+    sql.run('UPDATE dead_letter_rows SET redriven_at = ?, redriven_by = ? WHERE id = ?', at, by, id);
   },
 });
 
@@ -200,7 +202,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     const row = reader.get('SELECT * FROM dead_letter_rows WHERE id = ?', id) as DeadLetterTableRow | undefined;
     return row ? deadLetterOf(row) : null;
   },
-  markRedriven: (id, at) => write('readModels.markRedriven', { bytes: 64 }, id, at),
+  markRedriven: (id, at, by) => write('readModels.markRedriven', { bytes: 128 }, id, at, by),
   async evaluations(workspace, rule, limit) {
     const rows = reader.all(
       `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,

@@ -49,6 +49,8 @@ const deadLetterFields = (row: Omit<DeadLetterRow, 'id'>): Omit<DeadLetterRow, '
   ownPartition: row.ownPartition,
   ownOffset: row.ownOffset,
   redrivenAt: row.redrivenAt,
+  // A document of before has none.
+  redrivenBy: row.redrivenBy ?? null,
 });
 export const deadLetterOf = (found: DeadLetterDocument): DeadLetterRow => ({
   id: found._id,

@@ -161,8 +161,8 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       const found = await attempt(() => deadLetters.findOne({ _id: id }));
       return found ? deadLetterOf(found) : null;
     },
-    async markRedriven(id, at) {
-      await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { redrivenAt: at } }));
+    async markRedriven(id, at, by) {
+      await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { redrivenAt: at, redrivenBy: by } }));
     },
     async evaluations(workspace, rule, limit) {
       const found = await attempt(() =>

@@ -1,0 +1,27 @@
+import type { EventLog, Ids, ReadModels, TopicName } from '@carillon/ports';
+import { step, type TraceStep } from './steps.ts';
+
+export type LetterPorts = {
+  readonly log: Pick<EventLog, 'logId'>;
+  readonly ids: Pick<Ids, 'derive'>;
+  readonly readModels: Pick<ReadModels, 'deadLetter'>;
+};
+
+/** The id of the dead letter that a stage made of a record, if it made one: it comes from where the record stands. */
+export const letterAt = (
+  stage: 'evaluate' | 'resolve',
+  topic: TopicName,
+  { partition, offset }: { readonly partition: number; readonly offset: number },
+  { log, ids }: LetterPorts,
+): string => ids.derive('deadLetter', stage, log.logId, topic, String(partition), String(offset));
+
+/** That a record was put aside, and who put it on the log again; nothing where there is no such dead letter. */
+export async function letterSteps(id: string, { readModels }: LetterPorts): Promise<readonly TraceStep[]> {
+  const row = await readModels.deadLetter(id);
+  if (!row) return [];
+  const next = row.redrivenAt === null ? `; to put it on the log again: npx carillon dead-letters redrive ${id}` : '';
+  const parked = step('dead_letter', row.at, `put aside: ${row.reason}${next}`, { id, reason: 'parked' });
+  if (row.redrivenAt === null) return [parked];
+  const by = row.redrivenBy ?? 'an operator';
+  return [parked, step('dead_letter', row.redrivenAt, `put on the log again by ${by}`, { id, reason: 'redriven' })];
+}

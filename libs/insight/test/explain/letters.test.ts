@@ -1,0 +1,46 @@
+import type { LogId } from '@carillon/kernel';
+import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memory';
+import { givenIds } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+import { letterAt, letterSteps, type LetterPorts } from '../../src/explain/letters.ts';
+import { inOrder, step } from '../../src/explain/steps.ts';
+
+const readModels = createMemoryReadModels().connect(createDirectWire());
+const ports: LetterPorts = { readModels, ids: givenIds, log: { logId: 'log_1' as LogId } };
+const place = { partition: 2, offset: 7 };
+const id = letterAt('resolve', 'carillon.lookups', place, ports);
+const row = {
+  ...{ id, workspace: 'shop', stage: 'resolve', topic: 'carillon.lookups', ...place, reason: 'rule_gone', at: 10 },
+  ...{ ownPartition: 0, ownOffset: 0, redrivenAt: null, redrivenBy: null },
+};
+
+describe('a record that was put aside', () => {
+  it('is none where there is no dead letter of it', async () => {
+    expect(
+      await letterSteps(letterAt('resolve', 'carillon.lookups', { partition: 0, offset: 0 }, ports), ports),
+    ).toEqual([]);
+  });
+  it('says why, with the command that puts it on the log again', async () => {
+    await readModels.put({ deadLetters: [row] });
+    expect(await letterSteps(id, ports)).toMatchObject([
+      {
+        at: 10,
+        step: 'dead_letter',
+        id,
+        text: `put aside: rule_gone; to put it on the log again: npx carillon dead-letters redrive ${id}`,
+      },
+    ]);
+  });
+  it('stays in the story when it was put on the log again: by whom and when', async () => {
+    await readModels.markRedriven(id, 20, 'ann');
+    expect((await letterSteps(id, ports)).map(({ at, text }) => [at, text])).toEqual([
+      [10, 'put aside: rule_gone'],
+      [20, 'put on the log again by ann'],
+    ]);
+  });
+});
+
+it('steps stand in the order of time, and one without a time behind the one that it follows', () => {
+  const steps = [step('event', 5, 'a'), step('rule', null, 'b'), step('delivery', 9, 'c'), step('lookup', 7, 'd')];
+  expect(inOrder(steps).map(({ text }) => text)).toEqual(['a', 'b', 'd', 'c']);
+});
