@@ -10,8 +10,18 @@ const ports: LetterPorts = { readModels, ids: givenIds, log: { logId: 'log_1' as
 const place = { partition: 2, offset: 7 };
 const id = letterAt('resolve', 'carillon.lookups', place, ports);
 const row = {
-  ...{ id, workspace: 'shop', stage: 'resolve', topic: 'carillon.lookups', ...place, reason: 'rule_gone', at: 10 },
-  ...{ ownPartition: 0, ownOffset: 0, redrivenAt: null, redrivenBy: null },
+  id,
+  workspace: 'shop',
+  stage: 'resolve',
+  topic: 'carillon.lookups',
+  partition: place.partition,
+  offset: place.offset,
+  reason: 'rule_gone',
+  at: 10,
+  ownPartition: 0,
+  ownOffset: 0,
+  redrivenAt: null,
+  redrivenBy: null,
 };
 
 describe('a record that was put aside', () => {

@@ -14,8 +14,8 @@ import { describe, expect, it } from 'vitest';
 import { deliverySteps } from '../../src/explain/steps.ts';
 
 const at = (now: number): Moment => ({ now, derive: givenIds.derive });
-const first = givenIntent('a');
-const second: Intent = { ...givenIntent('b'), slot: first.slot };
+const first: Intent = { ...givenIntent('a'), sendAt: 0 };
+const second: Intent = { ...givenIntent('b'), slot: first.slot, sendAt: 0 };
 
 /** A call over the mail server that ends in this. */
 function called(before: Delivery, from: number, verdict: 'accepted' | 'refused_recipient'): Delivery {
