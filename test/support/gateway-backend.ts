@@ -2,15 +2,17 @@ import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders } from '@carillon/adapter-cohorts';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createReceiptReaders } from '@carillon/adapter-receipts';
-import { createApiKeys, createIds, systemClock, type ApiKeys } from '@carillon/adapter-system';
+import { createApiKeys, createIds, createLinkTokens, systemClock, type ApiKeys } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import type {
   BounceMail,
   Clock,
   CohortReaders,
+  ConsentStore,
   EventLog,
   Ids,
   KeyUseStore,
+  LinkTokens,
   ReceiptReaders,
   Secrets,
   TokenVerifier,
@@ -29,6 +31,8 @@ export type GatewayBackend = {
   readonly secrets: Secrets;
   readonly tokens: TokenVerifier;
   readonly keyUses: KeyUseStore;
+  readonly consents: ConsentStore;
+  readonly links: LinkTokens;
   readonly bounceMail: BounceMail;
   readonly cohortReaders: CohortReaders;
   readonly receipts: ReceiptReaders;
@@ -44,6 +48,8 @@ export async function openGatewayBackend(): Promise<GatewayBackend> {
     codecs: await createRecordCodecs(backend.registry, systemClock.now),
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
     keyUses: backend.keyUses,
+    consents: backend.consents,
+    links: createLinkTokens(new Uint8Array(32).fill(7)),
     bounceMail: createBounceMail(),
     cohortReaders: createCohortReaders(),
     receipts: createReceiptReaders({ http: loopbackHttp, clock: systemClock }),

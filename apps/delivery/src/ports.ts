@@ -1,3 +1,4 @@
+import type { LinkTokens } from '@carillon/ports';
 import type {
   RecordCodecs,
   CheckpointStore,
@@ -39,6 +40,7 @@ export type DeliveryPorts = {
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
+  readonly links: LinkTokens;
   readonly configuration: ConfigurationView;
   readonly templates: TemplateRenderer;
   readonly codecs: RecordCodecs;

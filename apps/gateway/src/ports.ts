@@ -4,9 +4,11 @@ import type {
   Clock,
   CohortReaders,
   ConfigurationView,
+  ConsentStore,
   EventLog,
   Ids,
   KeyUseStore,
+  LinkTokens,
   ReceiptReaders,
   RecordCodecs,
   Secrets,
@@ -79,7 +81,10 @@ export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   readonly apiKeys: PresentedKeys;
   /** What integrations sign their requests with. */
   readonly secrets: Secrets;
-  readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt'>;
+  /** What people want no more, and the links in which they say so. */
+  readonly consents: ConsentStore;
+  readonly links: Pick<LinkTokens, 'open'>;
+  readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt' | 'consent'>;
   /** Prove and read what platforms say of cohorts. */
   readonly cohortReaders: CohortReaders;
   /** Prove and read what providers report. */

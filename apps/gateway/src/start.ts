@@ -2,6 +2,7 @@ import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
 import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
+import { serveConsentLinks } from './consent-links.ts';
 import { createCutOffNotes } from './cut-off-notes.ts';
 import { createFreshSecrets } from './fresh-secrets.ts';
 import { createFreshness } from './freshness.ts';
@@ -46,6 +47,7 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
   const places = createIntakePlaces(settings, cutOff);
   serveEventIntake(server.app, ports, settings, freshness, keyUses, places);
   const secretOf = createFreshSecrets(ports.secrets, ports.clock);
+  serveConsentLinks(server.app, ports, places);
   serveCohortIntake(server.app, ports, settings, freshness, places, secretOf);
   serveReceiptIntake(server.app, ports, settings, freshness, places, secretOf);
   try {

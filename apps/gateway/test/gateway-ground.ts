@@ -167,6 +167,8 @@ export async function prepareGround(): Promise<Ground> {
           tokens,
           keyUses,
           bounceMail,
+          consents: backend.consents,
+          links: backend.links,
           cohortReaders,
           receipts,
           httpLog: { warn: httpLog, error: httpLog },

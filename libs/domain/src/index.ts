@@ -28,6 +28,8 @@ export * from './configuration/resources.ts';
 export * from './configuration/secrets.ts';
 export * from './configuration/streams.ts';
 export * from './consent/consents.ts';
+export * from './consent/link.ts';
+export * from './consent/page.ts';
 export * from './consent/person.ts';
 export * from './consent/stop-word.ts';
 export * from './deliveries/attempts.ts';

@@ -13,6 +13,7 @@ import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import {
   createApiKeys,
   createIds,
+  createLinkTokens,
   createSealer,
   createSecrets,
   createTurns,
@@ -109,6 +110,7 @@ export async function openFoundation(
     ledger: backend.ledger,
     suppressions: backend.suppressions,
     consents: backend.consents,
+    links: createLinkTokens(keys.ledgerKey),
     keyUses: backend.keyUses,
     configuration,
     codecs,

@@ -40,7 +40,10 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
     ...(message.html === null ? {} : { html: message.html }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    headers: tracing.headers.map(({ key, value }) => ({ key, value: { prepared: true, value } })),
+    headers: [...tracing.headers, ...stopHeaders(message)].map(({ key, value }) => ({
+      key,
+      value: { prepared: true, value },
+    })),
   }).compile();
   const envelope = node.getEnvelope();
   if (envelope.from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
@@ -52,6 +55,24 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
   // There is no other way to say how a name is written; a test holds that the library still asks here.
   if (mimics(name)) Object.assign(node, { _encodeAddressName: encoded });
   return { from, to, bytes: mimeText(node) };
+}
+
+/** SMTP allows no longer line (RFC 5322, 2.1.1). */
+const LONGEST_LINE = 998;
+
+/**
+ * What mail programs make their button of (RFC 8058). Both stand on one line each: a folded one breaks the signatures of
+ * those who handle the mail further on. An address that is no web address in plain ASCII makes none.
+ */
+function stopHeaders({ unsubscribe }: RenderedEmail): MailTracing['headers'] {
+  if (unsubscribe === undefined || !/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe) || /[<>]/.test(unsubscribe))
+    return [];
+  const value = `<${unsubscribe}>`;
+  if (`List-Unsubscribe: ${value}`.length > LONGEST_LINE) return [];
+  return [
+    { key: 'List-Unsubscribe', value },
+    { key: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
+  ];
 }
 
 /**

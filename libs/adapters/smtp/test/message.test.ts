@@ -32,6 +32,22 @@ describe('The message', () => {
     expect(headers.map((each) => each.key).toSorted()).toEqual(HEADERS);
   });
 
+  it('says on one line each where one POST stops such messages, and nothing where nobody can stop them', async () => {
+    const unsubscribe = `https://notify.example.com/unsubscribe/${'x'.repeat(600)}`;
+    await sender.send(message({ unsubscribe }), context());
+    const raw = server.accepted.at(-1)?.raw ?? '';
+    expect(raw.split('\r\n')).toContain(`List-Unsubscribe: <${unsubscribe}>`);
+    expect(raw.split('\r\n')).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
+    for (const hostile of [
+      'https://a.example/x>\r\nBcc: c@d.example',
+      'javascript:x',
+      `https://a.example/${'x'.repeat(1000)}`,
+    ]) {
+      await sender.send(message({ unsubscribe: hostile }), context());
+      expect(server.accepted.at(-1)?.raw).not.toMatch(/list-unsubscribe|bcc/i);
+    }
+  });
+
   it('has one sender and one recipient in its envelope', async () => {
     await sender.send(message(), context());
     expect(server.accepted).toEqual([

@@ -2,6 +2,7 @@ export * from './api-keys.ts';
 export * from './clock.ts';
 export * from './ids.ts';
 export * from './keys.ts';
+export * from './link-tokens.ts';
 export * from './sealer.ts';
 export * from './secrets.ts';
 export * from './turns.ts';

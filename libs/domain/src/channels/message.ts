@@ -12,6 +12,8 @@ export type EmailMessage = {
   readonly html: string | null;
   readonly text: string;
   readonly messageId: string;
+  /** Where one POST stops such messages (RFC 8058); left out where nobody can stop them. */
+  readonly unsubscribe?: string;
 };
 /** A text message as it goes out. Who sends it is the account's: a number, or a service that picks one. */
 export type SmsMessage = {
@@ -50,6 +52,8 @@ export type Addressed = {
   /** From 1: the call that it is made for. */
   readonly attempt: number;
   readonly to: string | null;
+  /** The address that stops such messages, where there is one. */
+  readonly unsubscribe?: string;
 };
 /** The parts of a template, rendered; what the template has no part for is not there. */
 export type RenderedParts = Readonly<Record<string, string>>;
@@ -82,7 +86,7 @@ type Compose = (
   account: Sender,
 ) => Result<Message, string>;
 
-const composeEmail: Compose = ({ deliveryId, attempt, to }, { parts }, account) => {
+const composeEmail: Compose = ({ deliveryId, attempt, to, unsubscribe }, { parts }, account) => {
   const from = parseMailbox(parts['from'] ?? account.from ?? SANDBOX_FROM);
   if (!from.ok) return err(`from: ${from.error}`);
   const domain = from.value.address.split('@').at(-1) ?? 'carillon.invalid';
@@ -94,6 +98,7 @@ const composeEmail: Compose = ({ deliveryId, attempt, to }, { parts }, account) 
     html: parts['html'] ?? null,
     text: parts['text'] ?? '',
     messageId: `<${deliveryId}.${attempt}@${domain}>`,
+    ...(unsubscribe !== undefined && { unsubscribe }),
   });
 };
 

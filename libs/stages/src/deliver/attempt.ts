@@ -1,13 +1,16 @@
 import {
   beginAttempt,
   composeMessage,
+  consentUrls,
   deliverySettings,
   endUnsent,
+  findNotification,
   findResource,
   holdBack,
   LAST_HOLDS,
   localityOf,
   namesAsked,
+  personName,
   postpone,
   presend,
   providerResult,
@@ -16,8 +19,11 @@ import {
   settleAttempt,
   STOPPED,
   templateOf,
+  writeConsentLink,
   writeReceiptToken,
   type AccountChoice,
+  type Configuration,
+  type ConsentUrls,
   type Delivery,
   type DeliverySettings,
   type Hold,
@@ -36,6 +42,7 @@ import type {
   ConsentStore,
   DeliveryLedger,
   Ids,
+  LinkTokens,
   RenderedMessage,
   SuppressionList,
   TemplateRenderer,
@@ -64,6 +71,7 @@ export type AttemptPorts = {
   readonly configuration: ConfigurationView;
   readonly consents: Pick<ConsentStore, 'find'>;
   readonly suppressions: SuppressionList;
+  readonly links: Pick<LinkTokens, 'seal'>;
   readonly templates: TemplateRenderer;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -195,13 +203,43 @@ export async function renderMessage(
   const own = templateOf(template.body, slot.channel);
   if (!own) return { ok: false, why: `template ${intent.template} had nothing for ${slot.channel}` };
   const { locality, wrong } = localityOf(pinned, slot.workspace, intent.variables);
-  const rendered = await ports.templates.render(key, own, intent.variables, locality);
+  const links = linksOf(delivery, pinned, ports);
+  // Ours come last: an event cannot put its own address in the place of the one that stops messages.
+  const variables = links
+    ? { ...intent.variables, unsubscribe_url: links.unsubscribe, preferences_url: links.preferences }
+    : intent.variables;
+  const rendered = await ports.templates.render(key, own, variables, locality);
   if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
   const { id: deliveryId, attempts } = delivery;
-  const addressed = { channel: slot.channel, deliveryId, attempt: attempts.length + 1, to: intent.to };
+  const addressed = {
+    channel: slot.channel,
+    deliveryId,
+    attempt: attempts.length + 1,
+    to: intent.to,
+    ...(links && { unsubscribe: links.unsubscribe }),
+  };
   const message = composeMessage(addressed, { ...own, parts: rendered.parts }, choice.body);
   const blanks = { missing: rendered.missing.length, wrongLocality: wrong.map(({ variable }) => variable) };
   return message.ok ? { ok: true, message: message.value, ...blanks } : { ok: false, why: message.error };
+}
+
+/**
+ * The addresses that stop such messages: the same at every attempt, for they come from the pinned configuration. None where
+ * the deployment has no public address, and none in what nobody can opt out of.
+ */
+function linksOf(
+  { slot, intent }: Delivery,
+  pinned: Configuration,
+  { configuration, ids, links }: AttemptPorts,
+): ConsentUrls | null {
+  const publicUrl = publicUrlOf(configuration.current());
+  const notification = findNotification(pinned, slot);
+  if (publicUrl === null || notification?.body.transactional === true) return null;
+  const { workspace, notificationId, channel } = slot;
+  const person = personName(intent.person, (...parts) => ids.keyed(...parts));
+  const category = notification?.body.category ?? null;
+  const link = { workspace, person, notificationId, category, channel, test: false };
+  return consentUrls(publicUrl, links.seal(writeConsentLink(link)));
 }
 
 /** Undefined: somebody else has it, or nobody can say; then nothing is sent. */

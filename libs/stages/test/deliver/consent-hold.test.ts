@@ -1,12 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDelivery, providerResult, sandboxOf, type Decision, type Delivery, type Intent } from '@carillon/domain';
-import type { ChannelSender } from '@carillon/ports';
-import { givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import {
+  openDelivery,
+  providerResult,
+  readConsentLink,
+  sandboxOf,
+  type Decision,
+  type Delivery,
+  type Intent,
+} from '@carillon/domain';
+import type { ChannelSender, RenderedMessage } from '@carillon/ports';
+import { deployment, givenIntent, HOUR, ORDER_PAID, orderShop, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { attemptDelivery, decideConsents, deliveryIdOf } from '../../src/index.ts';
 
 let topology: Topology;
 let sent = 0;
+const mails: RenderedMessage[] = [];
 const publish = async (more: Partial<typeof ORDER_PAID> = {}): Promise<void> => {
   const [rule] = Object.values(ORDER_PAID.rules);
   if (!rule) throw new Error('there is a rule');
@@ -16,13 +25,15 @@ const publish = async (more: Partial<typeof ORDER_PAID> = {}): Promise<void> => 
 beforeEach(async () => {
   topology = await openTopology({ partitions: 1 });
   sent = 0;
+  mails.length = 0;
   await publish();
 });
 afterEach(() => topology.close());
 
 const sender: ChannelSender = {
-  async send() {
+  async send(message) {
     sent += 1;
+    mails.push(message);
     return providerResult('accepted', '250', 'fine');
   },
   check: async () => [],
@@ -119,5 +130,51 @@ describe('a person who opted out', () => {
     expect(after.every((report) => report.kind === 'ended')).toBe(true);
     expect(checks.length).toBeGreaterThanOrEqual(20);
     expect(checks.every(Boolean)).toBe(true);
+  });
+});
+
+describe('the links of a message', () => {
+  const WITH_LINKS = { email: { subject: 'Paid', text: '{{unsubscribe_url}} {{preferences_url}}' } };
+  const reachable = () =>
+    topology.publish(deployment({ public_url: 'https://notify.example.com/' }), template('order-paid', WITH_LINKS));
+
+  it('stand in its text and header, open to the person and the category, and are the same at every attempt', async () => {
+    await reachable();
+    const number = topology.ports.configuration.current().number;
+    const facts = {
+      person: 'Ada@Example.com',
+      configNumber: number,
+      variables: { unsubscribe_url: 'https://evil.example' },
+    };
+    await attempt(facts);
+    await attempt(facts);
+    const [first, second] = mails;
+    if (first?.channel !== 'email' || second?.channel !== 'email') throw new Error('two mails were sent');
+    const [, token = ''] =
+      /^https:\/\/notify\.example\.com\/unsubscribe\/([\w-]+)$/.exec(first.unsubscribe ?? '') ?? [];
+    expect(first.text).toBe(`${first.unsubscribe} https://notify.example.com/preferences/${token}`);
+    expect(readConsentLink(topology.ports.links.open(token) ?? '')).toEqual({
+      workspace: 'shop',
+      person: 'ada@example.com',
+      notificationId: 'ntf_paid',
+      category: 'orders',
+      channel: 'email',
+      test: false,
+    });
+    expect([second.unsubscribe, second.text]).toEqual([first.unsubscribe, first.text]);
+  });
+
+  it('are not there in what nobody can opt out of, nor without a public address', async () => {
+    await topology.publish(template('order-paid', WITH_LINKS));
+    await attempt({ configNumber: topology.ports.configuration.current().number });
+    await reachable();
+    await publish({ transactional: true });
+    await topology.publish(template('order-paid', WITH_LINKS));
+    await attempt({ configNumber: topology.ports.configuration.current().number });
+    expect(mails).toHaveLength(2);
+    for (const mail of mails) {
+      expect(mail).not.toHaveProperty('unsubscribe');
+      expect(mail).toMatchObject({ text: ' ' });
+    }
   });
 });

@@ -3,7 +3,7 @@ import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-cohorts';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
-import { createTurns } from '@carillon/adapter-system';
+import { createLinkTokens, createTurns } from '@carillon/adapter-system';
 import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
@@ -67,6 +67,9 @@ export type TopologyOptions = {
 
 let renderer: TemplateRenderer | null = null;
 /** One for all topologies of a test file: its workers take longer to start than most tests, and keep nothing of one. */
+/** Of links that tests follow. */
+const LINK_KEY = new Uint8Array(32).fill(7);
+
 const sharedRenderer = (): TemplateRenderer => (renderer ??= createTemplateRenderer());
 
 /** What apps are told to watch; failures are kept, so that a test can say that there were none. */
@@ -161,6 +164,7 @@ export class Topology {
       ledger,
       suppressions,
       consents,
+      links: createLinkTokens(LINK_KEY),
       leases,
       readModels,
       inbox,

@@ -1,0 +1,198 @@
+import { writeConsentLink, type ConsentLink, type Consents, type ResourceChange } from '@carillon/domain';
+import { foldConfiguration } from '@carillon/domain';
+import type { ConsentStore } from '@carillon/ports';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunningGateway } from '../src/index.ts';
+import { prepareGround, type Ground } from './gateway-ground.ts';
+
+let ground: Ground;
+let gateway: RunningGateway;
+let people = 0;
+const notification = (name: string, more: object): ResourceChange => ({
+  ref: { kind: 'notification', workspace: 'shop', name },
+  based_on: null,
+  body: { name: `About <${name}>`, rules: {}, channels: { email: { template: 'x' } }, ...more },
+});
+beforeAll(async () => {
+  ground = await prepareGround();
+  const changes = [
+    notification('paid', { id: 'ntf_paid', category: 'orders' }),
+    notification('news', { id: 'ntf_news', category: 'news' }),
+    notification('single', { id: 'ntf_single' }),
+    notification('password', { id: 'ntf_password', category: 'security', transactional: true }),
+  ];
+  const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+  ground.configuration.current = foldConfiguration(ground.configuration.current, record, 1).configuration;
+});
+beforeEach(async () => {
+  people += 1;
+  gateway = await ground.start();
+});
+afterEach(() => ground.stopGateways());
+
+const person = (): string => `ada-${people}@example.com`;
+const link = (more: Partial<ConsentLink> = {}): ConsentLink => ({
+  workspace: 'shop',
+  person: person(),
+  notificationId: 'ntf_paid',
+  category: 'orders',
+  channel: 'email',
+  test: false,
+  ...more,
+});
+const tokenOf = (more: Partial<ConsentLink> = {}): string => ground.backend.links.seal(writeConsentLink(link(more)));
+async function call(path: string, init: RequestInit = {}) {
+  const answer = await fetch(`${gateway.address}${path}`, { redirect: 'manual', ...init });
+  return { status: answer.status, headers: answer.headers, body: await answer.text() };
+}
+const stored = async (): Promise<Consents | undefined> => (await ground.backend.consents.find('shop', [person()]))[0];
+const outs = async (): Promise<readonly string[]> =>
+  ((await stored())?.words ?? [])
+    .filter(({ optedOut }) => optedOut)
+    .map(({ target, channel }) => `${target.kind === 'all' ? 'all' : `${target.kind} ${target.name}`} ${channel}`);
+const form = (fields: readonly (readonly [string, string])[]): RequestInit => ({
+  method: 'POST',
+  body: new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])),
+});
+const ONE_CLICK = form([['List-Unsubscribe', 'One-Click']]);
+
+describe('the link that stops', () => {
+  it('shows a page to whoever follows it, and changes nothing by that', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, body } = await call(`/unsubscribe/${tokenOf()}`, { method });
+      expect(status).toBe(200);
+      if (method === 'GET') expect(body).toContain('<form method="post"><button>Stop them</button></form>');
+    }
+    await call(`/preferences/${tokenOf()}`);
+    expect(await stored()).toBeUndefined();
+  });
+
+  it('stops the category on the channel with one POST, without cookie or redirect, and it is in the store by then', async () => {
+    const { status, headers } = await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK);
+    expect(status).toBe(200);
+    expect(headers.get('set-cookie')).toBeNull();
+    expect(await outs()).toEqual(['category orders email']);
+    expect((await stored())?.words[0]).toMatchObject({ way: 'one_click' });
+    await expect.poll(async () => (await stored())?.unpublished).toEqual([]);
+    const told = (await ground.records('carillon.consents')).map(({ value }) =>
+      ground.backend.codecs.consent.decode(value),
+    );
+    expect(told).toContainEqual(expect.objectContaining({ ok: true }));
+  });
+
+  it('takes the POST of a mail program in whatever form, and twice is once', async () => {
+    const body = new FormData();
+    body.set('List-Unsubscribe', 'One-Click');
+    for (const init of [{ method: 'POST', body }, { method: 'POST' }, { method: 'POST', body: '{}' }]) {
+      expect((await call(`/unsubscribe/${tokenOf()}`, init)).status).toBe(200);
+    }
+    expect(await stored()).toMatchObject({ words: [{ optedOut: true }] });
+    expect(await outs()).toHaveLength(1);
+  });
+
+  it('of a notification without a category stops the notification', async () => {
+    await call(`/unsubscribe/${tokenOf({ notificationId: 'ntf_single', category: null })}`, ONE_CLICK);
+    expect(await outs()).toEqual(['notification ntf_single email']);
+  });
+
+  it('of a test message shows what it would do, and does nothing', async () => {
+    const { body } = await call(`/unsubscribe/${tokenOf({ test: true })}`, ONE_CLICK);
+    expect(body).toContain('Nothing was changed');
+    expect(await stored()).toBeUndefined();
+  });
+
+  it('says that nothing was saved where the store cannot take it', async () => {
+    await gateway.close();
+    const away: ConsentStore = { ...ground.backend.consents, replace: () => Promise.reject(new Error('away')) };
+    gateway = await ground.start({}, { consents: away });
+    const { status, body } = await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK);
+    expect(status).toBe(503);
+    expect(body).toContain('could not be saved');
+    expect(body).not.toContain('will not get');
+  });
+
+  it('works while the configuration cannot be read', async () => {
+    await gateway.close();
+    const configuration = {
+      ...ground.configuration,
+      current: () => ground.configuration.current,
+      readToEndAt: () => 0,
+    };
+    gateway = await ground.start({}, { configuration: configuration as never });
+    expect((await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK)).status).toBe(200);
+    expect(await outs()).toHaveLength(1);
+  });
+});
+
+describe('the page of preferences', () => {
+  const boxes = ['category:news:email', 'category:orders:email'];
+  const save = (...wanted: readonly string[]) =>
+    call(
+      `/preferences/${tokenOf()}`,
+      form([
+        ['do', 'save'],
+        ...boxes.map((box) => ['shown', box] as const),
+        ...wanted.map((box) => ['want', box] as const),
+      ]),
+    );
+
+  it('offers every category, not what is transactional, as text and without script', async () => {
+    const { body, headers } = await call(`/preferences/${tokenOf({ notificationId: 'ntf_single', category: null })}`);
+    expect(body).toContain('<legend>Orders</legend>');
+    expect(body).toContain('<legend>News</legend>');
+    expect(body).toContain('<legend>About &lt;single&gt;</legend>');
+    expect(body).not.toMatch(/security|<script|password\b.*legend|javascript/i);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(body).not.toContain(person());
+  });
+
+  it('saves what was chosen of what was shown, and shows it', async () => {
+    const { body } = await save('category:orders:email');
+    expect(body).toContain('Saved.');
+    expect(body).toMatch(/value="category:orders:email" checked/);
+    expect(body).not.toMatch(/value="category:news:email" checked/);
+    expect(await outs()).toEqual(['category news email']);
+    await save(...boxes);
+    expect(await outs()).toEqual([]);
+  });
+
+  it('stops everything, and takes it back', async () => {
+    const stopped = await call(`/preferences/${tokenOf()}`, form([['do', 'stop']]));
+    expect(stopped.body).toContain('You stopped everything');
+    expect(await outs()).toEqual(['all null']);
+    await call(`/preferences/${tokenOf()}`, form([['do', 'allow']]));
+    expect(await outs()).toEqual([]);
+  });
+
+  it('takes nothing that it did not offer', async () => {
+    const foreign = ['category:security:email', 'notification:ntf_news:email', 'category:orders:fax', '<script>'];
+    await call(`/preferences/${tokenOf()}`, form([['do', 'save'], ...foreign.map((box) => ['shown', box] as const)]));
+    await call(`/preferences/${tokenOf()}`, form([['do', 'everything']]));
+    expect(await stored()).toBeUndefined();
+  });
+});
+
+describe('a link that does not open', () => {
+  it('gets one page whatever is wrong with it, and nothing of it is told or logged', async () => {
+    const token = tokenOf();
+    const bodies = new Set<string>();
+    for (const bad of [token.slice(0, -3), `${token.slice(0, 20)}AAAA${token.slice(24)}`, 'x', '%3Cscript%3E']) {
+      const { status, body } = await call(`/unsubscribe/${bad}`, ONE_CLICK);
+      expect(status).toBe(404);
+      bodies.add(body);
+    }
+    expect(bodies.size).toBe(1);
+    expect(ground.logged.join('\n')).not.toContain(token.slice(0, 20));
+    expect(await stored()).toBeUndefined();
+  });
+
+  it('is refused after many, while good ones go on', async () => {
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 40; tries += 1) statuses.push((await call(`/unsubscribe/nothing${tries}`)).status);
+    expect(statuses.slice(0, 25).every((status) => status === 404)).toBe(true);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK)).status).toBe(200);
+  });
+});
