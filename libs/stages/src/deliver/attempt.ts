@@ -187,13 +187,16 @@ const endNow = (
   ports: AttemptPorts,
 ): Promise<AttemptReport> => write(endUnsent(delivery, state, reason, detail, moment(ports)), 'ended', ports);
 
+/** What the links of a message are made of. */
+type LinkingPorts = Pick<AttemptPorts, 'configuration' | 'ids' | 'links'>;
+
 type Ready = Blanks & { readonly ok: true; readonly message: RenderedMessage };
 
 /** Template and workspace are those pinned when the intent was made; only the sender's address is of today. */
 export async function renderMessage(
   delivery: Delivery,
   choice: AccountChoice,
-  ports: Pick<AttemptPorts, 'configuration' | 'templates'>,
+  ports: LinkingPorts & Pick<AttemptPorts, 'templates'>,
 ): Promise<Ready | { readonly ok: false; readonly why: string }> {
   const { intent, slot } = delivery;
   const pinned = await ports.configuration.at(intent.configNumber);
@@ -230,7 +233,7 @@ export async function renderMessage(
 function linksOf(
   { slot, intent }: Delivery,
   pinned: Configuration,
-  { configuration, ids, links }: AttemptPorts,
+  { configuration, ids, links }: LinkingPorts,
 ): ConsentUrls | null {
   const publicUrl = publicUrlOf(configuration.current());
   const notification = findNotification(pinned, slot);
