@@ -17,7 +17,7 @@ export function messageLines(message: Rendered, withHtml: boolean, isFull: boole
     ...(missing.length > 0 ? [paint('yellow', `missing, so empty: ${missing.map(clean).join(', ')}`)] : []),
     ...(message.notes ?? []).map((note) => paint('yellow', clean(note))),
     ...bodyOf(message, isFull),
-    ...(withHtml && html !== null ? ['', ...folded(html, isFull)] : []),
+    ...(withHtml && html !== null ? ['', ...folded(html, true)] : []),
   ];
 }
 

@@ -57,11 +57,15 @@ type RuleTestPorts = Pick<RoutePorts, 'compileRule' | 'clock' | 'turns' | 'ids' 
 
 /** A rule as people name it. Throws `not_found` with the nearest. */
 export function ruleInSight(title: string, sight: Sight, configuration: Configuration): PlacedRule {
-  const workspace = placeOf('rule', title, sight, rulesOf(configuration));
+  const names = rulesOf(configuration);
   const name = readRuleTitle(title);
-  const placed = name && findRule(configuration, workspace, name);
+  if (!name) {
+    const [meant] = sight.names.flatMap(names).filter((rule) => rule.endsWith(`.${title}`));
+    throw notFound(`rule ${title}`, `name it notification.rule${meant === undefined ? '' : `, such as ${meant}`}`);
+  }
+  const placed = findRule(configuration, placeOf('rule', title, sight, names), name);
   if (placed) return placed;
-  throw new CarillonError('not_found', `there is no rule ${title}; name it notification.rule`);
+  throw notFound(`rule ${title}`);
 }
 
 /** A folder is larger than other bodies. */
