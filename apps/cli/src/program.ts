@@ -7,6 +7,7 @@ import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ownerLinkCommand } from './commands/owner-link.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
+import { templateCommands } from './commands/templates.ts';
 import { storyCommands } from './commands/stories.ts';
 import { runCommand } from './run/command.ts';
 import { upCommand } from './up/command.ts';
@@ -35,6 +36,7 @@ export function buildProgram(): Command {
   deadLetterCommands(program);
   suppressionCommands(program);
   ruleCommands(program);
+  templateCommands(program);
   operationCommands(program);
   ownerLinkCommand(program);
   moveCommands(program);

@@ -21,6 +21,7 @@ import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
+import { templateRoutes } from './routes/templates.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/streams.ts';
 import { compileValidator } from './validation.ts';
@@ -90,6 +91,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   deadLetterRoutes(api, ports);
   suppressionRoutes(api, ports);
   ruleRoutes(api, ports);
+  templateRoutes(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
   inboxRoutes(api, ports);

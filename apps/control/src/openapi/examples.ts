@@ -321,6 +321,28 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       code: { curl: 'curl -X POST …', javascript: 'await fetch(…)', python: 'urlopen(…)', go: 'http.Post(…)' },
     },
   },
+  previewTemplate: {
+    takes: { event: '{"order_id":"A-1001"}', channel: 'sms' },
+    answers: {
+      template: 'order-paid',
+      version: 2,
+      messages: [
+        {
+          ok: true,
+          error: null,
+          channel: 'sms',
+          from: null,
+          subject: null,
+          html: null,
+          text: 'Order A-1001 is paid.',
+          sms: { encoding: 'GSM-7', segments: 1, units: 21, first_outside_gsm: null },
+          push: null,
+          missing: [],
+          notes: [],
+        },
+      ],
+    },
+  },
   testRule: {
     takes: { event: '{"status":"paid","total":40}' },
     answers: {

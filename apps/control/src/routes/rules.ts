@@ -252,7 +252,7 @@ async function preview(
   for (const intent of intents) {
     const id = deliveryIdOf(intent, ports.ids);
     told ??= (await ports.ledger.get(id))?.id ?? null;
-    messages.push(await previewIntent(intent, id, placed.notification, ports));
+    messages.push(await previewIntent(intent, placed.notification, ports));
   }
   return {
     to: { ...recipient.to },

@@ -1,4 +1,4 @@
-import { messageContent } from './message-content.ts';
+import { messageContent, previewedMessage } from './message-content.ts';
 import { z } from 'zod';
 
 /** Bodies of the management API (interfaces section 5). Names are snake_case; times RFC 3339; unknown fields may come. */
@@ -292,15 +292,7 @@ export const ruleTestBody = z
         unique_id: z.string(),
         person: z.string(),
         variables: z.string().describe('JSON text'),
-        messages: z.array(
-          z.object({
-            ok: z.boolean(),
-            error: z.string().nullable(),
-            ...messageContent.omit({ to: true }).shape,
-            missing: z.array(z.string()),
-            notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
-          }),
-        ),
+        messages: z.array(previewedMessage),
         already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
       }),
     ),

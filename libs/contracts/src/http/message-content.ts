@@ -35,3 +35,18 @@ export const messageContent = z.object({
     .describe('A push notification'),
 });
 export type MessageContentBody = z.infer<typeof messageContent>;
+
+/** A message as it would be sent; `ok` false: it would not, and what was rendered of it is here all the same. */
+export const previewedMessage = z.object({
+  ok: z.boolean(),
+  error: z.string().nullable(),
+  ...messageContent.omit({ to: true }).shape,
+  missing: z.array(z.string()),
+  notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
+});
+export type PreviewedMessage = z.infer<typeof previewedMessage>;
+
+export const templatePreviewBody = z
+  .object({ template: z.string(), version: z.int(), messages: z.array(previewedMessage) })
+  .meta({ id: 'TemplatePreview' });
+export type TemplatePreviewBody = z.infer<typeof templatePreviewBody>;

@@ -1,0 +1,38 @@
+import type { TemplatePreviewBody } from '@carillon/contracts';
+import { CHANNEL_NAMES } from '@carillon/domain';
+import { Option, type Command } from 'commander';
+import { seg, type CommonOptions } from '../client.ts';
+import { messageLines } from '../message-lines.ts';
+import { paint } from '../output.ts';
+import { answer, command } from './answering.ts';
+import { readText } from './rules.ts';
+
+type PreviewOptions = CommonOptions & { readonly event: string; readonly channel?: string; readonly html?: boolean };
+
+export function templateCommands(program: Command): void {
+  const template = program.command('template').description('look at what templates make');
+  command(template, 'preview <template>', 'what a template makes of an event, exactly as it would be sent')
+    .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
+    .addOption(new Option('--channel <channel>', 'only on this channel').choices(CHANNEL_NAMES))
+    .option('--html', 'print HTML bodies too')
+    .action(async (name: string, options: PreviewOptions) => {
+      const event = readText(options.event);
+      await answer(
+        options,
+        async (client) => {
+          const path = `/v1/workspaces/${seg(await client.workspace())}/templates/${seg(name)}/preview`;
+          return client.post<TemplatePreviewBody>(path, {
+            event,
+            ...(options.channel !== undefined && { channel: options.channel }),
+          });
+        },
+        (body) => showPreview(body, options.html ?? false),
+      );
+    });
+}
+
+const showPreview = ({ template, version, messages }: TemplatePreviewBody, withHtml: boolean): string =>
+  [
+    `${paint('bold', template)} version ${version}`,
+    ...messages.flatMap((message) => ['', ...messageLines(message, withHtml)]),
+  ].join('\n');
