@@ -32,6 +32,7 @@ describe('an SMS', () => {
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1600) })).toMatchObject({ ok: true });
     const long = { ok: false, part: 'text', message: 'It came out longer than 1600 characters' };
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1601) })).toEqual(long);
+    expect(await render(sms(`${'x'.repeat(1000)}{{a}}`), { a: 'x'.repeat(601) })).toEqual(long);
     expect(await render(sms('{{#each a}}xx{{/each}}'), { a: Array.from({ length: 801 }, () => 1) })).toEqual(long);
   });
 
