@@ -7,7 +7,12 @@ import { paint } from '../output.ts';
 import { answer, command } from './answering.ts';
 import { readText } from './rules.ts';
 
-type PreviewOptions = CommonOptions & { readonly event: string; readonly channel?: string; readonly html?: boolean };
+type PreviewOptions = CommonOptions & {
+  readonly event: string;
+  readonly channel?: string;
+  readonly html?: boolean;
+  readonly full?: boolean;
+};
 
 export function templateCommands(program: Command): void {
   const template = program.command('template').description('look at what templates make');
@@ -15,6 +20,7 @@ export function templateCommands(program: Command): void {
     .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
     .addOption(new Option('--channel <channel>', 'only on this channel').choices(CHANNEL_NAMES))
     .option('--html', 'print HTML bodies too')
+    .option('--full', 'print long texts whole')
     .action(async (name: string, options: PreviewOptions) => {
       const event = readText(options.event);
       await answer(
@@ -26,13 +32,16 @@ export function templateCommands(program: Command): void {
             ...(options.channel !== undefined && { channel: options.channel }),
           });
         },
-        (body) => showPreview(body, options.html ?? false),
+        (body) => showPreview(body, options),
       );
     });
 }
 
-const showPreview = ({ template, version, messages }: TemplatePreviewBody, withHtml: boolean): string =>
+const showPreview = (
+  { template, version, messages }: TemplatePreviewBody,
+  { html = false, full = false }: PreviewOptions,
+): string =>
   [
     `${paint('bold', template)} version ${version}`,
-    ...messages.flatMap((message) => ['', ...messageLines(message, withHtml)]),
+    ...messages.flatMap((message) => ['', ...messageLines(message, html, full)]),
   ].join('\n');
