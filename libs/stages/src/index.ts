@@ -14,7 +14,6 @@ export * from './deliver/attempt.ts';
 export * from './deliver/custody-stage.ts';
 export * from './consent/decide.ts';
 export * from './consent/stage.ts';
-export * from './consent/stop.ts';
 export * from './deliver/receipt-stage.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/outcomes.ts';
