@@ -131,7 +131,7 @@ export const showWhy = ({ items, looked, next }: WhyPage): WhyBody => ({
   next,
 });
 
-export const showTrace = (trace: Trace): TraceBody => ({
+const showTrace = (trace: Trace): TraceBody => ({
   kind: trace.kind,
   id: trace.id,
   trace_id: trace.traceId,
@@ -155,6 +155,18 @@ export const showTrace = (trace: Trace): TraceBody => ({
     lines: [...one.lines],
   })),
 });
+
+/** What of a story is a piece of a body: values that a rule saw, and what a list or a partner named. */
+const withoutBodies = (trace: TraceBody): TraceBody => ({
+  ...trace,
+  people: trace.people && { ...trace.people, items: trace.people.items.map((one) => ({ ...one, item: null })) },
+  steps: trace.steps.map((one) => (one.lines.length === 0 ? one : { ...one, lines: [UNSEEN] })),
+});
+const UNSEEN = 'not shown: this needs the permission bodies';
+
+/** A story as somebody may see it. */
+export const traceFor = (trace: Trace, maySeeBodies: boolean): TraceBody =>
+  maySeeBodies ? showTrace(trace) : withoutBodies(showTrace(trace));
 
 export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
   id: row.id,

@@ -15,7 +15,8 @@ type Route = {
 /** Routes that need a credential and are no part of the description. */
 const PAGES: readonly Route[] = [
   { method: 'GET', url: '/v1/openapi.json', enough: ['read'] },
-  { method: 'GET', url: '/inbox/messages/msg_1/html', enough: ['read'] },
+  { method: 'GET', url: '/inbox/messages/msg_1/html', enough: ['bodies'] },
+  { method: 'GET', url: '/messages/dlv_1/html', enough: ['bodies'] },
 ];
 
 /** Every route of the description, with something plausible in each place of its path. */

@@ -1,6 +1,7 @@
 // The deliveries of a workspace, and the story of the one that was chosen or traced.
 import { liveList } from './list.js';
 import { api, byId, createView, el, facts, say, state, time } from './portal.js';
+import { cameIn, wentOut } from './contents.js';
 import { idLink, people, reasonWords, story } from './story.js';
 
 const filters = byId('filters');
@@ -123,13 +124,31 @@ function drawDelivery({ delivery, trace }) {
     actions(delivery) ?? '',
     el('h3', {}, doubled ? 'Story of the event' : 'Story'),
     story(trace),
+    ...opened(delivery, trace, doubled),
   ];
+}
+
+/** What the event of a story held, and what went out for its delivery. */
+function opened(delivery, trace, doubled) {
+  const event = trace.steps.find((one) => one.step === 'event');
+  return [event?.id ? cameIn(event.id, event.position) : '', doubled ? '' : wentOut(delivery.id)];
+}
+
+/** The delivery of an event that made one. */
+function only({ people: named }) {
+  const made = (named?.items ?? []).filter((one) => one.delivery !== null);
+  return made.length === 1 && named.next === null ? made[0].delivery : null;
 }
 
 const drawEvent = ({ trace }) => [
   el('h2', { id: 'title', tabindex: '-1' }, 'Event ', el('span', { class: 'id' }, trace.id)),
   el('h3', {}, 'Story'),
   story(trace),
+  ...trace.steps
+    .filter((one) => one.step === 'event')
+    .slice(0, 1)
+    .map((one) => cameIn(trace.id, one.position)),
+  only(trace) === null ? '' : wentOut(only(trace)),
   ...people(trace, (query) => api(`${anywhere}/events/${encodeURIComponent(trace.id)}/trace?${query}`)),
 ];
 

@@ -5,6 +5,7 @@ export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts'
 export type { DecodeFault } from './records/framing.ts';
 export * from './records/record-codecs.ts';
 export * from './http/dropped.ts';
+export * from './http/contents.ts';
 export * from './http/management.ts';
 export * from './http/message-content.ts';
 export * from './http/samples.ts';

@@ -1,3 +1,7 @@
+export * from './contents/event-content.ts';
+export type { FieldRead } from './contents/fields-read.ts';
+export { markedLines, type MarkedLine } from './contents/marked-json.ts';
+export * from './contents/message-content.ts';
 export * from './explain/drops.ts';
 export * from './explain/lookups.ts';
 export * from './explain/people.ts';

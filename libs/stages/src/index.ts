@@ -18,6 +18,7 @@ export * from './deliver/receipt-stage.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/outcomes.ts';
 export * from './deliver/settle-doubts.ts';
+export * from './deliver/rendering.ts';
 export * from './deliver/sweep.ts';
 export { decisionsAbout, loadEntityStates, type Decision, type EntityStates } from './evaluate/entity-states.ts';
 export * from './evaluate/judge-event.ts';

@@ -255,6 +255,23 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByText('there is no event evt_').waitFor();
   });
 
+  it('opens what came in and what went out, and nothing of it runs, leaves or asks anybody', async () => {
+    const { items } = await demo.ask<{ items: { id: string; to: string }[] }>('/v1/workspaces/lab/deliveries');
+    await go(`/deliveries?workspace=lab#${items.find(({ to }) => to === 'eve@example.com')?.id}`);
+    await page.getByText('What came in').click();
+    await page.locator('#came-in mark', { hasText: '"email": "eve@example.com"' }).waitFor();
+    await page.getByText('What went out').click();
+    const frame = page.frameLocator('#went-out iframe');
+    await frame.locator('#words').waitFor();
+    expect(await frame.locator('#words').textContent()).toBe('Hello <i>Eve</i>');
+    expect(await page.locator('#went-out iframe').getAttribute('sandbox')).toBe('');
+    for (const link of ['#top', '#blank', '#js', '#ping']) await frame.locator(link).click();
+    await page.locator('#replies', { hasText: 'accepted' }).waitFor();
+    expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
+    expect(page.context().pages()).toHaveLength(1);
+    await expectAccessible(page, 'contents');
+  });
+
   it('shows each person whom an event names, those dropped among them, page by page, and finds one', async () => {
     await go(`/deliveries#${many}`);
     await page.getByText('0 told, 105 not: 105 where false').waitFor();

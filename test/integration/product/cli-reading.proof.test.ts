@@ -118,6 +118,27 @@ describe('An operator', () => {
       expect(trace.stdout).toMatch(new RegExp(`  ${step} `));
     expect(trace.stdout).toContain('order-paid.paid v');
   });
+
+  it('opens what came in and what went out, of mail that left by SMTP too', async () => {
+    const event = await shop.send({ ...order('C-1', { email: 'open@example.com' }), note: 'x\n'.repeat(3000) });
+    const { id } = await shop.delivered(event, 'SENT');
+    for (const of of [event, id]) {
+      const { code, stdout } = await shop.run(['trace', of, '--content']);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^ {4}"email": "open@example\.com",?  ← order-paid\.paid to\.email/m);
+      expect(stdout).toMatch(/what went out  dlv_\w+, email by template order-paid version \d+, rendered again/);
+      expect(stdout).toMatch(/^  subject  .*C-1/m);
+      expect(stdout).toContain('queued as');
+    }
+    const folded = await shop.run(['trace', event, '--content', '--json']);
+    const whole = await shop.run(['trace', event, '--content', '--whole', '--json']);
+    const linesOf = (text: string) =>
+      (JSON.parse(text) as { content: { event: { lines: { text: string }[]; next: string | null } } }).content.event;
+    expect(linesOf(whole.stdout).next).toBeNull();
+    expect(linesOf(folded.stdout).lines.length).toBeLessThanOrEqual(40);
+    const again = linesOf(whole.stdout).lines.map(({ text }) => text);
+    expect(JSON.parse(again.join('\n').replaceAll(/\n *…/g, ''))).toMatchObject({ note: 'x\n'.repeat(3000) });
+  });
 });
 
 describe('--follow', () => {
@@ -294,6 +315,8 @@ it('data of strangers cannot move the cursor of whoever reads it', async () => {
     ['deliveries', '--event', event, '--json'],
     ['trace', event],
     ['trace', event, '--json'],
+    ['trace', event, '--content'],
+    ['trace', event, '--content', '--whole'],
     ['events', '--json'],
     ['rule', 'test', 'order-paid.paid', '--event', '-', '--html'],
     ['trace', `evt_${evil}`],

@@ -5,9 +5,16 @@ import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint, paintState, shortTime } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { answer, command } from './answering.ts';
+import { readContent, showContent, type Content } from './contents.ts';
 
 type EventPage = { readonly items: readonly EventBody[] };
-type TraceOptions = CommonOptions & { readonly to?: string; readonly limit?: string; readonly cursor?: string };
+type TraceOptions = CommonOptions & {
+  readonly to?: string;
+  readonly limit?: string;
+  readonly cursor?: string;
+  readonly content?: boolean;
+  readonly whole?: boolean;
+};
 type WhyOptions = CommonOptions & { readonly limit: string };
 
 /** A W3C trace id, alone or in the `traceparent` that carries it. */
@@ -18,6 +25,8 @@ export function storyCommands(program: Command): void {
     .option('--to <address>', 'of an event: only people whose address, person or unique_id begins with this')
     .option('--limit <n>', 'of an event: at most so many people (100)')
     .option('--cursor <cursor>', 'of an event: the people after')
+    .option('--content', 'also what came in and what went out: bodies, variables, the message rendered again')
+    .option('--whole', 'with --content: bodies without folding')
     .action(async (id: string, options: TraceOptions) => {
       const kind = id.startsWith('dlv_')
         ? 'deliveries'
@@ -32,14 +41,21 @@ export function storyCommands(program: Command): void {
       if (kind === 'deliveries' && [to, limit, cursor].some((one) => one !== undefined)) {
         throw new UsageError('--to, --limit and --cursor choose among the people of an event: a delivery has one');
       }
+      const isWhole = options.whole === true;
+      if (isWhole && !options.content) throw new UsageError('--whole goes with --content');
       await answer(
         options,
         async (client) => {
           const told = TRACE.test(id) ? await eventOfTrace(client, id, options) : id;
-          const path = `/v1/workspaces/${seg(client.anywhere)}/${kind}/${seg(told)}/trace`;
-          return client.get<TraceBody>(path, { to, limit, cursor });
+          const path = `/v1/workspaces/${seg(client.anywhere)}`;
+          const trace = await client.get<TraceBody>(`${path}/${kind}/${seg(told)}/trace`, { to, limit, cursor });
+          return options.content ? { ...trace, content: await readContent(client, path, trace, isWhole) } : trace;
         },
-        (trace) => showTrace(trace, { onlyPeople: cursor !== undefined, isFiltered: to !== undefined }),
+        (trace: TraceBody & { readonly content?: Content }) =>
+          [
+            showTrace(trace, { onlyPeople: cursor !== undefined, isFiltered: to !== undefined }),
+            ...(trace.content ? showContent(trace.content, isWhole) : []),
+          ].join('\n'),
       );
     });
 

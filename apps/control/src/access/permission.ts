@@ -2,15 +2,16 @@ import type { ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * What somebody may do. `read`: see it. `configure`: change how the product works, and publish. `operate`: decide about
+ * What somebody may do. `read`: see it, without what events and messages hold. `bodies`: see that too. `configure`: change how the product works, and publish. `operate`: decide about
  * single messages and records. `people`: decide who may do what, and take copies that hold keys.
  */
-export const PERMISSIONS = ['read', 'configure', 'operate', 'people'] as const;
+export const PERMISSIONS = ['read', 'bodies', 'configure', 'operate', 'people'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** Roles that have a permission, for whoever lacks it. */
 export const ROLES_WITH: Readonly<Record<Permission, readonly string[]>> = {
   read: ['owner', 'editor', 'operator', 'viewer'],
+  bodies: ['owner', 'editor', 'operator'],
   configure: ['owner', 'editor'],
   operate: ['owner', 'operator'],
   people: ['owner'],

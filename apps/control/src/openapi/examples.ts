@@ -1,3 +1,5 @@
+import { CONTENT_EXAMPLES } from './content-examples.ts';
+
 /** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
 export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };
 
@@ -245,6 +247,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       trace_id: TRACE_ID,
     }),
   },
+  ...CONTENT_EXAMPLES,
   traceEvent: { answers: EVENT_STORY },
   whyAddress: {
     answers: {

@@ -15,6 +15,7 @@ const ASSETS: Readonly<Record<string, string>> = {
   '/assets/portal.js': 'text/javascript; charset=utf-8',
   '/assets/list.js': 'text/javascript; charset=utf-8',
   '/assets/story.js': 'text/javascript; charset=utf-8',
+  '/assets/contents.js': 'text/javascript; charset=utf-8',
   '/assets/inbox.js': 'text/javascript; charset=utf-8',
   '/assets/deliveries.js': 'text/javascript; charset=utf-8',
   '/assets/welcome.js': 'text/javascript; charset=utf-8',
@@ -75,7 +76,7 @@ const wantsPage = ({ headers, method, url }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && !url.startsWith('/v1/') && (headers.accept ?? '').includes('text/html');
 
 /** A mail's own page, shown in a frame: no script, no forms, nothing fetched from elsewhere; styles are the mail's. */
-const MAIL_POLICY =
+export const MAIL_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /**
@@ -83,14 +84,14 @@ const MAIL_POLICY =
  * connection, and for `<link rel=preconnect>` too: the sender learns that somebody reads. Both become elements that mean
  * nothing. A link that is clicked would put an error in the place of the mail; as a window of its own it is just refused.
  */
-function tame(html: string): string {
+export function tame(html: string): string {
   const tamed = html.replaceAll(/<(\/?)(link|iframe|frame)(?=[\s/>])/gi, '<$1x-$2');
   return tamed.replace(/^\s*(?:<!doctype[^>]*>)?/i, '$&<base target="_blank">');
 }
 
 /** The HTML body of a kept message as its reader would see it. */
 export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
-  const config = { permission: 'read', across: true } as const;
+  const config = { permission: 'bodies', across: true } as const;
   app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', { config }, async (request, reply) => {
     const kept = await inbox.get(request.params.id);
     const mine = kept && sightOf(request).sees(kept.workspace) ? kept.message : null;

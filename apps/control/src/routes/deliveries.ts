@@ -19,7 +19,7 @@ import { decideOnDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
-import { showDelivery, showDuplicate, showTrace } from '../bodies.ts';
+import { showDelivery, showDuplicate, traceFor } from '../bodies.ts';
 import type { ControlPorts, RoutePorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { shownPage } from '../pages-in-sight.ts';
@@ -213,10 +213,10 @@ export function deliveryRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      await find(sightOf(request), id);
+      const { slot } = await find(sightOf(request), id);
       const trace = await traceDelivery(id, ports);
       if (!trace) throw notFound(`delivery ${id}`);
-      return showTrace(trace);
+      return traceFor(trace, principalOf(request).may('bodies', slot.workspace));
     },
   );
 

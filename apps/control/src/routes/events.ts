@@ -13,7 +13,7 @@ import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
-import { showDeadLetter, showEvent, showSuppression, showTrace, showWhy } from '../bodies.ts';
+import { showDeadLetter, showEvent, showSuppression, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
@@ -132,7 +132,11 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
       const trace = isHere ? await traceEvent(id, ports, people) : null;
       const where = sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`;
       if (!trace) throw notFound(`event ${id}${where}`, 'a new one shows within a second');
-      return showTrace(trace);
+      const principal = principalOf(request);
+      return traceFor(
+        trace,
+        rows.every((row) => principal.may('bodies', row.workspace)),
+      );
     },
   );
 

@@ -298,7 +298,7 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
   app.get(
     '/v1/inbox',
     {
-      config: { permission: 'read', across: true },
+      config: { permission: 'bodies', across: true },
       schema: {
         operationId: 'listInbox',
         tags: ['Inbox'],
@@ -316,7 +316,7 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
   app.get(
     '/v1/inbox/:id',
     {
-      config: { permission: 'read', across: true, problems: ['not_found'] },
+      config: { permission: 'bodies', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readInboxMessage',
         tags: ['Inbox'],

@@ -23,6 +23,7 @@ import {
   type TemplateNeeds,
 } from '@carillon/insight';
 import { inTurns, mergeFields } from '@carillon/stages';
+import { principalOf } from '../access/principal.ts';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
 import { withNameAcross, type ApiServer } from './app.ts';
@@ -48,6 +49,7 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
     async (request) => {
       const { params } = request;
       const placed = ruleInSight(params.name, sightOf(request), ports.configuration.current());
+      const maySeeBodies = principalOf(request).may('bodies', placed.workspace);
       if (placed.body.cohort) {
         const { integration } = placed.body.cohort;
         const { workspace } = placed;
@@ -62,7 +64,7 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
       const fields = mergeFields(await ports.readModels.fields(placed.stream));
       const seen = new Map(fields.map(({ path, types }) => [path, types]));
       const minimum = minimumFields(rule, streamOf(placed, ports), templatesOf(placed, ports), seen);
-      return showSample(rule, minimum, await takeSample(rule, minimum, ports), config, ports);
+      return showSample(rule, minimum, await takeSample(rule, minimum, maySeeBodies, ports), config, ports);
     },
   );
 }
@@ -78,11 +80,16 @@ function templatesOf({ notification, workspace }: PlacedRule, ports: SamplePorts
   });
 }
 
-/** Events of the past are read only where the condition alone does not say what fires. */
-async function takeSample(rule: CompiledRule, minimum: Minimum, ports: SamplePorts): Promise<RuleSample> {
+/** Events of the past are read only where the condition alone does not say what fires, for whoever may see what they hold. */
+async function takeSample(
+  rule: CompiledRule,
+  minimum: Minimum,
+  maySeeBodies: boolean,
+  ports: SamplePorts,
+): Promise<RuleSample> {
   const now = ports.clock.now();
   const sample = await inTurns(sampleRuleInParts(rule, minimum, null, now), ports.turns);
-  if (sample.fires) return sample;
+  if (sample.fires || !maySeeBodies) return sample;
   const fired = await newestFiredEvent(rule, ports);
   return inTurns(sampleRuleInParts(rule, minimum, fired, now), ports.turns);
 }

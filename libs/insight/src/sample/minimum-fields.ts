@@ -35,7 +35,7 @@ export type Minimum = {
 /** What is known of a template, as the renderer lists it. */
 export type TemplateNeeds = { readonly fields: readonly TemplateField[]; readonly all: boolean };
 
-type Used = { readonly steps: readonly FieldStep[]; readonly type: FieldType | null; readonly by: string };
+export type Used = { readonly steps: readonly FieldStep[]; readonly type: FieldType | null; readonly by: string };
 
 /**
  * The fields of the event that a rule, its templates and its stream refer to, each once, in the order of the rule. `seen`:
@@ -80,7 +80,8 @@ function seenType(types: readonly JsonType[] = []): JsonType | null {
 const moreExact = (known: FieldType | null, found: FieldType | null): FieldType | null =>
   known === null || (known === 'string' && found !== null) ? found : known;
 
-function streamFields(stream: EventStream | undefined): Used[] {
+/** What the stream itself reads of an event: its key, its time, and the fields that claims of tokens are compared with. */
+export function streamFields(stream: EventStream | undefined): Used[] {
   if (!stream) return [];
   const at = (path: string | null | undefined, type: FieldType | null, by: string): Used[] => {
     const steps = path ? stepsOf(path) : null;

@@ -5,10 +5,8 @@ import {
   deliverySettings,
   endUnsent,
   findNotification,
-  findResource,
   holdBack,
   LAST_HOLDS,
-  localityOf,
   namesAsked,
   personName,
   postpone,
@@ -18,7 +16,6 @@ import {
   reportAddress,
   settleAttempt,
   STOPPED,
-  templateOf,
   writeConsentLink,
   writeReceiptToken,
   type AccountChoice,
@@ -48,6 +45,7 @@ import type {
   TemplateRenderer,
 } from '@carillon/ports';
 import { holdLease } from './lease.ts';
+import { renderPinned } from './rendering.ts';
 
 /** An account that is free to take one message now; `release` is called once, after the call. */
 export type AccountHold = {
@@ -198,22 +196,12 @@ export async function renderMessage(
   choice: AccountChoice,
   ports: LinkingPorts & Pick<AttemptPorts, 'templates'>,
 ): Promise<Ready | { readonly ok: false; readonly why: string }> {
-  const { intent, slot } = delivery;
-  const pinned = await ports.configuration.at(intent.configNumber);
-  const template = findResource(pinned, 'template', slot.workspace, intent.template);
-  if (!template) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
-  const key = `${slot.workspace}/${intent.template}@${template.number}`;
-  const own = templateOf(template.body, slot.channel);
-  if (!own) return { ok: false, why: `template ${intent.template} had nothing for ${slot.channel}` };
-  const { locality, wrong } = localityOf(pinned, slot.workspace, intent.variables);
+  const pinned = await ports.configuration.at(delivery.intent.configNumber);
   const links = linksOf(delivery, pinned, ports);
-  // Ours come last: an event cannot put its own address in the place of the one that stops messages.
-  const variables = links
-    ? { ...intent.variables, unsubscribe_url: links.unsubscribe, preferences_url: links.preferences }
-    : intent.variables;
-  const rendered = await ports.templates.render(key, own, variables, locality);
-  if (!rendered.ok) return { ok: false, why: `${rendered.part}: ${rendered.message}` };
-  const { id: deliveryId, attempts } = delivery;
+  const own = links ? { unsubscribe_url: links.unsubscribe, preferences_url: links.preferences } : {};
+  const rendered = await renderPinned(delivery, own, ports);
+  if (!rendered.ok) return rendered;
+  const { id: deliveryId, attempts, intent, slot } = delivery;
   const addressed = {
     channel: slot.channel,
     deliveryId,
@@ -221,8 +209,8 @@ export async function renderMessage(
     to: intent.to,
     ...(links && { unsubscribe: links.unsubscribe }),
   };
-  const message = composeMessage(addressed, { ...own, parts: rendered.parts }, choice.body);
-  const blanks = { missing: rendered.missing.length, wrongLocality: wrong.map(({ variable }) => variable) };
+  const message = composeMessage(addressed, { ...rendered.template, parts: rendered.parts }, choice.body);
+  const blanks = { missing: rendered.missing.length, wrongLocality: rendered.wrong.map(({ variable }) => variable) };
   return message.ok ? { ok: true, message: message.value, ...blanks } : { ok: false, why: message.error };
 }
 

@@ -1,0 +1,57 @@
+const AT = '2026-11-22T10:42:00.000Z';
+
+/** Examples of what came in and what went out, by operation. */
+export const CONTENT_EXAMPLES = {
+  readEventContent: {
+    answers: {
+      id: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+      stream: 'shop/orders',
+      at: AT,
+      bytes: 60,
+      position: 'carillon.events/2@1041',
+      config_number: 7,
+      copies: 1,
+      gone: null,
+      fields: [
+        { path: 'status', read_by: ['order-paid.paid when'], is_there: true },
+        { path: 'customer.name', read_by: ['order-paid.paid template'], is_there: false },
+      ],
+      whole: [],
+      lines: [
+        { text: '{', read_by: [] },
+        { text: '  "status": "paid"', read_by: ['order-paid.paid when'] },
+        { text: '}', read_by: [] },
+      ],
+      next: null,
+    },
+  },
+  readDeliveryContent: {
+    answers: {
+      id: 'dlv_37G5398XK2YK0SPEA59673M7JP',
+      channel: 'email',
+      to: 'ada@example.com',
+      template: 'order-paid',
+      template_version: 2,
+      config_number: 7,
+      parts: [
+        { name: 'variables', text: '{"order_id":"A-1001"}', characters: 21, next: null },
+        { name: 'subject', text: 'Order A-1001 is paid', characters: 20, next: null },
+        { name: 'text', text: 'Hello .', characters: 7, next: null },
+      ],
+      missing: ['customer.name'],
+      notes: [],
+      problem: null,
+      replies: [
+        {
+          attempt: 'att_5R9C3XK7W1Z0TJ4M8QHB2NV6YD',
+          at: AT,
+          account: 'shop/mail',
+          verdict: 'accepted',
+          code: '250 2.0.0',
+          words: 'The server accepted the message: queued as 4XkQ2z1Yq8',
+          provider_id: '4XkQ2z1Yq8',
+        },
+      ],
+    },
+  },
+};

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+import { openMessage, type MessageContentPorts } from '@carillon/insight';
+import { sightOf } from '../access/sight.ts';
+import { notFound } from '../routes/app.ts';
+import { MAIL_POLICY, tame } from './pages.ts';
+
+/** The HTML of a delivery's message as its reader would see it, rendered again. */
+export function renderedMailRoute(app: FastifyInstance, ports: MessageContentPorts): void {
+  const config = { permission: 'bodies', across: true } as const;
+  app.get<{ Params: { id: string } }>('/messages/:id/html', { config }, async (request, reply) => {
+    const { id } = request.params;
+    const content = await openMessage(id, ports);
+    const html =
+      content && sightOf(request).sees(content.workspace)
+        ? content.parts.find(({ name }) => name === 'html')
+        : undefined;
+    if (!html) throw notFound(`delivery ${id} whose message has HTML`);
+    return reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('content-security-policy', MAIL_POLICY)
+      .send(tame(html.text));
+  });
+}

@@ -1,0 +1,146 @@
+import type { EventId } from '@carillon/kernel';
+import { orderShop, template, type Wish } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { createCustodyStage } from '@carillon/stages';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Permission } from '../src/access/permission.ts';
+import type { Control, ControlPorts } from '../src/index.ts';
+import { accessOf, openControl, personWith } from './control-ground.ts';
+
+type Json = { readonly [name: string]: unknown };
+const NOTE = '<script>alert(1)</script>\u202e';
+const HTML = '<p>Hello {{customer.name}}</p><link rel=preconnect href=//x><iframe src=//x></iframe>';
+
+const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
+
+let topology: Topology;
+let control: Control;
+let limited: Control;
+let event: EventId;
+let silent: EventId;
+let delivery = '';
+beforeAll(async () => {
+  topology = await openTopology({ partitions: 1 });
+  const mail = { subject: 'Order {{order_id}}', html: HTML, text: '{{note}}' };
+  await topology.publish(...orderShop(), template('order-paid', { email: mail }), workspace('club'), workspace('shop'));
+  const customer = { email: 'ada@example.com' };
+  event = await topology.event({ status: 'paid', order_id: 'A-1', customer, note: NOTE.repeat(3000) });
+  silent = await topology.event({ status: 'a status of its own' });
+  await topology.evaluates();
+  await topology.projects();
+  const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
+  delivery = await untilFound('a delivery', async () => {
+    await custody.handle(await topology.records('carillon.intents'), { partition: 0, configNumber: -1, clocks: {} });
+    const { items } = await topology.data.ledger.list({ eventId: event }, 1);
+    return items[0]?.id;
+  });
+  control = await controlOf(['read', 'bodies']);
+  limited = await controlOf(['read', 'configure', 'operate', 'people']);
+});
+afterAll(async () => {
+  await control.app.close();
+  await limited.app.close();
+  await topology.close();
+});
+
+const controlOf = async (permissions: readonly Permission[], workspace?: string): Promise<Control> => {
+  const ports = topology.ports as unknown as Partial<ControlPorts>;
+  return (await openControl(accessOf(personWith('ann', permissions, workspace)), ports)).control;
+};
+const ask = async (from: Control, url: string) => {
+  const answer = await from.app.inject({ method: 'GET', url });
+  const isJson = String(answer.headers['content-type']).includes('json');
+  return { status: answer.statusCode, answer, body: isJson ? answer.json<Json>() : {} };
+};
+const ofEvent = (more = ''): string => `/v1/workspaces/shop/events/${event}/${more}`;
+const ofDelivery = (more = ''): string => `/v1/workspaces/shop/deliveries/${delivery}/${more}`;
+
+describe('Who may see bodies', () => {
+  it('opens the body of an event and the message of a delivery', async () => {
+    const came = await ask(control, ofEvent('content'));
+    expect(came).toMatchObject({ status: 200, body: { id: event, stream: 'shop/orders', gone: null, copies: 1 } });
+    const went = await ask(control, ofDelivery('content'));
+    expect(went).toMatchObject({ status: 200, body: { id: delivery, missing: ['customer.name'], problem: null } });
+  });
+
+  it('is a question of its own: nothing of them is told to whoever may do all the rest', async () => {
+    const pages = [
+      ofEvent('content'),
+      ofDelivery('content'),
+      `/messages/${delivery}/html`,
+      '/v1/inbox',
+      '/inbox/messages/msg_1/html',
+    ];
+    for (const url of pages) {
+      const { status, body, answer } = await ask(limited, url);
+      expect({ url, status, code: body['code'] }).toEqual({ url, status: 403, code: 'forbidden_role' });
+      expect(answer.body).not.toMatch(/script|A-1|Hello/);
+    }
+    const story = `/v1/workspaces/shop/events/${silent}/trace`;
+    expect((await ask(control, story)).answer.body).toContain('a status of its own');
+    for (const url of [story, ofEvent('trace'), ofDelivery('trace')]) {
+      const { status, answer } = await ask(limited, url);
+      expect(status).toBe(200);
+      expect(answer.body).not.toMatch(/script|a status of its own/);
+    }
+  });
+
+  it('finds them in their own workspace only', async () => {
+    for (const url of [ofEvent('content'), ofDelivery('content')]) {
+      expect(await ask(control, url.replace('/shop/', '/club/'))).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      });
+    }
+    const stranger = await controlOf(['read', 'bodies'], 'club');
+    const inAll = (url: string): string => url.replace('/shop/', '/-/');
+    for (const url of [inAll(ofEvent('content')), inAll(ofDelivery('content')), `/messages/${delivery}/html`]) {
+      expect(await ask(control, url)).toMatchObject({ status: 200 });
+      expect(await ask(stranger, url)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    }
+    await stranger.app.close();
+    expect(await ask(control, ofEvent('content?position=elsewhere'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('A body', () => {
+  it('comes in lines that say who reads them, some at a time, without characters that nobody sees', async () => {
+    const { body } = await ask(control, ofEvent('content?limit=3'));
+    expect(body['next']).toBe('3');
+    expect(body['lines']).toEqual([
+      { text: '{', read_by: [] },
+      { text: '  "status": "paid",', read_by: ['order-paid.paid when'] },
+      { text: '  "order_id": "A-1",', read_by: ['order-paid.paid unique_id', 'order-paid.paid template'] },
+    ]);
+    const rest = await ask(control, ofEvent('content?cursor=3&limit=2000'));
+    expect(rest.body['next']).toBeNull();
+    expect(rest.answer.body).not.toContain('\u202e');
+    expect(rest.answer.body).toContain(String.raw`\\u202e`);
+  });
+
+  it('of a message comes part by part, a long one piece by piece', async () => {
+    const first = (await ask(control, ofDelivery('content?part=text'))).body['parts'] as {
+      text: string;
+      next: string | null;
+    }[];
+    expect(first).toHaveLength(1);
+    let text = '';
+    for (let next: string | null = '0'; next !== null;) {
+      const [piece] = (await ask(control, ofDelivery(`content?part=text&cursor=${next}`))).body[
+        'parts'
+      ] as typeof first;
+      expect(piece?.text.length).toBeLessThanOrEqual(20_000);
+      text += piece?.text ?? '';
+      next = piece?.next ?? null;
+    }
+    expect(text.length).toBe(first[0]?.text.length === undefined ? 0 : 26 * 3000);
+  });
+
+  it('in HTML is for a frame where nothing runs and from which nothing gets out', async () => {
+    const { status, answer } = await ask(control, `/messages/${delivery}/html`);
+    expect(status).toBe(200);
+    expect(answer.headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
+    expect(answer.body).toContain('<p>Hello </p>');
+    expect(answer.body).not.toMatch(/<(link|iframe)/);
+  });
+});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+const time = z.string().describe('RFC 3339, UTC, milliseconds');
+
+/** What an event holds, as it came. */
+export const eventContentBody = z
+  .object({
+    id: z.string(),
+    stream: z.string(),
+    at: time,
+    bytes: z.int(),
+    position: z.string(),
+    config_number: z.int().describe('The configuration that judged it, which says who reads what'),
+    copies: z.int().describe('So many events came under this id'),
+    gone: z.string().nullable().describe('Why the body cannot be shown; null: it is'),
+    fields: z
+      .array(
+        z.object({
+          path: z.string(),
+          read_by: z.array(z.string()),
+          is_there: z.boolean().describe('False: the event has no such field'),
+        }),
+      )
+      .describe('What the stream, its rules and their templates read'),
+    whole: z.array(z.string()).describe('What reads the event as a whole'),
+    lines: z
+      .array(z.object({ text: z.string(), read_by: z.array(z.string()) }))
+      .describe('The body as indented JSON. A line longer than 1,000 characters is folded: what follows begins with …'),
+    next: z.string().nullable().describe('Cursor of the next lines; null at the end'),
+  })
+  .meta({ id: 'EventContent' });
+export type EventContentBody = z.infer<typeof eventContentBody>;
+
+const textBody = z.object({
+  name: z.string(),
+  text: z.string(),
+  characters: z.int().describe('Of the whole text'),
+  next: z.string().nullable().describe('Cursor of what follows, to be asked for with `part`; null at the end'),
+});
+
+/** What went out for a delivery, or would have. */
+export const deliveryContentBody = z
+  .object({
+    id: z.string().describe('Of the delivery'),
+    channel: z.string(),
+    to: z.string().nullable(),
+    template: z.string(),
+    template_version: z.int(),
+    config_number: z.int(),
+    parts: z
+      .array(textBody)
+      .describe('Variables as JSON, then the message part by part, rendered again from what was recorded'),
+    missing: z.array(z.string()).describe('Names that the template looked for in vain: each became empty text'),
+    notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
+    problem: z.string().nullable().describe('Why it cannot be rendered; null: it can'),
+    replies: z.array(
+      z.object({
+        attempt: z.string(),
+        at: time,
+        account: z.string(),
+        verdict: z.string().nullable().describe('Null: no answer is known'),
+        code: z.string(),
+        words: z.string().describe('What the provider said, addresses and credentials taken out'),
+        provider_id: z.string().nullable().describe('What the provider calls the message, such as a queue id'),
+      }),
+    ),
+  })
+  .meta({ id: 'DeliveryContent' });
+export type DeliveryContentBody = z.infer<typeof deliveryContentBody>;

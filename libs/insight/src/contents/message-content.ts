@@ -1,0 +1,94 @@
+import { CHANNELS, wrongLocalityText, type ChannelName, type Delivery, type RenderedParts } from '@carillon/domain';
+import type { DeliveryId, Instant, JsonObject } from '@carillon/kernel';
+import type { DeliveryLedger } from '@carillon/ports';
+import { renderPinned, type RenderingPorts } from '@carillon/stages';
+
+export type MessageContentPorts = RenderingPorts & { readonly ledger: Pick<DeliveryLedger, 'get'> };
+
+/** A part of a message, under the name that it has in its template. */
+export type MessagePart = { readonly name: string; readonly text: string };
+
+/** What a provider said to one call, in its own words. */
+export type ProviderReply = {
+  readonly attemptId: string;
+  readonly at: Instant;
+  readonly account: string;
+  /** Null: no answer is known. */
+  readonly verdict: string | null;
+  readonly code: string;
+  readonly words: string;
+  /** What the provider calls the message, such as a queue id; null where it said none. */
+  readonly providerId: string | null;
+};
+
+/** What went out for a delivery, or would have, and what was said to it. */
+export type MessageContent = {
+  readonly deliveryId: DeliveryId;
+  readonly workspace: string;
+  readonly channel: ChannelName;
+  readonly to: string | null;
+  readonly template: string;
+  readonly templateVersion: number;
+  readonly configNumber: number;
+  /** What the template was given. */
+  readonly variables: JsonObject;
+  /** In the order of the channel; none where it cannot be rendered. */
+  readonly parts: readonly MessagePart[];
+  /** Names that the template looked for in vain: each became empty text. */
+  readonly missing: readonly string[];
+  /** What counted otherwise than the data says, in words. */
+  readonly notes: readonly string[];
+  /** Why it cannot be rendered; null: it can. */
+  readonly problem: string | null;
+  readonly replies: readonly ProviderReply[];
+};
+
+/** Addresses that stop messages work for whoever has them: nobody but the recipient is shown them. */
+const KEPT_BACK = {
+  unsubscribe_url: 'https://kept-back.invalid/unsubscribe',
+  preferences_url: 'https://kept-back.invalid/preferences',
+};
+
+/**
+ * The message of a delivery, rendered again by what renders it for the provider, whatever became of it. Null where there is
+ * no such delivery.
+ */
+export async function openMessage(id: string, ports: MessageContentPorts): Promise<MessageContent | null> {
+  const delivery = await ports.ledger.get(id as DeliveryId);
+  if (!delivery) return null;
+  const { intent, slot } = delivery;
+  const rendered = await renderPinned(delivery, KEPT_BACK, ports);
+  const texts: RenderedParts = rendered.ok ? rendered.parts : {};
+  const known = CHANNELS[slot.channel].parts.map(({ name }) => name);
+  const parts = [...new Set([...known, ...Object.keys(texts)])].flatMap((name): MessagePart[] => {
+    const text = texts[name];
+    return text === undefined ? [] : [{ name, text }];
+  });
+  return {
+    deliveryId: delivery.id,
+    workspace: slot.workspace,
+    channel: slot.channel,
+    to: intent.to,
+    template: intent.template,
+    templateVersion: intent.templateVersion,
+    configNumber: intent.configNumber,
+    variables: intent.variables,
+    parts,
+    missing: rendered.ok ? rendered.missing : [],
+    notes: rendered.ok ? rendered.wrong.map(wrongLocalityText) : [],
+    problem: rendered.ok ? null : rendered.why,
+    replies: delivery.attempts.map(replyTo),
+  };
+}
+
+function replyTo({ id, startedAt, endedAt, account, result }: Delivery['attempts'][number]): ProviderReply {
+  return {
+    attemptId: id,
+    at: endedAt ?? startedAt,
+    account,
+    verdict: result?.verdict ?? null,
+    code: result?.code ?? '',
+    words: result?.detail ?? '',
+    providerId: result?.providerId ?? null,
+  };
+}
