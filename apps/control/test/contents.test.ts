@@ -43,9 +43,9 @@ afterAll(async () => {
   await topology.close();
 });
 
-const controlOf = async (permissions: readonly Permission[], workspace?: string): Promise<Control> => {
+const controlOf = async (permissions: readonly Permission[], where?: string): Promise<Control> => {
   const ports = topology.ports as unknown as Partial<ControlPorts>;
-  return (await openControl(accessOf(personWith('ann', permissions, workspace)), ports)).control;
+  return (await openControl(accessOf(personWith('ann', permissions, where)), ports)).control;
 };
 const ask = async (from: Control, url: string) => {
   const answer = await from.app.inject({ method: 'GET', url });

@@ -8,15 +8,15 @@ import { EMPTY_CONFIGURATION } from '@carillon/domain';
 import type { Wish } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import type { Control, ControlPorts } from '@carillon/control';
+import { accessOf, openControl, personWith } from '../../apps/control/test/control-ground.ts';
 
 /*
  * docs/cookbook.md, executed: its files are read as `apply` reads them and published together, and each event goes through
  * what `rule test` asks.
  */
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/cookbook.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/cookbook.md'), 'utf8');
 const filesIn = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/^`(\S+)`\n```\w+\n([^`]*?)^```$/gm)].map(([, file = '', body = '']) => [file, body]));
 const blockAfter = (text: string, begin: RegExp): string =>
