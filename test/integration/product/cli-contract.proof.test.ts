@@ -84,6 +84,7 @@ describe('Every command', () => {
       'integration',
       'jwt-provider',
       'move',
+      'template',
     ]);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
     expect(mute.map(([name]) => name)).toEqual([]);
