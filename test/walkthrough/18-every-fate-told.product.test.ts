@@ -9,7 +9,7 @@ import { printedCommands } from './printed-commands.ts';
 import { startCarillon, type Carillon, type Ended } from './support.ts';
 
 /*
- * 16. Every fate told
+ * 18. Every fate told
  *
  * The morning after: two workspaces in one deployment. The shop told 500 people of a sale, and three of them were not told, each
  * for another reason. The other workspace, acme, has a mail server that refuses its password and a partner that refuses its
@@ -59,7 +59,7 @@ const DUE = [
 ];
 const MAIL = ['kind: smtp', 'host: 127.0.0.1', 'tls: none', 'from: Acme <acme@example.com>'];
 
-chapter('16. Every fate told', (newHome) => {
+chapter('18. Every fate told', (newHome) => {
   let carillon: Carillon;
   let good: ScriptedSmtp;
   let bad: ScriptedSmtp;
