@@ -24,11 +24,17 @@ export const POSITION_BEFORE_CUSTODY: Change = {
 /** No bug: two dispatchers send from one ledger, as two processes of the role would. */
 export const TWO_DISPATCHERS: Change = {
   file: 'apps/delivery/src/start.ts',
-  from: 'const dispatcher = startDispatcher(ports, (delivery) => held.has(partitionOfIntent(delivery, ports)));',
-  to: `const both = [startDispatcher(ports, () => true), startDispatcher(ports, () => true)];
+  from: `const dispatcher = startDispatcher(
+    ports,
+    (delivery) => held.has(partitionOfIntent(delivery, ports)),
+    // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
+    () => Math.max(1, held.size) / partitions,
+  );`,
+  to: `const one = () => startDispatcher(ports, () => true, () => Math.max(1, held.size) / partitions);
+  const both = [one(), one()];
   const dispatcher = {
-    offer: (deliveries) => both.forEach((one) => one.offer(deliveries)),
-    stop: async (deadline) => (await Promise.all(both.map((one) => one.stop(deadline)))).flat(),
+    offer: (deliveries) => both.forEach((each) => each.offer(deliveries)),
+    stop: async (deadline) => (await Promise.all(both.map((each) => each.stop(deadline)))).flat(),
   };`,
 };
 

@@ -1,6 +1,8 @@
-import { formatFault } from '@carillon/configuration';
+import { formatFault, planChanges } from '@carillon/configuration';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
 import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
 
 const cadence = (hours: string, more = '') => notificationWith('channels:', `cadence: { ${hours} }\n${more}channels:`);
 const workspace = (hours: string) => ({ 'workspaces/shop/workspace.yaml': `cadence: { ${hours} }\n` });
@@ -63,6 +65,47 @@ describe('quiet hours in a file', () => {
 
   test.each(['limits: []', 'digest: { when: always }'])('%s comes in a later version', (key) => {
     expect(faults(cadence(key))).toEqual([expect.stringContaining('comes in a later version')]);
+  });
+});
+
+describe('quiet hours of a workspace whose notifications are not in the folder', () => {
+  const newId = (kind: string): string => `${kind}_1`;
+  const planOn = (current: typeof EMPTY_CONFIGURATION, files: Readonly<Record<string, string | null>>) => {
+    const folder = read(files);
+    const options = { prune: false, newId, language: reading.language };
+    const plan = planChanges(current, folder.resources, options);
+    return { plan, faults: plan.faults.map(folder.faultAt).map(formatFault), warnings: plan.warnings };
+  };
+  const server = (notification: Readonly<Record<string, string>>) => {
+    const { plan } = planOn(EMPTY_CONFIGURATION, notification);
+    const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: plan.record };
+    return foldConfiguration(EMPTY_CONFIGURATION, record, 1).configuration;
+  };
+  const alone = (hours: string) => ({
+    'workspaces/shop/workspace.yaml': `cadence: { ${hours} }\n`,
+    'workspaces/shop/streams/orders.yaml': null,
+    'workspaces/shop/templates/order-paid/email.yaml': null,
+    'workspaces/shop/templates/order-paid/email.html': null,
+    'workspaces/shop/notifications/order-paid.yaml': null,
+  });
+
+  test('are refused where they leave those no time of a week, at the line of the workspace', () => {
+    const current = server(cadence('quiet_hours: { from: "21:00", to: "09:00" }'));
+    const planned = planOn(current, alone('quiet_hours: { from: "08:00", to: "22:00" }'));
+    expect(planned.faults).toEqual([
+      expect.stringMatching(
+        /^workspaces\/shop\/workspace\.yaml:1:.*notification shop\/order-paid, which is not in the folder/,
+      ),
+    ]);
+    expect(planOn(current, alone('quiet_hours: { from: "08:00", to: "20:00" }')).faults).toEqual([]);
+  });
+
+  test('are warned of where the messages of those expire before they end', () => {
+    const current = server(notificationWith('channels:', 'expires: 2h\nchannels:'));
+    const planned = planOn(current, alone('quiet_hours: { from: "21:00", to: "08:00" }'));
+    expect(planned.warnings.map(({ message }) => message)).toEqual([
+      expect.stringContaining('messages expire after 2h'),
+    ]);
   });
 });
 

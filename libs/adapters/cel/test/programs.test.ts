@@ -5,7 +5,10 @@ import { createExpressionLanguage } from '../src/index.ts';
 const language = createExpressionLanguage();
 
 const placed = (when: string, recipients: Partial<PlacedRule['body']['recipients']>): PlacedRule =>
-  ({ body: { when, recipients: { from: 'event', to: {}, ...recipients } } }) as unknown as PlacedRule;
+  ({
+    body: { when, recipients: { from: 'event', to: {}, ...recipients } },
+    notification: { body: {} },
+  }) as unknown as PlacedRule;
 
 describe('compiling a rule', () => {
   it('compiles every expression in the place where it stands', () => {

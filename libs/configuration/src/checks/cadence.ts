@@ -11,7 +11,7 @@ import {
   type WorkspaceBody,
 } from '@carillon/domain';
 import { formatDuration } from '@carillon/kernel';
-import { isKind } from '../resource.ts';
+import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import type { Check } from './surroundings.ts';
@@ -20,7 +20,8 @@ import type { Check } from './surroundings.ts';
 export const checkCadence: Check = (resource, around, report) => {
   if (isKind(resource, 'workspace')) {
     const hours = resource.body.cadence?.quiet_hours;
-    if (hours && checkHours(hours, report)) checkWeek(NOTHING_ELSE, resource.body, CHANNEL_NAMES, report);
+    if (hours && checkHours(hours, 'leave the hours out', report))
+      checkWeek(NOTHING_ELSE, resource.body, CHANNEL_NAMES, report);
   }
   if (!isKind(resource, 'notification')) return;
   const { body } = resource;
@@ -29,7 +30,7 @@ export const checkCadence: Check = (resource, around, report) => {
   if (ofWorkspace && body.transactional !== true)
     checkExpires(body, ofWorkspace, ' of the workspace', ['expires'], report);
   const hours = body.cadence?.quiet_hours;
-  if (!hours || !checkHours(hours, report)) return;
+  if (!hours || !checkHours(hours, 'to send nothing at all, write enabled: false', report)) return;
   if (body.transactional === true) {
     const message = 'the notification is transactional, so its messages are sent in quiet hours too';
     report.warn(AT, { message, fix: 'remove transactional, or remove these hours' });
@@ -40,15 +41,35 @@ export const checkCadence: Check = (resource, around, report) => {
   checkExpires(body, hours, '', AT, report);
 };
 
+/**
+ * The same for notifications that the folder does not name and that stay: what the workspace's hours become may leave
+ * them no time. The workspace is at fault, since it is what the folder speaks of.
+ */
+export function checkStayingCadence(
+  { ref, body }: WantedResource<'workspace'>,
+  staying: readonly WantedResource<'notification'>[],
+  report: Report,
+): void {
+  const hours = body.cadence?.quiet_hours;
+  if (!hours) return;
+  for (const { ref: other, body: notification } of staying) {
+    if (other.workspace !== ref.workspace || notification.transactional === true) continue;
+    const channels = CHANNEL_NAMES.filter((channel) => channelOf(notification, channel));
+    const holder = `notification ${other.workspace}/${other.name}, which is not in the folder and stays`;
+    checkWeek(notification, body, channels, report, `, together with those of ${holder},`);
+    checkExpires(notification, hours, `, which count for ${holder},`, AT, report);
+  }
+}
+
 const AT = ['cadence', 'quiet_hours'] as const;
 const NOTHING_ELSE: NotificationBody = { channels: {}, rules: {} };
 
-function checkHours({ from, to }: QuietHoursBody, report: Report): boolean {
+function checkHours({ from, to }: QuietHoursBody, otherwise: string, report: Report): boolean {
   if (from !== to) return true;
   report.fault([...AT, 'to'], {
     message: `the hours begin and end at ${from}: that may mean always or never`,
     expected: 'another time than from',
-    fix: 'write another time; to send nothing at all, write enabled: false',
+    fix: `write another time; ${otherwise}`,
   });
   return false;
 }
@@ -58,13 +79,13 @@ function checkWeek(
   workspace: WorkspaceBody | undefined,
   channels: readonly ChannelName[],
   report: Report,
+  together = notification === NOTHING_ELSE ? '' : ', together with those of the workspace,',
 ): void {
   const shut = channels.filter((channel) => {
     const { hold, drop } = quietRulesOf(notification, workspace, channel);
     return !leavesTimeToSend([...hold, ...drop]);
   });
   if (shut.length === 0) return;
-  const together = notification === NOTHING_ELSE ? '' : ', together with those of the workspace,';
   report.fault(AT, {
     message: `these hours${together} leave no time of a week in which ${shut.join(' or ')} may be sent`,
     expected: 'quiet hours that end',

@@ -1,7 +1,9 @@
 /** What is wrong with a line, in words, and what to write instead. */
 export type Meant = { readonly message: string; readonly expected: string; readonly fix: string };
 
-const KEY_AND_VALUE = /^\s*(?:- )?([\w-]+):[ \t]+(\S.*?)\s*$/;
+const KEY_AND_VALUE = /^ {0,200}(?:- )?([\w-]{1,200}):[ \t]{1,200}(\S.*)$/;
+/** Longer lines are no slip of somebody who writes by hand. The patterns below may cost the square of a line's length. */
+const LONGEST = 1000;
 /** Keys whose value may be a secret, which no message repeats. */
 const SECRET = /password|secret|token|key|credential/i;
 /** Keys whose value is an expression. */
@@ -25,7 +27,8 @@ const SLIPS: readonly (readonly [when: RegExp, message: string])[] = [
  * line. Ask only about a line with a mistake: `[a]` may well be a list.
  */
 export function meantText(line: string): Meant | null {
-  const [, key = '', value = ''] = KEY_AND_VALUE.exec(line) ?? [];
+  if (line.length > LONGEST) return null;
+  const [, key = '', value = ''] = KEY_AND_VALUE.exec(line.trimEnd()) ?? [];
   if (value === '') return null;
   if (EXPRESSIONS.has(key) && value.includes('{{')) return meantExpression(key, value);
   const slip = SLIPS.find(([when]) => when.test(value));

@@ -1,6 +1,7 @@
 import { channelsOf, type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
 import { checkStayingNotifications } from '../checks/accounts.ts';
+import { checkStayingCadence } from '../checks/cadence.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import type { ExpressionCheck } from '../checks/surroundings.ts';
 import { isKind, type WantedResource } from '../resource.ts';
@@ -17,8 +18,8 @@ type Outcome = {
 
 /**
  * What can be seen only with the whole in view: addresses taken twice, what still needs a resource that goes, and
- * what becomes of notifications that nobody wrote into the folder: a stream in it opens their rules, or an account in it
- * carries their channel no longer.
+ * what becomes of notifications that nobody wrote into the folder: a stream in it opens their rules, an account in it
+ * carries their channel no longer, or the workspace's quiet hours leave them no time.
  */
 export function checkPlan({ staying, unnamed, going }: Outcome, language: ExpressionCheck): Findings {
   const faults: Fault[] = [];
@@ -32,6 +33,7 @@ export function checkPlan({ staying, unnamed, going }: Outcome, language: Expres
       checkGone(item, securityNeeds(item.body.security), going, report);
       if (!beside.has(item)) checkStayingRecipients(item, unnamedRules, language, report);
     }
+    if (isKind(item, 'workspace') && !beside.has(item)) checkStayingCadence(item, unnamedRules, report);
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (!isKind(item, 'notification')) continue;
     checkPaths(item, paths, report);

@@ -79,7 +79,8 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       template: wire.template,
       templateVersion: wire.template_version,
       causedAt: wire.caused_at,
-      sendAt: wire.send_at,
+      // Records of before there were delays have none.
+      sendAt: wire.send_at === 0 ? wire.caused_at : wire.send_at,
       notAfter: wire.not_after,
       traceparent: wire.traceparent,
     };

@@ -56,7 +56,9 @@ export function makeIntents(
 ): Intent[] {
   const { notification, workspace } = placed;
   const notificationId = notificationIdOf(notification);
-  const { timeZone } = localityOf(configuration, workspace, recipient.variables).locality;
+  // The same words by which templates and quiet hours know the recipient's clock.
+  const reserved = templateContext(cause.body, recipient.variables, { names: [], all: false });
+  const { timeZone } = localityOf(configuration, workspace, reserved).locality;
   const delay = notification.body.cadence?.delay;
   const sendAt = dueAt(delay, cause.causedAt, timeZone, recipient.until);
   return channelsOf(notification.body).map(([channel, said]) => {

@@ -46,6 +46,16 @@ describe('the intent of a notification with a delay', () => {
     expect(dueAt(berlin, { zone: 'Asia/Tokyo' })?.sendAt).toBe(at('01:30') + 24 * HOUR);
   });
 
+  it('given a zone in the event itself, then it counts as it does for templates and quiet hours', () => {
+    const plain = shop({ local_time: '10:30' }, { time_zone: 'Europe/Berlin' });
+    expect(dueAt(plain, { zone: null, time_zone: 'Asia/Tokyo' })?.sendAt).toBe(MORNING + 1.5 * HOUR);
+    const tokyo = configurationOf([
+      ...orderShop({ ...ORDER_PAID, cadence: { delay: { local_time: '10:30' } } }),
+      workspaceSettings({ time_zone: 'Europe/Berlin' }),
+    ]);
+    expect(dueAt(tokyo, { time_zone: 'Asia/Tokyo' })?.sendAt).toBe(MORNING - 6.5 * HOUR + 24 * HOUR);
+  });
+
   it('given a time in the event, as text or as a timestamp, then it is due then; where that has passed, at once', () => {
     const starts = new Date(MORNING + 3 * HOUR).toISOString();
     expect(dueAt(shop({ until: 'event.starts_at' }), { starts_at: starts })?.sendAt).toBe(MORNING + 3 * HOUR);
