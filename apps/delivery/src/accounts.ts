@@ -144,10 +144,21 @@ export function createAccounts(ports: Ports) {
       const key = delivery.attempts.at(-1)?.account;
       const choice = choices(delivery).find((one) => one.key === key);
       if (!choice) return undefined;
-      const sender = await senderOf(choice);
-      if (!sender.find) return undefined;
-      const message = await render(choice);
-      return message ? sender.find(message, since, AbortSignal.any([stopping, AbortSignal.timeout(FIND)])) : undefined;
+      const late = new AbortController();
+      const signal = AbortSignal.any([stopping, late.signal]);
+      const asking = async (): Promise<readonly FoundMessage[] | null | undefined> => {
+        const sender = await senderOf(choice);
+        if (!sender.find) return undefined;
+        const message = await render(choice);
+        return message ? sender.find(message, since, signal) : undefined;
+      };
+      // A sender that does not mind its signal, a secret or a template that does not come: none of them holds up the rest.
+      const ended = new Promise<null>((done) => {
+        if (signal.aborted) done(null);
+        signal.addEventListener('abort', () => done(null), { once: true });
+      });
+      const timer = setTimeout(() => late.abort(), FIND);
+      return Promise.race([asking(), ended]).finally(() => clearTimeout(timer));
     },
     async close(): Promise<void> {
       await Promise.all([...open.values()].map(({ sender }) => sender.close()));

@@ -1,4 +1,4 @@
-import { partitionOf, type Delivery } from '@carillon/domain';
+import { CHANNEL_NAMES, CHANNELS, partitionOf, type Delivery } from '@carillon/domain';
 import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import {
   abandon,
@@ -104,7 +104,11 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const settler = createDoubtSettler({
     ...ports,
     isOurs: (delivery) => held.has(partitionOfIntent(delivery, ports)),
+    channels: CHANNEL_NAMES.filter((name) =>
+      ports.senders.some(({ kind, canBeAsked }) => canBeAsked && CHANNELS[name].accounts.includes(kind)),
+    ),
     find: (delivery, since) => dispatcher.find(delivery, since),
+    trouble: (where, error) => watch.trouble(where, error),
   });
   const asking = startLoop(
     DOUBTS_EVERY,

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { providerResult, type Configuration, type Delivery, type ProviderVerdict } from '@carillon/domain';
 import type { ChannelSender, SenderFactory } from '@carillon/ports';
 import {
@@ -43,6 +43,7 @@ const factory: SenderFactory = {
     const sender: ChannelSender = {
       send: async () => providerResult('accepted', '', ''),
       check: async () => [],
+      find: async () => [],
       close: async () => void (one.closed = true),
     };
     return sender;
@@ -238,5 +239,24 @@ describe('an account', () => {
     expect(made).toHaveLength(3);
     await accounts.close();
     expect(made.every(({ closed }) => closed)).toBe(true);
+  });
+});
+
+describe('what is asked about a doubt', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('cannot be found out now where the provider, the template or a secret does not answer in half a minute', async () => {
+    vi.useFakeTimers();
+    await call('accepted');
+    const doubt = { ...delivery, attempts: new DeliveryStory().begins('t1').delivery.attempts };
+    const asked = { ...doubt, attempts: doubt.attempts.map((one) => ({ ...one, account: 'shop/main' })) };
+    const never = new Promise<never>(() => undefined);
+    const { signal } = new AbortController();
+    let ended: unknown = 'not yet';
+    void accounts.find(asked, 0, () => never, signal).then((found) => (ended = found));
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(ended).toBe('not yet');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(ended).toBeNull();
   });
 });

@@ -41,6 +41,8 @@ export type ChannelSender = {
 /** Makes senders for accounts of the kinds that an adapter knows. Secrets are resolved before. */
 export type SenderFactory = {
   readonly kind: AccountBody['kind'];
+  /** Whether its senders have `find`: of a channel without any such kind nobody is asked. */
+  readonly canBeAsked?: true;
   /** `workspace`: whose account it is, so that its host is guarded; empty: the deployment's own, which the operator chose. */
   create(account: AccountBody, secrets: Readonly<Record<string, string>>, workspace: string): ChannelSender;
 };

@@ -1,9 +1,10 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { ChannelName, Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryId, EventId, Instant } from '@carillon/kernel';
 
 export type DeliveryFilter = {
   readonly workspace?: string;
   readonly state?: DeliveryState;
+  readonly channel?: ChannelName;
   /** The address begins with one of these, letter by letter. */
   readonly to?: readonly string[];
   readonly uniqueId?: string;

@@ -109,6 +109,7 @@ const unusableSender = (secret: string): ChannelSender => {
 /** Makes senders for accounts of Twilio. `secrets` holds what signs in, under the name that the account refers to. */
 export const createTwilioSenderFactory = (deps: TwilioSenderDeps): SenderFactory => ({
   kind: 'twilio',
+  canBeAsked: true,
   create(account, secrets, workspace) {
     if (account.kind !== 'twilio') throw new TypeError(`an account of kind ${account.kind} is none of Twilio`);
     const { account_sid: accountSid, api_key: key, auth_token: token } = account;

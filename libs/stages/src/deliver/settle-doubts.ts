@@ -2,6 +2,7 @@ import {
   applyReceipt,
   attemptTag,
   ownMessage,
+  type ChannelName,
   type Delivery,
   type FoundMessage,
   type Moment,
@@ -15,11 +16,15 @@ export type DoubtPorts = OutcomePorts & {
   readonly clock: Clock;
   /** Whether this process looks after it; of several processes one is enough. */
   readonly isOurs: (delivery: Delivery) => boolean;
+  /** Those that have a provider which can be asked: doubts of the others are not read. */
+  readonly channels: readonly ChannelName[];
   /**
    * What the provider of the last attempt has like its message, made since; null: it cannot be found out now. Undefined: this
    * provider cannot be asked, or the message cannot be written again.
    */
   readonly find: (delivery: Delivery, since: Instant) => Promise<readonly FoundMessage[] | null | undefined>;
+  /** Something went wrong over one doubt; it is asked about again, and the others are not held up. */
+  readonly trouble: (where: string, error: unknown) => void;
 };
 
 /** After a doubt began: the list of a provider may be behind, and the later it is asked the less. */
@@ -47,12 +52,13 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
   const begunAt = (delivery: Delivery): Instant =>
     delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
 
-  async function doubts(): Promise<readonly Delivery[]> {
+  /** Of one channel, so that none can fill the page of another. */
+  async function doubtsOver(channel: ChannelName): Promise<readonly Delivery[]> {
     const found: Delivery[] = [];
     let cursor: string | undefined;
     do {
-      const page = await ledger.list({ state: 'IN_DOUBT' }, PAGE, cursor);
-      found.push(...page.items);
+      const page = await ledger.list({ state: 'IN_DOUBT', channel }, PAGE, cursor);
+      found.push(...page.items.filter((delivery) => ports.isOurs(delivery)));
       cursor = page.next ?? undefined;
     } while (cursor !== undefined && found.length < MAX_DOUBTS);
     return found;
@@ -120,7 +126,8 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     /** Asks about each doubt whose time has come; resolves with how many were ended. */
     async round() {
       const now = clock.now();
-      const all = (await doubts()).filter((delivery) => ports.isOurs(delivery));
+      const all: Delivery[] = [];
+      for (const channel of ports.channels) all.push(...(await doubtsOver(channel)));
       const known = new Set(all.map(({ id }) => id));
       for (const id of asked.keys()) if (!known.has(id)) asked.delete(id);
       let ended = 0;
@@ -129,7 +136,13 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
         const steps = ASKED_AFTER.filter((after) => age >= after).length;
         const before = asked.get(delivery.id) ?? { steps: 0, notBefore: 0 };
         if (age > OLDEST || steps <= before.steps || now < before.notBefore) continue;
-        if (await ask(delivery, steps)) ended += 1;
+        try {
+          if (await ask(delivery, steps)) ended += 1;
+        } catch (error) {
+          // It keeps its turn, and the others have theirs.
+          asked.set(delivery.id, { steps: before.steps, notBefore: clock.now() + AGAIN });
+          ports.trouble('ask about a doubt', error);
+        }
       }
       return ended;
     },

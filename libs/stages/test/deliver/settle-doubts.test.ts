@@ -1,4 +1,4 @@
-import { beginAttempt, leaseRanOut, type Delivery, type FoundMessage } from '@carillon/domain';
+import { beginAttempt, leaseRanOut, type ChannelName, type Delivery, type FoundMessage } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
@@ -8,11 +8,18 @@ import { createCustodyStage, createDoubtSettler, deliveryIdOf } from '../../src/
 let topology: Topology;
 let answers: readonly FoundMessage[] | null | undefined;
 let asked: number;
+let troubles: string[];
+let channels: readonly ChannelName[];
+/** What the question about it throws over. */
+let broken: DeliveryId | null;
 beforeEach(async () => {
   topology = await openTopology({ partitions: 1 });
   topology.clock.standStill();
   answers = [];
   asked = 0;
+  troubles = [];
+  channels = ['email'];
+  broken = null;
 });
 afterEach(() => topology.close());
 
@@ -51,8 +58,11 @@ const settler = () =>
     ...topology.ports,
     ledger: topology.data.ledger,
     isOurs: () => true,
-    find: async () => {
+    channels,
+    trouble: (_, error) => void troubles.push(String(error)),
+    find: async ({ id }) => {
       asked += 1;
+      if (id === broken) throw new Error('no adapter');
       return answers;
     },
   });
@@ -121,6 +131,28 @@ describe('a doubt about which a provider can be asked', () => {
     expect(await settler().round()).toBe(1);
     expect(asked).toBe(2);
     expect((await get(id)).state).toBe('SENT');
+  });
+
+  it('that cannot be asked about holds up no other, and is asked about again in a minute', async () => {
+    for (const name of ['a', 'b', 'c']) broken = await doubted(name);
+    const doubts = settler();
+    topology.clock.pass(MINUTE);
+    await doubts.round();
+    expect([asked, troubles]).toEqual([3, ['Error: no adapter']]);
+    await doubts.round();
+    expect(asked).toBe(3);
+    topology.clock.pass(MINUTE);
+    broken = null;
+    await doubts.round();
+    expect(asked).toBe(4);
+  });
+
+  it('over a channel of which no provider can be asked is not read', async () => {
+    await doubted();
+    channels = ['sms'];
+    topology.clock.pass(MINUTE);
+    await settler().round();
+    expect(asked).toBe(0);
   });
 
   it('is not asked about for ever', async () => {

@@ -159,7 +159,7 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       const eventId = freshName('evt') as EventId;
       const old = await put({ slot: { workspace }, createdAt: 10 });
       const odd = await put({
-        slot: { workspace, uniqueId: 'odd' },
+        slot: { workspace, channel: 'sms', uniqueId: 'odd' },
         intent: { to: 'bob@example.com', eventId, notification: 'odd' },
         createdAt: 20,
         state: 'FAILED',
@@ -170,6 +170,7 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(await all({})).toEqual([odd.id, old.id]);
       for (const filter of [
         { state: 'FAILED' },
+        { channel: 'sms' },
         { to: ['bob@example.com'] },
         { to: ['nobody', 'bob@'] },
         { uniqueId: 'odd' },

@@ -17,6 +17,7 @@ function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
   const wanted: readonly (readonly [unknown, unknown])[] = [
     [filter.workspace, slot.workspace],
     [filter.state, state],
+    [filter.channel, slot.channel],
     [filter.uniqueId, slot.uniqueId],
     [filter.eventId, intent.eventId],
     [filter.notification, intent.notification],

@@ -204,6 +204,7 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
       ['state = ?', filter.state],
+      ['channel = ?', filter.channel],
       ['unique_id = ?', filter.uniqueId],
       ['event_id = ?', filter.eventId],
       ['notification = ?', filter.notification],

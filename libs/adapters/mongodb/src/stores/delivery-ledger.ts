@@ -171,10 +171,10 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     unpublished: (olderThan, limit) =>
       readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
     async list(filter, limit, cursor) {
-      const { workspace, state, to, uniqueId, eventId, notification, since } = filter;
+      const { workspace, state, channel, to, uniqueId, eventId, notification, since } = filter;
       const isNarrow = [workspace, state, to, uniqueId, eventId].some((one) => one !== undefined);
       const wanted = filterOf<DeliveryDocument>(
-        equalities({ workspace, state, uniqueId, eventId, notification }),
+        equalities({ workspace, state, channel, uniqueId, eventId, notification }),
         // No index is by time alone.
         isNarrow ? {} : { workspace: { $in: await attempt(() => ledger.distinct('workspace')) } },
         to === undefined ? {} : beginsWithOneOf(to),
