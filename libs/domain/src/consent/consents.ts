@@ -78,7 +78,8 @@ const nothingOf = ({ workspace, person }: Person): Consents => ({
 
 /**
  * Writes down what a person decides now. It is newer than everything in the document, whatever the clocks of other
- * processes said. A decision that already stands is not written again; undefined where none is new.
+ * processes said. What stands is said again too: the document may be one that was put back, and the log may know a word
+ * that came in between. Only to want what nobody ever stopped is not written; undefined where nothing is.
  */
 export function decide(
   before: Consents | null,
@@ -90,7 +91,7 @@ export function decide(
   const standing = new Map(held.words.map((word) => [placeOf(word), word]));
   const at = held.words.reduce((latest, word) => Math.max(latest, word.at + 1), now);
   const made = decisions
-    .filter((decision) => (standing.get(placeOf(decision))?.optedOut ?? false) !== decision.optedOut)
+    .filter((decision) => decision.optedOut || standing.has(placeOf(decision)))
     .map((decision): ConsentWord => {
       const { target, channel, optedOut, way } = decision;
       const facts = [target.kind, nameOfTarget(target), channel ?? '', String(optedOut), String(at)];
@@ -98,11 +99,18 @@ export function decide(
       return { id, workspace: held.workspace, person: held.person, target, channel, optedOut, way, at };
     });
   if (made.length === 0) return undefined;
+  // A word that is said again before it is on the log is there once: whoever clicks a hundred times fills nothing.
+  const repeated = new Set(
+    made.flatMap((word) => {
+      const same = standing.get(placeOf(word));
+      return same?.optedOut === word.optedOut ? [same.id] : [];
+    }),
+  );
   return {
     ...held,
     version: held.version + 1,
     words: newest([...held.words, ...made]),
-    unpublished: [...held.unpublished, ...made],
+    unpublished: [...held.unpublished.filter(({ id }) => !repeated.has(id)), ...made],
     updatedAt: now,
   };
 }

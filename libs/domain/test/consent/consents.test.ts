@@ -115,9 +115,23 @@ describe('words of a person', () => {
     expect(standing(later)).toMatchObject([{ optedOut: false, when: 1_001 }]);
   });
 
-  it('that say what already stands are not written, and an undo of nothing neither', () => {
-    expect(decide(saying(out(ORDERS)), PERSON, [out(ORDERS)], at(20))).toBeUndefined();
+  it('that say again what stands are written as newer, since a restored store may have forgotten what came between', () => {
+    const stopped = saying(out(ORDERS));
+    const allowed = decide(stopped, PERSON, [back(ORDERS)], at(100));
+    // The backup was taken in between: the log alone knows of the word that allows.
+    const again = decide(stopped, PERSON, [out(ORDERS)], at(200));
+    const caughtUp = fold(again ?? stopped, PERSON, allowed?.unpublished ?? [], 300) ?? again;
+    expect(standing(caughtUp)).toMatchObject([{ optedOut: true, when: 200 }]);
+  });
+
+  it('that say again what is not on the log yet take its place there, however often', () => {
+    const again = decide(saying(out(ORDERS), out(PAID)), PERSON, [out(ORDERS)], at(20));
+    expect(again?.unpublished).toMatchObject([{ target: PAID }, { target: ORDERS, at: 20 }]);
+  });
+
+  it('that undo what nobody ever said are not written', () => {
     expect(decide(null, PERSON, [back(ALL)], at(20))).toBeUndefined();
+    expect(decide(saying(out(ORDERS)), PERSON, [back(ALL)], at(20))).toBeUndefined();
   });
 
   it('are unpublished until they are known to be on the log, and no others are taken out by that', () => {
