@@ -16,7 +16,7 @@ export type KeyedHash = (...parts: readonly string[]) => string;
 
 const TAG_LENGTH = 4;
 const HASH_LENGTH = 6;
-const TOKEN = /^([0-9a-hjkmnp-tv-z]{26})-([1-9]\d{0,2})-([0-9a-z]{4})([0-9a-z]{6})$/i;
+const TOKEN = /^([0-9a-hjkmnp-tv-z]{26})-([1-9]\d{0,4})-([0-9a-z]{4})([0-9a-z]{6})$/i;
 
 /** What the token of an attempt holds of the attempt's id: 20 bits of chance. */
 export const attemptTag = (id: AttemptId): string => id.slice(-TAG_LENGTH).padStart(TAG_LENGTH, '0').toLowerCase();
@@ -26,8 +26,8 @@ const hashOf = (deliveryId: DeliveryId, attempt: number, tag: string, keyed: Key
 
 /**
  * What goes out with an attempt and comes back with a report (delivery.md section 5): `<26 of the delivery id>-<attempt>-<4 of
- * the attempt's id><6 of a keyed hash>`, at most 41 characters, all of which an SMTP local part, a header value and a URL
- * carry as they are. The delivery id cannot be guessed, so the hash has only to tell ours from another deployment's.
+ * the attempt's id><6 of a keyed hash>`, at most 43 characters, all of which an SMTP local part (at most 64), a header
+ * value and a URL carry as they are. Attempts are counted up to 99,999. The delivery id cannot be guessed, so the hash has only to tell ours from another deployment's.
  */
 export function writeReceiptToken(
   { deliveryId, attempt, id }: { readonly deliveryId: DeliveryId; readonly attempt: number; readonly id: AttemptId },
