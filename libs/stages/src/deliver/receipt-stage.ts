@@ -40,6 +40,7 @@ export type ReceiptPorts = {
 export const UNKNOWN_RECEIPT = 'unknown_receipt';
 const UNKNOWN: RecordFate = { kind: 'parked', reason: UNKNOWN_RECEIPT };
 const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
+const WHY_NOBODY = 'no account sends over the number that somebody wrote to any more';
 
 /** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
 const MAX_TRIES = 50;
@@ -75,7 +76,10 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
 
   /** Of one address the later wish counts; it may be carried out twice. STOP holds whoever sends over the number now. */
   async function carryOut(receipt: Receipt, { address, wish }: NonNullable<Receipt['inbound']>): Promise<RecordFate> {
-    for (const { workspace, channel } of sendersOver(ports.configuration.current(), receipt.account ?? '')) {
+    const senders = sendersOver(ports.configuration.current(), receipt.account ?? '');
+    // Nothing was done about the wish of a person: an operator has to know.
+    if (senders.length === 0) return UNKNOWN;
+    for (const { workspace, channel } of senders) {
       if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop');
       else {
         const detail = `${receipt.source}: ${receipt.detail}`;
@@ -116,7 +120,8 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
         const fate: RecordFate = decoded.ok
           ? await (decoded.value.inbound ? carryOut(decoded.value, decoded.value.inbound) : apply(decoded.value, moved))
           : { kind: 'parked', reason: decoded.error.reason };
-        if (fate.kind === 'parked') park(record, fate.reason, decoded.ok ? WHY_UNKNOWN : decoded.error.detail);
+        const why = !decoded.ok ? decoded.error.detail : decoded.value.inbound ? WHY_NOBODY : WHY_UNKNOWN;
+        if (fate.kind === 'parked') park(record, fate.reason, why);
         fates.push(fate);
       }
       await publishOutcomes([...moved.values()], ports);

@@ -174,8 +174,10 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('of an account that is no more holds nobody back, and is no dead letter', async () => {
-    expect(kinds(await handle([written('stop', 'shop/gone', 'rct_1')]))).toEqual(['done']);
+  it('to an account that is no more holds nobody back, and is parked, so that an operator sees the wish', async () => {
+    const handled = await handle([written('stop', 'shop/gone', 'rct_1')]);
+    expect(kinds(handled)).toEqual(['unknown_receipt']);
+    expect(handled.outputs).toMatchObject([{ topic: 'carillon.dead-letters' }]);
     expect(await sources('shop')).toEqual([]);
   });
 });
