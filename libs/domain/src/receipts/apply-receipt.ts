@@ -51,12 +51,15 @@ const NOT_ACCEPTED: ReadonlySet<ProviderVerdict> = new Set([
 
 /**
  * Where the receipts of a delivery lift it, with the words of the one that does; null where none proves an acceptance.
- * `onlyAttempt` looks at one attempt alone, 1 for the first.
+ * `onlyAttempt` looks at one attempt alone, 1 for the first. Once an attempt was accepted, those before it have no say: they
+ * were in doubt, and what became of the message is what became of the later one.
  */
 export function reportedMove(delivery: Delivery, onlyAttempt?: number): Move | null {
+  const accepted = delivery.attempts.findLastIndex(({ result }) => result?.verdict === 'accepted') + 1;
   let highest: AppliedReceipt | null = null;
   for (const receipt of delivery.receipts) {
     if (onlyAttempt !== undefined && receipt.attempt !== onlyAttempt) continue;
+    if (receipt.attempt < accepted) continue;
     const result = delivery.attempts[receipt.attempt - 1]?.result;
     if (result && NOT_ACCEPTED.has(result.verdict)) continue;
     if (highest === null || stateRank(receipt) > stateRank(highest)) highest = receipt;

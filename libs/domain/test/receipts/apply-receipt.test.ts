@@ -103,6 +103,17 @@ describe('a receipt', () => {
     expect(told.delivery).toMatchObject({ state: 'SENT', reason: 'accepted' });
   });
 
+  it('of an earlier call does not count once a later one was accepted, whatever is reported on that', () => {
+    const told = new DeliveryStory().begins('t1').losesItsSender(RESEND).passes(MINUTE).begins('t2');
+    told.isReported(1, { verdict: 'bounced' });
+    told.answers('t2', 'accepted').isReported(2, { verdict: 'note' });
+    expect(told.delivery.state).toBe('SENT');
+    told.isReported(1, { verdict: 'complained' });
+    expect(told.delivery.state).toBe('SENT');
+    told.isReported(2, { verdict: 'delivered' });
+    expect(told.delivery.state).toBe('DELIVERED');
+  });
+
   it('may come to a document that was written before there were any', () => {
     const { receipts: _, ...rest } = sent().delivery;
     const attempts = rest.attempts.map(({ to: __, ...attempt }) => attempt);
