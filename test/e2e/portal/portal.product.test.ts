@@ -225,6 +225,13 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('lists the deliveries of all workspaces together, each with its own, until one is chosen', async () => {
+    const key = await demo.makeKey('shop', 'second');
+    const orders = 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n';
+    await demo.apply({ 'workspaces/shop/streams/orders.yaml': orders });
+    const customer = { name: 'Ada', email: 'ada@example.com' };
+    await demo.send('shop/orders', key, { order_id: 'A-1', status: 'paid', total: 120, customer });
+    const ofShop = (): Promise<{ items: object[] }> => demo.ask('/v1/workspaces/shop/deliveries');
+    await expect.poll(async () => (await ofShop()).items.length).toBe(1);
     await go('/deliveries');
     const seconds = (): Promise<string[]> => page.locator('#rows .second').allTextContents();
     const of = async (workspace: string): Promise<boolean> =>
