@@ -86,7 +86,10 @@ export function createHttp1Client(options: Http1Options) {
     // Its own listener: what comes after the answer has ended must not end the process.
     made.on('error', () => undefined);
     try {
-      const answered = once(made, 'response', { signal: ended.signal }) as Promise<[IncomingMessage]>;
+      const answered = Promise.race([
+        once(made, 'response', { signal: ended.signal }) as Promise<[IncomingMessage]>,
+        closedFirst(made, ended.signal),
+      ]);
       made.end(body ?? undefined);
       const [response] = await answered;
       return await read(response);
@@ -129,6 +132,12 @@ export function createHttp1Client(options: Http1Options) {
   };
 }
 export type Http1Client = ReturnType<typeof createHttp1Client>;
+
+/** A request may close with neither a response nor an error: Node ends one so whose answer is 101 Switching Protocols. */
+async function closedFirst(made: ClientRequest, signal: AbortSignal): Promise<never> {
+  await once(made, 'close', { signal });
+  throw new Error('closed without a response');
+}
 
 const wordsOf = (error: unknown, otherwise: string): string =>
   error instanceof Error && error.message === 'late' ? LATE : failureWords(error, otherwise);
