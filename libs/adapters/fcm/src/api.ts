@@ -76,9 +76,8 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
       }
       const problem = readProblem(end.body);
       const { verdict, suppress, alert } = judge(end.status, problem);
-      const code = problem.errorCode ?? problem.status ?? String(end.status);
       const words = providerWords(problem.message) || `FCM answered ${end.status}`;
-      return providerResult(verdict, code, words, {
+      return providerResult(verdict, codeOf(end.status, problem), words, {
         suppress,
         alert,
         retryAt: verdict === 'throttled' ? pauseOf(end.headers['retry-after'], options.now()) : null,
@@ -102,6 +101,10 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
   };
 }
 export type FcmApi = ReturnType<typeof createFcmApi>;
+
+/** FCM's codes are capitals alone. Anything else is not shown, and cannot pass for a code of our own. */
+const codeOf = (status: number, { errorCode, status: name }: FcmProblem): string =>
+  [errorCode, name].find((code) => code !== null && /^[A-Z_]{1,64}$/.test(code)) ?? String(status);
 
 const CHECK: PushContent = {
   title: 'Carillon',

@@ -85,6 +85,16 @@ describe('a push notification', () => {
     });
   });
 
+  it.each(['stopped', 'X'.repeat(65), 'line\nbreak', ''])(
+    'that meets the code %j, which is none of FCM’s, keeps the status in its place',
+    async (code) => {
+      fcm.answers(answer(429, { error: { status: code, message: 'said somebody' } }));
+      expect(await send()).toMatchObject({ verdict: 'throttled', code: '429' });
+      fcm.answers(error(429, code));
+      expect(await send()).toMatchObject({ verdict: 'throttled', code: 'X' });
+    },
+  );
+
   it('over the wrong project suppresses nobody', async () => {
     fcm.answers(answer(404, { error: { code: 404, status: 'NOT_FOUND', message: 'Requested entity was not found.' } }));
     expect(await send()).toMatchObject({ verdict: 'refused_account', suppress: null, alert: true });

@@ -16,7 +16,7 @@ export type ProviderVerdict =
 
 export type ProviderResult = {
   readonly verdict: ProviderVerdict;
-  /** The vendor's code, such as `550 5.1.1`; empty where no reply was read. */
+  /** The vendor's code, such as `550 5.1.1`, at most 64 characters; empty where no reply was read. */
   readonly code: string;
   /** What happened, in words, without address, body or secret. */
   readonly detail: string;
@@ -30,6 +30,8 @@ export type ProviderResult = {
   readonly alert: boolean;
 };
 
+const MAX_CODE = 64;
+
 export const providerResult = (
   verdict: ProviderVerdict,
   code: string,
@@ -37,7 +39,7 @@ export const providerResult = (
   more: Partial<Pick<ProviderResult, 'providerId' | 'retryAt' | 'suppress' | 'alert'>> = {},
 ): ProviderResult => ({
   verdict,
-  code,
+  code: code.slice(0, MAX_CODE).toWellFormed(),
   detail,
   providerId: null,
   retryAt: null,
