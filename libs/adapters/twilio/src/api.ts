@@ -72,6 +72,8 @@ export type TwilioApiOptions = Omit<Http1Options, 'limits'> & {
  */
 export function createTwilioApi(credentials: TwilioCredentials, options: TwilioApiOptions) {
   const http = createHttp1Client({ ...options, limits: { ...LIMITS, ...options.limits } });
+  const baseUrl = options.url ?? TWILIO_URL;
+  const { origin } = new URL(baseUrl);
   let loading: ReturnType<typeof loadTwilio> | undefined;
 
   /** A client for one call: whatever the library does with a failure, `ends` keeps what really happened. */
@@ -81,7 +83,7 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
     class OneRequestHttp extends RequestClient {
       // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the library's own signature
       override async request<Data>(asked: Parameters<InstanceType<typeof RequestClient>['request']>[0]) {
-        const end = await http.send(requestOf(asked), signal);
+        const end = await http.send(requestOf(asked, origin), signal);
         ends.push(end);
         if (end.kind !== 'answered') throw new RequestEnded(end);
         return { statusCode: end.status, body: end.body as Data, headers: end.headers, toString: () => end.body };
@@ -92,7 +94,7 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
       httpClient: new OneRequestHttp(),
       autoRetry: false,
     });
-    client.api.baseUrl = options.url ?? TWILIO_URL;
+    client.api.baseUrl = baseUrl;
     return client;
   }
 
@@ -157,8 +159,10 @@ type Asked = {
   readonly data?: unknown;
 };
 
-function requestOf({ method, uri, username = '', password = '', headers, params, data }: Asked) {
-  const url = new URL(uri);
+/** The library takes labels of a host away, and adds those of TWILIO_EDGE and TWILIO_REGION: `origin` is where to go. */
+function requestOf({ method, uri, username = '', password = '', headers, params, data }: Asked, origin: string) {
+  const { pathname, search } = new URL(uri);
+  const url = new URL(`${origin}${pathname}${search}`);
   for (const [name, value] of Object.entries(params ?? {})) url.searchParams.append(name, String(value));
   const body = method.toUpperCase() === 'POST' ? formOf(data) : null;
   const own: Record<string, string> = {

@@ -2,7 +2,7 @@ import type { AddressGuard } from '@carillon/ports';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTwilioApi, type SmsRequest, type TwilioApi, type TwilioApiOptions } from '../src/index.ts';
 import { ACCOUNT, answer, SID, startScriptedTwilio } from './scripted-twilio.ts';
 
@@ -22,6 +22,7 @@ beforeEach(async () => {
   twilio = await startScriptedTwilio();
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const api of apis.splice(0)) api.close();
   await twilio.stop();
 });
@@ -172,6 +173,21 @@ describe('the address of a workspace’s own account', () => {
       expect(result).toMatchObject({ verdict: 'transient', alert: true });
     }
     expect(twilio.received).toHaveLength(0);
+  });
+
+  it('is the one that the account names, whatever the library makes of it', async () => {
+    vi.stubEnv('TWILIO_EDGE', 'sydney');
+    vi.stubEnv('TWILIO_REGION', 'au1');
+    const asked: string[] = [];
+    const guard: AddressGuard = { resolve: (host) => (asked.push(host), toHere.resolve(host)) };
+    const { port } = new URL(twilio.url);
+    const hosts = ['api.sms.eu.proxy.example.com', 'sms.example.com'];
+    for (const host of hosts) {
+      const url = `http://${host}:${port}/twilio`;
+      expect(await send({}, { url, guard })).toMatchObject({ verdict: 'accepted' });
+      expect(twilio.received.at(-1)?.path).toBe(`/twilio/2010-04-01/Accounts/${ACCOUNT}/Messages.json`);
+    }
+    expect([...new Set(asked)]).toEqual(hosts);
   });
 
   it('leads where the guard says', async () => {
