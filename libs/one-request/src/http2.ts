@@ -43,7 +43,9 @@ export function createHttp2Session(options: Http2Options) {
 
   async function post(request: Post, signal: AbortSignal): Promise<RequestEnd> {
     if (signal.aborted || closed) return STOPPED;
-    opening ??= open();
+    opening ??= open().catch((error: unknown) =>
+      unsent(failureWords(error, 'No connection came about.'), needsMending(error)),
+    );
     const mine = opening;
     const found = await mine;
     if ('kind' in found) {
@@ -86,9 +88,6 @@ export function createHttp2Session(options: Http2Options) {
     });
     // Streams say what became of them; the connection's own error adds nothing to that.
     session.on('error', () => undefined);
-    session.once('close', () => {
-      opening = undefined;
-    });
     // An idle connection must not keep the process alive, nor be kept for ever.
     session.unref();
     session.setTimeout(60_000, () => session.close());
