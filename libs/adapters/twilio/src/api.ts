@@ -49,6 +49,7 @@ const MAX_VALIDITY = 10 * HOUR;
 const LIMITS = { connect: 10_000, answer: 30_000, bytes: 1024 * 1024 } as const;
 /** Imported when first used: it takes most of a second and 30 MB. */
 const loadTwilio = async () => (await import('twilio')).default;
+const NOT_LOADED = 'The library for Twilio could not be loaded.';
 
 /** How a request of the library ended without an answer that it could read. */
 class RequestEnded extends Error {
@@ -76,10 +77,25 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
   const { origin } = new URL(baseUrl);
   let loading: ReturnType<typeof loadTwilio> | undefined;
 
-  /** A client for one call: whatever the library does with a failure, `ends` keeps what really happened. */
-  async function clientFor(signal: AbortSignal, ends: RequestEnd[]): Promise<TwilioClient> {
+  /** A failure to load it is not kept: the next call tries again. */
+  async function library() {
     loading ??= loadTwilio();
-    const { Twilio, RequestClient } = await loading;
+    try {
+      return await loading;
+    } catch {
+      loading = undefined;
+      return null;
+    }
+  }
+
+  /**
+   * A client for one call: whatever the library does with a failure, `ends` keeps what really happened. Null: the
+   * library could not be loaded.
+   */
+  async function clientFor(signal: AbortSignal, ends: RequestEnd[]): Promise<TwilioClient | null> {
+    const loaded = await library();
+    if (loaded === null) return null;
+    const { Twilio, RequestClient } = loaded;
     class OneRequestHttp extends RequestClient {
       // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the library's own signature
       override async request<Data>(asked: Parameters<InstanceType<typeof RequestClient>['request']>[0]) {
@@ -101,6 +117,7 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
   async function send(sms: SmsRequest, signal: AbortSignal): Promise<ProviderResult> {
     const ends: RequestEnd[] = [];
     const client = await clientFor(signal, ends);
+    if (client === null) return providerResult('transient', '', NOT_LOADED, { alert: true });
     const created = await client.messages.create(parametersOf(sms)).catch(() => null);
     const [end] = ends;
     if (!end) return providerResult('refused_content', '', 'The message could not be written as a request to Twilio.');
@@ -116,6 +133,7 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
      */
     async list(to: string, since: Instant, signal: AbortSignal): Promise<readonly ListedSms[] | null> {
       const client = await clientFor(signal, []);
+      if (client === null) return null;
       const asked = { to, dateSentAfter: new Date(since), limit: MOST_LISTED, pageSize: MOST_LISTED };
       const found = await client.messages.list(asked).catch(() => null);
       return (
@@ -134,6 +152,7 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
     async check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }> {
       const ends: RequestEnd[] = [];
       const client = await clientFor(signal, ends);
+      if (client === null) return { ok: false, detail: NOT_LOADED };
       const account = await client.api.v2010
         .accounts(credentials.accountSid)
         .fetch()

@@ -23,6 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
+  vi.doUnmock('twilio');
   for (const api of apis.splice(0)) api.close();
   await twilio.stop();
 });
@@ -149,6 +150,19 @@ describe('an SMS', () => {
       answer(201, { sid: SID })(response);
     });
     expect(await open().send(SMS, stop.signal)).toMatchObject({ verdict: 'accepted' });
+  });
+
+  it('was definitely not sent where the library cannot be loaded, and the next call loads it anew', async () => {
+    vi.doMock('twilio', () => {
+      throw new Error('too many open files');
+    });
+    const api = open();
+    expect(await api.send(SMS, never())).toMatchObject({ verdict: 'transient', alert: true });
+    expect(await api.list(SMS.to, NOW, never())).toBeNull();
+    expect(await api.check(never())).toMatchObject({ ok: false });
+    vi.doUnmock('twilio');
+    expect(await api.send(SMS, never())).toMatchObject({ verdict: 'accepted' });
+    expect(twilio.received).toHaveLength(1);
   });
 
   it('uses a connection again', async () => {
