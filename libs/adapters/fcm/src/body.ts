@@ -1,4 +1,5 @@
 import type { Duration, Instant } from '@carillon/kernel';
+import { createHash } from 'node:crypto';
 
 /** A push notification as its template made it. */
 export type PushContent = {
@@ -87,5 +88,9 @@ export function payloadBytes({ title, body, image, link, data }: PushContent): n
 const said = (name: string, value: string | null): Readonly<Record<string, string>> =>
   value === null ? {} : { [name]: value };
 
-/** RFC 8030 5.4: at most 32 characters of the URL-safe base64 alphabet. */
-const topicOf = (collapse: string): string => collapse.replaceAll(/[^\w-]/g, '-').slice(0, 32);
+/**
+ * RFC 8030 5.4: at most 32 characters of the URL-safe base64 alphabet. A key that does not fit is hashed, so that no two
+ * keys share a topic: one notification would take the place of the other.
+ */
+const topicOf = (collapse: string): string =>
+  /^[\w-]{1,32}$/.test(collapse) ? collapse : createHash('sha256').update(collapse).digest('base64url').slice(0, 32);

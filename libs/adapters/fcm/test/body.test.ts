@@ -65,11 +65,22 @@ describe('the body of a push notification', () => {
           fcmOptions: { image: 'https://shop.example.com/paid.png' },
         },
         webpush: {
-          headers: { TTL: '90', Urgency: 'high', Topic: 'order-A-1' },
+          headers: { TTL: '90', Urgency: 'high', Topic: 'lDuN0fN5XveVq831MlTdxc2N0dmUq5pe' },
           fcmOptions: { link: 'https://shop.example.com/orders/A-1' },
         },
       },
     });
+  });
+
+  it('has a topic of its own for browsers for each collapse key, and the key itself where that is one', () => {
+    const topicOf = (collapse: string): string =>
+      (bodyOf({ collapse }) as { message: { webpush: { headers: { Topic: string } } } }).message.webpush.headers.Topic;
+    const long = 'order-'.repeat(8);
+    const keys = ['order-A-1', 'order A-1', 'order/A-1', 'order.A-1', `${long}1`, `${long}2`, 'Ü', 'Ä', 'x'.repeat(32)];
+    const topics = keys.map(topicOf);
+    expect(new Set(topics).size).toBe(keys.length);
+    for (const topic of topics) expect(topic).toMatch(/^[\w-]{1,32}$/);
+    expect([topics[0], topics.at(-1)]).toEqual([keys[0], keys.at(-1)]);
   });
 
   it('names an installation by fid and everything else by token', () => {
