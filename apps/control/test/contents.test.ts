@@ -52,6 +52,10 @@ const ask = async (from: Control, url: string) => {
   const isJson = String(answer.headers['content-type']).includes('json');
   return { status: answer.statusCode, answer, body: isJson ? answer.json<Json>() : {} };
 };
+const send = async (from: Control, url: string, payload: object) => {
+  const answer = await from.app.inject({ method: 'POST', url, payload });
+  return { status: answer.statusCode, answer, body: answer.json<Json>() };
+};
 const ofEvent = (more = ''): string => `/v1/workspaces/shop/events/${event}/${more}`;
 const ofDelivery = (more = ''): string => `/v1/workspaces/shop/deliveries/${delivery}/${more}`;
 
@@ -83,6 +87,41 @@ describe('Who may see bodies', () => {
       expect(status).toBe(200);
       expect(answer.body).not.toMatch(/script|a status of its own/);
     }
+  });
+
+  it('tries a rule over an event of the log, where nobody else gets a word of it', async () => {
+    const reader = await controlOf(['read']);
+    for (const where of ['shop', '-']) {
+      const url = `/v1/workspaces/${where}/rules/order-paid.paid/test`;
+      expect(await send(control, url, { event_id: event })).toMatchObject({ status: 200, body: { fired: true } });
+      for (const from of [reader, limited]) {
+        const { status, body, answer } = await send(from, url, { event_id: event });
+        expect({ where, status, code: body['code'] }).toEqual({ where, status: 403, code: 'forbidden_role' });
+        expect(answer.body).not.toMatch(/script|A-1|ada@/);
+      }
+    }
+    await reader.app.close();
+  });
+
+  it('is no question where somebody tries a rule over an event of his own, and who tries a folder may publish or see', async () => {
+    const reader = await controlOf(['read']);
+    const url = '/v1/workspaces/shop/rules/order-paid.paid/test';
+    const own = { event: JSON.stringify({ status: 'open' }) };
+    const files = {};
+    expect(await send(reader, url, own)).toMatchObject({ status: 200, body: { fired: false } });
+    expect(await send(reader, url, { ...own, files })).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+    for (const from of [control, limited]) expect((await send(from, url, { ...own, files })).status).toBe(200);
+    await reader.app.close();
+  });
+
+  it('shows samples of the fields of a stream', async () => {
+    const url = '/v1/workspaces/-/streams/shop%2Forders/fields';
+    const samplesOf = (body: Json) =>
+      (body['items'] as Json[]).filter(({ path }) => path === 'order_id').map(({ sample }) => sample);
+    expect(samplesOf((await ask(control, url)).body)).toEqual(['"A-1"']);
+    const { status, body, answer } = await ask(limited, url);
+    expect({ status, samples: samplesOf(body) }).toEqual({ status: 200, samples: [null] });
+    expect(answer.body).not.toMatch(/script|A-1|ada@/);
   });
 
   it('finds them in their own workspace only', async () => {

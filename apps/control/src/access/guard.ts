@@ -88,7 +88,8 @@ function workspaceOf({ params }: FastifyRequest): string | null {
   return workspace ?? null;
 }
 
-function lacking(enough: readonly Permission[]): CarillonError {
+/** The refusal of whoever has none of these. */
+export function lacking(enough: readonly Permission[]): CarillonError {
   const roles = [...new Set(enough.flatMap((one) => ROLES_WITH[one]))].join(', ');
   return new CarillonError('forbidden_role', `this needs the permission ${enough.join(' or ')}, which have: ${roles}`);
 }

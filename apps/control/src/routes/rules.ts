@@ -33,6 +33,9 @@ import { z } from 'zod';
 import { draftOf, sightOver } from '../draft.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { previewIntent } from '../preview.ts';
+import { lacking } from '../access/guard.ts';
+import type { Permission } from '../access/permission.ts';
+import { principalOf, type Principal } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { placeOf, rulesOf } from '../names.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -92,10 +95,12 @@ export function ruleRoutes(
     async (request) => {
       const { params, body } = request;
       const sight = sightOf(request);
+      const principal = principalOf(request);
       const draft = body.files && (await draftOf(body.files, ports));
       const judgedBy = draft ?? ports.configuration.current();
       const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
-      const event = await eventToTry(placed, body, sight, ports);
+      if (draft) demandOneOf(DRAFTS, principal, placed.workspace);
+      const event = await eventToTry(placed, body, sight, principal, ports);
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
       return testRule(entry.value, event, body.answer, { ...ports, configuration: { current: () => judgedBy } });
@@ -103,11 +108,20 @@ export function ruleRoutes(
   );
 }
 
-/** The event that was sent along, or the one on the log that was named. */
+/** A folder renders any template over any field: for whoever may publish one, or see all of it anyway. */
+const DRAFTS = ['configure', 'bodies'] as const satisfies readonly Permission[];
+
+/** Throws `forbidden_role` with who could. */
+function demandOneOf(enough: readonly Permission[], principal: Principal, workspace: string): void {
+  if (!enough.some((one) => principal.may(one, workspace))) throw lacking(enough);
+}
+
+/** The event that was sent along, or the one on the log that was named, for whoever may see what that one holds. */
 async function eventToTry(
   placed: PlacedRule,
   { event, event_id: id }: z.infer<typeof testRequest>,
   sight: Sight,
+  principal: Principal,
   { clock, ids, log, readModels }: Pick<RoutePorts, 'clock' | 'ids' | 'log' | 'readModels'>,
 ): Promise<SourceEvent> {
   if ((event === undefined) === (id === undefined)) {
@@ -115,6 +129,7 @@ async function eventToTry(
   }
   if (id !== undefined) {
     const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
+    if (row) demandOneOf(['bodies'], principal, row.workspace);
     const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];
     const found = row && record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
     if (!row || !found?.ok || found.value.kind !== 'event') throw notFound(`event ${id} on the log`);

@@ -4,6 +4,7 @@ import type { Configuration } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import { mergeFields } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
+import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { insteadOf, placeOf, streamsOf } from '../names.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -11,6 +12,7 @@ import { notFound, withNameAcross, type ApiServer } from './app.ts';
 /** Fields that are shown of a stream: every partition keeps its own, and hostile events may name others in each. */
 const MOST_SHOWN = 500;
 
+const workspaceIn = (path: string): string => path.slice(0, path.indexOf('/'));
 const endOf = (path: string): string => path.slice(path.indexOf('/') + 1);
 
 /** A stream by its EVENT_PATH, or by what follows the slash where one workspace in sight alone has such a one. */
@@ -52,12 +54,14 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
       const { name } = request.params;
       const configuration = ports.configuration.current();
       const path = streamPath(name, sightOf(request), configuration);
+      const maySeeBodies = principalOf(request).may('bodies', workspaceIn(path));
       const fields = mergeFields(await ports.readModels.fields(path)).slice(0, MOST_SHOWN);
       return {
         stream: path,
-        items: fields.map(({ firstAt, lastAt, types, ...field }) => ({
+        items: fields.map(({ firstAt, lastAt, types, sample, ...field }) => ({
           ...field,
           types: [...types],
+          sample: maySeeBodies ? sample : null,
           first_seen: formatInstant(firstAt),
           last_seen: formatInstant(lastAt),
         })),

@@ -41,7 +41,12 @@ export const streamFieldBody = z
   .object({
     path: z.string().describe('`customer.email`; `items[].qty` for the elements of a list'),
     types: z.array(z.string()),
-    sample: z.string().nullable().describe('Beginning of the newest value as JSON text; null for objects and lists'),
+    sample: z
+      .string()
+      .nullable()
+      .describe(
+        'Beginning of the newest value as JSON text; null for objects and lists, and without the permission bodies',
+      ),
     first_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
     last_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
     count: z.int().describe('Events that had it'),
