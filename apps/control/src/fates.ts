@@ -19,6 +19,7 @@ import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { partnerOf, readAsking } from '@carillon/stages';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
+import { MOST_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
 
 export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses'>;
@@ -94,18 +95,27 @@ const toldBeside = (drops: readonly DropRow[]): number =>
   [...new Map(drops.map(({ eventId, told }) => [eventId, told])).values()].reduce((sum, told) => sum + told, 0);
 
 async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Check[]> {
-  const { items } = await ledger.list({ state: 'WAITING' }, LOOKED_AT);
-  const waiting = items.filter(({ reason }) => reason === 'account_unavailable' || reason === 'refused_account');
+  const { picked: waiting, complete } = await pickDeliveries(ledger, { state: 'WAITING' }, (delivery) =>
+    NO_ACCOUNT.has(delivery.reason) ? [delivery] : [],
+  );
   const byPlace = Map.groupBy(waiting, ({ slot }) => [slot.workspace, slot.notificationId].join('\n'));
   const missed = [...byPlace.values()].flatMap((deliveries) => {
     const [one] = deliveries;
-    return one ? [accountCheck(one, deliveries)] : [];
+    return one ? [accountCheck(one, deliveries, complete)] : [];
   });
   const named = new Set(waiting.flatMap(({ attempts }) => attempts.map(({ account }) => account)));
-  return [...missed, ...(await suspendedAccounts(ledger, clock.now(), LOOKED_AT, named))];
+  const found = [...missed, ...(await suspendedAccounts(ledger, clock.now(), named))];
+  if (complete || found.length > 0) return found;
+  return [{ step: 'provider accounts', ok: true, detail: `none among the newest ${MOST_DELIVERIES} that wait` }];
 }
 
-function accountCheck({ slot, intent, attempts, detail }: Delivery, all: readonly Delivery[]): Check {
+const NO_ACCOUNT: ReadonlySet<Delivery['reason']> = new Set(['account_unavailable', 'refused_account']);
+
+function accountCheck(
+  { slot, intent, attempts, detail }: Delivery,
+  all: readonly Delivery[],
+  complete: boolean,
+): Check {
   const refused = all.flatMap((each) => each.attempts).filter(({ result }) => result?.verdict === 'refused_account');
   const account = refused.at(-1)?.account ?? attempts.at(-1)?.account;
   const name = account?.split('/').at(-1) ?? 'default';
@@ -113,7 +123,7 @@ function accountCheck({ slot, intent, attempts, detail }: Delivery, all: readonl
     refused.length > 0 ? refused.map(({ startedAt }) => startedAt) : all.map((one) => one.createdAt),
   );
   const why = refused.at(-1)?.result?.detail ?? detail;
-  const waits = many(all.length, 'delivery waits', 'deliveries wait');
+  const waits = `${complete ? '' : 'at least '}${all.length} ${all.length === 1 ? 'delivery waits' : 'deliveries wait'}`;
   return {
     step: `account ${name}`,
     ok: false,

@@ -209,6 +209,31 @@ describe('The doctor', () => {
     expect(await failed()).toEqual([]);
   });
 
+  it('finds an account that refuses us behind however many newer messages that wait for their time, or were sent', async () => {
+    const { ledger, clock } = topology.ports;
+    const now = clock.now();
+    const refused = (account: string) => ({
+      id: `att_${account}` as AttemptId,
+      token: 't',
+      account,
+      to: 'ada@example.com',
+      startedAt: now - 8000,
+      endedAt: now - 7999,
+      result: providerResult('refused_account', '535', 'wrong password'),
+    });
+    const waits = { state: 'WAITING', reason: 'refused_account', createdAt: now - 9000 } as const;
+    const sent = { state: 'SENT', reason: 'accepted', createdAt: now - 9000, nextAt: null } as const;
+    await ledger.insert([
+      deliveryOf({ ...waits, attempts: [refused('shop/main')] }),
+      deliveryOf({ ...sent, attempts: [refused('shop/second')] }),
+    ]);
+    const later = { state: 'WAITING', reason: 'delayed', createdAt: now } as const;
+    await ledger.insert(Array.from({ length: 501 }, () => deliveryOf(later)));
+    const said = await failed();
+    expect(said.map(({ step }) => step)).toEqual(['account main', 'account second']);
+    expect(said[0]?.detail).toContain('1 delivery waits for it');
+  });
+
   it('says which partner is suspended, since when, and how many questions wait', async () => {
     const { tasks, clock } = topology.ports;
     const at = clock.now();
