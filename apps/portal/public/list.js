@@ -138,9 +138,11 @@ export function liveList({ load, row, choose, keyOf, also }) {
     look,
     mark,
     find: (key) => items.find((item) => keyOf(item) === key),
-    /** From the first page again, because something else is asked for. */
+    /** From the first page again, because something else is asked for: the same row may look different then. */
     reset() {
       pages = 1;
+      drawn = '';
+      for (const line of lines.values()) line.drawn = '';
       return look();
     },
   };

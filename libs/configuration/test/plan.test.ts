@@ -11,6 +11,7 @@ import { type Plan, isWritten, planChanges, type WantedResource, type WrittenKin
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurations } from './support/bodies.ts';
+import { read } from './support/folder.ts';
 import { smallLanguage } from './support/small-language.ts';
 
 const resource = <Kind extends WrittenKind>(kind: Kind, name: string, body: ResourceBodies[Kind]): WantedResource => ({
@@ -151,6 +152,40 @@ describe('a plan', () => {
     expect(plan(current, desired, true).faults).toMatchObject([
       { path: ['channels', 'email', 'template'], message: 'template mail is not in the folder and would go' },
     ]);
+  });
+
+  test('does not take from a template what a notification beside the folder sends with it', () => {
+    const paid = (channels: NotificationBody['channels']) =>
+      resource('notification', 'paid', notification({ r: rule() }, { channels }));
+    const both = resource('template', 'mail', { email: { subject: 'x', text: 'y' }, sms: { text: 'y' } });
+    const current = applied(EMPTY_CONFIGURATION, [
+      both,
+      paid({ email: { template: 'mail' }, sms: { template: 'mail' } }),
+    ]);
+    expect(plan(current, [template]).faults).toMatchObject([
+      {
+        ref: { kind: 'template', workspace: 'shop', name: 'mail' },
+        path: ['email'],
+        message: 'the notification paid sends sms with mail, which has nothing for sms',
+        fix: 'write workspaces/shop/templates/mail/sms.txt, or change paid in the same folder',
+      },
+    ]);
+    expect(plan(current, [both]).faults).toEqual([]);
+    const sms = 'workspaces/shop/templates/mail/sms.txt';
+    for (const [file, folder] of [
+      ['workspaces/shop/templates/mail/email.yaml', { 'workspaces/shop/templates/mail/email.yaml': 'subject: x\n' }],
+      [sms, { [sms]: 'y\n' }],
+    ] as const) {
+      const { resources, faultAt } = read({
+        ...folder,
+        ...(file === sms ? {} : { 'workspaces/shop/templates/mail/email.txt': 'y\n' }),
+      });
+      const mail = resources.filter(({ ref }) => ref.name === 'mail');
+      expect(plan(current, mail).faults.map((fault) => faultAt(fault).file)).toEqual([file]);
+    }
+    expect(plan(current, [template, paid({ email: { template: 'mail' } })]).faults).toEqual([]);
+    const elsewhere: WantedResource = { ...template, ref: { kind: 'template', workspace: 'club', name: 'mail' } };
+    expect(plan(current, [elsewhere]).faults).toEqual([]);
   });
 
   test('keeps the JWT provider that a stream or a notification names', () => {

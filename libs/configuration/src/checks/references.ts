@@ -1,5 +1,12 @@
-import { type ChannelName, CHANNELS, channelsOf, templateOf, type NotificationBody } from '@carillon/domain';
-import { isKind } from '../resource.ts';
+import {
+  CHANNEL_NAMES,
+  type ChannelName,
+  CHANNELS,
+  channelsOf,
+  templateOf,
+  type NotificationBody,
+} from '@carillon/domain';
+import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import { checkIntegrationsOf } from './integrations.ts';
@@ -57,12 +64,37 @@ function checkChannel(
   });
 }
 
+/** Notifications that stay as they are and send a channel for which a template of the folder has nothing. */
+export function checkStayingTemplates(
+  { ref, body }: WantedResource<'template'>,
+  staying: readonly WantedResource<'notification'>[],
+  report: Report,
+): void {
+  // What is missing stands in no file, so that the fault is shown where the template has something.
+  const [held] = CHANNEL_NAMES.filter((name) => templateOf(body, name));
+  const at = held === undefined ? [] : [held, ...MAIN_PART[held]];
+  for (const notification of staying) {
+    if (notification.ref.workspace !== ref.workspace) continue;
+    for (const [channel, { template }] of channelsOf(notification.body)) {
+      if (template !== ref.name || templateOf(body, channel)) continue;
+      report.fault(at, {
+        message: `the notification ${notification.ref.name} sends ${channel} with ${ref.name}, which has nothing for ${channel}`,
+        expected: `a template with ${channel}`,
+        fix: `write workspaces/${ref.workspace}/templates/${ref.name}/${MAIN_FILE[channel]}, or change ${notification.ref.name} in the same folder`,
+      });
+    }
+  }
+}
+
 /** The file that a channel's template cannot do without. */
 const MAIN_FILE: { readonly [Name in ChannelName]: string } = {
   email: 'email.yaml',
   sms: 'sms.txt',
   push: 'push.yaml',
 };
+
+/** What of a channel's template its main file holds; nothing: all that is no other file's. */
+const MAIN_PART: { readonly [Name in ChannelName]: ValuePath } = { email: [], sms: ['text'], push: [] };
 
 function checkRules(body: NotificationBody, workspace: string, report: Report): void {
   for (const [name, rule] of Object.entries(body.rules)) {

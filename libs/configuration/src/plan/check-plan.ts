@@ -3,6 +3,7 @@ import { type Fault, type Findings, type Report, reportOn, type Warning } from '
 import { checkStayingNotifications } from '../checks/accounts.ts';
 import { checkStayingCadence } from '../checks/cadence.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
+import { checkStayingTemplates } from '../checks/references.ts';
 import type { ExpressionCheck } from '../checks/surroundings.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -19,7 +20,8 @@ type Outcome = {
 /**
  * What can be seen only with the whole in view: addresses taken twice, what still needs a resource that goes, and
  * what becomes of notifications that nobody wrote into the folder: a stream in it opens their rules, an account in it
- * carries their channel no longer, or the workspace's quiet hours leave them no time.
+ * carries their channel no longer, a template in it has nothing for it any more, or the workspace's quiet hours leave
+ * them no time.
  */
 export function checkPlan({ staying, unnamed, going }: Outcome, language: ExpressionCheck): Findings {
   const faults: Fault[] = [];
@@ -35,6 +37,7 @@ export function checkPlan({ staying, unnamed, going }: Outcome, language: Expres
     }
     if (isKind(item, 'workspace') && !beside.has(item)) checkStayingCadence(item, unnamedRules, report);
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
+    if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);
     if (!isKind(item, 'notification')) continue;
     checkPaths(item, paths, report);
     checkGone(item, needsOf(item.body), going, report);
