@@ -69,19 +69,19 @@ const many = (count: number, one: string, more: string): string =>
 const earliest = (times: readonly Instant[]): string => formatInstant(Math.min(...times));
 
 async function dropChecks(ports: FatePorts): Promise<readonly Check[]> {
-  const { rows } = await findDrops({ since: ports.clock.now() - DAY }, LOOKED_AT, ports);
+  const { rows, complete } = await findDrops({ since: ports.clock.now() - DAY }, LOOKED_AT, ports);
   return [...Map.groupBy(rows, ({ workspace, rule, reason }) => [workspace, rule, reason].join('\n')).values()].map(
-    (drops) => dropCheck(drops),
+    (drops) => dropCheck(drops, complete),
   );
 }
 
-function dropCheck(drops: readonly DropRow[]): Check {
+function dropCheck(drops: readonly DropRow[], complete: boolean): Check {
   const [newest] = drops;
   if (!newest) return { step: 'dropped recipients', ok: true, detail: 'none' };
   const { workspace, rule, reason, detail } = newest;
-  const count = drops.reduce((sum, drop) => sum + drop.count, 0);
-  const nobodyTold = drops.every(({ told }) => told === 0);
-  const what = nobodyTold ? 'drops all recipients' : `drops some recipients (${count} of ${count + toldBeside(drops)})`;
+  // Events of which it dropped nobody are not looked at, so that nothing is said of all recipients.
+  const events = new Set(drops.map(({ eventId }) => eventId)).size;
+  const what = `drops recipients of ${complete ? '' : 'at least '}${events} ${events === 1 ? 'event' : 'events'}`;
   const since = earliest(drops.map(({ at }) => at));
   return {
     step: `rule ${rule}`,
@@ -89,10 +89,6 @@ function dropCheck(drops: readonly DropRow[]): Check {
     detail: `${rule} ${what} since ${since}: ${reason}, ${detail}. Who: npx carillon deliveries --dropped --workspace ${workspace}`,
   };
 }
-
-/** Each event once, however many it dropped. */
-const toldBeside = (drops: readonly DropRow[]): number =>
-  [...new Map(drops.map(({ eventId, told }) => [eventId, told])).values()].reduce((sum, told) => sum + told, 0);
 
 async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Check[]> {
   const { picked: waiting, complete } = await pickDeliveries(ledger, { state: 'WAITING' }, (delivery) =>

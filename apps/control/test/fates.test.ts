@@ -127,15 +127,17 @@ describe('The doctor', () => {
     );
   });
 
-  it('says which rule drops all recipients, since when, why, and how to see whom', async () => {
-    await topology.publish(...orderShop(watched('string(1 / 0)')));
-    await topology.event({ status: 'paid', watchers: watchers('ada', 'bob') });
+  it('says of how many events a rule drops recipients, though others were told, since when, why, and how to see whom', async () => {
+    await topology.publish(...orderShop(watched('string(1 / (item.id == "bob" ? 0 : 1))')));
+    await topology.event({ status: 'paid', watchers: watchers('ada') });
+    for (const names of [['bob'], ['bob', 'bob']])
+      await topology.event({ status: 'paid', watchers: watchers(...names) });
     await judged();
     const [step, ...more] = await failed();
     expect(more).toEqual([]);
     expect(step?.step).toBe('rule order-paid.paid');
     expect(step?.detail).toMatch(
-      /^order-paid\.paid drops all recipients since \d{4}-\d\d-\d\dT[\d:.]+Z: rule_error, .*unique_id.*/,
+      /^order-paid\.paid drops recipients of 2 events since \d{4}-\d\d-\d\dT[\d:.]+Z: rule_error, .*unique_id.*/,
     );
     expect(step?.detail).toMatch(/Who: npx carillon deliveries --dropped --workspace shop$/);
   });
