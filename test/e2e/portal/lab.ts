@@ -106,3 +106,16 @@ export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
     stop: () => smtp.stop(),
   };
 }
+
+/** Sends an order to the workspace of the demo, with a key of its own; answers when its message is sent. */
+export async function sendOrder(demo: Demo): Promise<void> {
+  const key = await demo.makeKey('shop', 'second');
+  const stream = 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n';
+  await demo.apply({ 'workspaces/shop/streams/orders.yaml': stream });
+  const customer = { name: 'Ada', email: 'ada@example.com' };
+  await demo.send('shop/orders', key, { order_id: 'A-1', status: 'paid', total: 120, customer });
+  await untilFound('the order is told of', async () => {
+    const { items } = await demo.ask<{ items: { state: string }[] }>('/v1/workspaces/shop/deliveries');
+    return items.some(({ state }) => state === 'SENT') || undefined;
+  });
+}

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
+import { openLab, sendOrder, startTrap, type Lab, type Trap } from './lab.ts';
 import { hinder, openBrowser, startDemo, type Demo } from './support.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -225,13 +225,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('lists the deliveries of all workspaces together, each with its own, until one is chosen', async () => {
-    const key = await demo.makeKey('shop', 'second');
-    const orders = 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n';
-    await demo.apply({ 'workspaces/shop/streams/orders.yaml': orders });
-    const customer = { name: 'Ada', email: 'ada@example.com' };
-    await demo.send('shop/orders', key, { order_id: 'A-1', status: 'paid', total: 120, customer });
-    const ofShop = (): Promise<{ items: object[] }> => demo.ask('/v1/workspaces/shop/deliveries');
-    await expect.poll(async () => (await ofShop()).items.length).toBe(1);
+    await sendOrder(demo);
     await go('/deliveries');
     const seconds = (): Promise<string[]> => page.locator('#rows .second').allTextContents();
     const of = async (workspace: string): Promise<boolean> =>

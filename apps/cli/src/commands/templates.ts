@@ -1,6 +1,5 @@
 import type { TemplatePreviewBody } from '@carillon/contracts';
-import { CHANNEL_NAMES } from '@carillon/domain';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { messageLines } from '../message-lines.ts';
 import { paint } from '../output.ts';
@@ -18,7 +17,7 @@ export function templateCommands(program: Command): void {
   const template = program.command('template').description('look at what templates make');
   command(template, 'preview <template>', 'what a template makes of an event, exactly as it would be sent')
     .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
-    .addOption(new Option('--channel <channel>', 'only on this channel').choices(CHANNEL_NAMES))
+    .option('--channel <channel>', 'only on this channel: email, sms or push')
     .option('--html', 'print HTML bodies too')
     .option('--full', 'print long texts whole')
     .action(async (name: string, options: PreviewOptions) => {
