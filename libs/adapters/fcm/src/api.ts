@@ -1,9 +1,9 @@
-import { providerResult, providerWords, type ProviderResult } from '@carillon/domain';
+import { MAX_PUSH_BYTES, providerResult, providerWords, type ProviderResult } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import { createHttp2Session, resultOfUnanswered, retryAfter, type Answered } from '@carillon/one-request';
 import type { AddressGuard } from '@carillon/ports';
 import type { Agent } from 'node:https';
-import { MAX_PAYLOAD_BYTES, messageBody, payloadBytes, type PushContent, type PushRequest } from './body.ts';
+import { messageBody, payloadBytes, type PushContent, type PushRequest } from './body.ts';
 import { createAccessTokens, type ServiceAccount } from './credentials.ts';
 import { classify, readProblem, type FcmProblem, type Outcome } from './outcome-table.ts';
 
@@ -61,8 +61,8 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
   return {
     async send(request: PushRequest, signal: AbortSignal): Promise<ProviderResult> {
       const bytes = payloadBytes(request.content);
-      if (bytes > MAX_PAYLOAD_BYTES) {
-        const words = `The notification has ${bytes} bytes; FCM takes ${MAX_PAYLOAD_BYTES}.`;
+      if (bytes > MAX_PUSH_BYTES) {
+        const words = `The notification has ${bytes} bytes; FCM takes ${MAX_PUSH_BYTES}.`;
         return providerResult('refused_content', '', words);
       }
       const end = await post(messageBody(request), signal);

@@ -1,20 +1,9 @@
+import type { PushMessage } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import { createHash } from 'node:crypto';
 
 /** A push notification as its template made it. */
-export type PushContent = {
-  readonly title: string | null;
-  readonly body: string | null;
-  /** https addresses. */
-  readonly image: string | null;
-  readonly link: string | null;
-  readonly data: Readonly<Record<string, string>>;
-  readonly priority: 'normal' | 'high' | null;
-  /** A later notification with the same key takes the place of this one. */
-  readonly collapse: string | null;
-  readonly androidChannel: string | null;
-  readonly apnsSound: string | null;
-};
+export type PushContent = Omit<PushMessage, 'channel' | 'to'>;
 
 export type PushRequest = {
   /** A registration token, or a Firebase Installation ID. */
@@ -27,8 +16,6 @@ export type PushRequest = {
 
 /** FCM takes 4 weeks at most. */
 const MAX_TTL: Duration = 28 * 24 * 3_600_000;
-/** FCM takes 4,096 bytes of notification and data; counted here over all that carries them. */
-export const MAX_PAYLOAD_BYTES = 4_096;
 
 /** A Firebase Installation ID has 22 characters; a registration token is much longer and has a colon. */
 const INSTALLATION_ID = /^[\w-]{22}$/;

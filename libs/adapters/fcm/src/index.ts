@@ -1,5 +1,5 @@
 export { createFcmApi, FCM_URL, type FcmApi, type FcmApiOptions } from './api.ts';
-export { MAX_PAYLOAD_BYTES, messageBody, payloadBytes, type PushContent, type PushRequest } from './body.ts';
+export { messageBody, payloadBytes, type PushContent, type PushRequest } from './body.ts';
 export { readServiceAccount, type ServiceAccount } from './credentials.ts';
 export { classify, readProblem, type FcmProblem, type Outcome } from './outcome-table.ts';
 export { createFcmSenderFactory, type FcmSenderDeps } from './sender.ts';
