@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   findCohortIntegration,
   firstSyncOf,
@@ -97,6 +98,8 @@ export function serveCohortIntake(
     tellSkipped(request, integration, changes);
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
+    // Reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
+    await nextTurn();
     const messages = cohortMessages(changes, source, ids);
     const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
     const startedAt = clock.now();

@@ -1,7 +1,7 @@
 import type { FencedWrite } from '@carillon/ports';
 
 /** Documents that are read or written at once: what others write waits behind no more than these. */
-const AT_ONCE = 250;
+const AT_ONCE = 100;
 
 /**
  * The documents that a batch is about: read at once before the first record is looked at, changed in memory, and written

@@ -1,6 +1,6 @@
 import { err, ok, type Json } from '@carillon/kernel';
 import { z } from 'zod';
-import { cohortName, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
+import { cohortName, type CohortReading, identifier, list, readShape, usersOf } from './reading.ts';
 
 /** Amplitude’s cohort webhook with its default payload. */
 const body = z.object({
@@ -10,7 +10,7 @@ const body = z.object({
   /** Seconds since 1970, as text. */
   computed_time: z.union([z.string().regex(/^\d{1,12}$/), z.int().nonnegative()], { error: 'seconds since 1970' }),
   message_id: identifier,
-  users: z.array(z.custom<Json>()),
+  users: list,
 });
 
 /** Messages with one computed time make up one change. The age of a message is that of its computation, however late it comes. */

@@ -1,7 +1,7 @@
 import { MAX_COHORT_PAGES } from '@carillon/domain';
 import { CarillonError, err, ok, parseInstant, type Json } from '@carillon/kernel';
 import { z } from 'zod';
-import { cohortName, count, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
+import { cohortName, type CohortReading, count, identifier, list, readShape, usersOf } from './reading.ts';
 
 const time = z.string().transform((text, context) => {
   const at = parseInstant(text);
@@ -16,7 +16,7 @@ const body = z.strictObject(
     cohort: identifier,
     name: cohortName.exactOptional(),
     action: z.enum(['add', 'remove', 'replace']),
-    user_ids: z.array(z.custom<Json>()),
+    user_ids: list,
     page: count(1, MAX_COHORT_PAGES).exactOptional(),
     pages: count(1, MAX_COHORT_PAGES).exactOptional(),
     session: identifier.exactOptional(),

@@ -1,7 +1,7 @@
 import { MAX_COHORT_PAGES, type CohortAction } from '@carillon/domain';
 import { err, isJsonObject, ok, type CarillonError, type Json } from '@carillon/kernel';
 import { z } from 'zod';
-import { cohortName, count, identifier, readShape, usersOf, type CohortReading } from './reading.ts';
+import { cohortName, type CohortReading, count, identifier, list, readShape, usersOf } from './reading.ts';
 
 const ACTIONS = { members: 'replace', add_members: 'add', remove_members: 'remove' } as const satisfies Record<
   string,
@@ -20,7 +20,7 @@ const body = z.object({
       total_pages: count(0, MAX_COHORT_PAGES),
       page_count: count(1, MAX_COHORT_PAGES),
     }),
-    members: z.array(z.custom<Json>()),
+    members: list,
   }),
 });
 

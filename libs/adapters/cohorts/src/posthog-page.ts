@@ -1,9 +1,9 @@
 import { err, ok, type CarillonError, type Json, type Result } from '@carillon/kernel';
 import { z } from 'zod';
-import { readShape, usersOf, type CohortUsers } from './reading.ts';
+import { type CohortUsers, list, readShape, usersOf } from './reading.ts';
 
 /** One page of `GET /api/projects/:project_id/cohorts/:id/persons`. */
-const body = z.object({ results: z.array(z.custom<Json>()), next: z.string().max(4096).nullish() });
+const body = z.object({ results: list, next: z.string().max(4096).nullish() });
 
 export type PostHogPage = CohortUsers & {
   /** Where the next page begins; null: this was the last. Of the address given only the query counts. */

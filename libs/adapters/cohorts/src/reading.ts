@@ -24,6 +24,9 @@ export const identifier = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
+/** A list of whatever: a shape would be asked about each of its 10,000 items, and all of them hold. */
+export const list = z.custom<readonly Json[]>((value) => Array.isArray(value), { error: 'array' });
+
 /** A name for people, as far as it can be shown. */
 export const cohortName = z.string().transform((name) => name.toWellFormed().slice(0, 200).toWellFormed());
 
@@ -88,7 +91,8 @@ export type CohortUsers = { readonly userIds: readonly string[]; readonly skippe
  */
 export function usersOf(members: readonly Json[], field: string): Result<CohortUsers, CarillonError> {
   if (members.length > MAX_COHORT_USERS) return tooMany();
-  const found = members.map((member) => userIdAt(member, field));
+  const steps = field.split('.');
+  const found = members.map((member) => idAt(member, steps));
   const userIds = [...new Set(found.filter((id) => id !== null))];
   return ok({ userIds, skipped: found.filter((id) => id === null).length });
 }
@@ -100,9 +104,11 @@ function tooLarge(limit: string): Result<never, CarillonError> {
 }
 
 /** The id at a path of fields such as `properties.email`; of a list the first. */
-export function userIdAt(member: Json, field: string): string | null {
+export const userIdAt = (member: Json, field: string): string | null => idAt(member, field.split('.'));
+
+function idAt(member: Json, steps: readonly string[]): string | null {
   let value: Json | undefined = member;
-  for (const step of field.split('.')) {
+  for (const step of steps) {
     value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   }
   return identifierOf(Array.isArray(value) ? value[0] : value);

@@ -50,7 +50,7 @@ export type EvaluatePorts = {
  * Turns of the event loop after which a batch ends with what it has. So the position is saved every tenth of a second,
  * whatever the events ask for, and a worker that dies repeats no more than that.
  */
-const MOST_TURNS = 20;
+const MOST_TURNS = 100;
 
 /**
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
