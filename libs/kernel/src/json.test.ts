@@ -30,9 +30,16 @@ describe('JSON that we wrote ourselves', () => {
 
   it('is read at once, however many strings in it look like what stands in for a name', () => {
     const strings = Array.from({ length: 800 }, (_, at) => '@'.repeat(at));
-    const startedAt = performance.now();
-    expect(parseJson(JSON.stringify({ '\n': strings, '@': 1 }))).toEqual({ '\n': strings, '@': 1 });
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    const text = JSON.stringify({ '\n': strings, '@': 1 });
+    // Processor time of this thread, at its best of three: how busy the machine is does not count.
+    const spent = Array.from({ length: 3 }, () => {
+      const before = process.threadCpuUsage();
+      const read = parseJson(text);
+      const { user, system } = process.threadCpuUsage(before);
+      expect(read).toEqual({ '\n': strings, '@': 1 });
+      return (user + system) / 1000;
+    });
+    expect(Math.min(...spent)).toBeLessThan(500);
   });
 
   it('that is none is refused', () => {

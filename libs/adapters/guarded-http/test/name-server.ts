@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 export type NameServer = {
   /** `address:port`. */
   readonly address: string;
-  /** `A name` or `AAAA name`, in the order of arrival. */
+  /** `A name` or `AAAA name`, in the order of arrival. One that was sent again, because the machine was slow, stands there once. */
   readonly questions: string[];
   close(): Promise<void>;
 };
@@ -14,10 +14,13 @@ export type Zone = Readonly<Record<string, readonly string[] | 'silence'>>;
 /** A name server on loopback that knows a handful of names. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
   const questions: string[] = [];
+  const heard = new Set<string>();
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {
     const { name, type, end } = questionIn(query);
-    questions.push(`${type === 1 ? 'A' : 'AAAA'} ${name}`);
+    const sent = `${query.readUInt16BE(0)} from ${port}: ${type} ${name}`;
+    if (!heard.has(sent)) questions.push(`${type === 1 ? 'A' : 'AAAA'} ${name}`);
+    heard.add(sent);
     const known = zone[name];
     if (known === 'silence') return;
     const found = type === 1 ? (known ?? []) : [];

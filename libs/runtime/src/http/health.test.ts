@@ -85,12 +85,9 @@ test('metrics are rendered at most once a second, however often and by how many 
     },
   });
   const began = performance.now();
-  let last = '';
-  while (last !== '200 rendered 2\n') {
-    const many = await Promise.all(Array.from({ length: 20 }, () => get('/metrics')));
-    last = many.at(-1) ?? '';
-  }
-  expect(performance.now() - began).toBeGreaterThanOrEqual(1000);
+  while (rendered < 2) await Promise.all(Array.from({ length: 20 }, () => get('/metrics')));
+  // On a slow machine it may be more than two by now, but never more than the time allows.
+  expect(performance.now() - began).toBeGreaterThanOrEqual((rendered - 1) * 1000);
 });
 
 test('metrics that could not be rendered are tried again at once', async () => {
