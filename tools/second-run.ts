@@ -1,6 +1,6 @@
 /** Which files of tests get a second run, and what of the two runs counts: docs/decisions/0023. */
 import { laneOf } from './lanes.ts';
-import type { Report } from './test-results.ts';
+import { firstLine, type Report } from './test-results.ts';
 
 type TestFile = Report['testResults'][number];
 
@@ -41,5 +41,3 @@ export function unsteadyTests(first: Report, second: Report, nameOf: (file: stri
     return failures.map((test) => `${nameOf(file.name)} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
   });
 }
-
-const firstLine = (message = ''): string => message.split('\n')[0] ?? '';

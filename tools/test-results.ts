@@ -44,6 +44,30 @@ export function countTests(report: Report | undefined, { exitCode, filtered, who
   return { passed, failed, skipped };
 }
 
+/**
+ * One line for each test that failed, with the first line of why; of a file that could not be loaded, one for the file. Where
+ * skipped tests count as failed, these too. `nameOf` gives a file's path from the root.
+ */
+export function failedTests(
+  report: Report | undefined,
+  nameOf: (file: string) => string,
+  { strict, filtered }: Pick<Judgement, 'strict' | 'filtered'>,
+): string[] {
+  const counts = (status: string): boolean =>
+    status === 'failed' || (strict && !filtered && !['passed', 'failed'].includes(status));
+  return (report?.testResults ?? []).flatMap((file) => {
+    const failures = file.assertionResults.filter(({ status }) => counts(status));
+    if (failures.length === 0 && file.status === 'failed') return [`${nameOf(file.name)}: ${firstLine(file.message)}`];
+    return failures.map((test) => {
+      const why = test.status === 'failed' ? firstLine(test.failureMessages?.[0]) : test.status;
+      return `${nameOf(file.name)} > ${test.fullName ?? ''}: ${why}`;
+    });
+  });
+}
+
+/** Of what a test says when it fails, the line that says why. */
+export const firstLine = (message = ''): string => message.split('\n')[0] ?? '';
+
 /** The sum over lanes. A run without any test is a failure: what was asked for is not there. */
 export function sumOf(lanes: readonly Counts[]): Counts {
   const total = (of: (counts: Counts) => number): number => lanes.reduce((sum, counts) => sum + of(counts), 0);

@@ -7,7 +7,7 @@ import { findMissing, type Program } from '../test/support/programs.ts';
 import { install } from './install.ts';
 import { DAILY_LANES, isLane, LANES, type Lane } from './lanes.ts';
 import { filesToRunAgain, unsteadyTests, withSecondRun } from './second-run.ts';
-import { askedFor, closingLine, countTests, sumOf, type Counts, type Report } from './test-results.ts';
+import { askedFor, closingLine, countTests, failedTests, sumOf, type Counts, type Report } from './test-results.ts';
 import { startLoad } from './under-load.ts';
 
 const HELP = `npm test [-- [--install] [--lane LANE] [--under-load] [what vitest takes]]
@@ -25,7 +25,7 @@ const HELP = `npm test [-- [--install] [--lane LANE] [--under-load] [what vitest
 
 CI=true implies --install; then a test that is skipped counts as failed. One or two failed files of the product lane are
 run a second time, by themselves. What passes then is printed as unsteady, with its first failure.
-The last line is: N passed, N failed`;
+What failed is named once more at the end. The last line is: N passed, N failed`;
 
 const root = resolve(import.meta.dirname, '..');
 const isCi = process.env['CI'] === 'true';
@@ -99,10 +99,11 @@ function runVitest(
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 let interrupted = false;
 
+const nameOf = (file: string): string => relative(root, file).replaceAll('\\', '/');
+
 /** Gives failed tests of the running product their second run, where one is allowed: tools/second-run.ts. */
 async function runFailedAgain(lane: Lane, first: Run, setting: Setting, missing: readonly Program[]): Promise<Run> {
   if (!first.report || first.exitCode === 0 || first.unhandled > 0 || interrupted) return first;
-  const nameOf = (file: string): string => relative(root, file).replaceAll('\\', '/');
   const again = filesToRunAgain(first.report, nameOf);
   if (again.length === 0) return first;
   console.log(`\nRunning again, by themselves: ${again.join(', ')}`);
@@ -113,14 +114,19 @@ async function runFailedAgain(lane: Lane, first: Run, setting: Setting, missing:
   return { ...second, report: withSecondRun(first.report, second.report) };
 }
 
-async function runLane(lane: Lane, setting: Setting, missing: readonly Program[]): Promise<Counts> {
+type LaneResult = { readonly counts: Counts; readonly failures: readonly string[] };
+
+async function runLane(lane: Lane, setting: Setting, missing: readonly Program[]): Promise<LaneResult> {
   const start = performance.now();
   const first = await runTests(lane, setting, missing);
   const { exitCode, report } = await runFailedAgain(lane, first, setting, missing);
   const { filtered, whole } = askedFor(setting.args);
   const counts = countTests(report, { exitCode, filtered, whole, strict: isCi });
+  const failures = failedTests(report, nameOf, { strict: isCi, filtered });
   console.log(`lane ${lane}: ${closingLine(counts)} (${Math.round((performance.now() - start) / 1000)} s)\n`);
-  return counts;
+  // A run may fail without a test that failed: by an error that none of them caught, or without a report.
+  const unnamed = failures.length === 0 && counts.failed > 0 ? ['no test by itself; see what the lane printed'] : [];
+  return { counts, failures: [...failures, ...unnamed].map((line) => `failed, lane ${lane}: ${line}`) };
 }
 
 /** Takes an option and its value out of the arguments. */
@@ -150,7 +156,7 @@ async function main(args: string[]): Promise<number> {
 
   const folder = mkdtempSync(join(tmpdir(), 'carillon-test-'));
   try {
-    const counts: Counts[] = [];
+    const results: LaneResult[] = [];
     for (const each of lanes) {
       // The fast lane needs no program, and so need not wait for any.
       if (each !== 'fast') await installing;
@@ -159,10 +165,11 @@ async function main(args: string[]): Promise<number> {
         console.log(`Not installed: ${missing.join(', ')}. Tests that need them are skipped; to run them too:`);
         console.log('  npm test -- --install');
       }
-      counts.push(await runLane(each, { args, folder }, missing));
+      results.push(await runLane(each, { args, folder }, missing));
       if (interrupted) break;
     }
-    const sum = sumOf(counts);
+    const sum = sumOf(results.map(({ counts }) => counts));
+    for (const line of results.flatMap(({ failures }) => failures)) console.log(line);
     console.log(closingLine(sum));
     return sum.failed === 0 && !interrupted ? 0 : 1;
   } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askedFor, closingLine, countTests, sumOf, type Report } from '../../tools/test-results.ts';
+import { askedFor, closingLine, countTests, failedTests, sumOf, type Report } from '../../tools/test-results.ts';
 
 const report = (...files: [status: string, ...tests: string[]][]): Report => ({
   testResults: files.map(([status, ...tests]) => ({
@@ -60,5 +60,36 @@ describe('the closing line', () => {
     const [none, some] = [countTests(report(), plain), countTests(report(['passed', 'passed', 'skipped']), plain)];
     expect(closingLine(sumOf([none, some, some]))).toBe('2 passed, 0 failed, 2 skipped');
     expect(closingLine(sumOf([none, none]))).toBe('0 passed, 1 failed');
+  });
+});
+
+describe('what failed, named at the end', () => {
+  const asIs = (name: string): string => name;
+  const all: Report = {
+    testResults: [
+      {
+        name: 'a.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'passed', fullName: 'stands' },
+          { status: 'failed', fullName: 'moves', failureMessages: ['expected 1 to be 2\n  at a line'] },
+          { status: 'skipped', fullName: 'waits' },
+        ],
+      },
+      { name: 'b.test.ts', status: 'failed', message: 'cannot be read\n  at a line', assertionResults: [] },
+    ],
+  };
+
+  test('has a line for each test, and for each file that could not be loaded', () => {
+    expect(failedTests(all, asIs, { strict: false, filtered: false })).toEqual([
+      'a.test.ts > moves: expected 1 to be 2',
+      'b.test.ts: cannot be read',
+    ]);
+  });
+
+  test('has one for a skipped test exactly where it counts as failed', () => {
+    expect(failedTests(all, asIs, { strict: true, filtered: false })).toContain('a.test.ts > waits: skipped');
+    expect(failedTests(all, asIs, { strict: true, filtered: true })).toHaveLength(2);
+    expect(failedTests(undefined, asIs, { strict: true, filtered: false })).toEqual([]);
   });
 });
