@@ -6,6 +6,7 @@ type Rendered = Omit<MessageContentBody, 'to'> & {
   readonly error: string | null;
   readonly missing: readonly string[];
   readonly notes?: readonly string[];
+  readonly links?: { readonly unsubscribe: string; readonly preferences: string } | null;
 };
 
 /** A rendered message as it is told on a terminal: what would be sent, or why nothing would. */
@@ -17,6 +18,9 @@ export function messageLines(message: Rendered, withHtml: boolean, isFull: boole
     ...(missing.length > 0 ? [paint('yellow', `missing, so empty: ${missing.map(clean).join(', ')}`)] : []),
     ...(message.notes ?? []).map((note) => paint('yellow', clean(note))),
     ...bodyOf(message, isFull),
+    ...Object.entries(message.links ?? {}).map(
+      ([name, link]) => `  ${paint('dim', `${name} (a test link)`)}  ${clean(link)}`,
+    ),
     ...(withHtml && html !== null ? ['', ...folded(html, true)] : []),
   ];
 }

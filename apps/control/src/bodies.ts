@@ -26,6 +26,8 @@ const timeOrNull = (at: Instant | null): string | null => (at === null ? null : 
 
 export function showDelivery(delivery: Delivery): DeliveryBody {
   const { intent, slot } = delivery;
+  // Neither event nor rule made a test message.
+  const ofRule = <T>(value: T): T | null => (intent.test ? null : value);
   return {
     id: delivery.id,
     state: delivery.state,
@@ -36,14 +38,16 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
     unique_id: slot.uniqueId,
     workspace: slot.workspace,
     notification: intent.notification,
-    rule: intent.rule,
-    rule_version: intent.ruleVersion,
+    rule: ofRule(intent.rule),
+    rule_version: ofRule(intent.ruleVersion),
     template: intent.template,
     template_version: intent.templateVersion,
     config_number: intent.configNumber,
-    event_id: intent.eventId,
-    trigger_id: intent.triggerId,
+    event_id: ofRule(intent.eventId),
+    trigger_id: ofRule(intent.triggerId),
     intent_id: intent.id,
+    test: intent.test !== undefined,
+    test_by: intent.test?.by ?? null,
     attempts: delivery.attempts.map((attempt) => ({
       id: attempt.id,
       account: attempt.account,

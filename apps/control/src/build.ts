@@ -24,6 +24,7 @@ import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { templateRoutes } from './routes/templates.ts';
+import { testSendRoute } from './routes/test-send.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/streams.ts';
 import { compileValidator } from './validation.ts';
@@ -96,6 +97,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   suppressionRoutes(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);
+  testSendRoute(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
   inboxRoutes(api, ports);

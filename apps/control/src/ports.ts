@@ -11,6 +11,7 @@ import type {
   Ids,
   Inbox,
   KeyUseStore,
+  LinkTokens,
   LookupClaims,
   PartnerLookup,
   ReadModels,
@@ -67,6 +68,8 @@ export type ControlPorts = {
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;
+  /** For the links of previews alone. */
+  readonly links: Pick<LinkTokens, 'seal'>;
   readonly tokens: Pick<TokenVerifier, 'inspect'>;
   readonly compileRule: CompileRule;
   /** Resolves when no gateway lets anybody in any more by configuration that it read before this time. */

@@ -2,32 +2,37 @@ import type { PreviewedMessage } from '@carillon/contracts';
 import {
   accountsOf,
   CHANNELS,
-  composeMessage,
   findResource,
-  localityOf,
+  sandboxOf,
   templateOf,
   wrongLocalityText,
-  type AccountBody,
+  type AccountChoice,
   type ChannelName,
+  type Configuration,
   type Intent,
   type RenderedParts,
   type Resource,
 } from '@carillon/domain';
-import type { JsonObject } from '@carillon/kernel';
+import type { DeliveryId, EventId, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
+import { renderMessage } from '@carillon/stages';
 import { NO_CONTENT, showContent } from './content.ts';
 import type { RoutePorts } from './ports.ts';
 
-type PreviewPorts = Pick<RoutePorts, 'templates'> & {
+export type PreviewPorts = Pick<RoutePorts, 'templates' | 'ids' | 'links'> & {
   readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
 };
 
-/** What is to be shown, and from whose account it would go out. */
-type Asked = {
+/** A template that is shown without a rule that fired. */
+export type Shown = {
   readonly workspace: string;
   readonly template: string;
   readonly channel: ChannelName;
+  /** Fields of an event, and variables of a recipient by bare name. */
   readonly variables: JsonObject;
-  readonly account: AccountBody | undefined;
+  /** Whose message it would be: it says over which account it goes, and what its links stop. */
+  readonly notification: Resource<'notification'> | undefined;
+  /** The stable id of the notification; of a template that none uses, anything. */
+  readonly notificationId: string;
 };
 
 /** The first message of an intent as it would be sent now. */
@@ -36,44 +41,85 @@ export async function previewIntent(
   notification: Resource<'notification'>,
   ports: PreviewPorts,
 ): Promise<PreviewedMessage> {
-  const { channel, workspace } = intent.slot;
-  const [account] = accountsOf(ports.configuration.current(), notification, channel);
-  const asked = { ...intent, workspace, channel, account: account?.body };
-  const shown = await previewMessage(asked, ports);
+  const [account] = accountsOf(ports.configuration.current(), notification, intent.slot.channel);
+  const { example } = CHANNELS[intent.slot.channel].address;
+  const shown = await preview({ ...intent, to: example, test: PREVIEW }, account, ports);
   return intent.to === null && shown.ok ? { ...shown, ok: false, error: 'no address: it would be suppressed' } : shown;
 }
 
-/** A message by the code that makes what is sent, to an address that is nobody's. */
+/** What a template makes of a message, to an address that is nobody's. */
 export async function previewMessage(
-  asked: Asked,
-  { configuration, templates }: PreviewPorts,
+  { workspace, template, channel, variables, notification, notificationId }: Shown,
+  ports: PreviewPorts,
 ): Promise<PreviewedMessage> {
-  const current = configuration.current();
-  const { channel, workspace, variables } = asked;
-  const failed = (error: string, parts: RenderedParts = {}): PreviewedMessage => ({
-    ...NO_CONTENT,
-    channel,
-    subject: parts['subject'] ?? null,
-    html: parts['html'] ?? null,
-    text: parts['text'] ?? null,
-    ok: false,
-    error,
-    missing: [],
-    notes: [],
-  });
-  const template = findResource(current, 'template', workspace, asked.template);
-  if (!template) return failed(`there is no template ${asked.template}`);
-  const own = templateOf(template.body, channel);
-  if (!own) return failed(`template ${asked.template} has nothing for ${channel}`);
-  const key = `${workspace}/${asked.template}@${template.number}`;
-  const { locality, wrong } = localityOf(current, workspace, variables);
-  const rendered = await templates.render(key, own, variables, locality);
-  if (!rendered.ok) return failed(`${rendered.part}: ${rendered.message}`);
-  const addressed = { channel, deliveryId: 'preview', attempt: 1, to: CHANNELS[channel].address.example };
-  const composed = composeMessage(addressed, { ...own, parts: rendered.parts }, asked.account ?? {});
-  const missing = [...rendered.missing];
-  const notes = wrong.map(wrongLocalityText);
-  if (!composed.ok) return { ...failed(composed.error, rendered.parts), missing, notes };
-  const { to: _to, ...content } = showContent(composed.value);
-  return { ...content, ok: true, error: null, missing, notes };
+  const current = ports.configuration.current();
+  const found = findResource(current, 'template', workspace, template);
+  if (!found) return failed(channel, `there is no template ${template}`);
+  if (!templateOf(found.body, channel)) return failed(channel, `template ${template} has nothing for ${channel}`);
+  const { example } = CHANNELS[channel].address;
+  const intent: Intent = {
+    ...NOTHING,
+    slot: { workspace, notificationId, channel, uniqueId: 'preview' },
+    notification: notification?.ref.name ?? '',
+    configNumber: current.number,
+    to: example,
+    person: example,
+    variables,
+    template,
+    templateVersion: found.version,
+  };
+  const account = notification && accountsOf(current, notification, channel)[0];
+  return preview(intent, account, ports);
 }
+
+/** Links of what is shown are those of a test: whoever reads along must not stop messages to anybody. */
+const PREVIEW = { by: 'preview' };
+
+/** What a preview needs nothing of. */
+const NOTHING = {
+  id: 'int_preview' as IntentId,
+  rule: '',
+  ruleId: '',
+  ruleVersion: 0,
+  eventId: 'evt_preview' as EventId,
+  eventPosition: '',
+  triggerId: 'trg_preview' as TriggerId,
+  causedAt: 0,
+  sendAt: 0,
+  notAfter: 0,
+  traceparent: null,
+  test: PREVIEW,
+} as const;
+
+/** By the very function that makes what providers are given, for a delivery that is never written. */
+async function preview(
+  intent: Intent,
+  account: AccountChoice | undefined,
+  { configuration, ...ports }: PreviewPorts,
+): Promise<PreviewedMessage> {
+  const current: Configuration = configuration.current();
+  const { channel } = intent.slot;
+  const delivery = { id: 'dlv_preview' as DeliveryId, slot: intent.slot, intent, attempts: [] };
+  const rendered = await renderMessage(delivery, account ?? sandboxOf(channel), {
+    ...ports,
+    configuration: { current: () => current, at: async () => current },
+  });
+  const missing = [...rendered.missing];
+  const notes = rendered.wrong.map(wrongLocalityText);
+  if (!rendered.ok) return { ...failed(channel, rendered.why, rendered.parts), missing, notes };
+  const { to: _to, ...content } = showContent(rendered.message);
+  return { ...content, ok: true, error: null, links: rendered.links && { ...rendered.links }, missing, notes };
+}
+
+const failed = (channel: ChannelName, error: string, parts: RenderedParts = {}): PreviewedMessage => ({
+  ...NO_CONTENT,
+  channel,
+  subject: parts['subject'] ?? null,
+  html: parts['html'] ?? null,
+  text: parts['text'] ?? null,
+  ok: false,
+  error,
+  links: null,
+  missing: [],
+  notes: [],
+});

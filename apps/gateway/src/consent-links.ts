@@ -58,7 +58,8 @@ export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { u
 
   async function factsOf(link: ConsentLink, token: string): Promise<PageFacts> {
     const current = configuration.current();
-    const documents: readonly Consents[] = await consents.find(link.workspace, [link.person]);
+    // Whoever may send a test message learns nobody's wishes by its links.
+    const documents: readonly Consents[] = link.test ? [] : await consents.find(link.workspace, [link.person]);
     return { link, token, configuration: current, offers: offersOf(current, link), documents };
   }
 

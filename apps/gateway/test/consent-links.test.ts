@@ -98,7 +98,16 @@ describe('the link that stops', () => {
   it('of a test message shows what it would do, and does nothing', async () => {
     const { body } = await call(`/unsubscribe/${tokenOf({ test: true })}`, ONE_CLICK);
     expect(body).toContain('Nothing was changed');
+    await call(`/preferences/${tokenOf({ test: true })}`, form([['do', 'stop']]));
     expect(await stored()).toBeUndefined();
+  });
+
+  it('of a test message shows nobody what the person wants: whoever may send one may read it', async () => {
+    await call(`/preferences/${tokenOf()}`, form([['do', 'stop']]));
+    expect((await call(`/preferences/${tokenOf()}`)).body).toContain('You stopped everything');
+    const { body } = await call(`/preferences/${tokenOf({ test: true })}`);
+    expect(body).toContain('This link is of a test message');
+    expect(body).not.toContain('You stopped everything');
   });
 
   it('says that nothing was saved where the store cannot take it', async () => {

@@ -115,8 +115,14 @@ function drawDelivery({ delivery, trace }) {
       ['Workspace', delivery.workspace],
       ['Why', doubled ? null : why(delivery)],
       [doubled ? 'Told by' : 'Delivery', idLink(delivery.duplicate_of ?? delivery.id, delivery.id)],
-      ['Event', idLink(delivery.event_id)],
-      ['Rule', `${delivery.rule} version ${delivery.rule_version}, configuration ${delivery.config_number}`],
+      ['Test', delivery.test ? `asked for by ${delivery.test_by}; it counts nowhere` : null],
+      ['Event', delivery.event_id === null ? null : idLink(delivery.event_id)],
+      [
+        'Rule',
+        delivery.rule === null
+          ? null
+          : `${delivery.rule} version ${delivery.rule_version}, configuration ${delivery.config_number}`,
+      ],
       ['unique_id', el('bdi', { class: 'id' }, delivery.unique_id)],
       ['Next try', delivery.next_at ? time(delivery.next_at) : null],
       ['Duplicates', delivery.duplicates > 0 ? `${delivery.duplicates}, not sent` : null],
@@ -176,7 +182,7 @@ const list = liveList({
       { class: 'second' },
       [
         isWide() ? delivery.workspace : null,
-        delivery.rule,
+        delivery.test ? `test of ${delivery.notification}` : delivery.rule,
         delivery.duplicate_of ? 'duplicate' : reasonWords(delivery.reason),
       ]
         .filter(Boolean)

@@ -29,6 +29,7 @@ export const ERRORS = {
   precondition_failed: { status: 412, title: 'It has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  idempotency_mismatch: { status: 422, title: 'The Idempotency-Key was used with another body' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   log_unavailable: { status: 503, title: 'The log cannot take the event now' },

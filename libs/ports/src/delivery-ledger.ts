@@ -48,8 +48,8 @@ export type DeliveryLedger = {
   list(filter: DeliveryFilter, limit: number, cursor?: string): Promise<DeliveryPage>;
   byEvent(eventId: EventId): Promise<readonly Delivery[]>;
   /**
-   * How many addresses were told in a workspace, or by one of its notifications: by messages in one of these states. May read every
-   * delivery of it.
+   * How many addresses were told in a workspace, or by one of its notifications: by messages in one of these states, tests not among
+   * them. May read every delivery of it.
    */
   countAddresses(
     of: { readonly workspace: string; readonly notificationId?: string },

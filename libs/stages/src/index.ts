@@ -20,6 +20,7 @@ export * from './deliver/outcomes.ts';
 export * from './deliver/settle-doubts.ts';
 export * from './deliver/rendering.ts';
 export * from './deliver/sweep.ts';
+export * from './deliver/test-send.ts';
 export { decisionsAbout, loadEntityStates, type Decision, type EntityStates } from './evaluate/entity-states.ts';
 export * from './evaluate/judge-event.ts';
 export * from './evaluate/make-intents.ts';

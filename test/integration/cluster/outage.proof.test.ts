@@ -109,7 +109,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   async function statesOf(events: ReadonlySet<string>): Promise<Readonly<Record<string, number>>> {
     const states = new Map([...events].map((event) => [event, 'none']));
     for await (const { event_id: event, state, reason } of all<DeliveryBody>('/v1/workspaces/shop/deliveries')) {
-      if (states.has(event)) states.set(event, state === 'SENT' ? state : `${state} (${reason})`);
+      if (event !== null && states.has(event)) states.set(event, state === 'SENT' ? state : `${state} (${reason})`);
     }
     const counts: Record<string, number> = {};
     for (const state of states.values()) counts[state] = (counts[state] ?? 0) + 1;

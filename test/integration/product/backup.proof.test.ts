@@ -60,7 +60,7 @@ describe('A backup', () => {
         expect(await after.run(['deliveries', 'cancel', waiting.id])).toMatchObject({ code: 0 });
         smtp.follow(() => undefined);
         expect(await after.run(['deliveries', 'resend', waiting.id])).toMatchObject({ code: 0 });
-        await after.delivered(waiting.event_id, 'SENT');
+        await after.delivered(waiting.event_id ?? '', 'SENT');
         expect(smtp.accepted.slice(accepted).map((mail) => mail.to)).toEqual([['later@example.com']]);
         expect(await after.run(['doctor'])).toMatchObject({ code: 0 });
       } finally {

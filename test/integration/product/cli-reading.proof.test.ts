@@ -74,7 +74,7 @@ describe('The list of deliveries', () => {
 describe('An operator', () => {
   it('cancels what waits, and only that', async () => {
     const waiting = await shop.putOff(await shop.send(order('O-1', { email: 'later@example.com' })));
-    expect((await list('--event', waiting.event_id))[0]?.attempts[0]?.verdict).toBeDefined();
+    expect((await list('--event', waiting.event_id ?? ''))[0]?.attempts[0]?.verdict).toBeDefined();
     const cancelled = await shop.run(['deliveries', 'cancel', waiting.id]);
     expect(cancelled).toMatchObject({ code: 0, stderr: '' });
     expect(cancelled.stdout).toContain(`${waiting.id} called off: CANCELLED (operator_cancel)`);
@@ -94,7 +94,7 @@ describe('An operator', () => {
     expect(await shop.run(['suppressions', 'remove', address.toUpperCase()])).toMatchObject({ code: 0 });
     smtp.follow(() => undefined);
     expect(await shop.run(['deliveries', 'resend', failed.id])).toMatchObject({ code: 0 });
-    const sent = await shop.delivered(failed.event_id, 'SENT');
+    const sent = await shop.delivered(failed.event_id ?? '', 'SENT');
     expect(sent.history.map((one) => one.reason)).toContain('operator_resend');
     const again = await shop.run(['deliveries', 'resend', failed.id]);
     expect(again).toMatchObject({ code: 1 });

@@ -133,10 +133,10 @@ describe('what others do', () => {
         'GET',
         '/v1/workspaces/blog/deliveries?state=SENT&limit=500',
       );
-      const ours = page.body.items.filter(({ event_id: id }) => begun.has(id));
+      const ours = page.body.items.filter(({ event_id: id }) => begun.has(id ?? ''));
       return ours.length === EVENTS ? ours : undefined;
     });
-    const spans = messages.map((one) => Date.parse(one.updated_at) - (begun.get(one.event_id) ?? Number.NaN));
+    const spans = messages.map((one) => Date.parse(one.updated_at) - (begun.get(one.event_id ?? '') ?? Number.NaN));
     return { answer: p95(answers), message: p95(spans) };
   }
 

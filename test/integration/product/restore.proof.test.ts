@@ -128,7 +128,7 @@ const deliveryOf = (messageId: string | null): string => /^<(dlv_[^.]+)\./.exec(
 const book = async (): Promise<readonly string[]> =>
   (await smtp.entries()).map(({ message_id }) => deliveryOf(message_id));
 const eventsOf = async (restored: Shop): Promise<ReadonlyMap<string, DeliveryBody>> =>
-  new Map((await restored.deliveries()).map((one) => [one.event_id, one]));
+  new Map((await restored.deliveries()).map((one) => [one.event_id ?? '', one]));
 
 it(
   'A backup made under load has all that was acknowledged before it; restored, it sends again only what it said',

@@ -22,6 +22,7 @@ type ListOptions = CommonOptions & {
   readonly cursor?: string;
   readonly follow?: boolean;
   readonly dropped?: boolean;
+  readonly test?: boolean;
 };
 
 /** Of a duplicate the delivery that holds its slot, which `trace` takes, and the event that asked again. */
@@ -33,8 +34,8 @@ const deliveryRow = (one: DeliveryBody, isWide: boolean): string[] => [
   one.reason,
   one.channel,
   one.to ?? '(no address)',
-  one.rule,
-  one.event_id,
+  one.rule ?? `${one.notification} (test)`,
+  one.event_id ?? `by ${one.test_by ?? 'somebody'}`,
 ];
 /** The list is in the order of its first column. */
 const deliveryHead = (isWide: boolean): string[] => [
@@ -72,6 +73,7 @@ function listDeliveries(client: Client, options: ListOptions): Promise<Page<Deli
     unique_id: options.uniqueId,
     event: options.event,
     notification: options.notification,
+    test: options.test ? 'true' : undefined,
     since: options.since,
     limit: options.limit,
     cursor: options.cursor,
@@ -140,6 +142,7 @@ export function deliveryCommands(program: Command): void {
     .option('--unique-id <id>', 'only of this unique_id')
     .option('--event <id>', 'only caused by this event')
     .option('--notification <name>', 'only of this notification')
+    .option('--test', 'only test messages')
     .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')

@@ -1,37 +1,86 @@
-import type { TemplatePreviewBody } from '@carillon/contracts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DeliveryBody, TemplatePreviewBody, TestSentBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { seg, type CommonOptions } from '../client.ts';
+import { seg, type Client, type CommonOptions } from '../client.ts';
+import { CommandError, UsageError } from '../failure.ts';
 import { messageLines } from '../message-lines.ts';
-import { paint } from '../output.ts';
+import { clean, paint, paintState } from '../output.ts';
 import { answer, command } from './answering.ts';
 import { readText } from './rules.ts';
 
-type PreviewOptions = CommonOptions & {
+type RenderingOptions = CommonOptions & {
   readonly event: string;
+  readonly locale?: string;
+  readonly timeZone?: string;
+};
+type PreviewOptions = RenderingOptions & {
   readonly channel?: string;
   readonly html?: boolean;
   readonly full?: boolean;
 };
+type TestSendOptions = RenderingOptions & {
+  readonly channel: string;
+  readonly to: string;
+  readonly wait: string;
+};
+
+/** With what a template is rendered that no event on the log and no recipient says. */
+const renderedWith = (named: Command): Command =>
+  named
+    .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
+    .option('--locale <locale>', 'in this language, such as de-AT, instead of what the event or the workspace says')
+    .option('--time-zone <zone>', 'by this clock, such as Europe/Vienna');
+const wordsOf = ({ event, locale, timeZone }: RenderingOptions) => ({
+  event: readText(event),
+  ...(locale !== undefined && { locale }),
+  ...(timeZone !== undefined && { time_zone: timeZone }),
+});
 
 export function templateCommands(program: Command): void {
-  const template = program.command('template').description('look at what templates make');
-  command(template, 'preview <template>', 'what a template makes of an event, exactly as it would be sent')
-    .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
+  const template = program.command('template').description('look at what templates make, and send one to yourself');
+  renderedWith(
+    command(template, 'preview <template>', 'what a template makes of an event, exactly as it would be sent'),
+  )
     .option('--channel <channel>', 'only on this channel: email, sms or push')
     .option('--html', 'print HTML bodies too')
     .option('--full', 'print long texts whole')
     .action(async (name: string, options: PreviewOptions) => {
-      const event = readText(options.event);
+      const asked = {
+        ...wordsOf(options),
+        ...(options.channel !== undefined && { channel: options.channel }),
+      };
       await answer(
         options,
         async (client) => {
           const path = `/v1/workspaces/${seg(await client.workspace())}/templates/${seg(name)}/preview`;
-          return client.post<TemplatePreviewBody>(path, {
-            event,
-            ...(options.channel !== undefined && { channel: options.channel }),
-          });
+          return client.post<TemplatePreviewBody>(path, asked);
         },
         (body) => showPreview(body, options),
+      );
+    });
+
+  renderedWith(
+    command(
+      template,
+      'test-send <notification>',
+      'one message, marked as a test, over the account that would be taken',
+    ),
+  )
+    .requiredOption('--channel <channel>', 'email, sms or push')
+    .requiredOption('--to <address>', 'who gets it: an address of the channel')
+    .option('--wait <seconds>', 'how long to wait for what comes of it', '30')
+    .action(async (name: string, options: TestSendOptions) => {
+      const wait = Number(options.wait);
+      if (!(wait >= 0 && wait <= 3600)) throw new UsageError('--wait takes seconds, from 0 to 3600');
+      const asked = { ...wordsOf(options), channel: options.channel, to: options.to };
+      await answer(
+        options,
+        async (client) => {
+          const path = `/v1/workspaces/${seg(await client.workspace())}`;
+          const sent = await client.post<TestSentBody>(`${path}/notifications/${seg(name)}/test-send`, asked);
+          return { ...sent, delivery: await endOf(client, `${path}/deliveries/${sent.delivery_id}`, wait * 1000) };
+        },
+        showSent,
       );
     });
 }
@@ -44,3 +93,35 @@ const showPreview = (
     `${paint('bold', template)} version ${version}`,
     ...messages.flatMap((message) => ['', ...messageLines(message, html, full)]),
   ].join('\n');
+
+const LOOK_EVERY = 250;
+/** States in which something is still to come by itself. */
+const UNDER_WAY: ReadonlySet<string> = new Set(['WAITING', 'SENDING']);
+
+/** The delivery when it has ended, or as it is after this long; null where it is not in the ledger yet. */
+async function endOf(client: Client, path: string, wait: number): Promise<DeliveryBody | null> {
+  const until = Date.now() + wait;
+  for (;;) {
+    const delivery = await client.get<DeliveryBody>(path).catch((error: unknown) => {
+      // It stands on the log, and is taken up within moments.
+      if (error instanceof CommandError && error.problem?.code === 'not_found') return null;
+      throw error;
+    });
+    const isOver = delivery !== null && !UNDER_WAY.has(delivery.state);
+    if (isOver || Date.now() >= until) return delivery;
+    await pause(Math.min(LOOK_EVERY, Math.max(1, until - Date.now())));
+  }
+}
+
+function showSent({
+  delivery_id: id,
+  channel,
+  to,
+  delivery,
+}: TestSentBody & { delivery: DeliveryBody | null }): string {
+  const what = `test message to ${clean(to)} by ${channel}`;
+  const story = paint('dim', `npx carillon trace ${id}`);
+  if (delivery === null) return `${what}: not taken up yet\n${story}`;
+  const why = delivery.detail === '' ? delivery.reason : `${delivery.reason}: ${delivery.detail}`;
+  return `${what}: ${paintState(delivery.state)} (${clean(why)})\n${story}`;
+}

@@ -27,6 +27,8 @@ const DELIVERY = {
   event_id: EVENT_ID,
   trigger_id: 'trg_5Q8W2ZC4M1V7X9K3B6N0HTR2PD',
   intent_id: 'int_1B7N5XK8C3Z9V4M2Q6W0JHT8RF',
+  test: false,
+  test_by: null,
   attempts: [
     {
       id: 'att_9K3B6N0HTR2PD5Q8W2ZC4M1V7X',
@@ -340,10 +342,23 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           text: 'Order A-1001 is paid.',
           sms: { encoding: 'GSM-7', segments: 1, units: 21, first_outside_gsm: null },
           push: null,
+          links: null,
           missing: [],
           notes: [],
         },
       ],
+    },
+  },
+  testSendNotification: {
+    takes: { channel: 'sms', to: '+4930123456', event: '{"order_id":"A-1001"}', locale: 'de-AT' },
+    answers: {
+      delivery_id: DELIVERY_ID,
+      notification: 'order-paid',
+      channel: 'sms',
+      to: '+4930123456',
+      template: 'order-paid',
+      template_version: 2,
+      not_after: '2026-11-22T11:42:00.000Z',
     },
   },
   testRule: {

@@ -60,6 +60,7 @@ const filters = z.strictObject({
   rule: z.string().max(200).optional().describe('`notification.rule`'),
   channel: oneOfWords('channel', CHANNEL_NAMES).optional(),
   reason: z.string().max(100).optional(),
+  test: z.enum(['true', 'false']).optional().describe('Only test messages, or none of them'),
   since: sinceText,
 });
 type Filters = z.infer<typeof filters>;
@@ -307,10 +308,11 @@ function readFilter(sight: Sight, query: Filters, now: Instant): DeliveryFilter 
 
 /** What the store is not asked for. */
 const shows =
-  (sight: Sight, { rule, channel, reason, person }: Partial<Filters>) =>
+  (sight: Sight, { rule, channel, reason, person, test }: Partial<Filters>) =>
   ({ slot, intent, reason: why }: Delivery): boolean =>
     sight.sees(slot.workspace) &&
     (rule === undefined || intent.rule === rule) &&
     (channel === undefined || slot.channel === channel) &&
     (reason === undefined || why === reason) &&
+    (test === undefined || (intent.test !== undefined) === (test === 'true')) &&
     (person === undefined || intent.person === person);

@@ -54,7 +54,10 @@ const testRequest = z.strictObject({
 });
 
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
-type RuleTestPorts = Pick<RoutePorts, 'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'book'> & {
+type RuleTestPorts = Pick<
+  RoutePorts,
+  'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'links' | 'book'
+> & {
   readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
 };
 

@@ -1,30 +1,66 @@
 import { templatePreviewBody } from '@carillon/contracts';
 import {
-  accountsOf,
   CHANNEL_NAMES,
   channelsOf,
   findResource,
+  listResources,
+  LOCALITY_VARIABLES,
+  notificationIdOf,
   readEvent,
   templateOf,
-  type AccountChoice,
   type ChannelName,
   type Configuration,
+  type Resource,
 } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';
-import { previewMessage } from '../preview.ts';
+import { previewMessage, type PreviewPorts } from '../preview.ts';
 import { notFound, oneOfWords, withName, type ApiServer } from './app.ts';
 
-const previewRequest = z.strictObject({
+/** An event that is not on the log, and in whose language and at whose clock a template is rendered with it. */
+export const renderedWith = {
   event: z
     .string()
     .max(262_144)
     .describe('The event as JSON text: its fields, and variables of a recipient by bare name'),
+  locale: z.string().max(100).optional().describe('As the recipient’s variable `locale`, such as de-AT'),
+  time_zone: z.string().max(100).optional().describe('As the recipient’s variable `time_zone`, such as Europe/Vienna'),
+};
+type RenderedWith = {
+  readonly event: string;
+  readonly locale?: string | undefined;
+  readonly time_zone?: string | undefined;
+};
+
+const IS_ONE = { time_zone: isTimeZone, locale: isLocale } as const;
+
+/**
+ * What a template is rendered with. Throws as the intake refuses an event, and `invalid_request` for a locale or zone that names none: what was
+ * typed here is not to be overlooked as data is.
+ */
+export function variablesOf(asked: RenderedWith): JsonObject {
+  const read = readEvent(new TextEncoder().encode(asked.event));
+  if (!read.ok) {
+    const { code, ...fault } = read.error;
+    throw new CarillonError(code, `event: ${fault.detail}`, fault);
+  }
+  const own: Record<string, string> = {};
+  for (const name of LOCALITY_VARIABLES) {
+    const said = asked[name];
+    if (said === undefined) continue;
+    if (!IS_ONE[name](said)) throw new CarillonError('invalid_request', `${name}: ${said} names none that exists`);
+    own[name] = said;
+  }
+  return { ...read.value.body, ...own };
+}
+
+const previewRequest = z.strictObject({
+  ...renderedWith,
   channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Left out: all that the template has'),
 });
 
-type TemplatePorts = Pick<RoutePorts, 'configuration' | 'templates' | 'ids'>;
+type TemplatePorts = PreviewPorts & { readonly configuration: Pick<RoutePorts['configuration'], 'current'> };
 
 /** `template preview`: what a template makes of an event, by the code that makes what is sent. Nothing is written. */
 export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
@@ -50,35 +86,31 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
       if (body.channel !== undefined && !channels.includes(body.channel)) {
         throw new CarillonError('invalid_request', `channel: template ${name} has ${channels.join(', ')} alone`);
       }
-      const read = readEvent(new TextEncoder().encode(body.event));
-      if (!read.ok) {
-        const { code, ...fault } = read.error;
-        throw new CarillonError(code, `event: ${fault.detail}`, fault);
-      }
+      const variables = variablesOf(body);
       const messages = [];
       for (const channel of body.channel === undefined ? channels : [body.channel]) {
-        const account = accountFor(configuration, workspace, name, channel);
-        const asked = { workspace, template: name, channel, variables: read.value.body, account: account?.body };
-        messages.push(await previewMessage(asked, ports));
+        const notification = userOf(configuration, workspace, name, channel);
+        const notificationId = notification ? notificationIdOf(notification) : `template:${name}`;
+        const shown = { workspace, template: name, channel, variables, notification, notificationId };
+        messages.push(await previewMessage(shown, ports));
       }
       return { template: name, version: template.version, messages };
     },
   );
 }
 
-/** The account that the first notification with this template sends over: it says who an email is from. */
-function accountFor(
+/**
+ * The first notification that sends this template, one that is switched on before one that is not: it says who an email is from,
+ * and what its links stop.
+ */
+function userOf(
   configuration: Configuration,
   workspace: string,
   template: string,
   channel: ChannelName,
-): AccountChoice | undefined {
-  for (const { ref } of configuration.resources.values()) {
-    if (ref.kind !== 'notification' || ref.workspace !== workspace) continue;
-    const notification = findResource(configuration, 'notification', workspace, ref.name);
-    const uses =
-      notification && channelsOf(notification.body).some(([on, said]) => on === channel && said.template === template);
-    if (uses) return accountsOf(configuration, notification, channel)[0];
-  }
-  return undefined;
+): Resource<'notification'> | undefined {
+  const users = listResources(configuration, 'notification', workspace).filter(({ body }) =>
+    channelsOf(body).some(([on, said]) => on === channel && said.template === template),
+  );
+  return users.find(({ body }) => body.enabled !== false) ?? users[0];
 }

@@ -26,6 +26,8 @@ export type DeliveryDocument = {
   readonly notification: string;
   readonly eventId: string;
   readonly recipient: string | null;
+  /** Only in test messages, which are counted nowhere. */
+  readonly test?: true;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly dueAt?: number;

@@ -41,6 +41,12 @@ export const previewedMessage = z.object({
   ok: z.boolean(),
   error: z.string().nullable(),
   ...messageContent.omit({ to: true }).shape,
+  links: z
+    .object({ unsubscribe: z.string(), preferences: z.string() })
+    .nullable()
+    .describe(
+      'Where a reader stops such messages, here of a test: they change nothing. An email names the first in List-Unsubscribe. Null: transactional, or no public_url',
+    ),
   missing: z.array(z.string()),
   notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
 });
@@ -50,3 +56,17 @@ export const templatePreviewBody = z
   .object({ template: z.string(), version: z.int(), messages: z.array(previewedMessage) })
   .meta({ id: 'TemplatePreview' });
 export type TemplatePreviewBody = z.infer<typeof templatePreviewBody>;
+
+/** A test message that is on its way. What came of it: the delivery of this id, a moment later. */
+export const testSentBody = z
+  .object({
+    delivery_id: z.string(),
+    notification: z.string(),
+    channel: z.string(),
+    to: z.string().describe('In its canonical form'),
+    template: z.string(),
+    template_version: z.int(),
+    not_after: z.string().describe('Nothing is sent after this; RFC 3339, UTC, milliseconds'),
+  })
+  .meta({ id: 'TestSent' });
+export type TestSentBody = z.infer<typeof testSentBody>;

@@ -24,6 +24,7 @@ type WireIntent = {
   send_at: number;
   not_after: number;
   traceparent: string | null;
+  test_by: string | null;
   personal: Buffer;
 };
 
@@ -48,6 +49,7 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
     send_at: intent.sendAt,
     not_after: intent.notAfter,
     traceparent: intent.traceparent,
+    test_by: intent.test?.by ?? null,
     personal: writePersonal({
       to: intent.to,
       person: intent.person,
@@ -83,6 +85,7 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       sendAt: wire.send_at === 0 ? wire.caused_at : wire.send_at,
       notAfter: wire.not_after,
       traceparent: wire.traceparent,
+      ...(wire.test_by !== null && { test: { by: wire.test_by } }),
     };
   },
 };

@@ -34,7 +34,7 @@ const json: Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-export const intents: Arbitrary<Intent> = fc.record({
+const ordinaryIntents: Arbitrary<Intent> = fc.record({
   id: id<Intent['id']>(),
   slot: fc.record({
     workspace: text,
@@ -60,6 +60,10 @@ export const intents: Arbitrary<Intent> = fc.record({
   notAfter: instant,
   traceparent: nullable(text),
 });
+/** Test messages among them. */
+export const intents: Arbitrary<Intent> = fc
+  .tuple(ordinaryIntents, fc.option(fc.record({ by: text }), { nil: undefined }))
+  .map(([intent, test]) => (test ? { ...intent, test } : intent));
 
 export const triggers: Arbitrary<Trigger> = fc.record({
   id: id<Trigger['id']>(),

@@ -45,7 +45,12 @@ export type Intent = {
   /** Nothing is sent after this, whatever made it come again. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;
+  /** Of a test message alone. No event and no rule stand behind it; its variables came with the request. */
+  readonly test?: TestSend;
 };
+
+/** Who asked for a test message, by the name that the story of a delivery shows. */
+export type TestSend = { readonly by: string };
 
 /** Settings of a notification as delivery reads them from the newest configuration. */
 export type DeliverySettings = {

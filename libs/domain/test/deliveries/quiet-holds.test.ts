@@ -1,4 +1,11 @@
-import { HOLDS, presend, type NotificationBody, type PresendVerdict, type WorkspaceBody } from '@carillon/domain';
+import {
+  HOLDS,
+  presend,
+  type Intent,
+  type NotificationBody,
+  type PresendVerdict,
+  type WorkspaceBody,
+} from '@carillon/domain';
 import {
   configurationOf,
   DeliveryStory,
@@ -17,12 +24,13 @@ const NIGHT = { from: '22:00', to: '07:00' } as const;
 
 /** A message of 23:30 in Berlin, where nobody says otherwise. */
 const AT = Date.parse('2026-11-22T22:30:00Z');
+type Asked = Partial<Pick<Intent, 'variables'> & { expires: number; now: number; more: Partial<Intent> }>;
 function judged(
   notification: Partial<NotificationBody>,
   shop: WorkspaceBody = {},
-  { variables = {}, expires = 24 * HOUR, now = AT } = {},
+  { variables = {}, expires = 24 * HOUR, now = AT, more = {} }: Asked = {},
 ): PresendVerdict {
-  const intent = givenIntent('first', { variables, causedAt: AT, notAfter: AT + expires });
+  const intent = givenIntent('first', { variables, causedAt: AT, notAfter: AT + expires, ...more });
   const newest = configurationOf([
     ...orderShop({ ...body, ...notification }),
     workspaceSettings({ time_zone: 'Europe/Berlin', ...shop }),
@@ -81,6 +89,14 @@ describe('quiet hours before a send', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, { cadence: { quiet_hours: morning } })).toMatchObject({
       until: Date.parse('2026-11-23T08:00:00Z'),
     });
+  });
+
+  it('given a test message, then it goes at once: whoever asked for it is waiting', () => {
+    const test = { more: { ruleId: '', test: { by: 'owner' } } };
+    expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, test)).toMatchObject({ kind: 'go' });
+    const dropped = { cadence: { quiet_hours: { ...NIGHT, then: 'drop' as const } } };
+    expect(judged(dropped, {}, test)).toMatchObject({ kind: 'go' });
+    expect(judged({ enabled: false }, {}, test)).toMatchObject({ reason: 'rule_withdrawn' });
   });
 
   it('stands behind withdrawal, expiry and suppression, so that what nobody wants does not wait', () => {

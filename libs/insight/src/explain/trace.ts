@@ -10,6 +10,7 @@ import {
   type Dropped,
   type Intent,
   type SourceEvent,
+  type TestSend,
 } from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
 import type {
@@ -140,6 +141,11 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   );
   const asked = await traceAnswer(delivery.intent.triggerId, ports);
   const told = [...deliverySteps(delivery), ...duplicates].toSorted(byTime);
+  const { test, traceparent } = delivery.intent;
+  if (test) {
+    const steps = inOrder([testStep(delivery, test), ...told]);
+    return { kind: 'delivery', id, traceId: traceIdOf(traceparent), steps, people: null };
+  }
   const [event, trigger, intent] = originSteps(delivery);
   // A slot that was taken over has a story from before its event.
   const steps = inOrder([event, trigger, ...asked, intent, ...told]);
@@ -159,6 +165,15 @@ function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep,
     step('intent', causedAt, intentWords(intent), { id: intent.id, position: intentPosition, ...named }),
   ];
 }
+
+/** Nothing but a person's request stands behind a test message. */
+const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend): TraceStep =>
+  step('intent', intent.causedAt, `test message, asked for by ${by}: ${intentWords(intent)}`, {
+    id: intent.id,
+    position: intentPosition,
+    configNumber: intent.configNumber,
+    lines: traceLines(traceIdOf(intent.traceparent)),
+  });
 
 const traceLines = (traceId: string | null): readonly string[] => (traceId === null ? [] : [`trace ${traceId}`]);
 

@@ -28,7 +28,9 @@ import {
   type Moment,
   type PresendVerdict,
   type ProviderResult,
+  type RenderedParts,
   type Resource,
+  type WrongLocality,
 } from '@carillon/domain';
 import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import { messageOf } from '@carillon/kernel';
@@ -186,21 +188,35 @@ const endNow = (
 ): Promise<AttemptReport> => write(endUnsent(delivery, state, reason, detail, moment(ports)), 'ended', ports);
 
 /** What the links of a message are made of. */
-type LinkingPorts = Pick<AttemptPorts, 'configuration' | 'ids' | 'links'>;
+type LinkingPorts = Pick<AttemptPorts, 'links'> & {
+  readonly configuration: Pick<ConfigurationView, 'current' | 'at'>;
+  readonly ids: Pick<Ids, 'keyed'>;
+};
 
-type Ready = Blanks & { readonly ok: true; readonly message: RenderedMessage };
+/** A message as its provider is given it, or why there is none. */
+export type RenderedForSending = {
+  readonly missing: readonly string[];
+  readonly wrong: readonly WrongLocality[];
+} & (
+  | { readonly ok: true; readonly message: RenderedMessage; readonly links: ConsentUrls | null }
+  | { readonly ok: false; readonly why: string; readonly parts: RenderedParts }
+);
+type Ready = Extract<RenderedForSending, { ok: true }>;
 
-/** Template and workspace are those pinned when the intent was made; only the sender's address is of today. */
+/**
+ * What a provider is given for a delivery at its next attempt. Template and workspace are those pinned when the intent was
+ * made; only the sender's address is of today. Previews are made by it too, so that what is shown is what is sent.
+ */
 export async function renderMessage(
-  delivery: Delivery,
-  choice: AccountChoice,
+  delivery: Pick<Delivery, 'id' | 'slot' | 'intent' | 'attempts'>,
+  choice: Pick<AccountChoice, 'body'>,
   ports: LinkingPorts & Pick<AttemptPorts, 'templates'>,
-): Promise<Ready | { readonly ok: false; readonly why: string }> {
+): Promise<RenderedForSending> {
   const pinned = await ports.configuration.at(delivery.intent.configNumber);
   const links = linksOf(delivery, pinned, ports);
   const own = links ? { unsubscribe_url: links.unsubscribe, preferences_url: links.preferences } : {};
   const rendered = await renderPinned(delivery, own, ports);
-  if (!rendered.ok) return rendered;
+  if (!rendered.ok) return { ...rendered, parts: {}, missing: [], wrong: [] };
   const { id: deliveryId, attempts, intent, slot } = delivery;
   const addressed = {
     channel: slot.channel,
@@ -209,9 +225,10 @@ export async function renderMessage(
     to: intent.to,
     ...(links && { unsubscribe: links.unsubscribe }),
   };
-  const message = composeMessage(addressed, { ...rendered.template, parts: rendered.parts }, choice.body);
-  const blanks = { missing: rendered.missing.length, wrongLocality: rendered.wrong.map(({ variable }) => variable) };
-  return message.ok ? { ok: true, message: message.value, ...blanks } : { ok: false, why: message.error };
+  const { parts, missing, wrong } = rendered;
+  const message = composeMessage(addressed, { ...rendered.template, parts }, choice.body);
+  if (!message.ok) return { ok: false, why: message.error, parts, missing, wrong };
+  return { ok: true, message: message.value, links, missing, wrong };
 }
 
 /**
@@ -219,7 +236,7 @@ export async function renderMessage(
  * the deployment has no public address, and none in what nobody can opt out of.
  */
 function linksOf(
-  { slot, intent }: Delivery,
+  { slot, intent }: Pick<Delivery, 'slot' | 'intent'>,
   pinned: Configuration,
   { configuration, ids, links }: LinkingPorts,
 ): ConsentUrls | null {
@@ -227,11 +244,15 @@ function linksOf(
   const notification = findNotification(pinned, slot);
   if (publicUrl === null || notification?.body.transactional === true) return null;
   const { workspace, notificationId, channel } = slot;
-  const person = personName(intent.person, (...parts) => ids.keyed(...parts));
+  const test = intent.test !== undefined;
+  const person = test ? NOBODY : personName(intent.person, (...parts) => ids.keyed(...parts));
   const category = notification?.body.category ?? null;
-  const link = { workspace, person, notificationId, category, channel, test: false };
+  const link = { workspace, person, notificationId, category, channel, test };
   return consentUrls(publicUrl, links.seal(writeConsentLink(link)));
 }
+
+/** Links of a test message are nobody's: whoever may send one must not see by them what somebody wants. */
+const NOBODY = 'test';
 
 /** Undefined: somebody else has it, or nobody can say; then nothing is sent. */
 async function stepIntoSending(
@@ -277,7 +298,7 @@ async function readAgain(delivery: Delivery, { ledger, stopping, pause }: Attemp
 async function call(
   sending: Delivery,
   hold: AccountHold,
-  { message, missing, wrongLocality }: Ready,
+  { message, missing, wrong }: Ready,
   notification: Resource<'notification'>,
   anotherAccount: boolean,
   ports: AttemptPorts,
@@ -305,7 +326,8 @@ async function call(
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
   const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
-  return { kind: 'called', delivery, result, missing, wrongLocality };
+  const wrongLocality = wrong.map(({ variable }) => variable);
+  return { kind: 'called', delivery, result, missing: missing.length, wrongLocality };
 }
 
 /** The token of the attempt that is under way. */

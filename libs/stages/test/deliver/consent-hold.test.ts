@@ -108,6 +108,22 @@ describe('a person who opted out', () => {
     });
   });
 
+  it('is sent a test message that somebody asked for, but not over an address that is suppressed', async () => {
+    await optOut('user 1');
+    const test = { by: 'owner' };
+    expect(await attempt({ person: 'user 1', to: 'ada@example.com', ruleId: '', test })).toMatchObject({
+      kind: 'called',
+    });
+    const entry = { workspace: 'shop', channel: 'email', address: 'ada@example.com', source: 'operator' } as const;
+    await topology.data.suppressions.add({ ...entry, detail: 'asked', deliveryId: null, at: 1 });
+    expect(await attempt({ person: 'user 1', to: 'ada@example.com', ruleId: '', test })).toMatchObject({
+      delivery: { state: 'SUPPRESSED', reason: 'suppressed_address' },
+    });
+    expect(await attempt({ person: 'user 1', to: 'bob@example.com', ruleId: '' })).toMatchObject({
+      delivery: { state: 'SUPPRESSED', reason: 'rule_withdrawn' },
+    });
+  });
+
   it('before the check began is not sent to, however many attempts are under way', async () => {
     let answered = false;
     const checks: boolean[] = [];
@@ -162,6 +178,17 @@ describe('the links of a message', () => {
       test: false,
     });
     expect([second.unsubscribe, second.text]).toEqual([first.unsubscribe, first.text]);
+  });
+
+  it('say of a test message that they are one, and whose they are nobody learns', async () => {
+    await reachable();
+    const configNumber = topology.ports.configuration.current().number;
+    await attempt({ person: 'ada@example.com', configNumber, test: { by: 'owner' } });
+    await attempt({ person: 'bob@example.com', configNumber, test: { by: 'owner' } });
+    const urls = mails.map((mail) => (mail.channel === 'email' ? mail.unsubscribe : ''));
+    const link = readConsentLink(topology.ports.links.open(urls[0]?.split('/').at(-1) ?? '') ?? '');
+    expect(link).toMatchObject({ notificationId: 'ntf_paid', category: 'orders', person: 'test', test: true });
+    expect(urls[1]).toBe(urls[0]);
   });
 
   it('are not there in what nobody can opt out of, nor without a public address', async () => {

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState, TestSend } from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type EventId } from '@carillon/kernel';
 import type { DeliveryFilter, DeliveryLedger, DueDelivery } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
@@ -228,13 +228,15 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
 
     it('counts the addresses that a notification told, each once, and those of its workspace', async () => {
       const workspace = freshName('told');
-      const tell = (notificationId: string, to: string | null, state: DeliveryState) =>
-        put({ slot: { workspace, notificationId }, intent: { to }, state, nextAt: null });
+      const tell = (notificationId: string, to: string | null, state: DeliveryState, test?: TestSend) =>
+        put({ slot: { workspace, notificationId }, intent: { to, ...(test && { test }) }, state, nextAt: null });
       await tell('paid', 'ada@example.com', 'SENT');
       await tell('paid', 'ada@example.com', 'DELIVERED');
       await tell('paid', 'bob@example.com', 'FAILED');
       await tell('paid', null, 'SENT');
       await tell('shipped', 'eve@example.com', 'SENT');
+      // Who tried the message out was not told anything.
+      await tell('paid', 'me@example.com', 'SENT', { by: 'owner' });
       const told = (notificationId?: string) =>
         ledger().countAddresses({ workspace, ...(notificationId && { notificationId }) }, ['SENT', 'DELIVERED']);
       expect([await told('paid'), await told('shipped'), await told('never'), await told()]).toEqual([1, 1, 0, 2]);

@@ -105,7 +105,8 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
       countAddresses: ({ workspace, notificationId }, states) =>
         wire.ask('ledger.countAddresses', () => {
           const told = where(
-            ({ slot, state }) =>
+            ({ slot, state, intent }) =>
+              intent.test === undefined &&
               slot.workspace === workspace &&
               (notificationId === undefined || slot.notificationId === notificationId) &&
               states.includes(state),

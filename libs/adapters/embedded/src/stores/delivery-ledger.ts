@@ -233,6 +233,7 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
       ['workspace = ?', workspace],
       ['notification_id = ?', notificationId],
       ['state IN (SELECT value FROM json_each(?))', JSON.stringify(states)],
+      ['json_extract(document, ?) IS NULL', '$.intent.test'],
     ]);
     const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
     return (row as { told: number }).told;

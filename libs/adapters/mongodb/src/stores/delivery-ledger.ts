@@ -40,6 +40,7 @@ function documentOf(delivery: Delivery, token: string): DeliveryDocument {
   return {
     _id: delivery.id,
     ...delivery.slot,
+    ...(delivery.intent.test && { test: true }),
     ...fields,
     ...(dueAt !== undefined && { dueAt }),
     ...(leaseEnds !== undefined && { leaseEnds }),
@@ -202,6 +203,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
                 ...equalities({ workspace, notificationId }),
                 state: { $in: [...states] },
                 recipient: { $ne: null },
+                test: null,
               },
             },
             { $group: { _id: '$recipient' } },

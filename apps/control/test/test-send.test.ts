@@ -1,0 +1,270 @@
+import { accountsOf, findNotification, providerResult, readConsentLink, type Delivery } from '@carillon/domain';
+import { createCustodyStage, attemptDelivery } from '@carillon/stages';
+import type { ChannelSender, RenderedMessage } from '@carillon/ports';
+import { deployment, notification, ORDER_PAID, ORDERS, stream, template, workspaceOf } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Permission } from '../src/access/permission.ts';
+import { showContent } from '../src/content.ts';
+import type { Control, ControlPorts } from '../src/index.ts';
+import { accessOf, openControl, personWith } from './control-ground.ts';
+
+const [rule] = Object.values(ORDER_PAID.rules);
+if (!rule) throw new Error('there is a rule');
+const LINKS = '{{unsubscribe_url}} {{preferences_url}}';
+const WRITTEN = {
+  email: {
+    subject: 'Order {{order_id}}, {{customer.name}}',
+    html: '<p>{{currency total "EUR"}} at {{date at time="short"}}</p><a href="{{url unsubscribe_url}}">No more</a>',
+    text: `{{order_id}}: {{note}} ${LINKS}`,
+  },
+  sms: { text: `{{order_id}}: {{currency total "EUR"}} {{unsubscribe_url}}` },
+  push: {
+    title: 'Order {{order_id}}',
+    body: '{{note}} {{number total}}',
+    link: '{{preferences_url}}',
+    data: { order: '{{order_id}}' },
+    priority: 'high' as const,
+  },
+};
+const EVENT = {
+  order_id: 'A-1',
+  total: 1234.5,
+  at: '2026-11-22T10:00:00Z',
+  customer: { name: 'Ada' },
+  note: 'Grüße ☃',
+};
+const TO = { email: 'Me@Example.com', sms: '+49 30 123456', push: 'token' } as const;
+
+let topology: Topology;
+let control: Control;
+const sent: RenderedMessage[] = [];
+const sender: ChannelSender = {
+  async send(message) {
+    sent.push(message);
+    return providerResult('accepted', '250', 'fine');
+  },
+  check: async () => [],
+  close: async () => undefined,
+};
+
+beforeAll(async () => {
+  topology = await openTopology({ partitions: 1 });
+  const channels = {
+    email: { template: 'order-paid' },
+    sms: { template: 'order-paid' },
+    push: { template: 'order-paid' },
+  };
+  // All of the day but one minute.
+  const quiet_hours = { from: '00:00', to: '23:59', then: 'drop' as const };
+  await topology.publish(
+    deployment({ public_url: 'https://notify.example.com' }),
+    workspaceOf({}),
+    stream('orders', ORDERS),
+    template('order-paid', WRITTEN),
+    notification('order-paid', {
+      ...ORDER_PAID,
+      id: 'ntf_paid',
+      category: 'orders',
+      channels,
+      cadence: { quiet_hours },
+    }),
+    notification('off', {
+      ...ORDER_PAID,
+      id: 'ntf_off',
+      channels: { email: { template: 'order-paid' } },
+      enabled: false,
+    }),
+  );
+  control = await controlOf(['read', 'configure']);
+});
+beforeEach(() => {
+  sent.length = 0;
+});
+afterAll(async () => {
+  await control.app.close();
+  await topology.close();
+});
+
+const controlOf = async (permissions: readonly Permission[]): Promise<Control> =>
+  (await openControl(accessOf(personWith('ann', permissions)), topology.ports as unknown as Partial<ControlPorts>))
+    .control;
+
+type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+async function post(
+  url: string,
+  payload: object,
+  headers: Readonly<Record<string, string>> = {},
+  from = control,
+): Promise<Answer> {
+  const answer = await from.app.inject({ method: 'POST', url: `/v1/workspaces/shop/${url}`, payload, headers });
+  return { status: answer.statusCode, body: answer.json() };
+}
+async function get(url: string): Promise<Answer['body']> {
+  const answer = await control.app.inject({ method: 'GET', url: `/v1/workspaces/shop/${url}` });
+  return answer.json();
+}
+const event = JSON.stringify(EVENT);
+type Channel = keyof typeof TO;
+const testSend = (more: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+  post('notifications/order-paid/test-send', { channel: 'email', to: TO.email, event, ...more }, headers);
+
+/** What stands on the log is taken into custody, as the delivery role does; a second time changes nothing. */
+async function custody(): Promise<void> {
+  const stage = createCustodyStage({ ...topology.ports, due: () => undefined });
+  const records = await topology.records('carillon.intents');
+  for (let times = 0; times < 2; times += 1)
+    await stage.handle(records, { partition: 0, configNumber: -1, clocks: {} });
+}
+const deliveryOf = async (id: unknown): Promise<Delivery> => {
+  const delivery = await topology.data.ledger.get(String(id) as Delivery['id']);
+  if (!delivery) throw new Error(`no delivery ${String(id)}`);
+  return delivery;
+};
+/** One attempt over the account that would be taken, as the delivery role makes it. */
+async function attempt(id: unknown) {
+  const delivery = await deliveryOf(id);
+  const newest = topology.ports.configuration.current();
+  const own = findNotification(newest, delivery.slot);
+  const [choice] = own ? accountsOf(newest, own, delivery.slot.channel) : [];
+  if (!choice) throw new Error('there is an account');
+  const stopping = new AbortController().signal;
+  const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping };
+  return attemptDelivery(
+    delivery,
+    { choice, sender, release: () => undefined },
+    { retryAt: null, anotherAccount: false },
+    ports,
+  );
+}
+
+describe('A test message', () => {
+  it('is on the log when it is answered, and goes the way of all others though it is quiet', async () => {
+    const { status, body } = await testSend();
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      notification: 'order-paid',
+      channel: 'email',
+      to: 'me@example.com',
+      template: 'order-paid',
+    });
+    await custody();
+    const before = await deliveryOf(body['delivery_id']);
+    expect(before).toMatchObject({ state: 'WAITING', intent: { test: { by: 'ann' }, to: 'me@example.com' } });
+    expect(before.notAfter - before.createdAt).toBeLessThanOrEqual(3_600_000);
+    expect(await attempt(body['delivery_id'])).toMatchObject({ kind: 'called', delivery: { state: 'SENT' } });
+    expect(sent).toMatchObject([{ channel: 'email', to: 'me@example.com', subject: 'Order A-1, Ada' }]);
+  });
+
+  it('is shown as a test in lists, in JSON and in its story, with who asked for it', async () => {
+    const { body } = await testSend();
+    await custody();
+    const shown = { test: true, test_by: 'ann', event_id: null, trigger_id: null, rule: null, rule_version: null };
+    expect(await get(`deliveries/${String(body['delivery_id'])}`)).toMatchObject(shown);
+    const { items } = await get('deliveries?test=true');
+    expect(items).toContainEqual(expect.objectContaining({ ...shown, id: body['delivery_id'] }));
+    expect(await get('deliveries?test=false')).toMatchObject({ items: [] });
+    const { steps } = await get(`deliveries/${String(body['delivery_id'])}/trace`);
+    expect(steps).toMatchObject([
+      { step: 'intent', text: 'test message, asked for by ann: order-paid by email, template order-paid version 1' },
+      { step: 'delivery', state: 'WAITING' },
+    ]);
+  });
+
+  it('is one however often it is asked for under one Idempotency-Key; another under that key is refused', async () => {
+    const key = { 'idempotency-key': 'try-1' };
+    const first = await testSend({}, key);
+    expect((await testSend({}, key)).body['delivery_id']).toBe(first.body['delivery_id']);
+    await custody();
+    expect((await testSend({}, key)).body).toEqual(first.body);
+    expect(await testSend({ to: 'other@example.com' }, key)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_mismatch' },
+    });
+    expect(await deliveryOf(first.body['delivery_id'])).toMatchObject({ duplicates: 0 });
+    expect((await testSend()).body['delivery_id']).not.toBe(first.body['delivery_id']);
+  });
+
+  it('that crossed another one under its key on the way is sent once, and the other is told as a duplicate', async () => {
+    const key = { 'idempotency-key': 'try-2' };
+    const { body } = await testSend({}, key);
+    await testSend({ to: 'other@example.com' }, key);
+    await custody();
+    expect(await deliveryOf(body['delivery_id'])).toMatchObject({ duplicates: 1, intent: { to: 'me@example.com' } });
+  });
+
+  it('counts nobody as told', async () => {
+    const told = () => topology.data.ledger.countAddresses({ workspace: 'shop' }, ['SENT']);
+    const before = await told();
+    const { body } = await testSend({ to: 'nobody-else@example.com' });
+    await custody();
+    await attempt(body['delivery_id']);
+    expect(await deliveryOf(body['delivery_id'])).toMatchObject({ state: 'SENT' });
+    expect(await told()).toBe(before);
+  });
+
+  it.each([
+    ['another notification', 'ordr-paid', {}, 404, 'did you mean order-paid?'],
+    ['one that is switched off', 'off', {}, 409, 'switched off'],
+    ['another channel than it has', 'off', { channel: 'sms' }, 409, 'switched off'],
+    ['an address that is none', 'order-paid', { to: 'ada at example' }, 400, 'to: this is no email address'],
+    ['an address of another channel', 'order-paid', { channel: 'sms' }, 400, 'to: this is no phone number'],
+    ['an event that is none', 'order-paid', { event: '[1]' }, 400, 'event:'],
+    ['a locale that is none', 'order-paid', { locale: 'klingon!' }, 400, 'locale: klingon! names none'],
+    ['a zone that is none', 'order-paid', { time_zone: 'Mars/Base' }, 400, 'time_zone: Mars/Base names none'],
+    ['a channel that is none', 'order-paid', { channel: 'mail' }, 400, 'there is no channel mail; did you mean email?'],
+  ])('of %s is refused, with what to do, and nothing is on the log', async (_what, name, more, status, words) => {
+    const before = (await topology.records('carillon.intents')).length;
+    const asked = { channel: 'email', to: TO.email, event, ...more };
+    const refused = await post(`notifications/${name}/test-send`, asked);
+    expect(refused.status).toBe(status);
+    expect(String(refused.body['detail'])).toContain(words);
+    expect(JSON.stringify(refused.body)).not.toContain('example.com');
+    expect((await topology.records('carillon.intents')).length).toBe(before);
+  });
+
+  it('takes the permission to configure', async () => {
+    const reader = await controlOf(['read', 'operate', 'people', 'bodies']);
+    const asked = { channel: 'email', to: TO.email, event };
+    expect(await post('notifications/order-paid/test-send', asked, {}, reader)).toMatchObject({ status: 403 });
+    await reader.app.close();
+  });
+});
+
+describe('A preview', () => {
+  type Previewed = {
+    readonly channel: Channel;
+    readonly ok: boolean;
+    readonly links: Readonly<Record<string, string>>;
+  };
+  const previewed = async (more: object = {}): Promise<readonly Previewed[]> =>
+    (await post('templates/order-paid/preview', { event, ...more })).body['messages'] as readonly Previewed[];
+  /** What is of the one message alone: whose it is. */
+  const content = (message: RenderedMessage) => ({ ...showContent(message), to: undefined });
+
+  it.each([[{}], [{ locale: 'de-AT', time_zone: 'Europe/Vienna' }]])(
+    'is what is sent, to the letter, links included, on every channel (%j)',
+    async (more) => {
+      const messages = await previewed(more);
+      expect(messages.map(({ channel }) => channel)).toEqual(['email', 'sms', 'push']);
+      for (const { ok: _ok, links, ...shown } of messages) {
+        const { body } = await testSend({ channel: shown.channel, to: TO[shown.channel], ...more });
+        await custody();
+        await attempt(body['delivery_id']);
+        const [message] = sent.splice(0);
+        if (!message) throw new Error('a message was sent');
+        expect(content(message)).toEqual({ ...shown, error: undefined, missing: undefined, notes: undefined });
+        if (message.channel === 'email') expect(message.unsubscribe).toBe(links['unsubscribe']);
+        const token = links['unsubscribe']?.split('/').at(-1) ?? '';
+        const link = readConsentLink(topology.ports.links.open(token) ?? '');
+        expect(link).toMatchObject({ workspace: 'shop', notificationId: 'ntf_paid', category: 'orders', test: true });
+      }
+    },
+  );
+
+  it('goes by the locale and the zone that it is asked in, whatever the event says', async () => {
+    const said = JSON.stringify({ ...EVENT, locale: 'en', time_zone: 'UTC' });
+    const [mail] = await previewed({ event: said, locale: 'de', time_zone: 'Europe/Berlin' });
+    expect(JSON.stringify(mail)).toMatch(/1\.234,50.€ at 22\.11\.2026, 11:00/);
+  });
+});
