@@ -50,6 +50,8 @@ const REASONS = {
   delayed: true,
   held_by_quiet_hours: true,
   quiet_hours: true,
+  held_by_limit: true,
+  capped: true,
   cannot_send_on_channel: true,
   not_after_passed: true,
   cannot_render: true,

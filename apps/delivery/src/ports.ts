@@ -5,6 +5,7 @@ import type {
   ConfigurationView,
   ConsentStore,
   DeliveryLedger,
+  LimitStore,
   EventLog,
   Ids,
 } from '@carillon/ports';
@@ -40,6 +41,7 @@ export type DeliveryPorts = {
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
+  readonly limits: LimitStore;
   readonly links: LinkTokens;
   readonly configuration: ConfigurationView;
   readonly templates: TemplateRenderer;

@@ -14,6 +14,7 @@ export * from './expression-language.ts';
 export * from './ids.ts';
 export * from './inbox.ts';
 export * from './key-uses.ts';
+export * from './limit-store.ts';
 export * from './lookup-claims.ts';
 export * from './outbound-http.ts';
 export * from './partner-lookup.ts';

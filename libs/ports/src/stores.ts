@@ -6,6 +6,7 @@ import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
 import type { KeyUseStore } from './key-uses.ts';
+import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
 import type { ReadModels } from './read-models.ts';
 import type { SuppressionList } from './suppression-list.ts';
@@ -20,6 +21,7 @@ export type Stores = {
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
+  readonly limits: LimitStore;
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

@@ -7,7 +7,7 @@ import type {
   smtpAccount,
   twilioAccount,
 } from './account-shapes.ts';
-import type { delayShape, quietHoursShape } from './cadence-shape.ts';
+import type { delayShape, notificationLimitShape, quietHoursShape, workspaceLimitShape } from './cadence-shape.ts';
 import type { posthog, webhookShapes } from './cohort-shapes.ts';
 import type { lookupShape } from './integration-shape.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
@@ -64,6 +64,7 @@ export type LookupIntegration = Of<typeof lookupShape>;
 export type LookupRecipients = Of<typeof lookupRecipients>;
 export type Recipients = EventRecipients | LookupRecipients;
 export type DelayBody = Of<typeof delayShape>;
+export type NotificationLimitBody = Of<typeof notificationLimitShape>;
 export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;
@@ -76,5 +77,6 @@ export type SecretReference = Of<typeof secret>;
 export type Security = Of<typeof security>;
 export type SmtpAccount = Of<typeof smtpAccount>;
 export type TwilioAccount = Of<typeof twilioAccount>;
+export type WorkspaceLimitBody = Of<typeof workspaceLimitShape>;
 /** What both kinds of event stream may set. */
 export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

@@ -1,6 +1,7 @@
+import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
-import { between, expression, keys, said } from './shape-parts.ts';
-import { CHANNEL_NAMES, DEFAULTS, WEEKDAYS } from './values.ts';
+import { between, expression, keys, said, slug } from './shape-parts.ts';
+import { CALENDAR_PERIODS, CHANNEL_NAMES, DEFAULTS, LIMIT_BOUNDS, WEEKDAYS } from './values.ts';
 
 const wallTime = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'a time such as "21:00", in quotes' });
 
@@ -34,8 +35,68 @@ export const delayShape = z.union(
   { error: '5m, { until: event.starts_at } or { local_time: "09:00" }' },
 );
 
+const spanOf = (word: string): number => {
+  const read = parseDuration(word);
+  return read.ok ? read.value : Number.NaN;
+};
+const isRolling = (word: string): boolean =>
+  spanOf(word) >= spanOf(LIMIT_BOUNDS.shortest) && spanOf(word) <= spanOf(LIMIT_BOUNDS.longest);
+const isCalendar = (word: string): boolean => CALENDAR_PERIODS.some((period) => word === `calendar ${period}`);
+const window = z.string().refine((word) => isRolling(word) || isCalendar(word), {
+  error: `a duration from ${LIMIT_BOUNDS.shortest} to ${LIMIT_BOUNDS.longest}, or calendar day, calendar week or calendar month`,
+});
+const most = `a whole number from 1 to ${LIMIT_BOUNDS.max}`;
+const limitKeys = {
+  max: said(
+    z.number({ error: most }).int({ error: most }).min(1, { error: most }).max(LIMIT_BOUNDS.max, { error: most }),
+    {
+      description:
+        'So many messages to one person at most. Several devices of one event on one channel are one message.',
+      example: 3,
+    },
+  ),
+  per: said(window, {
+    description: 'Within this time: rolling, or by the calendar of the recipient (weeks begin on Monday).',
+    example: '1d',
+  }),
+  then: said(z.enum(['drop', 'hold', 'digest']), {
+    description:
+      '`drop`: what is more is never sent. `hold`: it waits until there is room. `digest`: it goes into the digest of the notification; without one it waits.',
+  }),
+};
+
+/** How many messages of a notification one person gets at most. */
+export const notificationLimitShape = keys({
+  ...limitKeys,
+  channels: said(z.array(z.enum(CHANNEL_NAMES)).min(1, { error: 'at least one channel' }).exactOptional(), {
+    description: 'Channels whose messages count, together.',
+    otherwise: 'all',
+    example: ['sms'],
+  }),
+});
+
+/** The same across all notifications of a workspace that are not transactional. */
+export const workspaceLimitShape = keys({
+  ...limitKeys,
+  category: said(slug.exactOptional(), {
+    description: 'Only messages of notifications of this category count.',
+    otherwise: 'all',
+    example: 'marketing',
+  }),
+  channel: said(z.enum(CHANNEL_NAMES).exactOptional(), {
+    description: 'Only messages on this channel count.',
+    otherwise: 'all',
+    example: 'sms',
+  }),
+});
+
+const fewEnough = { error: `at most ${LIMIT_BOUNDS.limits} limits` };
+
 /** How often and when a person is told, for the messages of one notification. */
 export const notificationCadence = keys({
+  limits: said(z.array(notificationLimitShape).max(LIMIT_BOUNDS.limits, fewEnough).exactOptional(), {
+    description: 'How many of its messages one person gets at most; those of the workspace count beside them.',
+  }),
   delay: said(delayShape.exactOptional(), {
     description: 'How long its messages are put off: a time span, until a time in the event, or until a local time.',
     example: '5m',
@@ -45,6 +106,10 @@ export const notificationCadence = keys({
 
 /** The same for all messages of a workspace that are not transactional. */
 export const workspaceCadence = keys({
+  limits: said(z.array(workspaceLimitShape).max(LIMIT_BOUNDS.limits, fewEnough).exactOptional(), {
+    description:
+      'How many messages one person gets at most, whatever notification they are of. Transactional ones are sent, and not counted.',
+  }),
   quiet_hours: said(quietHoursShape.exactOptional(), {
     description: 'When messages are held or dropped, whatever notification they are of. Transactional ones are sent.',
   }),

@@ -27,6 +27,11 @@ export const CHANNEL_NAMES = ['email', 'sms', 'push'] as const;
 /** ISO 8601: weeks begin on Monday. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
+/** Windows of a frequency limit that go by the calendar: `calendar day` and so on. */
+export const CALENDAR_PERIODS = ['day', 'week', 'month'] as const;
+/** What a frequency limit may say. The shortest keeps what is remembered of a person small. */
+export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits: 20 } as const;
+
 /** What counts where a key is left out. Durations as in files. */
 export const DEFAULTS = {
   notification: {

@@ -88,6 +88,7 @@ const TABLE: Table = {
     unpublished: 'reads',
     list: 'reads',
   },
+  limits: { find: 'reads', replace: 'nobody uses it yet', list: 'reads' },
   configurationStore: {
     identity: 'at the start and the end, when nothing is under way',
     putSecret: [['secret.put']],

@@ -110,6 +110,7 @@ export async function openFoundation(
     ledger: backend.ledger,
     suppressions: backend.suppressions,
     consents: backend.consents,
+    limits: backend.limits,
     links: createLinkTokens(keys.ledgerKey),
     keyUses: backend.keyUses,
     configuration,

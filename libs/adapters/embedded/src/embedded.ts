@@ -22,6 +22,7 @@ import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
@@ -216,6 +217,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     ledger: createDeliveryLedger(reader, writer.writes()),
     suppressions: createSuppressionList(reader, writer.writes()),
     consents: createConsentStore(reader, writer.writes()),
+    limits: createLimitStore(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),

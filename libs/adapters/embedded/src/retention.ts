@@ -16,6 +16,8 @@ export type RetentionPolicy = {
   readonly inbox: Duration | null;
   /** Users who left a cohort: what platforms may still repeat of them is not older. */
   readonly leftCohorts: Duration | null;
+  /** What was sent to people, once no limit counts it any more. */
+  readonly limitEntries: Duration | null;
 };
 
 /**
@@ -40,6 +42,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   readModels: 30 * DAY,
   inbox: 30 * DAY,
   leftCohorts: 30 * DAY,
+  limitEntries: DAY,
 };
 
 export type Removed = { readonly records: number; readonly rows: number };
@@ -64,6 +67,7 @@ export async function applyRetention(
     ['retention.fields', policy.readModels],
     ['retention.inbox', policy.inbox],
     ['retention.leftCohorts', policy.leftCohorts],
+    ['retention.limits', policy.limitEntries],
     // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.
     ['retention.tasks', policy.topics['carillon.triggers']],
     ['retention.claims', policy.topics['carillon.lookups']],

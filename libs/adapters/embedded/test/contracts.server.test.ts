@@ -3,6 +3,7 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeConsentStore,
+  describeLimitStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeEventLog,
@@ -46,6 +47,10 @@ describeLookupClaims(
 describeDeliveryLedger(
   'the embedded ledger',
   embeddedWith(({ ledger }) => ledger),
+);
+describeLimitStore(
+  'the embedded store',
+  embeddedWith(({ limits }) => limits),
 );
 describeConsentStore(
   'the embedded store',

@@ -122,6 +122,14 @@ export type ConsentDocument = {
   readonly unpublishedSince?: number;
   readonly body: string;
 };
+export type LimitDocument = {
+  /** Workspace and person. */
+  readonly _id: string;
+  readonly workspace: string;
+  readonly revision: string;
+  readonly keptUntil: number;
+  readonly body: string;
+};
 export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };

@@ -13,6 +13,7 @@ import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
+import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
@@ -89,6 +90,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     consents: createConsentStore(collections, attempt),
+    limits: createLimitStore(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),

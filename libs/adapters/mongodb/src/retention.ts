@@ -17,6 +17,8 @@ export type RowRetention = {
   readonly leftCohorts: Duration | null;
   /** Tasks that are done, and which answer counts: as long as the log keeps triggers and lookups. */
   readonly lookups: Duration | null;
+  /** What was sent to people, once no limit counts it any more. */
+  readonly limitEntries: Duration | null;
 };
 
 /** The ledger is not in here at all: who was told what outlives the log. */
@@ -25,6 +27,7 @@ export const DEFAULT_ROW_RETENTION: RowRetention = {
   inbox: 30 * DAY,
   leftCohorts: 30 * DAY,
   lookups: 30 * DAY,
+  limitEntries: DAY,
 };
 
 /**
@@ -61,7 +64,7 @@ export async function applyRowRetention(
       if (ids.length < AT_ONCE) return removed;
     }
   }
-  const { events, duplicates, evaluations, fields, inbox, cohortMembers, tasks, claims } = collections;
+  const { events, duplicates, evaluations, fields, inbox, cohortMembers, tasks, claims, limitEntries } = collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
     (await sweep(duplicates, 'at', policy.readModels)) +
@@ -70,6 +73,7 @@ export async function applyRowRetention(
     (await sweep(inbox, 'at', policy.inbox)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
     (await sweep(tasks, 'endedAt', policy.lookups)) +
-    (await sweep(claims, 'at', policy.lookups))
+    (await sweep(claims, 'at', policy.lookups)) +
+    (await sweep(limitEntries, 'keptUntil', policy.limitEntries))
   );
 }

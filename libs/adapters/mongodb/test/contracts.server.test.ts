@@ -3,6 +3,7 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeConsentStore,
+  describeLimitStore,
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
@@ -42,6 +43,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDeliveryLedger(
     'the MongoDB ledger',
     mongoWith(({ ledger }) => ledger),
+  );
+  describeLimitStore(
+    'the MongoDB store',
+    mongoWith(({ limits }) => limits),
   );
   describeConsentStore(
     'the MongoDB store',

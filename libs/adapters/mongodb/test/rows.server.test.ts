@@ -38,9 +38,15 @@ describeWith('mongodb', 'rows in MongoDB', () => {
         { ...field, path: 'still', lastAt: 100 },
       ],
     });
-    expect(await stores.applyRetention(200, { readModels: 100, inbox: null, leftCohorts: 100, lookups: null })).toBe(
-      2102,
-    );
+    expect(
+      await stores.applyRetention(200, {
+        readModels: 100,
+        inbox: null,
+        leftCohorts: 100,
+        lookups: null,
+        limitEntries: null,
+      }),
+    ).toBe(2102);
     expect((await stores.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
     expect((await stores.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
@@ -61,9 +67,15 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       { triggerId: 'old', position: 'p', at: 10 },
       { triggerId: 'new', position: 'p', at: 100 },
     ]);
-    expect(await stores.applyRetention(150, { readModels: null, inbox: null, leftCohorts: null, lookups: 100 })).toBe(
-      2,
-    );
+    expect(
+      await stores.applyRetention(150, {
+        readModels: null,
+        inbox: null,
+        leftCohorts: null,
+        lookups: 100,
+        limitEntries: null,
+      }),
+    ).toBe(2);
     expect(
       await Promise.all(['done', 'done-later', 'open'].map(async (id) => (await stores.tasks.get(id)) !== null)),
     ).toEqual([false, true, true]);

@@ -6,6 +6,7 @@ import { checkExpressions } from './expressions.ts';
 import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
 import { checkIdentities } from './identities.ts';
 import { checkIntegration } from './integrations.ts';
+import { checkLimits } from './limits.ts';
 import { checkOpenRecipients } from './open-recipients.ts';
 import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
@@ -22,6 +23,7 @@ const CHECKS: readonly Check[] = [
   checkIntegration,
   checkJwtProvider,
   checkCadence,
+  checkLimits,
 ];
 
 type Names = Surroundings['names'];

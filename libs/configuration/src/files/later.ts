@@ -9,9 +9,7 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
   ['stream', 'collapse', 'change streams of databases'],
-  ['notification', 'cadence.limits', 'frequency limits'],
   ['notification', 'cadence.digest', 'digests'],
-  ['workspace', 'cadence.limits', 'frequency limits'],
   ['notification', 'max_staleness', 'timers'],
   ...[
     'changed',

@@ -2,6 +2,7 @@ import { channelsOf, type NotificationBody, resourceKey, type ResourceKind, type
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
 import { checkStayingNotifications } from '../checks/accounts.ts';
 import { checkStayingCadence } from '../checks/cadence.ts';
+import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
 import type { ExpressionCheck } from '../checks/surroundings.ts';
@@ -35,7 +36,10 @@ export function checkPlan({ staying, unnamed, going }: Outcome, language: Expres
       checkGone(item, securityNeeds(item.body.security), going, report);
       if (!beside.has(item)) checkStayingRecipients(item, unnamedRules, language, report);
     }
-    if (isKind(item, 'workspace') && !beside.has(item)) checkStayingCadence(item, unnamedRules, report);
+    if (isKind(item, 'workspace') && !beside.has(item)) {
+      checkStayingCadence(item, unnamedRules, report);
+      checkStayingLimits(item, unnamedRules, report);
+    }
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);
     if (!isKind(item, 'notification')) continue;

@@ -29,6 +29,8 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   delayed: true,
   held_by_quiet_hours: true,
   quiet_hours: true,
+  held_by_limit: true,
+  capped: true,
   cannot_render: true,
   no_account: true,
   refused_recipient: true,

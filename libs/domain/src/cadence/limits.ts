@@ -48,7 +48,8 @@ export type LimitVerdict =
       readonly by: readonly SentEntry[];
     };
 
-const counts = ({ notificationId, category, channels }: Counted, message: Countable): boolean =>
+/** Whether a message is one of those that a limit counts. */
+export const counts = ({ notificationId, category, channels }: Counted, message: Countable): boolean =>
   (notificationId === null || notificationId === message.notificationId) &&
   (category === null || category === message.category) &&
   (channels === null || channels.has(message.channel));
@@ -121,14 +122,15 @@ export function judgeLimits(
   return unsure.size > 0 ? { kind: 'look', entries: [...unsure] } : { kind: 'room' };
 }
 
-/** Without what no limit counts any more: a document is no longer than its limits need. */
-export function stillCounted(
-  limits: readonly FrequencyLimit[],
-  entries: readonly SentEntry[],
-  zone: string,
-  now: Instant,
-): readonly SentEntry[] {
-  return entries.filter((entry) =>
-    limits.some((limit) => counts(limit.counted, entry) && endsCounting(limit, zone, entry.at) > now),
-  );
+/** Zones are at most 26 hours apart, and an entry may be read next for a message that has another. */
+const ZONES_APART: Duration = 26 * 3_600_000;
+/** Clocks of machines that are further apart are reported. */
+const CLOCKS_APART: Duration = 10_000;
+
+/** Until when an entry may still be counted, by whatever zone and clock; null where no limit counts it at all. */
+export function countedUntil(limits: readonly FrequencyLimit[], entry: SentEntry, zone: string): Instant | null {
+  const ends = limits
+    .filter(({ counted }) => counts(counted, entry))
+    .map((limit) => endsCounting(limit, zone, entry.at) + ('rolling' in limit.per ? CLOCKS_APART : ZONES_APART));
+  return ends.length === 0 ? null : Math.max(...ends);
 }

@@ -27,6 +27,8 @@ export type {
   ResourceBodies,
   ResourceKind,
   DelayBody,
+  NotificationLimitBody,
+  WorkspaceLimitBody,
   QuietHoursBody,
   RetryBody,
   RuleBody,

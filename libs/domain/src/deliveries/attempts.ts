@@ -15,6 +15,8 @@ export type Start = {
   readonly token: string;
   readonly account: string;
   readonly leaseUntil: Instant;
+  /** When it counts as made: the time of its place under the limits. Left out: now. */
+  readonly startedAt?: Instant;
 };
 
 /**
@@ -28,7 +30,7 @@ export function beginAttempt(before: Delivery, start: Start, moment: Moment): De
     token: start.token,
     account: start.account,
     to: before.intent.to,
-    startedAt: moment.now,
+    startedAt: start.startedAt ?? moment.now,
     endedAt: null,
     result: null,
   };

@@ -41,6 +41,8 @@ export type DeliveryReason =
   | 'delayed'
   | 'held_by_quiet_hours'
   | 'quiet_hours'
+  | 'held_by_limit'
+  | 'capped'
   | 'cannot_render'
   | 'no_account'
   | 'refused_recipient'

@@ -124,7 +124,7 @@ const channelGone: Hold = ({ delivery: { slot }, notification }) =>
 /**
  * All checks before each step into SENDING, in the order of delivery.md section 2; the first that does not say `go`
  * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker;
- * what counts messages comes after that, in `LAST_HOLDS`.
+ * what counts messages comes after that: limits of frequency are taken with the step itself (`takeRoom`).
  */
 export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, consent, suppression, channelGone, quietHours];
 
@@ -133,9 +133,6 @@ export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, consent, sup
  * does, as it does for everybody.
  */
 const NOT_OF_TESTS: ReadonlySet<Hold> = new Set([consent, quietHours]);
-
-/** The checks after rendering, the very last before the step: limits of frequency, since what cannot be sent does not count. */
-export const LAST_HOLDS: readonly Hold[] = [];
 
 /** The first word of the list that is not `go`, else `go` with the notification as it is now. */
 export type PresendVerdict =

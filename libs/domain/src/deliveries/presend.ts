@@ -54,6 +54,12 @@ export function postpone(before: Delivery, until: Instant, detail: string, momen
   return moveTo(before, { state: 'WAITING', reason: 'account_unavailable', detail }, { nextAt, tried: [] }, moment);
 }
 
+/** WAITING → WAITING a moment later: no move, and no line in its story. */
+export function lookAgain(before: Delivery, at: Instant, now: Instant): Delivery | undefined {
+  if (before.state !== 'WAITING') return undefined;
+  return { ...before, nextAt: Math.min(at, before.notAfter + 1), version: before.version + 1, updatedAt: now };
+}
+
 /**
  * WAITING → WAITING until a hold lets it go, without an attempt; or SUPPRESSED at once where that would be too late
  * (delivery.md section 1): a hold does not move `not_after`.

@@ -59,6 +59,8 @@ export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
   not_after_passed: 'it was too late to be of use (expires)',
   delayed: 'the notification puts its messages off; it goes out when the delay is over',
   held_by_quiet_hours: 'it is night where the recipient is; it goes out when the quiet hours end',
+  held_by_limit: 'its recipient has had as many messages as a limit allows; it goes out when there is room',
+  capped: 'its recipient has had as many messages as a limit allows',
   quiet_hours: 'it would have gone out in quiet hours, and could not wait',
   cannot_render: 'the template could not be rendered',
   no_account: 'the notification names no provider account that exists',

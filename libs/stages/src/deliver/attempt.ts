@@ -1,12 +1,12 @@
 import {
-  beginAttempt,
+  cappedVerdict,
   composeMessage,
   consentUrls,
   deliverySettings,
   endUnsent,
   findNotification,
   holdBack,
-  LAST_HOLDS,
+  lookAgain,
   namesAsked,
   personName,
   postpone,
@@ -32,7 +32,7 @@ import {
   type Resource,
   type WrongLocality,
 } from '@carillon/domain';
-import type { AttemptId, Duration, Instant } from '@carillon/kernel';
+import type { Duration, Instant } from '@carillon/kernel';
 import { messageOf } from '@carillon/kernel';
 import type {
   ChannelSender,
@@ -41,13 +41,16 @@ import type {
   ConsentStore,
   DeliveryLedger,
   Ids,
+  LimitStore,
   LinkTokens,
   RenderedMessage,
   SuppressionList,
   TemplateRenderer,
 } from '@carillon/ports';
 import { holdLease } from './lease.ts';
+import { giveBack } from './limits.ts';
 import { renderPinned } from './rendering.ts';
+import { LEASE, stepIntoSending } from './step.ts';
 
 /** An account that is free to take one message now; `release` is called once, after the call. */
 export type AccountHold = {
@@ -70,6 +73,7 @@ export type AttemptPorts = {
   readonly ledger: DeliveryLedger;
   readonly configuration: ConfigurationView;
   readonly consents: Pick<ConsentStore, 'find'>;
+  readonly limits: LimitStore;
   readonly suppressions: SuppressionList;
   readonly links: Pick<LinkTokens, 'seal'>;
   readonly templates: TemplateRenderer;
@@ -81,8 +85,6 @@ export type AttemptPorts = {
   readonly stopping: AbortSignal;
   /** What is checked before a send, in order; left out: all that there is. */
   readonly holds?: readonly Hold[];
-  /** The same for what is checked once the message is rendered. */
-  readonly lastHolds?: readonly Hold[];
 };
 
 /** What a message did without: names that the data did not have, and reserved variables that name nothing that exists. */
@@ -96,8 +98,8 @@ export type AttemptReport =
 
 const NO_SUCH_ACCOUNT = 'the notification names no account that exists';
 
-/** Lease of a call under way; the living holder renews it every third of it (delivery.md section 1). */
-export const LEASE: Duration = 30_000;
+/** Messages that fill a limit are being sent: after this it is known whether they count. */
+const LOOK_AGAIN: Duration = 1000;
 
 /**
  * Deliver, second half: one attempt over an account that the caller holds. The step into SENDING is durable before the
@@ -145,11 +147,17 @@ async function attempt(
   }
   const rendered = await renderMessage(delivery, hold.choice, ports);
   if (!rendered.ok) return endNow(delivery, 'FAILED', 'cannot_render', rendered.why, ports);
-  const last = presend({ delivery, newest, consents, suppressed, now: clock.now() }, ports.lastHolds ?? LAST_HOLDS);
-  if (last.kind !== 'go') return keepBack(delivery, last, ports);
-  const sending = await stepIntoSending(delivery, hold.choice.key, ports);
-  if (!sending) return { kind: 'stale' };
-  return call(sending, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
+  const step = await stepIntoSending(delivery, verdict.notification, newest, hold.choice.key, ports);
+  switch (step.kind) {
+    case 'sending':
+      return call(step.delivery, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
+    case 'stale':
+      return { kind: 'stale' };
+    case 'again':
+      return write(lookAgain(delivery, clock.now() + LOOK_AGAIN, clock.now()), 'postponed', ports);
+    case 'full':
+      return keepBack(delivery, cappedVerdict(step.full, delivery, step.zone), ports);
+  }
 }
 
 /** What a hold says becomes of the delivery. */
@@ -254,47 +262,6 @@ function linksOf(
 /** Links of a test message are nobody's: whoever may send one must not see by them what somebody wants. */
 const NOBODY = 'test';
 
-/** Undefined: somebody else has it, or nobody can say; then nothing is sent. */
-async function stepIntoSending(
-  delivery: Delivery,
-  account: string,
-  ports: AttemptPorts,
-): Promise<Delivery | undefined> {
-  const { ids, clock, ledger } = ports;
-  const token = ids.token();
-  const next = beginAttempt(
-    delivery,
-    {
-      attemptId: ids.derive('attempt', delivery.id, token) as AttemptId,
-      token,
-      account,
-      leaseUntil: clock.now() + LEASE,
-    },
-    moment(ports),
-  );
-  if (!next) return undefined;
-  const wrote = await ledger.replace(next).catch(() => 'unknown' as const);
-  if (wrote === 'done') return next;
-  // A repeat of our own write reads as stale: the token says whose it is.
-  const seen = await readAgain(delivery, ports);
-  return seen?.token === token && seen.state === 'SENDING' ? seen : undefined;
-}
-
-/**
- * Whether the step was taken, asked until the ledger answers or the process stops: nobody else knows that the provider was
- * not called yet, and would have to call it a doubt.
- */
-async function readAgain(delivery: Delivery, { ledger, stopping, pause }: AttemptPorts): Promise<Delivery | null> {
-  for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
-    try {
-      return await ledger.get(delivery.id);
-    } catch (error) {
-      if (stopping.aborted) throw error;
-      await pause(wait);
-    }
-  }
-}
-
 async function call(
   sending: Delivery,
   hold: AccountHold,
@@ -351,6 +318,9 @@ async function suppressCondemned(sending: Delivery, result: ProviderResult, port
   });
 }
 
+const holds = ({ token, state }: Delivery, held: string): boolean =>
+  token === held && (state === 'SENDING' || state === 'IN_DOUBT');
+
 /**
  * Writes down what the provider answered, as long as this process lives: giving up would leave a doubt where there is
  * none. While the ledger cannot be written, the sweeper may call it a doubt; a definite answer still ends that.
@@ -364,6 +334,7 @@ async function settle(
   ports: AttemptPorts,
 ): Promise<Delivery> {
   const settling = { token, result, settings, anotherAccount, chance: ports.ids.chance() };
+  const refused = result.verdict !== 'accepted' && result.verdict !== 'ambiguous';
   // Mostly nobody has touched it since: then it need not be read again.
   let known: Delivery | null = sending;
   for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
@@ -375,7 +346,10 @@ async function settle(
       // First: nobody would look at a delivery again that has ended, and this process may end between the two.
       await suppressCondemned(sending, result, ports);
       const next = settleAttempt(seen, settling, moment(ports));
-      if ((await ports.ledger.replace(next)) === 'done') return next;
+      if ((await ports.ledger.replace(next)) === 'stale') continue;
+      // Whoever needs the place finds it out without us too.
+      if (refused && holds(seen, token)) await giveBack(seen, token, ports).catch(() => undefined);
+      return next;
     } catch (error) {
       if (ports.stopping.aborted && wait >= 2000) throw error;
       await ports.pause(wait);

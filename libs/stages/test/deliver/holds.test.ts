@@ -35,12 +35,12 @@ async function waiting(expires: number): Promise<Delivery> {
   await topology.data.ledger.insert([delivery]);
   return delivery;
 }
-const attempt = (delivery: Delivery, holds: readonly Hold[], lastHolds: readonly Hold[] = []): Promise<AttemptReport> =>
+const attempt = (delivery: Delivery, holds: readonly Hold[]): Promise<AttemptReport> =>
   attemptDelivery(
     delivery,
     { choice: sandboxOf('email'), sender, release: () => undefined },
     { retryAt: null, anotherAccount: false },
-    { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal, holds, lastHolds },
+    { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal, holds },
   );
 /** Nothing is sent before this. */
 const quietUntil =
@@ -86,22 +86,5 @@ describe('a hold before a send', () => {
     await attempt(await waiting(HOUR), [named('first', { kind: 'go' }), named('second', no), named('third', no)]);
     expect(asked).toEqual(['first', 'second']);
     expect(calls).toBe(0);
-  });
-
-  it('that counts messages is asked last, once one is rendered: what cannot be rendered does not count', async () => {
-    const counted: string[] = [];
-    const limit: Hold = ({ delivery: { id }, now }) => {
-      counted.push(id);
-      return { kind: 'wait', until: now + HOUR, reason: 'throttled', detail: 'one a day' };
-    };
-    const full = await waiting(24 * HOUR);
-    expect(await attempt(full, HOLDS, [limit])).toMatchObject({
-      kind: 'postponed',
-      delivery: { state: 'WAITING', attemptsUsed: 0, detail: 'one a day' },
-    });
-    expect([counted, calls]).toEqual([[full.id], 0]);
-    const broken = { ...full, intent: { ...full.intent, template: 'gone' } };
-    await attempt(broken, HOLDS, [limit]);
-    expect([counted, calls]).toEqual([[full.id], 0]);
   });
 });

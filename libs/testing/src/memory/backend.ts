@@ -6,6 +6,7 @@ import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
 import { createMemoryTasks } from './due-tasks.ts';
+import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryInbox } from './inbox.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
@@ -37,6 +38,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const ledger = createMemoryLedger();
   const suppressions = createMemorySuppressions();
   const consents = createMemoryConsents();
+  const limits = createMemoryLimits();
   const configurationStore = createMemoryConfigurationStore();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
@@ -55,6 +57,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       ledger: ledger.connect(wire),
       suppressions: suppressions.connect(wire),
       consents: consents.connect(wire),
+      limits: limits.connect(wire),
       configurationStore: configurationStore.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),

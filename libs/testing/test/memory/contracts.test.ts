@@ -16,6 +16,7 @@ import {
   describeRuleStates,
   describeSchemaRegistry,
   describeConsentStore,
+  describeLimitStore,
   describeSuppressionList,
   type UnderTest,
 } from '../../src/index.ts';
@@ -35,6 +36,7 @@ import {
   createMemoryRegistry,
   createMemoryRuleStates,
   createMemoryConsents,
+  createMemoryLimits,
   createMemorySuppressions,
   createMemoryTasks,
   type Wire,
@@ -72,6 +74,7 @@ describeDeliveryLedger(
   over(() => createMemoryLedger()),
 );
 describeConsentStore(NAME, over(createMemoryConsents));
+describeLimitStore(NAME, over(createMemoryLimits));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));

@@ -5,6 +5,7 @@ import { CONSENTS_SCHEMA } from './consents.ts';
 import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_SCHEMA } from './deliveries.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
+import { LIMITS_SCHEMA } from './limits.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA, TASKS_BY_QUEUE } from './lookups.ts';
 import { DEAD_LETTERS_REDRIVEN_BY, EVENTS_BY_TRACE, READ_MODELS_SCHEMA } from './read-models.ts';
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly string[] = [
   EVENTS_BY_TRACE,
   CONSENTS_SCHEMA,
   DEAD_LETTERS_REDRIVEN_BY,
+  LIMITS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -5,6 +5,7 @@ import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
+import { limitWrites } from '../stores/limit-store.ts';
 import { inboxWrites } from '../stores/inbox.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
@@ -27,6 +28,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
   ...consentWrites(transaction),
+  ...limitWrites(transaction),
   ...configurationWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),

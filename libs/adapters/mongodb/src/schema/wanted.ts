@@ -55,6 +55,10 @@ export const WANTED = {
     { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
     { name: 'workspace', key: { workspace: 1, _id: 1 } },
   ],
+  limit_entries: [
+    { name: 'keptUntil', key: { keptUntil: 1 } },
+    { name: 'workspace', key: { workspace: 1, _id: 1 } },
+  ],
   secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
   identity: [],
   leases: [],

@@ -1,0 +1,13 @@
+/** What was sent to people, as far as limits count it: the document of each person whole, and when it may go. */
+export const LIMITS_SCHEMA = `
+  CREATE TABLE limit_entries (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    workspace TEXT NOT NULL,
+    person TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    kept_until INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    UNIQUE (workspace, person)
+  ) STRICT;
+  CREATE INDEX limit_entries_kept_until ON limit_entries (kept_until);
+`;

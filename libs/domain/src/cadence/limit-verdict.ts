@@ -1,0 +1,36 @@
+import type { Instant } from '@carillon/kernel';
+import type { Delivery } from '../deliveries/delivery.ts';
+import { limitWords } from './limit-settings.ts';
+import type { LimitVerdict, SentEntry } from './limits.ts';
+import { localTimeText } from './local-time.ts';
+
+/** Named one by one; the rest is a number. */
+const NAMED = 10;
+
+export type FullLimit = Extract<LimitVerdict, { readonly kind: 'full' }>;
+
+/** Which limit, and which messages fill it, for people. */
+export function fullWords({ limit, by }: Pick<FullLimit, 'limit' | 'by'>): string {
+  const ids = [...new Set(by.map(({ deliveryId }: SentEntry) => deliveryId))];
+  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : '';
+  return `${limitWords(limit)}, filled by ${ids.slice(0, NAMED).join(', ')}${more}`;
+}
+
+/** What becomes of a message for which there is no room. `collect` is for a notification with a digest. */
+export type CappedVerdict =
+  | { readonly kind: 'end'; readonly state: 'SUPPRESSED'; readonly reason: 'capped'; readonly detail: string }
+  | { readonly kind: 'wait'; readonly until: Instant; readonly reason: 'held_by_limit'; readonly detail: string };
+
+/**
+ * Dropped, or held until all limits have room; what could go only when it is too late ends at once, since waiting moves
+ * no `not_after`.
+ */
+export function cappedVerdict(full: FullLimit, { notAfter }: Pick<Delivery, 'notAfter'>, zone: string): CappedVerdict {
+  const words = fullWords(full);
+  const capped = (detail: string): CappedVerdict => ({ kind: 'end', state: 'SUPPRESSED', reason: 'capped', detail });
+  if (full.limit.action === 'drop') return capped(words);
+  const until = localTimeText(zone, full.until);
+  if (full.until > notAfter) return capped(`${words}; there is room from ${until}, when it is too late`);
+  const detail = `held until ${until} by the limit of ${words}`;
+  return { kind: 'wait', until: full.until, reason: 'held_by_limit', detail };
+}

@@ -1,0 +1,232 @@
+import {
+  cappedVerdict,
+  fateOf,
+  fenced,
+  limitBookOf,
+  limitsMet,
+  limitWords,
+  withEntry,
+  withFound,
+  withoutEntry,
+  type Delivery,
+  type FrequencyLimit,
+  type NotificationBody,
+  type SentEntry,
+  type SentToPerson,
+  type WorkspaceBody,
+} from '@carillon/domain';
+import type { AttemptId, DeliveryId, TriggerId } from '@carillon/kernel';
+import { configurationOf, notification, ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const NOON = Date.parse('2026-11-22T12:00:00Z');
+const ADA = { workspace: 'shop', person: 'ada' };
+
+const entry = (token: string, at = NOON, more: Partial<SentEntry> = {}): SentEntry => ({
+  deliveryId: 'dlv_1' as DeliveryId,
+  token,
+  triggerId: 'trg_1' as TriggerId,
+  notificationId: 'ntf_paid',
+  category: null,
+  channel: 'email',
+  at,
+  sure: false,
+  ...more,
+});
+const delivery = (state: Delivery['state'], more: Partial<Delivery> = {}): Delivery =>
+  ({
+    state,
+    reason: 'new',
+    version: 3,
+    token: null,
+    attempts: [],
+    intent: { triggerId: 'trg_1' },
+    ...more,
+  }) as Delivery;
+const attempt = (token: string, verdict: string | null): Delivery['attempts'][number] =>
+  ({ id: 'att_1' as AttemptId, token, result: verdict === null ? null : { verdict } }) as Delivery['attempts'][number];
+
+describe('an entry that may fill a limit', () => {
+  it.each(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED', 'IN_DOUBT'] as const)(
+    'counts where its delivery is %s',
+    (state) => {
+      expect(fateOf(entry('a'), delivery(state), NOON)).toBe('sure');
+    },
+  );
+
+  it.each(['SUPPRESSED', 'FAILED', 'EXPIRED', 'CANCELLED'] as const)('goes where its delivery ended %s', (state) => {
+    expect(fateOf(entry('a'), delivery(state), NOON)).toBe('gone');
+  });
+
+  it('is looked at again while its delivery is being sent, or waits and the entry is younger than 30 s', () => {
+    const sending = delivery('SENDING', { token: 'a', attempts: [attempt('a', null)] });
+    expect(fateOf(entry('a', NOON - DAY), sending, NOON)).toBe('again');
+    expect(fateOf(entry('a', NOON - 29_999), delivery('WAITING'), NOON)).toBe('again');
+  });
+
+  it('is fenced where its delivery waits and the entry is older; also where a clock is far ahead', () => {
+    expect(fateOf(entry('a', NOON - 30_000), delivery('WAITING'), NOON)).toBe('fence');
+    expect(fateOf(entry('a', NOON + 30_000), delivery('WAITING'), NOON)).toBe('fence');
+    expect(fenced(delivery('WAITING'))).toEqual(delivery('WAITING', { version: 4 }));
+  });
+
+  it('goes where its own attempt was refused, though the delivery is tried again', () => {
+    for (const verdict of ['transient', 'throttled', 'refused_account', 'refused_recipient']) {
+      const again = delivery('SENDING', { token: 'b', attempts: [attempt('a', verdict), attempt('b', null)] });
+      expect(fateOf(entry('a'), again, NOON)).toBe('gone');
+    }
+  });
+
+  it('goes on counting where its own attempt was in doubt, though the delivery is sent again or was given up', () => {
+    for (const verdict of ['ambiguous', null]) {
+      const again = delivery('WAITING', { reason: 'in_doubt_resend', attempts: [attempt('a', verdict)] });
+      expect(fateOf(entry('a', NOON - DAY), again, NOON)).toBe('sure');
+      const dropped = delivery('FAILED', { reason: 'in_doubt_drop', attempts: [attempt('a', verdict)] });
+      expect(fateOf(entry('a'), dropped, NOON)).toBe('sure');
+    }
+  });
+
+  it('goes where an operator said that it was not sent', () => {
+    const dismissed = delivery('FAILED', { reason: 'operator_dismiss', attempts: [attempt('a', 'ambiguous')] });
+    expect(fateOf(entry('a'), dismissed, NOON)).toBe('gone');
+  });
+
+  it('goes where another intent took the slot over, or there is no such delivery', () => {
+    const other = delivery('SENT', { intent: { triggerId: 'trg_2' } as Delivery['intent'] });
+    expect(fateOf(entry('a'), other, NOON)).toBe('gone');
+    expect(fateOf(entry('a'), null, NOON)).toBe('gone');
+  });
+});
+
+type Cadence<Body extends { cadence?: unknown }> = NonNullable<Body['cadence']>;
+const configured = (
+  own: Cadence<NotificationBody>,
+  common: Cadence<WorkspaceBody>,
+  more: Partial<NotificationBody> = {},
+) => {
+  const wishes = [
+    ...orderShop({ ...ORDER_PAID, id: 'ntf_paid', cadence: own, ...more }),
+    notification('news', { ...ORDER_PAID, id: 'ntf_news', category: 'marketing' }),
+    workspaceSettings({ cadence: common }),
+  ];
+  return limitBookOf(configurationOf(wishes), 'shop');
+};
+const words = (limits: readonly FrequencyLimit[]): readonly string[] => limits.map(limitWords);
+
+describe('the limits that a message meets', () => {
+  const book = configured(
+    {
+      limits: [
+        { max: 1, per: '1d', then: 'drop' },
+        { max: 3, per: 'calendar week', channels: ['sms'], then: 'hold' },
+      ],
+    },
+    {
+      limits: [
+        { max: 2, per: 'calendar day', category: 'marketing', then: 'drop' },
+        { max: 5, per: '12h', channel: 'email', then: 'hold' },
+      ],
+    },
+  );
+
+  it('are its notification’s own and the workspace’s, where they count its channel and category', () => {
+    expect(words(limitsMet(book, entry('a')))).toEqual([
+      'at most 1 message in 1d of this notification',
+      'at most 5 messages in 12h on email',
+    ]);
+    const news = entry('a', NOON, { notificationId: 'ntf_news', category: 'marketing', channel: 'sms' });
+    expect(words(limitsMet(book, news))).toEqual(['at most 2 messages a calendar day of the category marketing']);
+  });
+
+  it('are none where the notification is transactional', () => {
+    const exempt = configured(
+      { limits: [{ max: 1, per: '1d', then: 'drop' }] },
+      { limits: [{ max: 1, per: '1d', then: 'drop' }] },
+      { transactional: true },
+    );
+    expect(limitsMet(exempt, entry('a'))).toEqual([]);
+  });
+});
+
+describe('the document of a person', () => {
+  const book = configured(
+    { limits: [{ max: 2, per: '1d', then: 'drop' }] },
+    { limits: [{ max: 9, per: 'calendar day', channel: 'sms', then: 'drop' }] },
+  );
+  const pruning = (revision: string, now = NOON) => ({ book, zone: 'UTC', now, revision });
+
+  it('takes an entry beside those of the same delivery, and forgets what no limit counts any more', () => {
+    const first = withEntry(null, ADA, entry('a'), pruning('r1'));
+    expect(first).toEqual({ ...ADA, revision: 'r1', entries: [entry('a')], keptUntil: NOON + DAY + 10_000 });
+    const second = withEntry(first, ADA, entry('b', NOON + MINUTE), pruning('r2', NOON + MINUTE));
+    expect(second.entries.map(({ token }) => token)).toEqual(['a', 'b']);
+    const later = NOON + DAY + 10_000;
+    expect(withEntry(second, ADA, entry('c', later), pruning('r3', later)).entries.map(({ token }) => token)).toEqual([
+      'b',
+      'c',
+    ]);
+  });
+
+  it('keeps what a calendar counts for a day longer than the clock says: another message of the person may have another zone', () => {
+    const sms = entry('a', NOON, { channel: 'sms', notificationId: 'ntf_news' });
+    const midnight = Date.parse('2026-11-23T00:00:00Z');
+    expect(withEntry(null, ADA, sms, pruning('r1')).keptUntil).toBe(midnight + 26 * 3_600_000);
+  });
+
+  it('gives back the entry of a token and no other', () => {
+    const both: SentToPerson = { ...ADA, revision: 'r1', entries: [entry('a'), entry('b')], keptUntil: NOON };
+    expect(withoutEntry(both, 'a', 'r2')).toEqual({ ...both, revision: 'r2', entries: [entry('b')] });
+    expect(withoutEntry(both, 'c', 'r2')).toBeUndefined();
+    expect(withoutEntry(null, 'a', 'r2')).toBeUndefined();
+  });
+
+  it('marks what was sent and takes out what was not', () => {
+    const entries = ['a', 'b', 'c'].map((token) => entry(token));
+    const before: SentToPerson = { ...ADA, revision: 'r1', entries, keptUntil: NOON };
+    const found = { sure: new Set(['a']), gone: new Set(['b']) };
+    expect(withFound(before, found, pruning('r2'))).toMatchObject({
+      revision: 'r2',
+      entries: [entry('a', NOON, { sure: true }), entry('c')],
+    });
+  });
+});
+
+describe('a message for which there is no room', () => {
+  const limit: FrequencyLimit = {
+    counted: { notificationId: null, category: null, channels: null },
+    max: 2,
+    per: { rolling: DAY },
+    action: 'hold',
+  };
+  const by = Array.from({ length: 12 }, (_, at) => entry(`t${at}`, NOON, { deliveryId: `dlv_${at}` as DeliveryId }));
+  const full = { kind: 'full', limit, until: NOON + DAY, by } as const;
+  const filled = 'filled by dlv_0, dlv_1, dlv_2, dlv_3, dlv_4, dlv_5, dlv_6, dlv_7, dlv_8, dlv_9 and 2 more';
+
+  it('waits until there is room, in the words of the person’s clock, and says what fills the limit', () => {
+    expect(cappedVerdict(full, { notAfter: NOON + DAY }, 'Europe/Berlin')).toEqual({
+      kind: 'wait',
+      until: NOON + DAY,
+      reason: 'held_by_limit',
+      detail: `held until 2026-11-23 13:00 Europe/Berlin by the limit of at most 2 messages in 1d, ${filled}`,
+    });
+  });
+
+  it('ends at once where there is room only when it is too late', () => {
+    expect(cappedVerdict(full, { notAfter: NOON + DAY - 1 }, 'UTC')).toEqual({
+      kind: 'end',
+      state: 'SUPPRESSED',
+      reason: 'capped',
+      detail: `at most 2 messages in 1d, ${filled}; there is room from 2026-11-23 12:00 UTC, when it is too late`,
+    });
+  });
+
+  it('is dropped where the limit says so', () => {
+    const dropped = { ...full, limit: { ...limit, action: 'drop' } } as const;
+    expect(cappedVerdict(dropped, { notAfter: NOON + 9 * DAY }, 'UTC')).toMatchObject({
+      kind: 'end',
+      reason: 'capped',
+    });
+  });
+});

@@ -1,0 +1,172 @@
+import {
+  fateOf,
+  fenced,
+  judgeLimits,
+  limitBookOf,
+  limitsMet,
+  localityOf,
+  personName,
+  withEntry,
+  withFound,
+  withoutEntry,
+  type Configuration,
+  type Countable,
+  type Delivery,
+  type FrequencyLimit,
+  type FullLimit,
+  type LimitBook,
+  type Pruning,
+  type Resource,
+  type SentEntry,
+  type SentToPerson,
+} from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { Clock, DeliveryLedger, Ids, LimitStore } from '@carillon/ports';
+
+export type LimitPorts = {
+  readonly limits: LimitStore;
+  readonly ledger: DeliveryLedger;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+/** A place among what a person may get: the token of the attempt to come, and its time. */
+export type Place = { readonly token: string; readonly at: Instant };
+
+export type RoomAnswer =
+  /** No limit counts it: nothing was written. */
+  | { readonly kind: 'uncounted' }
+  | { readonly kind: 'taken'; readonly place: Place }
+  /** Messages that fill a limit are being sent: whether they count is known soon. */
+  | { readonly kind: 'again' }
+  | { readonly kind: 'full'; readonly full: FullLimit; readonly zone: string };
+
+/** A document that changes this often under our hands is looked at again a moment later. */
+const TRIES = 16;
+const LOOKED_AT_ONCE = 50;
+
+/** What a message is to the limits of its workspace. */
+type Asking = {
+  readonly delivery: Delivery;
+  readonly message: Countable;
+  readonly person: Pick<SentToPerson, 'workspace' | 'person'>;
+  readonly limits: readonly FrequencyLimit[];
+  readonly book: LimitBook;
+  readonly zone: string;
+};
+
+/**
+ * The last check before a step into SENDING: takes a place under every limit that counts the message, in one
+ * compare-and-set, or says that there is none. A limit is full only by what was accepted or is in doubt; what others left
+ * behind when they died is found out and taken out on the way. Whoever takes a place steps into SENDING with its token,
+ * or gives it back (`giveBack`); what neither happens to costs nobody a message.
+ */
+export async function takeRoom(
+  delivery: Delivery,
+  notification: Resource<'notification'>,
+  newest: Configuration,
+  ports: LimitPorts,
+): Promise<RoomAnswer> {
+  // A test message is for whoever asked to see it: it counts nowhere.
+  if (delivery.intent.test !== undefined) return { kind: 'uncounted' };
+  const { workspace, notificationId, channel } = delivery.slot;
+  const message: Countable = {
+    triggerId: delivery.intent.triggerId,
+    notificationId,
+    category: notification.body.category ?? null,
+    channel,
+  };
+  const book = limitBookOf(newest, workspace);
+  const limits = limitsMet(book, message);
+  if (limits.length === 0) return { kind: 'uncounted' };
+  const { timeZone: zone } = localityOf(newest, workspace, delivery.intent.variables).locality;
+  const person = { workspace, person: personOf(delivery, ports.ids) };
+  return take({ delivery, message, person, limits, book, zone }, ports);
+}
+
+const personOf = ({ intent }: Delivery, ids: Ids): string =>
+  personName(intent.person, (...parts) => ids.keyed(...parts));
+
+async function take(asking: Asking, ports: LimitPorts): Promise<RoomAnswer> {
+  const { delivery, message, person, limits, zone } = asking;
+  const waitedFor = new Set<string>();
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const before = await ports.limits.find(person.workspace, person.person);
+    const now = ports.clock.now();
+    // The retry, the failover and the resend of one delivery never count twice.
+    const others = (before?.entries ?? []).filter(({ deliveryId }) => deliveryId !== delivery.id);
+    const verdict = judgeLimits(limits, others, message, zone, now);
+    if (verdict.kind === 'full') return { kind: 'full', full: verdict, zone };
+    if (verdict.kind === 'look') {
+      const unknown = verdict.entries.filter(({ token }) => !waitedFor.has(token));
+      if (unknown.length === 0 || !before) return { kind: 'again' };
+      await findOut(before, unknown, waitedFor, asking, ports);
+      continue;
+    }
+    const entry: SentEntry = {
+      ...message,
+      deliveryId: delivery.id,
+      token: ports.ids.token(),
+      at: now,
+      sure: false,
+    };
+    const next = withEntry(before, person, entry, pruning(asking, now, ports));
+    if ((await ports.limits.replace(next, before?.revision ?? null)) === 'stale') continue;
+    return { kind: 'taken', place: entry };
+  }
+  return { kind: 'again' };
+}
+
+const pruning = ({ book, zone }: Asking, now: Instant, { ids }: LimitPorts): Pruning => ({
+  book,
+  zone,
+  now,
+  revision: ids.token(),
+});
+
+/** Looks at the deliveries that seem to fill a limit, fences those that nobody seems to send, and writes down what was found. */
+async function findOut(
+  before: SentToPerson,
+  unknown: readonly SentEntry[],
+  waitedFor: Set<string>,
+  asking: Asking,
+  ports: LimitPorts,
+): Promise<void> {
+  const found = { sure: new Set<string>(), gone: new Set<string>() };
+  for (let from = 0; from < unknown.length; from += LOOKED_AT_ONCE) {
+    const some = unknown.slice(from, from + LOOKED_AT_ONCE);
+    const fates = await Promise.all(some.map((entry) => lookAt(entry, ports)));
+    for (const [index, { token }] of some.entries()) {
+      const fate = fates[index];
+      if (fate === 'sure' || fate === 'gone') found[fate].add(token);
+      else waitedFor.add(token);
+    }
+  }
+  if (found.sure.size + found.gone.size === 0) return;
+  const next = withFound(before, found, pruning(asking, ports.clock.now(), ports));
+  // Where somebody was faster, it is read again, and found out again.
+  await ports.limits.replace(next, before.revision);
+}
+
+async function lookAt(entry: SentEntry, { ledger, clock }: LimitPorts): Promise<'sure' | 'gone' | 'again'> {
+  const delivery = await ledger.get(entry.deliveryId);
+  const fate = fateOf(entry, delivery, clock.now());
+  if (fate !== 'fence' || !delivery) return fate === 'fence' ? 'gone' : fate;
+  // First: whoever still means to send it loses before the place is anybody else's.
+  return (await ledger.replace(fenced(delivery))) === 'done' ? 'gone' : 'again';
+}
+
+/** Gives a place back that came to nothing: the provider definitely did not accept, or the step was lost. */
+export async function giveBack(
+  delivery: Delivery,
+  token: string,
+  ports: Pick<LimitPorts, 'limits' | 'ids'>,
+): Promise<void> {
+  const person = personOf(delivery, ports.ids);
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const before = await ports.limits.find(delivery.slot.workspace, person);
+    const next = withoutEntry(before, token, ports.ids.token());
+    if (!next || !before) return;
+    if ((await ports.limits.replace(next, before.revision)) === 'done') return;
+  }
+}
