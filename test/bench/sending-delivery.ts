@@ -74,6 +74,7 @@ export async function startSendingDelivery(
     ...witness,
     attempt: () => () => undefined,
     accountState: () => undefined,
+    sends: () => undefined,
     queued: () => undefined,
     alert: () => undefined,
     trouble: (_where: string, error: unknown) => void witness.failures.push(error),

@@ -77,6 +77,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       trouble: (where, error) => note(where)(error),
       attempt: () => () => undefined,
       accountState: () => undefined,
+      sends: () => undefined,
       queued: () => undefined,
       alert: (account, code, detail) => note('an alert')(`${account} ${code} ${detail}`),
     },

@@ -6,6 +6,7 @@ import { keyCommands, secretCommands } from './commands/keys.ts';
 import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ownerLinkCommand } from './commands/owner-link.ts';
+import { receiptCommands } from './commands/receipts.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { templateCommands } from './commands/templates.ts';
 import { storyCommands } from './commands/stories.ts';
@@ -34,6 +35,7 @@ export function buildProgram(): Command {
   storyCommands(program);
   deliveryCommands(program);
   deadLetterCommands(program);
+  receiptCommands(program);
   suppressionCommands(program);
   ruleCommands(program);
   templateCommands(program);

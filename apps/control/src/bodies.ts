@@ -5,6 +5,7 @@ import type {
   EventBody,
   InboxMessageBody,
   JwtProviderBodyShown,
+  ParkedReceiptBody,
   SuppressionBody,
 } from '@carillon/contracts';
 import type { PersonBody, TraceBody, WhyBody } from '@carillon/contracts';
@@ -181,6 +182,28 @@ export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
   at: formatInstant(row.at),
   redriven_at: timeOrNull(row.redrivenAt),
   redriven_by: row.redrivenBy,
+  dismissed_at: timeOrNull(row.dismissedAt),
+  dismissed_by: row.dismissedBy,
+});
+
+export const showParkedReceipt = (row: DeadLetterRow): ParkedReceiptBody => ({
+  id: row.id,
+  workspace: row.workspace,
+  reason: row.reason,
+  source: row.receipt?.source ?? null,
+  account: row.receipt?.account ?? null,
+  verdict: row.receipt?.verdict ?? null,
+  code: row.receipt?.code ?? null,
+  detail: row.receipt?.detail ?? null,
+  delivery_id: row.receipt?.deliveryId ?? null,
+  attempt: row.receipt?.attempt ?? null,
+  wish: row.receipt?.wish ?? null,
+  address: row.receipt?.address ?? null,
+  received_at: timeOrNull(row.receipt?.receivedAt ?? null),
+  parked_at: formatInstant(row.at),
+  position: `${row.topic}/${row.partition}@${row.offset}`,
+  dismissed_at: timeOrNull(row.dismissedAt),
+  dismissed_by: row.dismissedBy,
 });
 
 export const showSuppression = (row: Suppression): SuppressionBody => ({

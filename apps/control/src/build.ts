@@ -21,6 +21,7 @@ import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { inboxRoutes, operationRoutes, secretRoutes } from './routes/operations.ts';
+import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { templateRoutes } from './routes/templates.ts';
@@ -94,6 +95,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   contentRoutes(api, ports);
   droppedRoute(api, ports);
   deadLetterRoutes(api, ports);
+  parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);

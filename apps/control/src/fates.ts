@@ -43,6 +43,7 @@ export async function fateChecks(ports: FatePorts): Promise<readonly Check[]> {
         ['provider accounts', accountChecks],
         ['partners', partnerChecks],
         ['dead letters', deadLetterChecks],
+        ['parked receipts', parkedReceiptChecks],
         ['intake', intakeChecks],
       ] as const
     ).map(([name, look]) => looked(name, () => look(ports))),
@@ -154,12 +155,21 @@ async function partnerChecks({ tasks, clock }: FatePorts): Promise<readonly Chec
 }
 
 async function deadLetterChecks({ readModels }: FatePorts): Promise<readonly Check[]> {
-  const { items } = await readModels.deadLetters({}, LOOKED_AT);
-  const open = items.filter(({ redrivenAt }) => redrivenAt === null);
+  const { items: open } = await readModels.deadLetters({ open: true, ofReceipts: false }, LOOKED_AT);
   if (open.length === 0) return [];
   const since = earliest(open.map(({ at }) => at));
   const detail = `${many(open.length, 'is', 'are')} open, the oldest since ${since}: npx carillon dead-letters`;
   return [{ step: 'dead letters', ok: false, detail }];
+}
+
+async function parkedReceiptChecks({ readModels }: FatePorts): Promise<readonly Check[]> {
+  const { items: open } = await readModels.deadLetters({ open: true, ofReceipts: true }, LOOKED_AT);
+  if (open.length === 0) return [];
+  const what = many(open.length, 'report fits no attempt of ours', 'reports fit no attempt of ours');
+  const stops = open.filter(({ receipt }) => receipt?.wish === 'stop').length;
+  const wishes = stops === 0 ? '' : `, ${stops} of them STOP, which holds nobody back until you do`;
+  const detail = `${what}, the oldest since ${earliest(open.map(({ at }) => at))}${wishes}: npx carillon receipts list --parked`;
+  return [{ step: 'parked receipts', ok: false, detail }];
 }
 
 /** Now and then somebody is slow; in so many minutes of an hour it is worth a look. */

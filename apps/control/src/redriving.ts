@@ -18,6 +18,9 @@ export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks'
  */
 export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
+  if (topic === 'carillon.receipts') {
+    throw new CarillonError('wrong_state', `it would fit no better: npx carillon receipts dismiss ${letter.id}`);
+  }
   if (!isRedriven(topic)) {
     throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
   }

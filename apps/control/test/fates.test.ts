@@ -1,15 +1,17 @@
 import {
   cutOffName,
   minuteOf,
+  parkedReceipt,
   providerResult,
   type IntakeCutOff,
   type NotificationBody,
   type ProviderVerdict,
 } from '@carillon/domain';
-import { formatInstant, type AttemptId } from '@carillon/kernel';
+import { formatInstant, type AttemptId, type DeliveryId, type Instant } from '@carillon/kernel';
+import type { DeadLetterRow } from '@carillon/ports';
 import { findDrops } from '@carillon/insight';
 import { deliveryOf } from '@carillon/testing';
-import { givenLookup, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { givenLookup, givenReceipt, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fateChecks } from '../src/fates.ts';
@@ -261,25 +263,46 @@ describe('The doctor', () => {
 
   it('says how many dead letters are open, since when', async () => {
     const { readModels, clock } = topology.ports;
-    const letter = {
-      id: 'dl_1',
-      workspace: 'shop',
-      stage: 'evaluate',
-      topic: 'carillon.events',
-      partition: 0,
-      offset: 0,
-      reason: 'invalid_json',
-      at: clock.now(),
-      ownPartition: 0,
-      ownOffset: 0,
-      redrivenAt: null,
-      redrivenBy: null,
-    };
-    await readModels.put({ deadLetters: [letter, { ...letter, id: 'dl_2' }] });
+    await readModels.put({ deadLetters: [letterAt(clock.now()), letterAt(clock.now(), { id: 'dl_2' })] });
     await readModels.markRedriven('dl_2', clock.now(), 'ann');
     const [step, ...more] = await failed();
     expect(more).toEqual([]);
     expect(step).toMatchObject({ step: 'dead letters' });
     expect(step?.detail).toMatch(/^1 is open, the oldest since .*Z: npx carillon dead-letters$/);
   });
+
+  it('says how many reports nobody could place, until somebody dismisses them, and that STOP is among them', async () => {
+    const { readModels, clock } = topology.ports;
+    const inbound = { address: '+4915112345678', wish: 'stop' } as const;
+    const receipt = parkedReceipt({ ...givenReceipt('dlv_1' as DeliveryId, 1), attempt: null, inbound });
+    const parked = letterAt(clock.now(), { stage: 'receipts', topic: 'carillon.receipts' });
+    await readModels.put({ deadLetters: [parked, { ...parked, id: 'dl_2', receipt }] });
+    const [step, ...more] = await failed();
+    expect(more).toEqual([]);
+    expect(step).toMatchObject({ step: 'parked receipts' });
+    expect(step?.detail).toMatch(
+      /^2 reports fit no attempt of ours, the oldest since .*Z, 1 of them STOP, .*: npx carillon receipts list --parked$/,
+    );
+    for (const id of ['dl_1', 'dl_2']) await readModels.markDismissed(id, clock.now(), 'ann');
+    expect(await failed()).toEqual([]);
+  });
+});
+
+const letterAt = (at: Instant, facts: Partial<DeadLetterRow> = {}): DeadLetterRow => ({
+  id: 'dl_1',
+  workspace: 'shop',
+  stage: 'evaluate',
+  topic: 'carillon.events',
+  partition: 0,
+  offset: 0,
+  reason: 'invalid_json',
+  at,
+  ownPartition: 0,
+  ownOffset: 0,
+  redrivenAt: null,
+  redrivenBy: null,
+  dismissedAt: null,
+  dismissedBy: null,
+  receipt: null,
+  ...facts,
 });

@@ -154,6 +154,9 @@ describe('A list that names no workspace', () => {
         ownOffset: at,
         redrivenAt: null,
         redrivenBy: null,
+        dismissedAt: null,
+        dismissedBy: null,
+        receipt: null,
       })),
     });
     const { list } = await openFor(owner);

@@ -1,5 +1,5 @@
 import { callsAtOnce, type AccountChoice, type Delivery, type FoundMessage } from '@carillon/domain';
-import type { DeliveryId, Instant } from '@carillon/kernel';
+import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
 import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { attemptDelivery, publishOutcomes, renderMessage, type AttemptReport } from '@carillon/stages';
@@ -19,6 +19,8 @@ const NOT_REACHED = 'no account of the notification sends to this address (allow
 const PUBLISHING = 8;
 /** The ledger is asked at least this often, whatever hints came. */
 const POLL = 1000;
+/** So often it is looked whether sending may begin. */
+const HELD_BACK: Duration = 100;
 /** What is another process's own has waited so long that it seems to have nobody: longer than a process stays unmissed. */
 const ABANDONED = 10_000;
 
@@ -44,12 +46,13 @@ const UNCALLED = { attemptId: null, code: '', missing: 0, wrongLocality: [] } as
  * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
  * holds up its own lane only, a busy workspace its own turns only. Of several processes each begins with its own, or
  * they would try for the same deliveries all the time; nothing but work is lost where two do. `share`: what of all work is
- * this process's own, from 0 to 1.
+ * this process's own, from 0 to 1. No attempt begins before `mayBegin` says so.
  */
 export function startDispatcher(
   ports: DeliveryPorts,
   isOwn: (delivery: Delivery) => boolean,
   share: () => number,
+  mayBegin: () => boolean,
 ): Dispatcher {
   const { clock, ledger, watch } = ports;
   const trouble = (where: string, error: unknown): void => watch.trouble(where, error);
@@ -132,6 +135,7 @@ export function startDispatcher(
       return due ? send(lane, due, called) : [];
     },
     async read() {
+      if (!mayBegin()) return HELD_BACK;
       const now = clock.now();
       for (const workspace of await ledger.dueWorkspaces(now)) {
         const page = await ledger.due(workspace, now, PAGE);
@@ -160,6 +164,7 @@ export function startDispatcher(
         stopping.signal,
       ),
     offer(offered) {
+      if (!mayBegin()) return;
       const now = clock.now();
       scheduler.enter(offered.filter(({ delivery: { state, nextAt } }) => state === 'WAITING' && (nextAt ?? 0) <= now));
     },

@@ -11,7 +11,7 @@ import type {
 } from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
 import type { Delivery, LocalityVariable } from '@carillon/domain';
-import type { ConsumerWatch } from '@carillon/runtime';
+import type { ConsumerWatch, ReadinessCheck } from '@carillon/runtime';
 
 /** What happened around provider calls; bound to metrics and traces by the composition root. */
 export type DeliveryWatch = ConsumerWatch & {
@@ -32,6 +32,8 @@ export type DeliveryWatch = ConsumerWatch & {
   alert(account: string, code: string, detail: string): void;
   /** A provider account refuses us, keeps failing, or takes messages again; told once for each change. */
   accountState(account: string, state: 'good' | 'suspended' | 'failing', why: string): void;
+  /** What `/readyz` shows of the sending: whether it has begun, or what it waits for. */
+  sends(check: () => ReadinessCheck): void;
   readonly trouble: (where: string, error: unknown) => void;
 };
 

@@ -1,7 +1,8 @@
 import { CHANNEL_NAMES, CHANNELS, partitionOf, type Delivery } from '@carillon/domain';
-import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
+import { createRecordSink, pause, startLoop, startStageConsumer, type ReadinessCheck } from '@carillon/runtime';
 import {
   abandon,
+  createCatchUp,
   createConsentStage,
   createCustodyStage,
   createDoubtSettler,
@@ -29,6 +30,14 @@ export type DeliveryRole = {
   close(): Promise<void>;
 };
 
+/**
+ * What people and providers said that the store may not know, where it was put back from a backup: opt-outs, and STOP, bounces
+ * and complaints. Sending begins when all of it that is on the log has been read.
+ */
+const READ_BEFORE_SENDING = ['carillon.consents', 'carillon.receipts'] as const;
+/** So often it is looked whether it has been. */
+const LOOK_AGAIN = 100;
+const IDLE = 3_600_000;
 const SWEEP_EVERY = 5_000;
 /** Words younger than this are still being published by whoever wrote them. */
 const CONSENT_GRACE = 5_000;
@@ -48,11 +57,23 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
   const held = new Set<number>();
   const partitions = ports.log.partitions('carillon.intents');
+  const said = await createCatchUp('delivery', READ_BEFORE_SENDING, ports);
+  let unread = await said.behind();
+  watch.sends(() => sendingCheck(unread));
   const dispatcher = startDispatcher(
     ports,
     (delivery) => held.has(partitionOfIntent(delivery, ports)),
     // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
     () => Math.max(1, held.size) / partitions,
+    () => unread === 0,
+  );
+  const reading = startLoop(
+    LOOK_AGAIN,
+    async () => {
+      if (unread > 0) unread = await said.behind();
+      return unread === 0 ? IDLE : LOOK_AGAIN;
+    },
+    (error) => watch.trouble('look whether sending may begin', error),
   );
   const custody = createCustodyStage({
     ...ports,
@@ -124,6 +145,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       const began = clock.now();
       const stopped = Promise.all([
         consumption.stop(),
+        reading.stop(),
         receipts.stop(),
         consents.stop(),
         sweeper.stop(),
@@ -142,6 +164,17 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     },
   };
 }
+
+/** Shown, but it decides nothing: messages are taken into custody meanwhile. */
+const sendingCheck = (unread: number): ReadinessCheck => ({
+  name: 'sending',
+  ok: unread === 0,
+  detail:
+    unread === 0
+      ? 'has begun'
+      : `begins when ${unread} records of ${READ_BEFORE_SENDING.join(' and ')} are read: the store may not know them`,
+  decides: false,
+});
 
 /** Where the intents of a slot stand on the log. */
 const partitionOfIntent = (delivery: Delivery, { log }: DeliveryPorts): number =>

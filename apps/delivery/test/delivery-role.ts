@@ -9,6 +9,7 @@ import {
 } from '@carillon/testing/topology';
 import { account, notification, ORDER_PAID, ORDERS, PAID_MAIL, stream, template } from '@carillon/testing/given';
 import type { NotificationBody } from '@carillon/domain';
+import type { ReadinessCheck } from '@carillon/runtime';
 import { startDelivery, type DeliveryPorts, type DeliveryRole } from '../src/index.ts';
 
 export type Attempted = { readonly verdict: string; readonly code: string };
@@ -21,6 +22,8 @@ export class RoleUnderTest {
   readonly troubles: unknown[] = [];
   readonly alerts: string[] = [];
   readonly states: string[] = [];
+  /** What the role that started last says of its sending. */
+  sending: () => ReadinessCheck = () => ({ name: 'sending', ok: false, detail: 'not started' });
   role: DeliveryRole | null = null;
   #looks = 0;
 
@@ -102,6 +105,7 @@ export class RoleUnderTest {
             void attempts.push({ verdict, code }),
         accountState: (key, state) => void this.states.push(`${key} ${state}`),
         queued: () => undefined,
+        sends: (check) => (this.sending = check),
         alert: (key) => void alerts.push(key),
         trouble: (_, error) => void troubles.push(error),
       },

@@ -283,6 +283,7 @@ describe('two processes over one ledger', () => {
       under.ports,
       () => false,
       () => 1,
+      () => true,
     );
     await under.reaches('SENT');
     await dispatcher.stop(under.topology.clock.now());

@@ -6,6 +6,7 @@ export type { DecodeFault } from './records/framing.ts';
 export * from './records/record-codecs.ts';
 export * from './http/dropped.ts';
 export * from './http/contents.ts';
+export * from './http/dead-letters.ts';
 export * from './http/management.ts';
 export * from './http/message-content.ts';
 export * from './http/samples.ts';

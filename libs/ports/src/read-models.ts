@@ -1,4 +1,4 @@
-import type { JsonType } from '@carillon/domain';
+import type { JsonType, ParkedReceipt } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
 /** What people look up; derived from log and ledger, written by record id, so projecting twice changes nothing. */
@@ -44,6 +44,21 @@ export type DeadLetterRow = {
   readonly redrivenAt: Instant | null;
   /** Who did; null also where an older version noted only when. */
   readonly redrivenBy: string | null;
+  /** When somebody said that nothing is to be done about it, and who; only receipts are dismissed. */
+  readonly dismissedAt: Instant | null;
+  readonly dismissedBy: string | null;
+  /** What its record says, where that is a receipt that can be read. */
+  readonly receipt: ParkedReceipt | null;
+};
+
+export type DeadLetterFilter = {
+  readonly workspace?: string;
+  /** True: only those of receipts. False: all others. */
+  readonly ofReceipts?: boolean;
+  /** Only those that nobody redrove or dismissed. */
+  readonly open?: true;
+  /** Parked at or after. */
+  readonly since?: Instant;
 };
 
 /** Sums of evaluation records per rule, kept per record id so that a repeat does not count twice. */
@@ -118,9 +133,11 @@ export type ReadModels = {
     filter: { readonly workspace?: string; readonly since?: Instant },
     limit: number,
   ): Promise<readonly DuplicateRow[]>;
-  deadLetters(filter: { readonly workspace?: string }, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
+  deadLetters(filter: DeadLetterFilter, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
   deadLetter(id: string): Promise<DeadLetterRow | null>;
   markRedriven(id: string, at: Instant, by: string): Promise<void>;
+  /** Of several that dismiss it the first is remembered; the others change nothing. */
+  markDismissed(id: string, at: Instant, by: string): Promise<void>;
   /** Newest evaluations of a rule with failures first: what is shown on the rule. */
   evaluations(workspace: string, rule: string, limit: number): Promise<readonly EvaluationRow[]>;
 };

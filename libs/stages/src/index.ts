@@ -11,6 +11,7 @@ export * from './dead-letters.ts';
 export { decodeRecords } from './decode-record.ts';
 export * from './append/receipts.ts';
 export * from './deliver/attempt.ts';
+export * from './deliver/catch-up.ts';
 export * from './deliver/custody-stage.ts';
 export * from './consent/decide.ts';
 export * from './consent/stage.ts';

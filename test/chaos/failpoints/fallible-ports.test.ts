@@ -11,7 +11,8 @@ type Infallible =
   | 'reads'
   | 'nobody uses it yet'
   | 'at the start and the end, when nothing is under way'
-  | 'a sender’s own';
+  | 'a sender’s own'
+  | 'a mark of an operator, and nothing goes by it';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
 
@@ -100,6 +101,7 @@ const TABLE: Table = {
   readModels: {
     put: [['projection.put']],
     markRedriven: [['dead-letter.redrive']],
+    markDismissed: 'a mark of an operator, and nothing goes by it',
     fields: 'reads',
     event: 'reads',
     eventsWithIds: 'reads',

@@ -51,7 +51,7 @@ const deliveryHead = (isWide: boolean): string[] => [
 ];
 
 /** The rows of a page under their head, and how to go on; `nothing` where there are none. */
-function pageText<Row>(
+export function pageText<Row>(
   page: Page<Row>,
   nothing: string,
   row: (one: Row) => readonly string[],
@@ -227,6 +227,12 @@ export function eventCommands(program: Command): void {
   fieldsCommand(events);
 }
 
+function fateOfLetter({ redriven_at, redriven_by, dismissed_by }: DeadLetterBody): string {
+  if (dismissed_by !== null) return `dismissed by ${clean(dismissed_by)}`;
+  if (redriven_at === null) return '';
+  return `redriven${redriven_by === null ? '' : ` by ${clean(redriven_by)}`}`;
+}
+
 export function deadLetterCommands(program: Command): void {
   const letters = command(program, 'dead-letters', 'list records that could not be processed')
     .option('--limit <n>', 'at most so many', '50')
@@ -251,7 +257,7 @@ export function deadLetterCommands(program: Command): void {
               one.id,
               one.stage,
               one.position,
-              one.redriven_at ? `redriven${one.redriven_by === null ? '' : ` by ${clean(one.redriven_by)}`}` : '',
+              fateOfLetter(one),
               one.reason,
             ],
             ['at', ...(isWide ? ['workspace'] : []), 'dead letter', 'stage', 'record', '', 'reason'],

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkStep, type Check } from '@carillon/control';
-import { CarillonError, formatInstant } from '@carillon/kernel';
+import { CarillonError, formatInstant, type Duration } from '@carillon/kernel';
 import type { Clock, TopicName } from '@carillon/ports';
+import { pause } from '@carillon/runtime';
 import type { Backend } from './backend.ts';
 import { fingerprintFor, foreignKey, type Keys } from './deployment-keys.ts';
 import { READERS } from './readers.ts';
@@ -44,12 +45,14 @@ const MOST_LAG = 10_000;
 export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Promise<Check[]> {
   const checks = await backend.checks();
   const isAway = (step: string): boolean => checks.some((one) => one.step === step && !one.ok);
-  const [stored, lag] = await Promise.all([
+  const isAnyAway = isAway('database') || isAway('Kafka');
+  const [stored, lag, sending] = await Promise.all([
     isAway('database') ? [] : storedChecks(backend, keys),
-    isAway('database') || isAway('Kafka') ? [] : lagChecks(backend),
+    isAnyAway ? [] : lagChecks(backend),
+    isAnyAway ? [] : sendingChecks(backend),
   ]);
   const time: Check = { step: 'clock', ok: true, detail: `${formatInstant(clock.now())} (compare it with yours)` };
-  return [...checks, ...stored, ...lag, time];
+  return [...checks, ...stored, ...lag, ...sending, time];
 }
 
 const storedChecks = (backend: Backend, keys: Keys): Promise<readonly Check[]> =>
@@ -111,6 +114,24 @@ export async function lagOf({ log, checkpoints }: Backend, group: string, topic:
   }
   return lag;
 }
+
+/** So long what is to be read before anything is sent may stand at one place. */
+const STANDS: Duration = 1_000;
+
+/** A delivery role that starts sends nothing before it has read what people and providers said: it must not stand still. */
+const sendingChecks = async (backend: Backend): Promise<readonly Check[]> => [
+  await checkStep('sending', async () => {
+    const unread = async (): Promise<number> =>
+      (await lagOf(backend, 'delivery', 'carillon.consents')) + (await lagOf(backend, 'delivery', 'carillon.receipts'));
+    const before = await unread();
+    if (before === 0) return 'is held back by nothing';
+    await pause(STANDS);
+    const left = await unread();
+    const what = `${left} records of carillon.consents and carillon.receipts are unread`;
+    if (left >= before) throw new Error(`${what}: a delivery role that started since sends nothing; its log says why`);
+    return `${what}, and are being read: a delivery role that started since sends when they are`;
+  }),
+];
 
 const lagChecks = (backend: Backend): Promise<readonly Check[]> =>
   Promise.all(

@@ -41,6 +41,7 @@ const LAG = [
   'control on carillon.outcomes',
   'control on carillon.evaluations',
   'control on carillon.dead-letters',
+  'sending',
 ];
 
 describe('The doctor', () => {

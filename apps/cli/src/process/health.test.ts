@@ -13,7 +13,7 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
       watches: {
         telemetry: watches.telemetry,
         stopped: () => (away.includes('partitions') ? ['engine:carillon.events/3'] : []),
-        listeners: () => [],
+        facts: () => [],
       },
       backend: {
         ledger: { countByState: async () => ({}) },

@@ -35,7 +35,7 @@ export function createHealth(
       detail: configuration.stoppedBefore() ?? readAgo(),
     },
     ...backend.readiness(),
-    ...watches.listeners(),
+    ...watches.facts(),
     standing(watches.stopped()),
   ];
   async function readMetrics(): Promise<string> {
@@ -63,7 +63,7 @@ export function createHealth(
 }
 
 type HealthGround = {
-  readonly watches: Pick<Watches, 'telemetry' | 'stopped' | 'listeners'>;
+  readonly watches: Pick<Watches, 'telemetry' | 'stopped' | 'facts'>;
   readonly backend: { readonly ledger: Pick<DeliveryLedger, 'countByState'> } & Pick<Backend, 'readiness'>;
   readonly configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>;
   readonly clock: Clock;

@@ -47,7 +47,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     logger.warn({ topic: 'carillon.config', partition: 0, position, detail }, 'no record of Carillon: passed over');
   /** Partitions that stand still, by group and topic. */
   const stopped = new Map<string, Set<number>>();
-  const listeners: (() => ReadinessCheck)[] = [];
+  const facts: (() => ReadinessCheck)[] = [];
   const consumer = watchConsumer(telemetry, logger, stopped);
   const control: ControlPorts['watch'] = { ...consumer, trouble };
   const platforms = watchPlatforms(telemetry, logger);
@@ -59,17 +59,22 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     passedOver,
     kafkaSaid,
     // Made for the role that they belong to: a counter at 0 says that this process would count.
-    delivery: (): DeliveryPorts['watch'] => ({ ...consumer, ...watchAttempts(telemetry, logger), trouble }),
+    delivery: (): DeliveryPorts['watch'] => ({
+      ...consumer,
+      ...watchAttempts(telemetry, logger),
+      trouble,
+      sends: (check) => void facts.push(check),
+    }),
     engine,
     control,
     gateway: (): GatewayTelemetry => ({
       ...watchGateway(telemetry),
       ...platforms,
       trouble,
-      takesMail: (check) => void listeners.push(check),
+      takesMail: (check) => void facts.push(check),
     }),
-    /** What listens beside HTTP, for `/readyz`. */
-    listeners: (): readonly ReadinessCheck[] => listeners.map((check) => check()),
+    /** What roles say of themselves, for `/readyz`: a listener beside HTTP, whether sending has begun. */
+    facts: (): readonly ReadinessCheck[] => facts.map((check) => check()),
     /** `engine:carillon.events/3`: what stands still until a person has looked. */
     stopped: (): readonly string[] =>
       [...stopped].flatMap(([group, partitions]) => [...partitions].map((partition) => `${group}/${partition}`)),

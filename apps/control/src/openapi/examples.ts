@@ -63,6 +63,28 @@ const DEAD_LETTER = {
   at: AT,
   redriven_at: null,
   redriven_by: null,
+  dismissed_at: null,
+  dismissed_by: null,
+};
+
+const PARKED_RECEIPT = {
+  id: 'ddl_7Q0Z4V3M1CSXB6YH2RK9TJW8PD',
+  workspace: 'shop',
+  reason: 'unknown_receipt: no attempt of ours went over this account with that token',
+  source: 'ses',
+  account: 'shop/mail',
+  verdict: 'bounced',
+  code: '5.1.1',
+  detail: 'smtp; 550 5.1.1 no such user',
+  delivery_id: null,
+  attempt: null,
+  wish: null,
+  address: null,
+  received_at: AT,
+  parked_at: AT,
+  position: 'carillon.receipts/4@87',
+  dismissed_at: null,
+  dismissed_by: null,
 };
 
 const EVENT_STORY = {
@@ -274,6 +296,9 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   listDeadLetters: { answers: page(DEAD_LETTER) },
   listAllDeadLetters: { answers: page({ ...DEAD_LETTER, workspace: null }) },
   redriveDeadLetter: { takes: {}, answers: { ...DEAD_LETTER, redriven_at: LATER, redriven_by: 'owner' } },
+  listParkedReceipts: { answers: page(PARKED_RECEIPT) },
+  readParkedReceipt: { answers: PARKED_RECEIPT },
+  dismissParkedReceipt: { takes: {}, answers: { ...PARKED_RECEIPT, dismissed_at: LATER, dismissed_by: 'owner' } },
   listSuppressions: { answers: page(SUPPRESSION) },
   removeSuppression: { takes: { channel: 'email', address: 'bob@example.com' }, answers: { removed: true } },
   checkIntegration: {

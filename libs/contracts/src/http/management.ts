@@ -1,13 +1,8 @@
 import { messageContent, previewedMessage } from './message-content.ts';
+import { nullable, pageOf, time } from './fields.ts';
 import { z } from 'zod';
 
 /** Bodies of the management API (interfaces section 5). Names are snake_case; times RFC 3339; unknown fields may come. */
-const time = z.string().describe('RFC 3339, UTC, milliseconds');
-const nullable = <T extends z.ZodType>(schema: T) => schema.nullable();
-
-/** A page of a collection, in the shape that all collections have. */
-const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') });
 
 export const attemptBody = z
   .object({
@@ -157,21 +152,6 @@ export const whyBody = z
   })
   .meta({ id: 'Why' });
 export type WhyBody = z.infer<typeof whyBody>;
-
-export const deadLetterBody = z
-  .object({
-    id: z.string(),
-    workspace: z.string().nullable(),
-    stage: z.string(),
-    position: z.string(),
-    reason: z.string(),
-    at: time,
-    redriven_at: nullable(time),
-    redriven_by: z.string().nullable().describe('Who put its record on the log once more'),
-  })
-  .meta({ id: 'DeadLetter' });
-export const deadLetterPage = pageOf(deadLetterBody).meta({ id: 'DeadLetterPage' });
-export type DeadLetterBody = z.infer<typeof deadLetterBody>;
 
 export const suppressionBody = z
   .object({

@@ -47,6 +47,9 @@ export function ownAccount(configuration: Configuration, workspace: string, name
   return found && { key: `${workspace}/${name}`, workspace, name, body: found.body };
 }
 
+/** Whose account a key names; null: the deployment's. */
+export const ownerOfAccount = (key: string): string | null => /^([^/:]+)\//.exec(key)?.[1] ?? null;
+
 /** What workspaces without an account of their own send over on a channel. */
 export function deploymentAccounts(configuration: Configuration, channel: ChannelName): readonly AccountChoice[] {
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);

@@ -23,3 +23,30 @@ export type AppliedReceipt = Pick<Receipt, 'id' | 'source' | 'verdict' | 'code' 
   /** Counts from 1 over the attempts of the delivery. */
   readonly attempt: number;
 };
+
+/** A receipt that nobody could place, as people look at it. */
+export type ParkedReceipt = Pick<
+  Receipt,
+  'source' | 'account' | 'verdict' | 'suppress' | 'code' | 'detail' | 'receivedAt'
+> & {
+  /** The attempt that its token names, though it did not fit; null where none came with it. */
+  readonly deliveryId: string | null;
+  readonly attempt: number | null;
+  /** Who wrote to a number of ours, and what he wants; null where it is a report. */
+  readonly address: string | null;
+  readonly wish: InboundWish['wish'] | null;
+};
+
+export const parkedReceipt = (receipt: Receipt): ParkedReceipt => ({
+  source: receipt.source,
+  account: receipt.account,
+  verdict: receipt.verdict,
+  suppress: receipt.suppress,
+  code: receipt.code,
+  detail: receipt.detail,
+  receivedAt: receipt.receivedAt,
+  deliveryId: receipt.attempt?.deliveryId ?? null,
+  attempt: receipt.attempt?.attempt ?? null,
+  address: receipt.inbound?.address ?? null,
+  wish: receipt.inbound?.wish ?? null,
+});

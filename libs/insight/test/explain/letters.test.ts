@@ -22,6 +22,9 @@ const row = {
   ownOffset: 0,
   redrivenAt: null,
   redrivenBy: null,
+  dismissedAt: null,
+  dismissedBy: null,
+  receipt: null,
 };
 
 describe('a record that was put aside', () => {

@@ -1,4 +1,5 @@
 import type {
+  DeadLetterRow,
   DuplicateRow,
   EventRow,
   EvaluationRow,
@@ -9,12 +10,12 @@ import type {
   ReadModels,
   RecordCodecs,
 } from '@carillon/ports';
-import type { SourceEvent } from '@carillon/domain';
+import { ownerOfAccount, parkedReceipt, type DeadLetter, type ParkedReceipt, type SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { traceIdOf } from '../append/traceparent.ts';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, RecordFate } from '@carillon/ports';
-import { type Decoded, decodeRecords } from '../decode-record.ts';
+import { type Decoded, decodeRecord, decodeRecords } from '../decode-record.ts';
 import { tallyFields, type SeenEvent } from './fields.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 
@@ -158,29 +159,43 @@ function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
 
 /** Dead letters by id. One that cannot be read itself is left where it is: parking it again would never end. */
 function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): BatchStage {
+  /** What a receipt says that nobody could place. */
+  async function receiptIn({ topic, value }: DeadLetter): Promise<ParkedReceipt | null> {
+    if (topic !== 'carillon.receipts') return null;
+    const decoded = await decodeRecord(codecs.receipt, value);
+    return decoded.ok ? parkedReceipt(decoded.value) : null;
+  }
+
+  async function rowOf(letter: DeadLetter, own: LogRecord): Promise<DeadLetterRow> {
+    const { id, workspace, stage, topic, partition, offset, reason, detail, at } = letter;
+    const receipt = await receiptIn(letter);
+    return {
+      id,
+      // A receipt has none of its own: it is seen by whoever has the account that proved it.
+      workspace: workspace ?? (receipt?.account ? ownerOfAccount(receipt.account) : null),
+      stage,
+      topic,
+      partition,
+      offset,
+      reason: `${reason}: ${detail}`,
+      at,
+      ownPartition: own.partition,
+      ownOffset: own.offset,
+      redrivenAt: null,
+      redrivenBy: null,
+      dismissedAt: null,
+      dismissedBy: null,
+      receipt,
+    };
+  }
+
   return {
     name: 'project-dead-letters',
     async handle(records, state) {
-      const deadLetters = (await decodeRecords(codecs.deadLetter, records)).flatMap(({ record, decoded }) => {
-        if (!decoded.ok) return [];
-        const { id, workspace, stage, topic, partition, offset, reason, detail, at } = decoded.value;
-        return [
-          {
-            id,
-            workspace,
-            stage,
-            topic,
-            partition,
-            offset,
-            reason: `${reason}: ${detail}`,
-            at,
-            ownPartition: record.partition,
-            ownOffset: record.offset,
-            redrivenAt: null,
-            redrivenBy: null,
-          },
-        ];
-      });
+      const read = await decodeRecords(codecs.deadLetter, records);
+      const deadLetters = await Promise.all(
+        read.flatMap(({ record, decoded }) => (decoded.ok ? [rowOf(decoded.value, record)] : [])),
+      );
       await readModels.put({ deadLetters });
       return { fates: records.map(() => DONE), outputs: [], state };
     },

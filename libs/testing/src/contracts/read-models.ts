@@ -1,4 +1,13 @@
-import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow, ReadModels } from '@carillon/ports';
+import type { ParkedReceipt } from '@carillon/domain';
+import type {
+  DeadLetterFilter,
+  DeadLetterRow,
+  DuplicateRow,
+  EvaluationRow,
+  EventRow,
+  FieldRow,
+  ReadModels,
+} from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -33,6 +42,20 @@ const duplicate = (workspace: string, more: Partial<DuplicateRow> = {}): Duplica
   detail: '',
   ...more,
 });
+const PARKED: ParkedReceipt = {
+  source: 'twilio',
+  account: 'shop/sms',
+  verdict: 'note',
+  suppress: 'stop',
+  code: '',
+  detail: 'wrote "STOP" and $more',
+  receivedAt: 1_700_000_000_000,
+  deliveryId: null,
+  attempt: null,
+  address: '+4915112345678',
+  wish: 'stop',
+};
+
 const deadLetter = (workspace: string | null, more: Partial<DeadLetterRow> = {}): DeadLetterRow => ({
   id: freshName('ded'),
   workspace,
@@ -46,6 +69,9 @@ const deadLetter = (workspace: string | null, more: Partial<DeadLetterRow> = {})
   ownOffset: next(),
   redrivenAt: null,
   redrivenBy: null,
+  dismissedAt: null,
+  dismissedBy: null,
+  receipt: null,
   ...more,
 });
 const evaluation = (workspace: string, more: Partial<EvaluationRow> = {}): EvaluationRow => ({
@@ -184,6 +210,35 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       await models().markRedriven(row.id, 99, 'ann');
       await models().put({ deadLetters: [row] });
       expect(await models().deadLetter(row.id)).toEqual({ ...row, redrivenAt: 99, redrivenBy: 'ann' });
+    });
+
+    it('lists those of receipts apart, with what they say, and those alone that are open or new enough', async () => {
+      const workspace = freshName('shop');
+      const receipt = deadLetter(workspace, { stage: 'receipts', topic: 'carillon.receipts', at: 20, receipt: PARKED });
+      const dismissed = deadLetter(workspace, { stage: 'receipts', topic: 'carillon.receipts', at: 30 });
+      const redriven = deadLetter(workspace, { at: 40 });
+      const other = deadLetter(workspace);
+      await models().put({ deadLetters: [receipt, dismissed, redriven, other] });
+      await models().markDismissed(dismissed.id, 99, 'ann');
+      await models().markRedriven(redriven.id, 99, 'ann');
+      const list = async (filter: DeadLetterFilter) =>
+        (await models().deadLetters({ workspace, ...filter }, 10)).items.map(({ id }) => id);
+      expect(await list({ ofReceipts: true })).toEqual([dismissed.id, receipt.id]);
+      expect(await list({ ofReceipts: true, open: true })).toEqual([receipt.id]);
+      expect(await list({ ofReceipts: false })).toEqual([redriven.id, other.id]);
+      expect(await list({ open: true })).toEqual([receipt.id, other.id]);
+      expect(await list({ since: 30 })).toEqual([redriven.id, dismissed.id]);
+      expect(await models().deadLetter(receipt.id)).toEqual(receipt);
+    });
+
+    it('remembers who dismissed a receipt first, even when it is projected or dismissed again', async () => {
+      const row = deadLetter(freshName('shop'), { stage: 'receipts', receipt: PARKED });
+      await models().put({ deadLetters: [row] });
+      await models().markDismissed(row.id, 99, 'ann');
+      await models().put({ deadLetters: [row] });
+      await models().markDismissed(row.id, 100, 'bob');
+      await models().markDismissed(freshName('unknown'), 100, 'bob');
+      expect(await models().deadLetter(row.id)).toEqual({ ...row, dismissedAt: 99, dismissedBy: 'ann' });
     });
 
     it('shows evaluations of a rule with failures first, each once', async () => {

@@ -86,7 +86,13 @@ export function createMemoryReadModels() {
       deadLetters: (filter, limit, cursor) =>
         wire.ask('readModels.deadLetters', () =>
           pageOf(
-            [...deadLetters.values()].filter((row) => fits(filter.workspace, row.workspace)),
+            [...deadLetters.values()].filter(
+              (row) =>
+                fits(filter.workspace, row.workspace) &&
+                (filter.ofReceipts === undefined || filter.ofReceipts === (row.stage === 'receipts')) &&
+                (!filter.open || (row.redrivenAt === null && row.dismissedAt === null)) &&
+                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY),
+            ),
             (row) => [row.at, row.id],
             (row) => row,
             limit,
@@ -100,6 +106,13 @@ export function createMemoryReadModels() {
           if (row) deadLetters.set(id, { ...row, redrivenAt: at, redrivenBy: by });
         };
         return wire.ask('readModels.markRedriven', mark, { writes: true });
+      },
+      markDismissed: (id, at, by) => {
+        const mark = (): void => {
+          const row = deadLetters.get(id);
+          if (row?.dismissedAt === null) deadLetters.set(id, { ...row, dismissedAt: at, dismissedBy: by });
+        };
+        return wire.ask('readModels.markDismissed', mark, { writes: true });
       },
       evaluations: (workspace, rule, limit) =>
         wire.ask('readModels.evaluations', () =>

@@ -8,7 +8,12 @@ import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LIMITS_SCHEMA } from './limits.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA, TASKS_BY_QUEUE } from './lookups.ts';
-import { DEAD_LETTERS_REDRIVEN_BY, EVENTS_BY_TRACE, READ_MODELS_SCHEMA } from './read-models.ts';
+import {
+  DEAD_LETTERS_OF_RECEIPTS,
+  DEAD_LETTERS_REDRIVEN_BY,
+  EVENTS_BY_TRACE,
+  READ_MODELS_SCHEMA,
+} from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
 import { SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
@@ -36,6 +41,7 @@ export const MIGRATIONS: readonly string[] = [
   CONSENTS_SCHEMA,
   DEAD_LETTERS_REDRIVEN_BY,
   LIMITS_SCHEMA,
+  DEAD_LETTERS_OF_RECEIPTS,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -82,3 +82,11 @@ export const EVENTS_BY_TRACE = `
   ALTER TABLE event_rows ADD COLUMN trace_id TEXT;
   CREATE INDEX event_rows_trace ON event_rows (trace_id, at) WHERE trace_id IS NOT NULL;
 `;
+
+/** Who dismissed a receipt that nobody could place, and what it says; of those of before that is not known. */
+export const DEAD_LETTERS_OF_RECEIPTS = `
+  ALTER TABLE dead_letter_rows ADD COLUMN dismissed_at INTEGER;
+  ALTER TABLE dead_letter_rows ADD COLUMN dismissed_by TEXT;
+  ALTER TABLE dead_letter_rows ADD COLUMN receipt TEXT;
+  CREATE INDEX dead_letter_rows_stage ON dead_letter_rows (stage, at, id);
+`;

@@ -60,6 +60,9 @@ export type DeadLetterTableRow = {
   own_offset: number;
   redriven_at: number | null;
   redriven_by: string | null;
+  dismissed_at: number | null;
+  dismissed_by: string | null;
+  receipt: string | null;
 };
 export const deadLetterOf = (row: DeadLetterTableRow): DeadLetterRow => ({
   id: row.id,
@@ -74,6 +77,9 @@ export const deadLetterOf = (row: DeadLetterTableRow): DeadLetterRow => ({
   ownOffset: row.own_offset,
   redrivenAt: row.redriven_at,
   redrivenBy: row.redriven_by,
+  dismissedAt: row.dismissed_at,
+  dismissedBy: row.dismissed_by,
+  receipt: row.receipt === null ? null : (JSON.parse(row.receipt) as DeadLetterRow['receipt']),
 });
 
 export type EvaluationTableRow = {

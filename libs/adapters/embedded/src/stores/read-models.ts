@@ -53,7 +53,8 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
       // Projecting again must not forget that somebody has sent it on its way since.
       sql.run(
         `INSERT INTO dead_letter_rows (id, workspace, stage, topic, partition, record_offset, reason, at, own_partition,
-           own_offset, redriven_at, redriven_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+           own_offset, redriven_at, redriven_by, dismissed_at, dismissed_by, receipt)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         row.id,
         row.workspace,
         row.stage,
@@ -66,6 +67,9 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
         row.ownOffset,
         row.redrivenAt,
         row.redrivenBy,
+        row.dismissedAt,
+        row.dismissedBy,
+        row.receipt === null ? null : JSON.stringify(row.receipt),
       );
     }
     for (const row of rows.evaluations ?? []) {
@@ -108,6 +112,14 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
   },
   'readModels.markRedriven'(id: string, at: number, by: string): void {
     sql.run('UPDATE dead_letter_rows SET redriven_at = ?, redriven_by = ? WHERE id = ?', at, by, id);
+  },
+  'readModels.markDismissed'(id: string, at: number, by: string): void {
+    sql.run(
+      'UPDATE dead_letter_rows SET dismissed_at = ?, dismissed_by = ? WHERE id = ? AND dismissed_at IS NULL',
+      at,
+      by,
+      id,
+    );
   },
 });
 
@@ -189,6 +201,9 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
+      ...(filter.ofReceipts === undefined ? [] : ([[`stage ${filter.ofReceipts ? '=' : '<>'} 'receipts'`]] as const)),
+      ...(filter.open ? ([['redriven_at IS NULL AND dismissed_at IS NULL']] as const) : []),
+      ['at >= ?', filter.since],
       ['(at, id) < (?, ?)', at, id],
     ]);
     const rows = reader.all(
@@ -203,6 +218,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     return row ? deadLetterOf(row) : null;
   },
   markRedriven: (id, at, by) => write('readModels.markRedriven', { bytes: 128 }, id, at, by),
+  markDismissed: (id, at, by) => write('readModels.markDismissed', { bytes: 128 }, id, at, by),
   async evaluations(workspace, rule, limit) {
     const rows = reader.all(
       `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,

@@ -78,6 +78,7 @@ export const WANTED = {
   dead_letters: [
     { name: 'newest', key: { at: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
+    { name: 'stage', key: { stage: 1, at: 1, _id: 1 } },
   ],
   evaluations: [
     { name: 'rule', key: { workspace: 1, rule: 1, hasFailures: 1, writtenAt: 1, partition: 1, from: 1 } },

@@ -51,6 +51,9 @@ const deadLetterFields = (row: Omit<DeadLetterRow, 'id'>): Omit<DeadLetterRow, '
   redrivenAt: row.redrivenAt,
   // A document of before has none.
   redrivenBy: row.redrivenBy ?? null,
+  dismissedAt: row.dismissedAt ?? null,
+  dismissedBy: row.dismissedBy ?? null,
+  receipt: row.receipt ?? null,
 });
 export const deadLetterOf = (found: DeadLetterDocument): DeadLetterRow => ({
   id: found._id,

@@ -151,7 +151,15 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       return found.map(duplicateOf);
     },
     async deadLetters(filter, limit, cursor) {
-      const wanted = filterOf<DeadLetterDocument>(newest(filter), afterCursor(cursor, BY_ID));
+      const wanted = filterOf<DeadLetterDocument>(
+        newest(filter),
+        {
+          ...(filter.ofReceipts !== undefined && { stage: { [filter.ofReceipts ? '$eq' : '$ne']: 'receipts' } }),
+          // A document of before has no `dismissedAt`: it counts as null.
+          ...(filter.open && { redrivenAt: null, dismissedAt: null }),
+        },
+        afterCursor(cursor, BY_ID),
+      );
       const found = await attempt(() =>
         deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
       );
@@ -163,6 +171,10 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     },
     async markRedriven(id, at, by) {
       await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { redrivenAt: at, redrivenBy: by } }));
+    },
+    async markDismissed(id, at, by) {
+      const isOpen = { _id: id, dismissedAt: null };
+      await attempt(() => deadLetters.updateOne(isOpen, { $set: { dismissedAt: at, dismissedBy: by } }));
     },
     async evaluations(workspace, rule, limit) {
       const found = await attempt(() =>

@@ -1,0 +1,95 @@
+import type { ParkedReceiptBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type CommonOptions, type Page } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, shortTime } from '../output.ts';
+import { answer, command } from './answering.ts';
+import { pageText } from './deliveries.ts';
+
+type ListOptions = CommonOptions & {
+  readonly parked?: boolean;
+  readonly dismissed?: boolean;
+  readonly source?: string;
+  readonly account?: string;
+  readonly since?: string;
+  readonly limit: string;
+  readonly cursor?: string;
+};
+
+/** `carillon receipts`: what providers reported and nobody could place. */
+export function receiptCommands(program: Command): void {
+  const receipts = program
+    .command('receipts')
+    .description('reports of providers that fit no attempt: list, show, dismiss');
+
+  command(receipts, 'list', 'list reports that nobody could place, newest first')
+    .option('--parked', 'only those that nobody has dismissed')
+    .option('--dismissed', 'only those that somebody has dismissed')
+    .option('--source <source>', 'only of this source, such as twilio, ses or dsn')
+    .option('--account <key>', 'only over this account, such as shop/mail or default')
+    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .action(async (options: ListOptions) => {
+      const { parked, dismissed, source, account, since, limit, cursor } = options;
+      if (parked && dismissed) throw new UsageError('--parked and --dismissed leave nothing: give one of them');
+      let isWide = false;
+      await answer(
+        options,
+        async (client) => {
+          isWide = await client.isWide();
+          const which = parked ? 'true' : dismissed ? 'false' : undefined;
+          return client.get<Page<ParkedReceiptBody>>(`/v1/workspaces/${seg(client.reach)}/receipts`, {
+            parked: which,
+            source,
+            account,
+            since,
+            limit,
+            cursor,
+          });
+        },
+        (page) =>
+          pageText(
+            page,
+            'no parked receipts',
+            (one) => [
+              shortTime(one.parked_at),
+              ...(isWide ? [one.workspace ?? '(none)'] : []),
+              one.id,
+              one.source ?? '(unreadable)',
+              one.account ?? '',
+              saysOf(one),
+              one.dismissed_by === null ? '' : `dismissed by ${clean(one.dismissed_by)}`,
+              one.reason,
+            ],
+            ['at', ...(isWide ? ['workspace'] : []), 'receipt', 'source', 'account', 'says', '', 'reason'],
+          ),
+      );
+    });
+
+  command(receipts, 'show <id>', 'all that a report says').action(async (id: string, options: CommonOptions) => {
+    await answer(
+      options,
+      (client) => client.get<ParkedReceiptBody>(`/v1/workspaces/${seg(client.anywhere)}/receipts/${seg(id)}`),
+      (one) =>
+        Object.entries(one)
+          .filter(([, value]) => value !== null && value !== '')
+          .map(([name, value]) => `${paint('dim', name.padEnd(13))} ${clean(String(value))}`)
+          .join('\n'),
+    );
+  });
+
+  command(receipts, 'dismiss <id>', 'nothing is to be done about it; moves no delivery').action(
+    async (id: string, options: CommonOptions) => {
+      await answer(
+        options,
+        (client) =>
+          client.post<ParkedReceiptBody>(`/v1/workspaces/${seg(client.anywhere)}/receipts/${seg(id)}/dismiss`),
+        (one) => `${one.id} was dismissed by ${clean(one.dismissed_by ?? '')}`,
+      );
+    },
+  );
+}
+
+const saysOf = ({ wish, address, verdict, code }: ParkedReceiptBody): string =>
+  wish === null ? `${verdict ?? ''} ${code ?? ''}`.trim() : `${wish.toUpperCase()} of ${address ?? ''}`;

@@ -1,0 +1,121 @@
+import { parkedReceiptBody, parkedReceiptPage } from '@carillon/contracts';
+import { RECEIPT_SOURCES } from '@carillon/domain';
+import type { DeadLetterRow } from '@carillon/ports';
+import { z } from 'zod';
+import { principalOf } from '../access/principal.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
+import { showParkedReceipt } from '../bodies.ts';
+import { shownPage } from '../pages-in-sight.ts';
+import type { ControlPorts } from '../ports.ts';
+import {
+  acrossWorkspaces,
+  noBody,
+  notFound,
+  oneOfWords,
+  paging,
+  readSince,
+  sinceText,
+  withIdAcross,
+  type ApiServer,
+} from './app.ts';
+
+const filters = z.strictObject({
+  ...paging,
+  parked: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('`true`: only those that nobody has dismissed; `false`: only those that somebody has'),
+  source: oneOfWords('source', RECEIPT_SOURCES).optional().describe('Who reported'),
+  account: z.string().max(200).optional().describe('The account that proved it, such as `shop/mail` or `default`'),
+  since: sinceText,
+});
+
+/**
+ * What providers reported and nobody could place. It is shown until an operator has looked and says that nothing is to be done; that
+ * moves no delivery.
+ */
+export function parkedReceiptRoutes(
+  app: ApiServer,
+  { readModels, clock }: Pick<ControlPorts, 'readModels' | 'clock'>,
+): void {
+  async function find(sight: Sight, id: string): Promise<DeadLetterRow> {
+    const row = await readModels.deadLetter(id);
+    if (row?.stage === 'receipts' && sight.sees(row.workspace)) return row;
+    throw notFound(`parked receipt ${id}`);
+  }
+
+  app.get(
+    '/v1/workspaces/:workspace/receipts',
+    {
+      config: { permission: 'read', across: true },
+      schema: {
+        operationId: 'listParkedReceipts',
+        tags: ['Receipts'],
+        summary: 'What providers reported and nobody could place, newest first',
+        params: acrossWorkspaces,
+        querystring: filters,
+        response: { 200: parkedReceiptPage },
+      },
+    },
+    async (request) => {
+      const { parked, source, account, since: text, limit, cursor } = request.query;
+      const sight = sightOf(request);
+      const since = readSince(text, clock.now());
+      const filter = {
+        ofReceipts: true,
+        ...(sight.workspace !== undefined && { workspace: sight.workspace }),
+        ...(parked === 'true' && { open: true as const }),
+        ...(since !== undefined && { since }),
+      };
+      const page = await shownPage(
+        limit,
+        cursor,
+        (most, from) => readModels.deadLetters(filter, most, from),
+        (row) =>
+          sight.sees(row.workspace) &&
+          (parked !== 'false' || row.dismissedAt !== null) &&
+          (source === undefined || row.receipt?.source === source) &&
+          (account === undefined || row.receipt?.account === account),
+      );
+      return { items: page.items.map(showParkedReceipt), next: page.next };
+    },
+  );
+
+  app.get(
+    '/v1/workspaces/:workspace/receipts/:id',
+    {
+      config: { permission: 'read', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'readParkedReceipt',
+        tags: ['Receipts'],
+        summary: 'One receipt that nobody could place',
+        params: withIdAcross,
+        response: { 200: parkedReceiptBody },
+      },
+    },
+    async (request) => showParkedReceipt(await find(sightOf(request), request.params.id)),
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/receipts/:id/dismiss',
+    {
+      config: { permission: 'operate', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'dismissParkedReceipt',
+        tags: ['Receipts'],
+        summary: 'Says that nothing is to be done about a receipt that nobody could place; moves no delivery',
+        params: withIdAcross,
+        body: noBody,
+        response: { 200: parkedReceiptBody },
+      },
+    },
+    async (request) => {
+      const sight = sightOf(request);
+      const { id } = request.params;
+      await find(sight, id);
+      await readModels.markDismissed(id, clock.now(), principalOf(request).name);
+      // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
+      return showParkedReceipt(await find(sight, id));
+    },
+  );
+}

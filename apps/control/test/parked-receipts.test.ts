@@ -1,0 +1,136 @@
+import { parkedReceipt } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import { publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds, givenReceipt, orderShop, type Wish } from '@carillon/testing/given';
+import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memory';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Permission } from '../src/access/permission.ts';
+import { deploymentOwner, type Principal } from '../src/access/principal.ts';
+import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+
+let readModels = createMemoryReadModels().connect(createDirectWire());
+let opened: Ground[] = [];
+beforeEach(() => {
+  readModels = createMemoryReadModels().connect(createDirectWire());
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(({ control }) => control.app.close()));
+});
+
+type Answered = {
+  readonly items: readonly { readonly id: string }[];
+  readonly next: string | null;
+  readonly code: string;
+  readonly detail: string;
+};
+
+async function openFor(who: Principal) {
+  const ground = await openControl(accessOf(who), { readModels });
+  opened.push(ground);
+  const { configuration, clock, log, codecs, control } = ground;
+  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  const wishes = ['acme', 'shop'].flatMap((name): readonly Wish[] => [
+    { ref: { kind: 'workspace', workspace: name, name: '' }, body: {} },
+    ...orderShop(undefined, name),
+  ]);
+  const changes = changesOf(await configuration.refresh(), wishes);
+  await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, 'ann');
+  const ask = async (url: string, method: 'GET' | 'POST' = 'GET') => {
+    const answer = await control.app.inject({ method, url: `/v1/workspaces/${url}` });
+    return { status: answer.statusCode, body: answer.json<Answered>() };
+  };
+  const idsOf = async (url: string) => (await ask(url)).body.items.map(({ id }) => id);
+  return { ...ground, ask, idsOf };
+}
+const owner = deploymentOwner('session');
+const personIn = (workspace: string, ...permissions: readonly Permission[]): Principal =>
+  personWith('ann', permissions, workspace);
+
+const letter = {
+  topic: 'carillon.receipts',
+  stage: 'receipts',
+  partition: 4,
+  offset: 87,
+  reason: 'unknown_receipt: no attempt of ours went over this account with that token',
+  ownPartition: 0,
+  redrivenAt: null,
+  redrivenBy: null,
+  dismissedAt: null,
+  dismissedBy: null,
+};
+/** One of each place, the newest first: `shop`, `acme`, the deployment’s own, and a dead letter that is no receipt. */
+async function park(): Promise<void> {
+  const said = (account: string | null, source: 'ses' | 'twilio' = 'twilio') =>
+    parkedReceipt(givenReceipt('dlv_00000000000000000000000000' as DeliveryId, 1, { account, source }));
+  await readModels.put({
+    deadLetters: [
+      { ...letter, id: 'ddl_rule', workspace: 'shop', stage: 'evaluate', at: 0, ownOffset: 0, receipt: null },
+      { ...letter, id: 'ddl_none', workspace: null, at: 1, ownOffset: 1, receipt: said(null) },
+      { ...letter, id: 'ddl_acme', workspace: 'acme', at: 2, ownOffset: 2, receipt: said('acme/sms') },
+      { ...letter, id: 'ddl_shop', workspace: 'shop', at: 3, ownOffset: 3, receipt: said('shop/mail', 'ses') },
+    ],
+  });
+}
+
+describe('receipts that nobody could place', () => {
+  it('are listed newest first, each with what it says, and no other dead letter among them', async () => {
+    await park();
+    const { ask } = await openFor(owner);
+    expect(await ask('-/receipts')).toMatchObject({
+      status: 200,
+      body: {
+        items: [{ id: 'ddl_shop', source: 'ses', account: 'shop/mail' }, { id: 'ddl_acme' }, { id: 'ddl_none' }],
+      },
+    });
+    expect(await ask('shop/receipts/ddl_shop')).toMatchObject({
+      body: { id: 'ddl_shop', verdict: 'delivered', position: 'carillon.receipts/4@87', dismissed_at: null },
+    });
+    expect(await ask('shop/receipts/ddl_rule')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  it('are found by source, account, time and by whether somebody dismissed them, page after page', async () => {
+    await park();
+    await readModels.markDismissed('ddl_acme', 5, 'bob');
+    const { idsOf, ask } = await openFor(owner);
+    expect(await idsOf('-/receipts?parked=true')).toEqual(['ddl_shop', 'ddl_none']);
+    expect(await idsOf('-/receipts?parked=false')).toEqual(['ddl_acme']);
+    expect(await idsOf('-/receipts?source=ses')).toEqual(['ddl_shop']);
+    expect(await idsOf('-/receipts?account=acme%2Fsms')).toEqual(['ddl_acme']);
+    expect(await idsOf('-/receipts?since=1970-01-01T00:00:00.002Z')).toEqual(['ddl_shop', 'ddl_acme']);
+    const first = await ask('-/receipts?limit=2');
+    expect(await idsOf(`-/receipts?limit=2&cursor=${first.body.next}`)).toEqual(['ddl_none']);
+    expect(await ask('-/receipts?source=twillio')).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+
+  it('are seen and dismissed in one’s own workspace alone', async () => {
+    await park();
+    const { idsOf, ask } = await openFor(personIn('shop', 'read', 'operate'));
+    expect(await idsOf('-/receipts')).toEqual(['ddl_shop']);
+    for (const id of ['ddl_acme', 'ddl_none']) {
+      expect(await ask(`-/receipts/${id}`)).toMatchObject({ status: 404 });
+      expect(await ask(`-/receipts/${id}/dismiss`, 'POST')).toMatchObject({ status: 404 });
+      expect(await readModels.deadLetter(id)).toMatchObject({ dismissedAt: null });
+    }
+    const dismissed = await ask('-/receipts/ddl_shop/dismiss', 'POST');
+    expect(dismissed).toMatchObject({ status: 200, body: { id: 'ddl_shop', dismissed_by: 'ann' } });
+  });
+
+  it('stay dismissed by whoever was first, also where the call comes again', async () => {
+    await park();
+    await readModels.markDismissed('ddl_shop', 5, 'bob');
+    const { ask } = await openFor(owner);
+    expect(await ask('shop/receipts/ddl_shop/dismiss', 'POST')).toMatchObject({
+      status: 200,
+      body: { dismissed_at: '1970-01-01T00:00:00.005Z', dismissed_by: 'bob' },
+    });
+  });
+
+  it('are not dismissed by whoever may only read', async () => {
+    await park();
+    const { ask } = await openFor(personIn('shop', 'read'));
+    expect(await ask('shop/receipts/ddl_shop/dismiss', 'POST')).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_role' },
+    });
+  });
+});

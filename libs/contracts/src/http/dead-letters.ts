@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { nullable, pageOf, time } from './fields.ts';
+
+export const deadLetterBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string().nullable(),
+    stage: z.string(),
+    position: z.string(),
+    reason: z.string(),
+    at: time,
+    redriven_at: nullable(time),
+    redriven_by: z.string().nullable().describe('Who put its record on the log once more'),
+    dismissed_at: nullable(time),
+    dismissed_by: z.string().nullable().describe('Who said that nothing is to be done about it; receipts alone'),
+  })
+  .meta({ id: 'DeadLetter' });
+export const deadLetterPage = pageOf(deadLetterBody).meta({ id: 'DeadLetterPage' });
+export type DeadLetterBody = z.infer<typeof deadLetterBody>;
+
+export const parkedReceiptBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string().nullable().describe('Whose account proved it; null: the deployment’s, or nobody’s'),
+    reason: z.string(),
+    source: z.string().nullable().describe('Who reported; null, as all that it says, where it cannot be read'),
+    account: z.string().nullable(),
+    verdict: z.string().nullable(),
+    code: z.string().nullable(),
+    detail: z.string().nullable(),
+    delivery_id: z.string().nullable().describe('Of the token that came with it, which fits no attempt'),
+    attempt: z.int().nullable(),
+    wish: z.string().nullable().describe('`stop` or `start`: somebody wrote to a number of yours'),
+    address: z.string().nullable().describe('Who wrote'),
+    received_at: nullable(time),
+    parked_at: time,
+    position: z.string(),
+    dismissed_at: nullable(time),
+    dismissed_by: z.string().nullable(),
+  })
+  .meta({ id: 'ParkedReceipt' });
+export const parkedReceiptPage = pageOf(parkedReceiptBody).meta({ id: 'ParkedReceiptPage' });
+export type ParkedReceiptBody = z.infer<typeof parkedReceiptBody>;
