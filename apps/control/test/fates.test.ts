@@ -121,11 +121,13 @@ describe('The doctor', () => {
 
   it('is content where nothing waits for a person', async () => {
     expect(await checks()).toEqual(
-      ['dropped recipients', 'provider accounts', 'partners', 'dead letters', 'intake'].map((step) => ({
-        step,
-        ok: true,
-        detail: 'none',
-      })),
+      ['dropped recipients', 'provider accounts', 'partners', 'dead letters', 'parked receipts', 'intake'].map(
+        (step) => ({
+          step,
+          ok: true,
+          detail: 'none',
+        }),
+      ),
     );
   });
 

@@ -1,4 +1,5 @@
 import { CONTENT_EXAMPLES } from './content-examples.ts';
+import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 
 /** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
 export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };
@@ -53,39 +54,6 @@ const DELIVERY = {
   updated_at: LATER,
 };
 const DOUBTFUL = { ...DELIVERY, state: 'IN_DOUBT', reason: 'connection_lost' };
-
-const DEAD_LETTER = {
-  id: 'ddl_4M2Q6W0JHT8RF1B7N5XK8C3Z9V',
-  workspace: 'shop',
-  stage: 'evaluate',
-  position: 'carillon.events/2@1041',
-  reason: 'not_framed',
-  at: AT,
-  redriven_at: null,
-  redriven_by: null,
-  dismissed_at: null,
-  dismissed_by: null,
-};
-
-const PARKED_RECEIPT = {
-  id: 'ddl_7Q0Z4V3M1CSXB6YH2RK9TJW8PD',
-  workspace: 'shop',
-  reason: 'unknown_receipt: no attempt of ours went over this account with that token',
-  source: 'ses',
-  account: 'shop/mail',
-  verdict: 'bounced',
-  code: '5.1.1',
-  detail: 'smtp; 550 5.1.1 no such user',
-  delivery_id: null,
-  attempt: null,
-  wish: null,
-  address: null,
-  received_at: AT,
-  parked_at: AT,
-  position: 'carillon.receipts/4@87',
-  dismissed_at: null,
-  dismissed_by: null,
-};
 
 const EVENT_STORY = {
   kind: 'event',
@@ -272,6 +240,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     }),
   },
   ...CONTENT_EXAMPLES,
+  ...DEAD_LETTER_EXAMPLES,
   traceEvent: { answers: EVENT_STORY },
   whyAddress: {
     answers: {
@@ -293,12 +262,6 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       next: null,
     },
   },
-  listDeadLetters: { answers: page(DEAD_LETTER) },
-  listAllDeadLetters: { answers: page({ ...DEAD_LETTER, workspace: null }) },
-  redriveDeadLetter: { takes: {}, answers: { ...DEAD_LETTER, redriven_at: LATER, redriven_by: 'owner' } },
-  listParkedReceipts: { answers: page(PARKED_RECEIPT) },
-  readParkedReceipt: { answers: PARKED_RECEIPT },
-  dismissParkedReceipt: { takes: {}, answers: { ...PARKED_RECEIPT, dismissed_at: LATER, dismissed_by: 'owner' } },
   listSuppressions: { answers: page(SUPPRESSION) },
   removeSuppression: { takes: { channel: 'email', address: 'bob@example.com' }, answers: { removed: true } },
   checkIntegration: {
