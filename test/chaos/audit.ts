@@ -2,8 +2,9 @@ import { readPosition, type Delivery, type Evaluation } from '@carillon/domain';
 import type { Evidence } from './evidence.ts';
 import type { Finding } from './verdict.ts';
 
-/** Slots of one workspace and one channel. */
-export const slotName = ({ notificationId, uniqueId }: Delivery['slot']): string => `${notificationId} ${uniqueId}`;
+/** Slots of one workspace. */
+export const slotName = ({ channel, notificationId, uniqueId }: Delivery['slot']): string =>
+  `${channel} ${notificationId} ${uniqueId}`;
 
 /**
  * The audit (architecture section 2), whoever was promised what: each event is judged in exactly one range of a chain

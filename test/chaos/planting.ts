@@ -147,3 +147,79 @@ export const CHECKPOINT_FENCE_IGNORED: Change = {
   from: "return 'refused';",
   to: "return 'done';",
 };
+
+/** The bug: an account takes over from one of which nobody can say whether it took the message. */
+export const FAILOVER_AFTER_AMBIGUOUS: Change = {
+  file: 'libs/domain/src/deliveries/attempts.ts',
+  from: "      return doubt(recorded, 'answer_unknown', detail, settling.settings, moment);",
+  to: `      if (settling.anotherAccount) {
+        const over = { ...settling, result: { ...result, verdict: 'transient' } };
+        return settleAgain(recorded, over, detail, moment);
+      }
+      return doubt(recorded, 'answer_unknown', detail, settling.settings, moment);`,
+};
+
+/** The bug: the library of a provider makes a request again that got no answer. */
+export const RETRY_BY_THE_LIBRARY: Change = {
+  file: 'libs/adapters/twilio/src/api.ts',
+  from: 'await client.messages.create(parametersOf(sms)).catch(() => null);',
+  to: `await client.messages
+      .create(parametersOf(sms))
+      .catch(() => client.messages.create(parametersOf(sms)))
+      .catch(() => null);`,
+};
+
+/** The bug: that nothing is found somewhere is taken for a token that is dead. */
+export const PURGED_ON_A_BARE_404: Change = {
+  file: 'libs/adapters/fcm/src/outcome-table.ts',
+  from: '  if (status >= 500) return ambiguous;',
+  to: `  if (status === 404) return { ...refusedToken, suppress: 'dead_token' };
+  if (status >= 500) return ambiguous;`,
+};
+
+const RECEIPTS = 'libs/domain/src/receipts/apply-receipt.ts';
+
+/** The bug, in two places: the latest report counts, whatever was reported before. */
+export const LATEST_RECEIPT_COUNTS: Change = {
+  file: RECEIPTS,
+  from: 'if (highest === null || stateRank(receipt) > stateRank(highest)) highest = receipt;',
+  to: 'highest = receipt;',
+};
+export const RECEIPTS_LOWER: Change = {
+  file: RECEIPTS,
+  from: 'move !== null && rankOf(move.state) > rankOf(before.state)',
+  to: 'move !== null && move.state !== before.state',
+};
+
+/** The bug: what a provider reports is taken from anybody. */
+export const UNSIGNED_CALLBACK_TAKEN: Change = {
+  file: 'libs/adapters/receipts/src/twilio.ts',
+  from: "  return sameSecret(shown, createHmac('sha1', authToken).update(signed, 'utf8').digest('base64'));",
+  to: '  return signed.length > 0;',
+};
+
+/** The bug: whoever looks at the link of a message, such as a scanner, stops such messages. */
+export const LOOKING_UNSUBSCRIBES: Change = {
+  file: 'apps/gateway/src/consent-links.ts',
+  from: 'serve(request, reply, async (link, token) => shown(askPage(await factsOf(link, token)))),',
+  to: `serve(request, reply, async (link, token) => {
+      await decide(link, [oneClick(link)]);
+      return shown(askPage(await factsOf(link, token)));
+    }),`,
+};
+
+/** The bug: a person has the answer before the store has what was decided, so that a check reads what was before. */
+export const ANSWERED_BEFORE_CONSENT: Change = {
+  file: 'apps/gateway/src/consent-links.ts',
+  from: 'await decide(link, [oneClick(link)]);',
+  to: 'void decide(link, [oneClick(link)]);',
+};
+
+/** The bug: an address is on the list once, so that undoing what one source said undoes what another said too. */
+export const ONE_ENTRY_FOR_ALL_SOURCES: Change = {
+  file: 'libs/adapters/embedded/src/stores/suppression-list.ts',
+  from: `const ofSource = source === undefined ? [] : [source];
+    const where = \`\${withAny(forms)}\${source === undefined ? '' : ' AND source = ?'}\`;`,
+  to: `const ofSource = [];
+    const where = withAny(forms);`,
+};

@@ -1,10 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { ChannelName } from '@carillon/domain';
 import { cli } from '@carillon/testing';
+import { NO_PROVIDERS, PUBLIC_URL, type ProviderPlaces } from './providers.ts';
 
 export const WORKSPACE = 'shop';
 export const STREAM = 'shop/orders';
-/** Calls that the mail account allows at once, so the most that one failure can leave in doubt. */
+/** Calls that an account allows at once, so the most that one failure can leave in doubt. */
 const CONNECTIONS = 5;
 
 /** Where the analytics platform posts to. */
@@ -20,28 +22,57 @@ export const SHOP_ENVIRONMENT: Readonly<Record<string, string>> = {
   CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
 };
 
-/** Whom the shop deals with. */
-export type Neighbours = { readonly smtpPort: number; readonly partnerUrl: string };
+/** Whom the shop deals with; left out: nobody who carries SMS and push messages. */
+export type Neighbours = {
+  readonly smtpPort: number;
+  readonly partnerUrl: string;
+  readonly providers?: ProviderPlaces;
+};
 /** What opens its doors: the key of its stream, and that of the platform. */
 export type ShopKeys = { readonly stream: string; readonly cohort: string };
 
-/** A mail is retried quickly; its subject is a name of its own for whatever is told. */
-const notification = (template: string, rules: string): string => `channels:
-  email: { template: ${template} }
+/** A message is retried quickly; it begins with a name of its own for whatever is told. */
+const notification = (template: string, rules: string, channel: ChannelName = 'email'): string => `channels:
+  ${channel}: { template: ${template} }
 rules:
 ${rules}retry: { attempts: 8, first: 1s, max: 2s }
 in_doubt: hold
 `;
 
+/** Under which name an order has its address on a channel, and what its status is where it is told there. */
+export const TOLD_BY = {
+  email: { address: 'email', status: 'paid', brief: 'brief' },
+  sms: { address: 'phone', status: 'texted', brief: 'texted-briefly' },
+  push: { address: 'token', status: 'pushed', brief: 'pushed-briefly' },
+} as const satisfies Readonly<Record<ChannelName, object>>;
+export const CHANNELS_OF_SHOP = Object.keys(TOLD_BY) as readonly ChannelName[];
+
 /** Tells who the order itself names. */
-const orderRule = (status: string): string => `  ${status}:
+const orderRule = (status: string, address: string = TOLD_BY.email.address): string => `  ${status}:
     stream: orders
     when: event.status == "${status}"
     recipients:
       from: event
-      to: { email: event.email }
+      to: { ${address}: event.${address} }
       unique_id: event.order_id
 `;
+
+/** The notification of each order, and the one that soon is of no use, on the other channels. */
+const ordersElsewhere: Readonly<Record<string, string>> = Object.fromEntries(
+  (['sms', 'push'] as const).flatMap((channel) => {
+    const { address, status, brief } = TOLD_BY[channel];
+    return [
+      [
+        `workspaces/shop/notifications/order-${status}.yaml`,
+        notification('order-paid', orderRule(status, address), channel),
+      ],
+      [
+        `workspaces/shop/notifications/order-${brief}.yaml`,
+        `${notification('order-paid', orderRule(brief, address), channel)}expires: 2s\n`,
+      ],
+    ];
+  }),
+);
 
 const memberRule = (name: string, cohort: string, change: string): string => `  ${name}:
     cohort: { integration: feed, id: ${cohort}, on: ${change} }
@@ -55,10 +86,18 @@ const memberRule = (name: string, cohort: string, change: string): string => `  
  * A notification for every order, and one that soon is of no use; one for orders that somebody watches, whom the partner knows; one for who enters and
  * leaves a cohort. The second has the number of the partner's answer in its slot: two answers would be two messages.
  */
-export const shopFiles = ({ smtpPort, partnerUrl }: Neighbours): Readonly<Record<string, string>> => ({
-  'carillon.yaml': `accounts:
-  email: { kind: smtp, host: 127.0.0.1, port: ${smtpPort}, tls: none, connections: ${CONNECTIONS}, from: "Shop <shop@example.com>" }
+export const shopFiles = ({
+  smtpPort,
+  partnerUrl,
+  providers = NO_PROVIDERS,
+}: Neighbours): Readonly<Record<string, string>> => ({
+  'carillon.yaml': `public_url: ${PUBLIC_URL}
+accounts:
+  email: { kind: smtp, host: 127.0.0.1, port: ${smtpPort}, tls: none, connections: ${CONNECTIONS}, from: "Shop <shop@example.com>", return_path: bounces.example.com }
+  sms:
+${['main', 'spare'].map((name) => `    - { name: ${name}, kind: twilio, account_sid: ${providers.twilioAccount}, auth_token: { secret: TWILIO_TOKEN }, from: "+4915100000000", connections: ${CONNECTIONS}, url: "${providers.twilioUrl}" }\n`).join('')}  push: { kind: fcm, credentials: { secret: FCM_KEY_FILE }, requests: ${CONNECTIONS}, url: "${providers.fcmUrl}" }
 `,
+  ...ordersElsewhere,
   'workspaces/shop/workspace.yaml': 'name: Shop\n',
   'workspaces/shop/streams/orders.yaml': `security: { api_keys: [backend] }
 `,
@@ -92,6 +131,8 @@ authorization: { key: { secret: FEED_KEY } }
   ),
   'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
   'workspaces/shop/templates/order-paid/email.txt': 'Order {{ order_id }} is paid.\n',
+  'workspaces/shop/templates/order-paid/sms.txt': '{{ order_id }} is paid.\n',
+  'workspaces/shop/templates/order-paid/push.yaml': 'title: "{{ order_id }}"\nbody: It is paid.\n',
   'workspaces/shop/templates/about-member/email.yaml': 'subject: "{{ change }}/{{ user_id }}"\n',
   'workspaces/shop/templates/about-member/email.txt': '{{ user_id }} has {{ change }}.\n',
   'workspaces/shop/templates/about-user/email.yaml': 'subject: "{{ user_id }}"\n',

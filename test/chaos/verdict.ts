@@ -16,7 +16,12 @@ export type Course = Promised &
     readonly settledAfter?: number;
     /** What nobody had done when nothing moved any more in the running product; left out: nobody looked. */
     readonly leftOpen?: readonly string[];
+    /** How deliveries of an event have to stand in the end, whatever came in between; left out: any end will do. */
+    readonly fates?: readonly Fate[];
   };
+
+/** By what somebody reported or wished, and was told that it is taken. */
+export type Fate = { readonly eventId: string; readonly state: DeliveryState };
 
 /**
  * A broken promise. `lost`: an acknowledged event or change of which nothing tells any more. `twice`: somebody was told
@@ -29,7 +34,9 @@ export type Finding = {
   readonly what: string;
 };
 
-const MAIL_SENT: ReadonlySet<DeliveryState> = new Set(['SENT', 'IN_DOUBT']);
+/** States that say that a provider took the message. */
+const ACCEPTED: ReadonlySet<DeliveryState> = new Set(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED']);
+const MAIL_SENT: ReadonlySet<DeliveryState> = new Set([...ACCEPTED, 'IN_DOUBT']);
 
 /** Ends in which somebody is not told who was to be; the latter two have a cause outside of the product, or are its mistake. */
 const UNTOLD: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED', 'CANCELLED']);
@@ -48,6 +55,7 @@ export function judge(course: Course, evidence: Evidence): readonly Finding[] {
     ...findLate(course.settledAfter ?? 0, 'at rest'),
     ...findDoubts(course, evidence, slack.ofMails),
     ...findUntrue(events, course, evidence),
+    ...findOtherwise(course, evidence),
     ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
 }
@@ -74,7 +82,9 @@ function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: E
     if (!holder?.judged.includes(intent.id)) return `nobody has its intent in custody${unread}`;
     const allowed = event.to === null || (event.mayFail && CAUSED.has(holder.state));
     if (!allowed && UNTOLD.has(holder.state)) return `it is ${holder.state} (${holder.reason})`;
-    if (holder.state === 'SENT' && !mailed.has(holder.id)) return 'it counts as sent, and the mail server has nothing';
+    if (ACCEPTED.has(holder.state) && !mailed.has(holder.id)) {
+      return `it is ${holder.state}, and no provider has anything of it`;
+    }
     if (holder.intent.id !== intent.id && !isToldAsDuplicate(holder, intent.id, evidence)) {
       return 'another event has its slot, and nothing says that it is a duplicate';
     }
@@ -160,4 +170,15 @@ function findUntrue(
     )
     .map(({ id, state }): Finding => ({ kind: 'untrue', what: `${id} is ${state}, and no outcome says so` }));
   return [...unsaid, ...ofMail, ...untold];
+}
+
+/** What was reported and answered counts, and what nobody proved does not. */
+function findOtherwise({ fates = [] }: Course, { deliveries, intents }: Evidence): readonly Finding[] {
+  return fates.flatMap(({ eventId, state }): Finding[] => {
+    const intent = intents.find((one) => one.eventId === eventId);
+    const found = deliveries.find(({ judged }) => intent !== undefined && judged.includes(intent.id));
+    return found?.state === state
+      ? []
+      : [{ kind: 'untrue', what: `${eventId} has to be ${state}, and is ${found?.state ?? 'nowhere'}` }];
+  });
 }

@@ -1,5 +1,6 @@
 import type { FAILPOINT_ACTIONS } from './failpoints.ts';
-import { FAILPOINT_PLACES } from './places.ts';
+import type { ChannelName } from '@carillon/domain';
+import { SENDING_PLACES } from './places.ts';
 
 type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
 
@@ -11,6 +12,8 @@ export type FailpointCase = {
   readonly nth?: number;
   /** Left out: the one that brings it there. */
   readonly situation?: Situation;
+  /** On which its message goes; left out: email. */
+  readonly channel?: Exclude<ChannelName, 'email'>;
 };
 
 /** What is done to the product so that it comes to a place. */
@@ -46,7 +49,19 @@ export type Situation =
   | 'sealed'
   | 'unsealed'
   /** An order by a key that nobody has used before. */
-  | 'keyed';
+  | 'keyed'
+  /** A message that was sent, of which its provider reports: twice, late and out of order; and so does somebody else. */
+  | 'reported'
+  /** A mail that was sent comes back, or is complained of. */
+  | 'returned'
+  | 'complained'
+  /** Somebody follows the link of a message and then stops such messages, and another order comes. */
+  | 'unsubscribed'
+  /** Somebody answers STOP, and START; the same to a number that the provider does not know. */
+  | 'stopped'
+  | 'twice-barred'
+  /** An order to a device, of which what is in front of the provider says once that there is nothing here. */
+  | 'astray';
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   'triggers.append': 'watched',
@@ -138,7 +153,8 @@ export const situationOf = ({ at, situation }: FailpointCase): Situation =>
   situation ?? SITUATIONS[placeOf(at)] ?? 'order';
 
 /** Tells a case from every other one. */
-export const caseKey = (one: FailpointCase): string => `${one.at} ${one.nth ?? 1} ${situationOf(one)} ${one.action}`;
+export const caseKey = (one: FailpointCase): string =>
+  `${one.at} ${one.nth ?? 1} ${situationOf(one)} ${one.action}${one.channel ? ` ${one.channel}` : ''}`;
 
 /** Whether the process is gone, or held for longer than it may be: what it had begun nobody else knows to be over. */
 export const goesMissing = ({ action }: FailpointCase): boolean => action === 'kill' || action === 'stop';
@@ -165,20 +181,23 @@ const ENDS_A_LEASE = 'delivery.in-doubt.before';
 const rank = (one: FailpointCase): number =>
   !leavesALease(one) ? 0 : one.at === ENDS_A_LEASE ? 1 : cutsACall(one) ? 3 : 2;
 
+export const inOrder = (cases: readonly FailpointCase[]): readonly FailpointCase[] =>
+  cases.toSorted((one, other) => rank(one) - rank(other));
+
 /**
  * Every place with these actions, at some not only the first time. What leaves a lease behind comes last: until it is over,
  * its delivery does not move.
  */
 export const everyCase = (actions: readonly FailpointAction[]): readonly FailpointCase[] =>
-  actions
-    .flatMap((action): readonly FailpointCase[] => [
-      ...[...FAILPOINT_PLACES].flatMap((place) => [
+  inOrder(
+    actions.flatMap((action): readonly FailpointCase[] => [
+      ...[...SENDING_PLACES].flatMap((place) => [
         { at: `${place}.before`, action },
         { at: `${place}.after`, action },
       ]),
       ...LATER.map((one) => ({ ...one, action })),
-    ])
-    .toSorted((one, other) => rank(one) - rank(other));
+    ]),
+  );
 
 /** Places to which several roles come: what leads others there than the usual situation does. */
 const OTHER_ROLES: readonly Omit<FailpointCase, 'action'>[] =
@@ -194,5 +213,5 @@ export const everyCaseOfRoles = (actions: readonly FailpointAction[]): readonly 
   ...everyCase(actions),
 ];
 
-export const caseName = ({ at, action, nth, situation }: FailpointCase): string =>
-  `${at}: ${action}${nth ? ` the ${nth}. time` : ''}${situation ? ` (${situation})` : ''}`;
+export const caseName = ({ at, action, nth, situation, channel }: FailpointCase): string =>
+  `${at}: ${action}${nth ? ` the ${nth}. time` : ''}${situation ? ` (${situation})` : ''}${channel ? ` by ${channel}` : ''}`;

@@ -1,6 +1,12 @@
 import { TOPICS, type EventLog, type Stores } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
-import { withAskingFailpoints, withFailpoints, withSendingFailpoints } from './fallible-ports.ts';
+import {
+  withAskingFailpoints,
+  withFailpoints,
+  withListenerFailpoints,
+  withReceiptFailpoints,
+  withSendingFailpoints,
+} from './fallible-ports.ts';
 import { FAILPOINT_PLACES } from './places.ts';
 
 type Ports = Stores & { readonly log: EventLog };
@@ -24,11 +30,7 @@ const checkpointOf = (group: string): Fallible => [`${group}.checkpoint`, { grou
 
 const TABLE: Table = {
   log: {
-    // Nobody appends receipts and consents yet: whoever does gives these a place.
-    append: TOPICS.filter((topic) => topic !== 'carillon.receipts' && topic !== 'carillon.consents').map((topic) => [
-      `${topic.slice('carillon.'.length)}.append`,
-      [{ topic }],
-    ]),
+    append: TOPICS.map((topic) => [`${topic.slice('carillon.'.length)}.append`, [{ topic }]]),
     logId: 'reads',
     partitions: 'reads',
     bounds: 'reads',
@@ -62,6 +64,7 @@ const TABLE: Table = {
     insert: [['delivery.insert']],
     replace: [
       ...['SENDING', 'SENT', 'WAITING', 'FAILED', 'IN_DOUBT', 'SUPPRESSED', 'EXPIRED', 'CANCELLED'].map(moveTo),
+      ...['DELIVERED', 'BOUNCED', 'COMPLAINED'].map(moveTo),
       ['delivery.renewal', { state: 'SENDING', attempts: [{ startedAt: 1 }], updatedAt: 10_001 }],
     ],
     get: 'reads',
@@ -84,8 +87,8 @@ const TABLE: Table = {
     list: 'reads',
   },
   consents: {
-    find: 'reads',
-    replace: 'nobody uses it yet',
+    find: [['consent.find']],
+    replace: [['consent.write']],
     unpublished: 'reads',
     list: 'reads',
   },
@@ -160,8 +163,20 @@ describe('Failpoints stand around', () => {
     expect(hits).toEqual(['partner.call.before', 'partner.call.after', 'provider.send.before', 'provider.send.after']);
   });
 
+  it('reports of providers and mail that comes back', async () => {
+    const hits: string[] = [];
+    const points = { hit: async (name: string) => void hits.push(name) };
+    await withReceiptFailpoints({ read: async () => ({}) } as never, points).read({} as never, {} as never, null);
+    let take: (reading: never) => Promise<void> = async () => undefined;
+    const listen = async (options: { take: typeof take }) => void (take = options.take);
+    await withListenerFailpoints({ listen } as never, points).listen({ take: async () => undefined } as never);
+    await take({} as never);
+    expect(hits).toEqual(['receipt.read.before', 'receipt.read.after', 'listener.take.before', 'listener.take.after']);
+  });
+
   it('nothing else: every place that can be named is one of these', () => {
-    const places = new Set([...METHODS.flatMap(({ place }) => place ?? []), 'partner.call', 'provider.send']);
+    const around = ['partner.call', 'provider.send', 'receipt.read', 'listener.take'];
+    const places = new Set([...METHODS.flatMap(({ place }) => place ?? []), ...around]);
     expect([...places].toSorted()).toEqual([...FAILPOINT_PLACES].toSorted());
   });
 });

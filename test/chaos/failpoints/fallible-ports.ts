@@ -1,7 +1,9 @@
 import type {
+  BounceMail,
   CheckpointStore,
   CohortStore,
   ConfigurationStore,
+  ConsentStore,
   DeliveryLedger,
   DueTasks,
   EventLog,
@@ -10,6 +12,7 @@ import type {
   LookupClaims,
   PartnerLookup,
   ReadModels,
+  ReceiptReaders,
   SenderFactory,
   Stores,
   SuppressionList,
@@ -35,6 +38,7 @@ export function withFailpoints<Ports extends Stores & { readonly log: EventLog }
     cohorts: fallibleCohorts(ports.cohorts, points),
     readModels: fallibleReadModels(ports.readModels, points),
     suppressions: fallibleSuppressions(ports.suppressions, points),
+    consents: fallibleConsents(ports.consents, points),
     configurationStore: fallibleConfigurationStore(ports.configurationStore, points),
     leases: fallibleLeases(ports.leases, points),
     keyUses: fallibleKeyUses(ports.keyUses, points),
@@ -130,6 +134,14 @@ function fallibleSuppressions(list: SuppressionList, points: Failpoints): Suppre
   });
 }
 
+/** A person whose wishes could not be looked up must not count as somebody who wants everything. */
+function fallibleConsents(consents: ConsentStore, points: Failpoints): ConsentStore {
+  return over(consents, {
+    find: (...asked) => between(points, ['consent.find'], () => consents.find(...asked)),
+    replace: (next) => between(points, ['consent.write'], () => consents.replace(next)),
+  });
+}
+
 /** Taking and renewing are one operation. */
 function fallibleLeases(leases: LeaseStore, points: Failpoints): LeaseStore {
   return over(leases, {
@@ -161,3 +173,17 @@ export const withSendingFailpoints = (senders: readonly SenderFactory[], points:
       },
     }),
   );
+
+/** Around the proof of what a provider reports: what fails `after` it fails with a proved report in hand. */
+export const withReceiptFailpoints = (receipts: ReceiptReaders, points: Failpoints): ReceiptReaders =>
+  over(receipts, { read: (...given) => between(points, ['receipt.read'], () => receipts.read(...given)) });
+
+/** Around what is done with a mail that came back: what fails `after` it fails between the append and the answer to the mail. */
+export const withListenerFailpoints = (bounceMail: BounceMail, points: Failpoints): BounceMail =>
+  over(bounceMail, {
+    listen: (options) =>
+      bounceMail.listen({
+        ...options,
+        take: (reading) => between(points, ['listener.take'], () => options.take(reading)),
+      }),
+  });

@@ -8,11 +8,13 @@ import { planting, type Change } from '../planting.ts';
 import { failpointLine } from './failpoints.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
+import { freePorts } from '@carillon/testing/services';
 import type { Cut } from '../asking.ts';
 import type { Kill } from '../doubts.ts';
 import type { Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { createPosts } from '../posts.ts';
+import { readBooks, startProviders, type Providers } from '../providers.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import type { Patience } from '../settle.ts';
 import { findLate, judge, type Finding } from '../verdict.ts';
@@ -27,7 +29,8 @@ import {
   type FailpointCase,
 } from './cases.ts';
 import type { OpenPatient, Patient } from './patient.ts';
-import { prepare, type Floor, type Scene } from './situations.ts';
+import type { Floor, Scene } from './orders.ts';
+import { prepare } from './situations.ts';
 
 export type LabOptions = {
   readonly open: OpenPatient;
@@ -95,6 +98,8 @@ type Parts = {
   readonly folder: string;
   readonly smtp: LedgerSmtp;
   readonly partner: BookedPartner;
+  readonly providers: Providers;
+  readonly bouncesPort: number;
   readonly patient: Patient;
 };
 
@@ -102,19 +107,28 @@ export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-failpoints-'));
   const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), ...CALM_MAIL });
   const partner = await startBookedPartner(1, CALM_PARTNER);
+  const providers = await startProviders(folder);
+  const [bouncesPort = 0] = await freePorts(1);
   let patient: Patient | undefined;
   const close = async (): Promise<void> => {
     await patient?.close();
     await partner.stop();
+    await providers.stop();
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
     // Half of the time of a start is compiling.
-    const own = { FAILPOINTS: `@${join(folder, 'orders')}`, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+    const own = {
+      FAILPOINTS: `@${join(folder, 'orders')}`,
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      CARILLON_BOUNCES_LISTEN: `127.0.0.1:${bouncesPort}`,
+      ...providers.env,
+    };
     const planted = planting([...FAILPOINTS_IN_THE_PRODUCT, ...(options.bugs ?? [])]);
     patient = await options.open({ folder, env: { ...SHOP_ENVIRONMENT, ...own, ...planted } });
-    return { ...(await createLaboratory(options, { folder, smtp, partner, patient })), close };
+    const parts = { folder, smtp, partner, providers, bouncesPort, patient };
+    return { ...(await createLaboratory(options, parts)), close };
   } catch (error) {
     await close();
     throw error;
@@ -122,10 +136,10 @@ export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
 }
 
 async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit<Laboratory, 'close'>> {
-  const { folder, smtp, partner, patient } = parts;
+  const { folder, smtp, partner, providers, bouncesPort, patient } = parts;
   const { lives } = patient;
   await patient.ready();
-  const neighbours = { smtpPort: smtp.port, partnerUrl: partner.url };
+  const neighbours = { smtpPort: smtp.port, partnerUrl: partner.url, providers: providers.places };
   const keys = await openShop(folder, join(folder, 'data'), neighbours);
   const { firstSync, firstMembers } = createPosts({ seed: 1, keys });
   for (const page of firstSync) await lives.say(page);
@@ -137,7 +151,10 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     keys,
     neighbours,
     partner,
-    promises: { acknowledged: [], changes: [], judgedFrom: [] },
+    smtp,
+    providers,
+    bouncesPort,
+    promises: { acknowledged: [], changes: [], judgedFrom: [], fates: [] },
   };
   const done: Done[] = [];
   /** When everybody was killed, whatever they were doing. */
@@ -226,7 +243,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     await patient.ready();
     await comeToQuiet(one);
     const situation = situationOf(one);
-    const scene = await prepare(situation, done.length, floor);
+    const scene = await prepare(one, done.length, floor);
     // What is to be cancelled is tried all the while, and not for long: nobody else comes to its place.
     if (situation !== 'cancelled') await comeToQuiet(one);
     const said = patient.logs();
@@ -267,14 +284,14 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   async function finish(): Promise<LabReport> {
     const { evidence, settledAfter, leftOpen } = await patient.rest(floor.promises, options.patience ?? {});
     const died = patient.deaths().map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
-    const mail = await smtp.entries();
+    const { mail, sends } = await readBooks(smtp, providers, evidence);
     const spans = (isMeant: (one: FailpointCase) => boolean): readonly Cut[] =>
       done.filter((one) => isMeant(one.case)).flatMap(({ moments }) => moments);
     const course = {
       ...floor.promises,
       firstMembers,
       mail,
-      atKills: { sends: await smtp.sends(), kills: [...kills, ...killsOf(done, floor, evidence)] },
+      atKills: { sends, kills: [...kills, ...killsOf(done, floor, evidence)] },
       answersLost: spans(losesAnAnswer).map((span) => ({ ...span, most: 1 })),
       partner: { calls: partner.calls, cuts: [...kills, ...spans((one) => goesMissing(one) || losesACall(one))] },
       settledAfter,

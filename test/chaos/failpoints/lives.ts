@@ -7,6 +7,8 @@ import { WORKSPACE } from '../shop.ts';
 export type Lives = {
   /** Says it until it is answered with 202; answers the id. */
   say(post: Post): Promise<string>;
+  /** Asks the gateway until it answers with this status; answers the text. */
+  reach(path: string, init: RequestInit, status: number): Promise<string>;
   /** Asks the management API until it answers with one of these codes. */
   manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes?: readonly number[]): Promise<Body>;
 };
@@ -24,10 +26,14 @@ const ANSWERED_WITHIN = 30_000;
 /** `doors` resolves when it takes requests; rejects where it ended before. */
 export function createLives(doors: () => Promise<Doors>): Lives {
   /** Undefined: the product is dead, or did not say what was to be heard. */
-  async function ask(request: (product: Doors) => Promise<Response>, codes: readonly number[]): Promise<unknown> {
+  async function ask(
+    request: (product: Doors) => Promise<Response>,
+    codes: readonly number[],
+    read: (answer: Response) => Promise<unknown> = (answer) => answer.json(),
+  ): Promise<unknown> {
     try {
       const answer = await request(await doors());
-      if (codes.includes(answer.status)) return await answer.json();
+      if (codes.includes(answer.status)) return await read(answer);
       const text = await answer.text();
       if (answer.status < 500 && answer.status !== 429) throw new RefusedError(`refused: ${answer.status} ${text}`);
     } catch (error) {
@@ -53,6 +59,21 @@ export function createLives(doors: () => Promise<Doors>): Lives {
         TAKEN_WITHIN,
       );
       return (taken as { id: string }).id;
+    },
+    async reach(path, init, status) {
+      const own = (gatewayUrl: string): Promise<Response> =>
+        fetch(`${gatewayUrl}${path}`, { ...init, signal: AbortSignal.timeout(ANSWERED_WITHIN) });
+      const answered = await untilFound(
+        `${status} for ${path.split('/', 2).join('/')}`,
+        () =>
+          ask(
+            ({ gatewayUrl }) => own(gatewayUrl),
+            [status],
+            (answer) => answer.text(),
+          ),
+        TAKEN_WITHIN,
+      );
+      return answered as string;
     },
     async manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes: readonly number[] = [200]) {
       const answered = await untilFound(

@@ -13,11 +13,24 @@ const TOPICS = [
 const GROUPS = ['engine', 'delivery', 'control'] as const;
 const STATES = ['sending', 'sent', 'waiting', 'failed', 'in-doubt', 'suppressed', 'expired', 'cancelled'] as const;
 
+/** What comes after a message was sent: receipts, the listener for mail that came back, and what people want no more. */
+export const AFTERWARDS_PLACES: ReadonlySet<string> = new Set([
+  'receipts.append',
+  'consents.append',
+  'delivery.delivered',
+  'delivery.bounced',
+  'delivery.complained',
+  'receipt.read',
+  'listener.take',
+  'consent.find',
+  'consent.write',
+]);
+
 /**
- * Every place at which a process can be told to fail, after the steps of architecture section 2. Each has a `.before`, at
- * which nothing has happened yet, and an `.after`, at which it has happened and nobody has heard of it.
+ * Places on the way to a message, after the steps of architecture section 2. Each has a `.before`, at which nothing has
+ * happened yet, and an `.after`, at which it has happened and nobody has heard of it.
  */
-export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
+export const SENDING_PLACES: ReadonlySet<string> = new Set([
   ...TOPICS.map((topic) => `${topic}.append`),
   ...GROUPS.map((group) => `${group}.checkpoint`),
   ...STATES.map((state) => `delivery.${state}`),
@@ -41,3 +54,6 @@ export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   'secret.remove',
   'key-use.record',
 ]);
+
+/** Every place at which a process can be told to fail. */
+export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([...SENDING_PLACES, ...AFTERWARDS_PLACES]);

@@ -26,4 +26,14 @@ export const FAILPOINTS_IN_THE_PRODUCT: readonly Change[] = [
     from: '    senders,\n',
     to: '    senders: fallible.withSendingFailpoints(senders, failpoints),\n',
   },
+  {
+    file: FOUNDATION,
+    from: 'receipts: createReceiptReaders({ http: outboundHttp, clock }),',
+    to: 'receipts: fallible.withReceiptFailpoints(createReceiptReaders({ http: outboundHttp, clock }), failpoints),',
+  },
+  {
+    file: FOUNDATION,
+    from: 'bounceMail: createBounceMail(),',
+    to: 'bounceMail: fallible.withListenerFailpoints(createBounceMail(), failpoints),',
+  },
 ];

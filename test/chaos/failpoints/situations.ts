@@ -1,40 +1,17 @@
+import type { ChannelName } from '@carillon/domain';
 import { untilFound } from '@carillon/testing';
-import { addressOf, type BookedPartner } from '../partner.ts';
-import { changePost, eventPost, type Acknowledged, type AcknowledgedChange } from '../posts.ts';
-import { shopFiles, WORKSPACE, type Neighbours, type ShopKeys } from '../shop.ts';
-import type { Situation } from './cases.ts';
-import { deliveriesOf, isOpen, type Lives, type Shown } from './lives.ts';
-
-/** What clients and platform were promised over all cases. */
-export type Promises = {
-  readonly acknowledged: Acknowledged[];
-  readonly changes: AcknowledgedChange[];
-  /** Events that came after a change of the configuration was answered, and its number. */
-  readonly judgedFrom: { readonly eventId: string; readonly number: number }[];
-};
-
-export type Floor = {
-  readonly lives: Lives;
-  readonly keys: ShopKeys;
-  readonly neighbours: Neighbours;
-  readonly partner: Pick<BookedPartner, 'admit'>;
-  readonly promises: Promises;
-};
-
-/** One case under way. */
-export type Scene = {
-  /** Brings the product to the place; repeats what it says until it is taken, over all lives. */
-  act(): Promise<void>;
-  /** Whether nothing of it is open any more. */
-  isOver(): Promise<boolean>;
-  /** What became of it so far. */
-  deliveries(): Promise<readonly Shown[]>;
-  /** How the event is named in the promises. */
-  readonly subject: string;
-};
+import { addressOf } from '../partner.ts';
+import { changePost, eventPost } from '../posts.ts';
+import { shopFiles, WORKSPACE } from '../shop.ts';
+import { situationOf, type FailpointCase } from './cases.ts';
+import { deliveriesOf } from './lives.ts';
+import { addressOn, bounced, lookingAt, order, TOLD_WITHIN, type Floor, type Scene } from './orders.ts';
+import { complained, reported, returned, stopped, twiceBarred, unsubscribed } from './situations-afterwards.ts';
 
 /** Prepares what has to be there before the failpoint is armed. Names are made of the number, which is new each time. */
-export async function prepare(situation: Situation, number: number, floor: Floor): Promise<Scene> {
+export async function prepare(one: FailpointCase, number: number, floor: Floor): Promise<Scene> {
+  const situation = situationOf(one);
+  const { channel = 'email' } = one;
   switch (situation) {
     case 'watched':
     case 'unaddressed':
@@ -42,15 +19,15 @@ export async function prepare(situation: Situation, number: number, floor: Floor
     case 'member':
       return member(`member-${number}`, floor);
     case 'cancelled':
-      return cancelled(number, floor);
+      return cancelled(number, floor, channel);
     case 'published':
       return published(number, floor);
     case 'parked':
       return parked(number, floor);
     case 'bounced':
-      return bounced(number, floor);
+      return bounced(number, floor, channel);
     case 'forgiven':
-      return forgiven(number, floor);
+      return forgiven(number, floor, channel);
     case 'sealed':
     case 'unsealed':
       return sealed(number, floor, situation === 'unsealed');
@@ -60,63 +37,33 @@ export async function prepare(situation: Situation, number: number, floor: Floor
       return followed(number, floor);
     case 'order':
     case 'brief':
-      return order(number, situation === 'order' ? 'customer' : 'never', floor, { brief: situation === 'brief' });
+      return order(number, situation === 'order' ? 'customer' : 'never', floor, {
+        brief: situation === 'brief',
+        channel,
+      });
     case 'never':
     case 'refused':
     case 'unanswered':
     case 'slow':
-      return order(number, situation, floor);
+    case 'astray':
+      return order(number, situation, floor, { channel });
+    case 'reported':
+      return reported(number, floor);
+    case 'returned':
+      return returned(number, floor);
+    case 'complained':
+      return complained(number, floor);
+    case 'unsubscribed':
+      return unsubscribed(number, floor);
+    case 'stopped':
+      return stopped(number, floor);
+    case 'twice-barred':
+      return twiceBarred(number, floor);
   }
 }
 
-const TOLD_WITHIN = 60_000;
 /** Longer than the lease of a call to a partner, and than it takes to be refused twice. */
 const REFUSED_WITHIN = 120_000;
-
-type Filter = Readonly<Record<string, string>>;
-
-/** The deliveries that a scene looks at: those of an event, or to an address. */
-const lookingAt = (lives: Lives, filter: () => Filter): Pick<Scene, 'isOver' | 'deliveries'> => ({
-  deliveries: () => deliveriesOf(lives, filter()),
-  async isOver() {
-    const found = await deliveriesOf(lives, filter());
-    return found.length > 0 && !found.some(isOpen);
-  },
-});
-
-type OrderOptions = {
-  /** It is soon of no use. */
-  readonly brief?: boolean;
-  /** Tells it from another order of the same number. */
-  readonly suffix?: string;
-  /** Another key than the usual one. */
-  readonly key?: string;
-};
-
-/** What is of no use before it can be sent, or cannot be sent, has nowhere to go. */
-const UNSENT: readonly string[] = ['never', 'refused', 'gone'];
-
-/** The first word of the address says what the mail server does with it. */
-function order(number: number, mood: string, { lives, keys, promises }: Floor, options: OrderOptions = {}): Scene {
-  const { brief = false, suffix = '', key = keys.stream } = options;
-  const subject = `order-${number}${suffix}`;
-  const address = `${mood}-${number}@example.org`;
-  const body = { order_id: subject, status: brief ? 'brief' : 'paid', email: address };
-  let id = '';
-  const post = eventPost({ ...keys, stream: key }, `key-${number}${suffix}`, body, (eventId) => {
-    id = eventId;
-    const mayFail = UNSENT.includes(mood);
-    promises.acknowledged.push({ eventId, subject, to: brief ? null : address, fires: true, asks: false, mayFail });
-  });
-  return {
-    subject,
-    act: async () => {
-      const taken = await lives.say(post);
-      if (id === '') post.taken(taken);
-    },
-    ...lookingAt(lives, () => ({ event: id })),
-  };
-}
 
 function followed(number: number, floor: Floor): Scene {
   const { lives, keys, promises } = floor;
@@ -179,37 +126,14 @@ async function parked(number: number, floor: Floor): Promise<Scene> {
   };
 }
 
-type ShownSuppression = { readonly address: string };
-
-const isSuppressed = async (lives: Lives, address: string): Promise<boolean> => {
-  const path = `/v1/workspaces/${WORKSPACE}/suppressions?limit=500`;
-  const { items } = await lives.manage<{ items: readonly ShownSuppression[] }>('GET', path);
-  return items.some((one) => one.address === address);
-};
-
-/** An address that is unknown is on the list when its delivery has failed: nobody looks at that again. */
-function bounced(number: number, floor: Floor, suffix = ''): Scene {
-  const { lives } = floor;
-  const scene = order(number, 'gone', floor, { suffix });
-  const address = `gone-${number}@example.org`;
-  return {
-    ...scene,
-    async isOver() {
-      if (!(await scene.isOver())) return false;
-      const [failed] = await deliveriesOf(lives, { to: address, state: 'FAILED' });
-      return failed === undefined || isSuppressed(lives, address);
-    },
-  };
-}
-
 /** Taken off the list, the address is tried again. */
-async function forgiven(number: number, floor: Floor): Promise<Scene> {
+async function forgiven(number: number, floor: Floor, channel: ChannelName): Promise<Scene> {
   const { lives } = floor;
-  const before = bounced(number, floor);
+  const before = bounced(number, floor, channel);
   await before.act();
   await untilFound('an address that is suppressed', async () => (await before.isOver()) || undefined);
-  const again = bounced(number, floor, '-again');
-  const body = { channel: 'email', address: `gone-${number}@example.org` };
+  const again = bounced(number, floor, channel, '-again');
+  const body = { channel, address: addressOn(channel, 'gone', number) };
   return {
     ...again,
     async act() {
@@ -287,11 +211,11 @@ function member(user: string, { lives, keys, promises }: Floor): Scene {
 }
 
 /** What waits is cancelled; where it is being tried just now, a moment later. */
-async function cancelled(number: number, floor: Floor): Promise<Scene> {
+async function cancelled(number: number, floor: Floor, channel: ChannelName): Promise<Scene> {
   const { lives } = floor;
-  const scene = order(number, 'never', floor);
+  const scene = order(number, 'never', floor, { channel });
   await scene.act();
-  const to = { to: `never-${number}@example.org` };
+  const to = { to: addressOn(channel, 'never', number) };
   const waits = async () => (await deliveriesOf(lives, to)).find(({ state }) => state === 'WAITING')?.id;
   const id = await untilFound('a delivery that waits', waits);
   const cancel = `/v1/workspaces/${WORKSPACE}/deliveries/${id}/cancel`;

@@ -1,5 +1,6 @@
 import { FAILPOINT_ACTIONS } from './failpoints.ts';
 import { caseKey, everyCase, situationOf, type FailpointCase, type Situation } from './cases.ts';
+import { everyChannelCase } from './channel-cases.ts';
 import type { CaseEnd } from './laboratory.ts';
 
 /** What is under way, in words. */
@@ -22,6 +23,14 @@ const SITUATION: Readonly<Record<Situation, string>> = {
   brief: 'an order whose mail is put off until it is too late',
   cancelled: 'an operator cancels what is put off again and again',
   published: 'the configuration is changed, then comes an order',
+  reported:
+    'a message is delivered by what its provider reports twice and out of order, and failed by what somebody else reports',
+  returned: 'a mail that was sent comes back',
+  complained: 'a mail that was sent is complained of',
+  unsubscribed: 'somebody looks at the link of a mail, then uses it, then comes another order',
+  stopped: 'somebody answers STOP, gets nothing, answers START, and then comes another order',
+  'twice-barred': 'an unknown number answers STOP and START, then comes another order to it',
+  astray: 'an order of whose message is said once that there is nothing here',
 };
 
 const INTRODUCTION = `# What happens when a process fails here
@@ -49,6 +58,18 @@ two engines and two deliveries: while it was held the other one finished what ha
 changed nothing, but that it alone knew what the mail server had answered. An empty cell was not tried.
 `;
 
+const CHANNEL_INTRODUCTION = `# What happens on three channels when a process fails here
+
+Written by \`npm run chaos -- --parts channels --table\`; do not edit. See [the crash test](../README.md#every-failpoint), and
+[the same for email](README.md), which has what comes before a message knows its channel.
+
+A row is a place at which the process (embedded backend) was made to fail while it dealt with one message, or with what comes after it: what
+its provider reports, mail that comes back, and what people want no more. Killed (SIGKILL) it was started again; held still
+(SIGSTOP) it went on after 20 s. A cell says how the delivery ended, why, and how many messages its provider took. Nothing was lost, nothing
+came twice, nothing was sent to whoever had opted out, and no report that nobody proved counted, or the row would not have been written.
+\`IN_DOUBT\` waits for a report, for the provider's list (Twilio), or for a person; here neither came.
+`;
+
 const cellOf = (end: CaseEnd | undefined): string =>
   end ? `${end.state}, ${end.messages} ${end.messages === 1 ? 'mail' : 'mails'}` : '';
 
@@ -62,9 +83,17 @@ const OR = ' or ';
 /** Of one process that failed, or of all that the page names for its row. */
 const rolesOf = (who: string): readonly string[] => who.split(OR).map((one) => one.replace(/ \d+$/, ''));
 
-function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
+/** Beside the place: who failed there, or the channel of the message. */
+type Beside = 'who failed' | 'channel' | null;
+
+const besideOf = (beside: Beside, own: readonly CaseEnd[]): readonly string[] => {
+  if (beside === 'who failed') return [[...new Set(own.flatMap(({ who }) => rolesOf(who)))].join(OR)];
+  return beside === 'channel' ? [own[0]?.case.channel ?? 'email'] : [];
+};
+
+function tableOf(ends: readonly CaseEnd[], beside: Beside): string {
   const actions = FAILPOINT_ACTIONS.filter((action) => ends.some((end) => end.case.action === action));
-  const rows = [...new Set(everyCase(['delay']).map(({ at }) => at))]
+  const rows = [...new Set([...everyCase(['delay']), ...everyChannelCase(['delay'])].map(({ at }) => at))]
     .flatMap((at) => [
       ...Map.groupBy(
         ends.filter((end) => end.case.at === at).toSorted((a, b) => (rowKey(a.case) < rowKey(b.case) ? -1 : 1)),
@@ -75,15 +104,16 @@ function tableOf(ends: readonly CaseEnd[], withRoles: boolean): string {
       const [first] = own;
       if (!first) return '';
       const cells = actions.map((action) => cellOf(own.find((end) => end.case.action === action)));
-      const role = withRoles ? [[...new Set(own.flatMap(({ who }) => rolesOf(who)))].join(OR)] : [];
-      return `| ${[placeCell(first.case), ...role, SITUATION[situationOf(first.case)], ...cells].join(' | ')} |`;
+      return `| ${[placeCell(first.case), ...besideOf(beside, own), SITUATION[situationOf(first.case)], ...cells].join(' | ')} |`;
     });
-  const head = ['place', ...(withRoles ? ['who failed'] : []), 'what is under way', ...actions];
+  const head = ['place', ...(beside === null ? [] : [beside]), 'what is under way', ...actions];
   return `| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}\n${rows.join('\n')}\n`;
 }
 
-export const embeddedPart = (ends: readonly CaseEnd[]): string => `${INTRODUCTION}\n${tableOf(ends, false)}`;
-export const clusterPart = (ends: readonly CaseEnd[]): string => `${CLUSTER_INTRODUCTION}\n${tableOf(ends, true)}`;
+export const embeddedPart = (ends: readonly CaseEnd[]): string => `${INTRODUCTION}\n${tableOf(ends, null)}`;
+export const clusterPart = (ends: readonly CaseEnd[]): string =>
+  `${CLUSTER_INTRODUCTION}\n${tableOf(ends, 'who failed')}`;
+export const channelPage = (ends: readonly CaseEnd[]): string => `${CHANNEL_INTRODUCTION}\n${tableOf(ends, 'channel')}`;
 
 /** The page as it is, in its two parts; the second may be missing. */
 export function partsOf(page: string): readonly [embedded: string, cluster: string] {
@@ -91,6 +121,7 @@ export function partsOf(page: string): readonly [embedded: string, cluster: stri
   return at < 0 ? [page, ''] : [page.slice(0, at), page.slice(at + 1)];
 }
 
+const CHANNELS = ['sms', 'push'] as const;
 const SITUATIONS = Object.keys(SITUATION) as Situation[];
 
 const cellsOf = (line: string): readonly string[] =>
@@ -99,8 +130,8 @@ const cellsOf = (line: string): readonly string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** How each case ended, as a part of the page has it; `before` is the column of who failed, where there is one. */
-export function endsIn(part: string, before: 'who failed' | null): readonly CaseEnd[] {
+/** How each case ended, as a page or a part of it has it; `beside` is its second column, where there is one. */
+export function endsIn(part: string, beside: Beside): readonly CaseEnd[] {
   const lines = part.split('\n').filter((line) => line.startsWith('| '));
   const [head = [], ...rows] = lines.map(cellsOf);
   return rows.flatMap((cells) =>
@@ -111,9 +142,19 @@ export function endsIn(part: string, before: 'who failed' | null): readonly Case
       const [, at = '', nth] = PLACE_CELL.exec(cells[0] ?? '') ?? [];
       const words = cells[head.indexOf('what is under way')];
       const situation = SITUATIONS.find((one) => SITUATION[one] === words) ?? 'order';
-      const who = before === null ? '' : (cells[head.indexOf(before)] ?? '');
+      const second = beside === null ? '' : (cells[head.indexOf(beside)] ?? '');
+      const who = beside === 'who failed' ? second : '';
+      const channel = beside === 'channel' ? CHANNELS.find((one) => one === second) : undefined;
       const time = nth === undefined ? {} : { nth: Number(nth) };
-      return [{ case: { at, action, situation, ...time }, reached: true, who, state, messages: Number(messages) }];
+      return [
+        {
+          case: { at, action, situation, ...time, ...(channel && { channel }) },
+          reached: true,
+          who,
+          state,
+          messages: Number(messages),
+        },
+      ];
     }),
   );
 }

@@ -2,7 +2,6 @@ import { MAX_PUSH_BYTES, providerResult, providerWords, type ProviderResult } fr
 import type { Duration, Instant } from '@carillon/kernel';
 import { createHttp2Session, resultOfUnanswered, retryAfter, type Answered } from '@carillon/one-request';
 import type { AddressGuard } from '@carillon/ports';
-import type { Agent } from 'node:https';
 import { messageBody, payloadBytes, type PushContent, type PushRequest } from './body.ts';
 import { createAccessTokens, type ServiceAccount } from './credentials.ts';
 import { classify, readProblem, type FcmProblem, type Outcome } from './outcome-table.ts';
@@ -18,17 +17,18 @@ const QUOTA_PAUSE: Duration = 60_000;
 export type FcmApiOptions = {
   /** Another address stands in for FCM in tests, or is a proxy. */
   readonly url?: string;
+  /** Says where FCM may be reached; null where the operator chose the address. */
   readonly guard: AddressGuard | null;
   readonly trusted: readonly string[];
   readonly now: () => Instant;
   readonly timeouts?: Partial<typeof TIMEOUTS>;
-  /** Through which Google is asked for access tokens; left out, directly. */
-  readonly tokenAgent?: Agent;
+  /** Says where access tokens may be asked for. */
+  readonly tokenGuard: AddressGuard;
 };
 
 /** FCM's HTTP v1 interface: one call is one POST over a shared HTTP/2 connection, never repeated. */
 export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
-  const tokens = createAccessTokens(account, options.tokenAgent);
+  const tokens = createAccessTokens(account, { guard: options.tokenGuard, trusted: options.trusted });
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const session = createHttp2Session({
     origin: new URL(options.url ?? FCM_URL),
@@ -97,7 +97,10 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
       return { ok: false, detail: providerWords(problem.message) || `FCM answered ${end.status}` };
     },
 
-    close: () => session.close(),
+    async close(): Promise<void> {
+      tokens.close();
+      await session.close();
+    },
   };
 }
 export type FcmApi = ReturnType<typeof createFcmApi>;

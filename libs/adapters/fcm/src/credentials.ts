@@ -1,19 +1,25 @@
 import { err, isJsonObject, ok, parseJson, type Duration, type Json, type Result } from '@carillon/kernel';
+import { createHttp1Client, type Http1Client } from '@carillon/one-request';
+import type { AddressGuard } from '@carillon/ports';
 import type { JWT } from 'google-auth-library';
-import type { Agent } from 'node:https';
 
 /** What of a service account's key file is used, and nothing else of it. */
 export type ServiceAccount = {
   readonly project_id: string;
   readonly client_email: string;
   readonly private_key: string;
+  /** Where access tokens are asked for. */
+  readonly token_uri: string;
 };
+
+/** What every key file of the console names. */
+const GOOGLE_TOKENS = 'https://oauth2.googleapis.com/token';
 
 /** A project's id, also the older ones of a domain; it stands in an address. */
 const PROJECT = /^[a-z0-9][a-z0-9.:-]{2,98}[a-z0-9]$/i;
 
 /**
- * Reads a key file as the console of Firebase gives it. Everything but three fields is left out: Google's library would
+ * Reads a key file as the console of Firebase gives it. Everything but four fields is left out: Google's library would
  * also obey files of other types, and read a file or ask an address that the text names.
  */
 export function readServiceAccount(text: string): Result<ServiceAccount, string> {
@@ -31,11 +37,15 @@ export function readServiceAccount(text: string): Result<ServiceAccount, string>
     project_id: field('project_id'),
     client_email: field('client_email'),
     private_key: field('private_key'),
+    token_uri: field('token_uri') || GOOGLE_TOKENS,
   };
   if (field('type') !== 'service_account') return err('The secret holds no key file of a service account.');
   if (!PROJECT.test(account.project_id)) return err('The key file has no project_id.');
   if (account.client_email === '' || !account.private_key.includes('PRIVATE KEY')) {
     return err('The key file has no client_email or no private_key.');
+  }
+  if (!/^https?:$/.test(URL.parse(account.token_uri)?.protocol ?? '')) {
+    return err('The token_uri of the key file is no address of http or https.');
   }
   return ok(account);
 }
@@ -50,15 +60,26 @@ const SCOPES = ['https://www.googleapis.com/auth/firebase.messaging'];
 /** The library repeats by itself what failed to come; nobody waits longer than this for it. */
 const PATIENCE: Duration = 15_000;
 
+const LIMITS = { connect: 10_000, answer: 10_000, bytes: 64 * 1024 } as const;
+
 /** Imported when first used: it takes half a second. */
 const loadLibrary = () => import('google-auth-library');
 
+export type AccessTokenOptions = {
+  /** Says where tokens may be asked for, whoever owns the account: nobody reads the address in a key file that is pasted. */
+  readonly guard: AddressGuard;
+  /** Certificates of authorities, PEM, that count besides those of the machine. */
+  readonly trusted: readonly string[];
+};
+
 /**
  * Access tokens of a service account. Google's library keeps one until shortly before it ends, and asks once for many
- * who wait. `forget` is for a token that FCM refused. firebase-admin has no part in this: see decision 0026.
+ * who wait; the requests are ours, to the address of the key file. `forget` is for a token that FCM refused.
+ * firebase-admin has no part in this: see decision 0026.
  */
-export function createAccessTokens(account: ServiceAccount, agent?: Agent) {
+export function createAccessTokens(account: ServiceAccount, { guard, trusted }: AccessTokenOptions) {
   let client: Promise<JWT> | undefined;
+  const http = createHttp1Client({ limits: LIMITS, connections: 2, guard, trusted });
 
   async function make(): Promise<JWT> {
     const { JWT: Client } = await loadLibrary();
@@ -66,7 +87,7 @@ export function createAccessTokens(account: ServiceAccount, agent?: Agent) {
       email: account.client_email,
       key: account.private_key,
       scopes: SCOPES,
-      ...(agent ? { transporterOptions: { agent } } : {}),
+      transporterOptions: { fetchImplementation: (_url, request) => askAt(account.token_uri, request, http) },
     });
   }
 
@@ -94,9 +115,32 @@ export function createAccessTokens(account: ServiceAccount, agent?: Agent) {
     forget(): void {
       client = undefined;
     },
+    close: () => http.close(),
   };
 }
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
+
+/** The library knows one address for tokens, a constant of its own; what it asks is asked where the key file says. */
+async function askAt(address: string, request: RequestInit | undefined, http: Http1Client): Promise<Response> {
+  // The form of the library: URLSearchParams. It sends nothing else.
+  const body = request?.body instanceof URLSearchParams ? request.body.toString() : '';
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  const end = await http.send({ method: 'POST', url: new URL(address), headers, body }, AbortSignal.timeout(PATIENCE));
+  if (end.kind !== 'answered') throw new Error('no answer');
+  return new Response(NO_BODY.has(end.status) ? null : end.body, {
+    status: statusIn(end.status),
+    headers: end.headers,
+  });
+}
+
+/** Statuses that a `Response` takes no body with. */
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+/** It takes none below 200 or above 599 either, and no token came with those. */
+const statusIn = (status: number): number => (status >= 200 && status <= 599 ? status : 502);
 
 const UNREACHABLE: AccessToken = { kind: 'unavailable', words: 'Google could not be asked for an access token.' };
 

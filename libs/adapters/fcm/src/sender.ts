@@ -5,14 +5,12 @@ import { readServiceAccount } from './credentials.ts';
 
 export type FcmSenderDeps = {
   readonly clock: Clock;
-  /** Says where accounts of workspaces may be reached; the deployment's own may be anywhere. */
+  /** Says where accounts of workspaces may be reached, and where any key file may send us for access tokens. */
   readonly guard: AddressGuard;
   /** Certificates of authorities, PEM, that count besides those of the machine. */
   readonly trusted?: readonly string[];
   /** Shorter ones make tests quick. */
   readonly timeouts?: FcmApiOptions['timeouts'];
-  /** Through which Google is asked for access tokens; left out, directly. */
-  readonly tokenAgent?: FcmApiOptions['tokenAgent'];
 };
 
 const STOPPED = 'The delivery was stopped before the message was handed over.';
@@ -75,11 +73,11 @@ export const createFcmSenderFactory = (deps: FcmSenderDeps): SenderFactory => ({
     if (!read.ok) return unusableSender(read.error);
     const api = createFcmApi(read.value, {
       guard: workspace === '' ? null : deps.guard,
+      tokenGuard: deps.guard,
       trusted: deps.trusted ?? [],
       now: () => deps.clock.now(),
       ...(account.url !== undefined && { url: account.url }),
       ...(deps.timeouts && { timeouts: deps.timeouts }),
-      ...(deps.tokenAgent && { tokenAgent: deps.tokenAgent }),
     });
     return new FcmSender(api, deps.clock);
   },

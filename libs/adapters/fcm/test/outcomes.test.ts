@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { classify, readProblem, readServiceAccount } from '../src/index.ts';
-import { ACCOUNT, KEY_FILE } from './scripted-fcm.ts';
+
+const ACCOUNT = {
+  project_id: 'demo-app',
+  client_email: 'push@demo-app.iam.gserviceaccount.com',
+  private_key: '-----BEGIN PRIVATE KEY-----\nnone\n-----END PRIVATE KEY-----\n',
+  token_uri: 'https://oauth2.googleapis.com/token',
+};
+const KEY_FILE = JSON.stringify({ type: 'service_account', ...ACCOUNT });
 
 const fcm = (errorCode: string) => ({ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode });
 const blame = (field: string) => ({
@@ -47,13 +54,14 @@ describe('an answer of FCM', () => {
 });
 
 describe('a key file', () => {
-  it('gives three fields and nothing else', () => {
-    const hostile = JSON.stringify({
-      ...JSON.parse(KEY_FILE),
-      universe_domain: 'evil.example',
-      token_uri: 'http://evil',
-    });
+  it('gives four fields and nothing else', () => {
+    const hostile = JSON.stringify({ ...JSON.parse(KEY_FILE), universe_domain: 'evil.example', auth_uri: 'x' });
     expect(readServiceAccount(hostile)).toEqual({ ok: true, value: ACCOUNT });
+  });
+
+  it('that does not say where tokens are asked for means Google', () => {
+    const { token_uri: _, ...rest } = JSON.parse(KEY_FILE) as typeof ACCOUNT;
+    expect(readServiceAccount(JSON.stringify(rest))).toEqual({ ok: true, value: ACCOUNT });
   });
 
   it.each([
@@ -62,6 +70,8 @@ describe('a key file', () => {
     ['another type', JSON.stringify({ ...JSON.parse(KEY_FILE), type: 'external_account' })],
     ['no key', JSON.stringify({ ...JSON.parse(KEY_FILE), private_key: '' })],
     ['a project that is a path', JSON.stringify({ ...JSON.parse(KEY_FILE), project_id: '../x' })],
+    ['a file to ask for tokens', JSON.stringify({ ...JSON.parse(KEY_FILE), token_uri: 'file:///etc/passwd' })],
+    ['no address to ask for tokens', JSON.stringify({ ...JSON.parse(KEY_FILE), token_uri: 'oauth2' })],
     ['no mail', JSON.stringify({ ...JSON.parse(KEY_FILE), client_email: 7 })],
   ])('that is %s is refused in words without its content', (_, text) => {
     const read = readServiceAccount(text);

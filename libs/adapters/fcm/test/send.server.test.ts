@@ -3,7 +3,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFcmApi, type FcmApi, type FcmApiOptions, type PushContent } from '../src/index.ts';
-import { ACCOUNT, answer, startScriptedFcm } from './scripted-fcm.ts';
+import { err, ok } from '@carillon/kernel';
+import type { AddressGuard } from '@carillon/ports';
+import { createLoopbackGuard } from '@carillon/testing';
+import { answerFcm as answer, fcmError as error, startScriptedFcm } from '@carillon/testing/providers';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const content: PushContent = {
@@ -27,35 +30,18 @@ afterEach(async () => {
   await fcm.stop();
 });
 
-function open(options: Partial<FcmApiOptions> = {}): FcmApi {
+const optionsOf = (): FcmApiOptions => {
   const { url, trusted } = fcm;
-  const api = createFcmApi(ACCOUNT, {
-    url,
-    trusted,
-    guard: null,
-    now: () => NOW,
-    tokenAgent: fcm.tokens.agent,
-    ...options,
-  });
+  return { url, trusted, guard: null, now: () => NOW, tokenGuard: createLoopbackGuard() };
+};
+function open(options: Partial<FcmApiOptions> = {}): FcmApi {
+  const api = createFcmApi(fcm.account, { ...optionsOf(), ...options });
   apis.push(api);
   return api;
 }
 const never = (): AbortSignal => new AbortController().signal;
 const send = (api = open(), more: Partial<PushContent> = {}, signal = never()) =>
   api.send({ token: 'abc:def', content: { ...content, ...more }, timeToLive: 60_000, now: NOW }, signal);
-
-const error = (status: number, errorCode: string, headers = {}) =>
-  answer(
-    status,
-    {
-      error: {
-        status: 'X',
-        message: 'said FCM',
-        details: [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }],
-      },
-    },
-    headers,
-  );
 
 describe('a push notification', () => {
   it('is one POST with an access token of the account', async () => {
@@ -145,14 +131,25 @@ describe('a push notification', () => {
     expect(fcm.received).toHaveLength(0);
   });
 
+  it.each<[string, AddressGuard]>([
+    ['nowhere', { resolve: async () => err({ reason: 'refused_address', detail: 'not there' }) }],
+    ['the clear', { resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: false }]) }],
+  ])(
+    'whose key file leads for tokens to %s, as the guard sees it, asks nobody, whoever owns the account',
+    async (_, tokenGuard) => {
+      expect(await send(open({ tokenGuard }))).toMatchObject({ verdict: 'transient' });
+      expect([fcm.received.length, fcm.tokens.asked()]).toEqual([0, 0]);
+    },
+  );
+
   it('where Google cannot be reached was definitely not sent', async () => {
     await fcm.tokens.stop();
     expect(await send()).toMatchObject({ verdict: 'transient' });
   });
 
   it('with a key that cannot be read parks the account', async () => {
-    const broken = { ...ACCOUNT, private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n' };
-    const api = createFcmApi(broken, { url: fcm.url, trusted: [], guard: null, now: () => NOW });
+    const broken = { ...fcm.account, private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n' };
+    const api = createFcmApi(broken, optionsOf());
     apis.push(api);
     expect(await send(api)).toMatchObject({ verdict: 'refused_account', alert: true });
   });

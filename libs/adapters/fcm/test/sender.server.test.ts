@@ -3,7 +3,7 @@ import type { ChannelSender, RenderedMessage, SendContext } from '@carillon/port
 import { createLoopbackGuard } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFcmSenderFactory } from '../src/index.ts';
-import { answer, KEY_FILE, startScriptedFcm } from './scripted-fcm.ts';
+import { answerFcm as answer, startScriptedFcm } from '@carillon/testing/providers';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const push: RenderedMessage = {
@@ -41,12 +41,14 @@ afterEach(async () => {
   await fcm.stop();
 });
 
-function senderOf(secrets: Record<string, string> = { FCM: KEY_FILE }, more: Partial<FcmAccount> = {}): ChannelSender {
+function senderOf(
+  secrets: Record<string, string> = { FCM: fcm.keyFile },
+  more: Partial<FcmAccount> = {},
+): ChannelSender {
   const factory = createFcmSenderFactory({
     clock: { now: () => NOW },
     guard: createLoopbackGuard(),
     trusted: fcm.trusted,
-    tokenAgent: fcm.tokens.agent,
   });
   const sender = factory.create({ kind: 'fcm', credentials: { secret: 'FCM' }, url: fcm.url, ...more }, secrets, '');
   open.push(sender);

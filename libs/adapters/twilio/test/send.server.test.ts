@@ -4,7 +4,12 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTwilioApi, type SmsRequest, type TwilioApi, type TwilioApiOptions } from '../src/index.ts';
-import { ACCOUNT, answer, SID, startScriptedTwilio } from './scripted-twilio.ts';
+import {
+  answerTwilio as answer,
+  startScriptedTwilio,
+  TWILIO_ACCOUNT as ACCOUNT,
+  TWILIO_SID as SID,
+} from '@carillon/testing/providers';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const CREDENTIALS = { accountSid: ACCOUNT, user: 'SK1', password: 'secret' };

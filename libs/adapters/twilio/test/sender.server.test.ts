@@ -3,7 +3,12 @@ import type { ChannelSender, RenderedMessage, SendContext } from '@carillon/port
 import { createLoopbackGuard } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTwilioSenderFactory } from '../src/index.ts';
-import { ACCOUNT, answer, SID, startScriptedTwilio } from './scripted-twilio.ts';
+import {
+  answerTwilio as answer,
+  startScriptedTwilio,
+  TWILIO_ACCOUNT as ACCOUNT,
+  TWILIO_SID as SID,
+} from '@carillon/testing/providers';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const account: TwilioAccount = {

@@ -1,13 +1,18 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Brings one mail by LMTP to this machine, with no sender, as a mail server brings a report; resolves with the last reply. */
+/**
+ * Brings one mail by LMTP to this machine, with no sender, as a mail server brings a report; resolves with the last reply.
+ * Rejects where nobody listens, or the other side goes before it has answered.
+ */
 export async function bringMail(port: number, to: string, lines: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  const gone = new AbortController();
+  socket.on('error', () => undefined).once('close', () => gone.abort(new Error('the connection ended')));
   let heard = '';
   socket.on('data', (piece: string) => (heard += piece));
   const reply = async (): Promise<string> => {
-    while (!/^\d{3} .*\r\n/m.test(heard)) await once(socket, 'data');
+    while (!/^\d{3} .*\r\n/m.test(heard)) await once(socket, 'data', { signal: gone.signal });
     const last = heard.trim().split('\r\n').at(-1) ?? '';
     heard = '';
     return last;

@@ -9,8 +9,10 @@ export type LedgerEntry = {
   readonly at: string;
   readonly message_id: string | null;
   readonly to: readonly string[];
+  /** The envelope sender, to which reports go; left out by a provider that knows none. */
+  readonly sender?: string;
   readonly subject: string;
-  /** Headers whose names begin with `x-`. */
+  /** Headers whose names begin with `x-` or `list-`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The connection was cut in place of an answer. */
   readonly dropped: boolean;
@@ -71,9 +73,10 @@ export async function serveLedger(options: LedgerOptions): Promise<ScriptedSmtp>
         at: new Date().toISOString(),
         message_id: parsed.messageId,
         to: mail.to,
+        sender: mail.from,
         subject: parsed.subject,
         headers: Object.fromEntries(
-          parsed.headers.filter(({ key }) => key.startsWith('x-')).map(({ key, value }) => [key, value]),
+          parsed.headers.filter(({ key }) => /^(x|list)-/.test(key)).map(({ key, value }) => [key, value]),
         ),
         dropped,
       };

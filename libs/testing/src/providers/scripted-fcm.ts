@@ -1,29 +1,36 @@
-import { selfSigned } from '@carillon/testing';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import { Agent, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { connect } from 'node:tls';
-import type { ServiceAccount } from '../src/index.ts';
+import { selfSigned } from '../smtp/self-signed.ts';
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-export const ACCOUNT: ServiceAccount = {
-  project_id: 'demo-app',
-  client_email: 'push@demo-app.iam.gserviceaccount.com',
-  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+export type FcmRequest = {
+  readonly path: string;
+  readonly authorization: string;
+  readonly body: string;
+  /** When its head came, in milliseconds. */
+  readonly at: number;
+  /** The caller's end of the connection: tells which process it was. */
+  readonly port: number;
 };
-export const KEY_FILE = JSON.stringify({ type: 'service_account', ...ACCOUNT });
+export type FcmScript = (stream: ServerHttp2Stream, received: FcmRequest) => void;
 
-export type Received = { readonly path: string; readonly authorization: string; readonly body: string };
-export type Script = (stream: ServerHttp2Stream, received: Received) => void;
+/** A key pair for a service account takes a while to make, and none of it is secret. */
+let made: string | undefined;
+const privateKey = (): string =>
+  (made ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString());
 
-/** A server that speaks FCM's HTTP/2 over TLS, and one that gives access tokens in the place of Google's. */
+export type ScriptedFcm = Awaited<ReturnType<typeof startScriptedFcm>>;
+
+/** A server that speaks FCM's HTTP/2 over TLS, and beside it one that gives access tokens in the place of Google's. */
 export async function startScriptedFcm() {
   const { cert, key } = selfSigned('localhost');
-  const received: Received[] = [];
+  const received: FcmRequest[] = [];
   const sessions = new Set<ServerHttp2Session>();
-  let script: Script = (stream) => answer(200, { name: 'projects/demo-app/messages/1' })(stream);
+  let script: FcmScript = answerFcm(200, { name: 'projects/demo-app/messages/1' });
   let opened = 0;
   const server = createSecureServer({ cert, key });
   server.on('session', (session) => {
@@ -32,23 +39,39 @@ export async function startScriptedFcm() {
     session.on('error', () => undefined).once('close', () => sessions.delete(session));
   });
   server.on('stream', (stream, headers) => {
+    const at = Date.now();
+    const port = stream.session?.socket.remotePort ?? 0;
     stream.on('error', () => undefined);
-    void collect(stream).then((body) => {
-      const one = { path: headers[':path'] ?? '', authorization: headers.authorization ?? '', body };
-      received.push(one);
-      return script(stream, one);
-    });
+    void collect(stream).then(
+      (body) => {
+        const one = { path: headers[':path'] ?? '', authorization: headers.authorization ?? '', body, at, port };
+        received.push(one);
+        return script(stream, one);
+      },
+      // The client was gone before all of it had come.
+      () => undefined,
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const tokens = await startTokenServer();
+  const account = {
+    project_id: 'demo-app',
+    client_email: 'push@demo-app.iam.gserviceaccount.com',
+    private_key: privateKey(),
+    token_uri: tokens.url,
+  };
   return {
+    /** `https`, by a certificate that nobody trusts but who is told to. */
     url: `https://localhost:${(server.address() as AddressInfo).port}`,
     trusted: [cert],
+    /** The fields of the key file, and the file. */
+    account,
+    keyFile: JSON.stringify({ type: 'service_account', ...account }),
     received,
     tokens,
     sessions: () => opened,
-    answers: (next: Script) => {
+    answers: (next: FcmScript) => {
       script = next;
     },
     goAway: (lastStream: number) => {
@@ -61,18 +84,32 @@ export async function startScriptedFcm() {
   };
 }
 
-export const answer =
+export const answerFcm =
   (status: number, body: object | string, headers: Readonly<Record<string, string>> = {}) =>
   (stream: ServerHttp2Stream): void => {
+    if (stream.destroyed) return;
     stream.respond({ ':status': status, 'content-type': 'application/json', ...headers });
     stream.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
+/** What FCM itself answers: its code stands in a detail of a type of its own. */
+export const fcmError = (status: number, errorCode: string, headers: Readonly<Record<string, string>> = {}) =>
+  answerFcm(
+    status,
+    {
+      error: {
+        status: 'X',
+        message: 'said FCM',
+        details: [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }],
+      },
+    },
+    headers,
+  );
+
 async function startTokenServer() {
-  const { cert, key } = selfSigned('oauth2.googleapis.com');
   let asked = 0;
   let status = 200;
-  const server = createServer({ cert, key }, (request, response) => {
+  const server = createServer((request, response) => {
     request.resume().on('end', () => {
       asked += 1;
       const body =
@@ -85,17 +122,13 @@ async function startTokenServer() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  // Google's library knows one host for tokens, so the way there is turned aside.
-  const agent = new Agent();
-  agent.createConnection = () => connect({ host: '127.0.0.1', port, servername: 'oauth2.googleapis.com', ca: [cert] });
   return {
-    agent,
+    url: `http://127.0.0.1:${port}/token`,
     asked: () => asked,
     answers: (next: number) => {
       status = next;
     },
     stop: async () => {
-      agent.destroy();
       server.closeAllConnections();
       if (server.listening) await new Promise((done) => server.close(done));
     },

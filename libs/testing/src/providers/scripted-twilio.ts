@@ -2,33 +2,47 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-export const ACCOUNT = `AC${'0'.repeat(32)}`;
-export const SID = `SM${'1'.repeat(32)}`;
+export const TWILIO_ACCOUNT = `AC${'0'.repeat(32)}`;
+export const TWILIO_SID = `SM${'1'.repeat(32)}`;
 
-export type Received = {
+export type TwilioRequest = {
   readonly method: string;
   readonly path: string;
   readonly form: URLSearchParams;
   readonly authorization: string;
+  /** When its head came, in milliseconds. */
+  readonly at: number;
+  /** The caller's end of the connection: tells which process it was. */
+  readonly port: number;
 };
-type Script = (response: ServerResponse, request: IncomingMessage) => void;
+export type TwilioScript = (response: ServerResponse, received: TwilioRequest) => void;
+
+export type ScriptedTwilio = Awaited<ReturnType<typeof startScriptedTwilio>>;
 
 /** A server that speaks Twilio's HTTP and does what a test says. */
 export async function startScriptedTwilio() {
-  const received: Received[] = [];
+  const received: TwilioRequest[] = [];
   const sockets = new Set<Socket>();
-  let script: Script = (response) => answer(201, { sid: SID, status: 'queued' })(response);
+  let script: TwilioScript = answerTwilio(201, { sid: TWILIO_SID, status: 'queued' });
   let connections = 0;
   const server = createServer((request, response) => {
-    void collect(request).then((body) => {
-      received.push({
-        method: request.method ?? '',
-        path: request.url ?? '',
-        form: new URLSearchParams(body),
-        authorization: request.headers.authorization ?? '',
-      });
-      return script(response, request);
-    });
+    const at = Date.now();
+    void collect(request).then(
+      (body) => {
+        const one = {
+          method: request.method ?? '',
+          path: request.url ?? '',
+          form: new URLSearchParams(body),
+          authorization: request.headers.authorization ?? '',
+          at,
+          port: request.socket.remotePort ?? 0,
+        };
+        received.push(one);
+        return script(response, one);
+      },
+      // The client was gone before all of it had come.
+      () => undefined,
+    );
   });
   server.on('connection', (socket) => {
     connections += 1;
@@ -41,7 +55,7 @@ export async function startScriptedTwilio() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     connections: () => connections,
-    answers: (next: Script) => {
+    answers: (next: TwilioScript) => {
       script = next;
     },
     stop: async () => {
@@ -51,7 +65,7 @@ export async function startScriptedTwilio() {
   };
 }
 
-export const answer =
+export const answerTwilio =
   (status: number, body: object | string, headers: Readonly<Record<string, string>> = {}) =>
   (response: ServerResponse): void => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
