@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogRecord, BatchResult, PartitionState } from '@carillon/ports';
-import { ORDER_PAID, notification, orderShop } from '@carillon/testing/given';
+import { ORDER_PAID, notification, oneLongTurn, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { createEncoder, createEvaluateStage, markerRecord } from '../../src/index.ts';
 
@@ -14,7 +14,8 @@ const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
 const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { email: 'ada@example.com' } });
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 const judge = async (records: readonly LogRecord[], state = START): Promise<BatchResult> => {
-  const result = await createEvaluateStage(topology.ports).handle(records, state);
+  // A batch is judged whole, however slow the machine is.
+  const result = await createEvaluateStage({ ...topology.ports, turns: oneLongTurn }).handle(records, state);
   return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
 };
 

@@ -1,5 +1,5 @@
 import type { BatchResult, JudgingOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
-import { countingRules, noRuleStates, ORDERS, orderShop, stream } from '@carillon/testing/given';
+import { countingRules, noRuleStates, oneLongTurn, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEvaluateStage, decisionsAbout, readSourceRecord, type EvaluatePorts } from '../../src/index.ts';
@@ -17,12 +17,18 @@ let number = 0;
 const happens = (who: string, status = 'paid') =>
   topology.event({ status, order_id: `${who}-${(number += 1)}`, customer: { email: `${who}@example.com` } });
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
+/** Batches are judged whole, however slow the machine is. */
 const judge = (
   records: readonly LogRecord[],
   state = START,
   more: Partial<EvaluatePorts> = {},
 ): Promise<BatchResult<JudgingOutput>> =>
-  createEvaluateStage({ ...topology.ports, book: countingRules(topology.ports.book), ...more }).handle(records, state);
+  createEvaluateStage({
+    ...topology.ports,
+    turns: oneLongTurn,
+    book: countingRules(topology.ports.book),
+    ...more,
+  }).handle(records, state);
 const told = ({ outputs }: BatchResult<JudgingOutput>): readonly (string | null)[] =>
   outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.to] : []));
 
