@@ -141,8 +141,11 @@ function evaluateRun(run: Run, steps: number, frame: Frame, meter: Meter, budget
     if (meter.spend(steps)) {
       const made = run(frame, meter);
       // What conditions come to, most of the time.
-      if (made === true || made === false) answer = meter.left < 0 ? REFUSED : made ? TRUE : FALSE;
-      else answer = toEvaluated(meter, toJson(meter, made));
+      if ((made === true || made === false) && meter.left >= 0) {
+        budget.left = meter.left;
+        return made ? TRUE : FALSE;
+      }
+      answer = toEvaluated(meter, made === true || made === false ? made : toJson(meter, made));
     }
   } catch {
     meter.refuse();
