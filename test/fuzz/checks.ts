@@ -141,14 +141,24 @@ export const checkFiles: Check<FilesCase> = ({ files }) => {
   let ids = 0;
   const newId = (kind: 'notification' | 'rule'): string =>
     `${kind === 'rule' ? 'rul' : 'ntf'}_${String((ids += 1)).padStart(26, '0')}`;
-  const plan = planChanges(EMPTY_CONFIGURATION, reading.resources, { prune: false, newId, language: context.language });
+  const plan = planChanges(EMPTY_CONFIGURATION, reading.resources, {
+    prune: false,
+    newId,
+    language: context.language,
+    templates: context.templates,
+  });
   if (plan.faults.length > 0) return refused(places(plan.faults.map(reading.faultAt)));
   const record = { id: 'req_1', at: '2026-01-31T08:00:00.000Z', author: 'fuzz', changes: plan.record };
   const { configuration, voided } = foldConfiguration(EMPTY_CONFIGURATION, record, 0);
   if (voided.length > 0) return taken('the record of a plan is void');
   const exported = readConfigurationFolder(writeConfigurationFolder(configuration), context);
   if (exported.faults.length > 0) return taken(`the export has faults: ${JSON.stringify(exported.faults[0])}`);
-  const again = planChanges(configuration, exported.resources, { prune: true, newId, language: context.language });
+  const again = planChanges(configuration, exported.resources, {
+    prune: true,
+    newId,
+    language: context.language,
+    templates: context.templates,
+  });
   const [changed] = again.record;
   return taken(changed ? `applying the export changes ${JSON.stringify(changed).slice(0, 500)}` : null);
 };

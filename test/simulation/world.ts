@@ -193,6 +193,7 @@ const NAME = /\{\{(\w+)\}\}/g;
 /** Names in double braces, and nothing else: what templates can do has tests of its own, in threads of its own. */
 function createTemplates(): TemplateRenderer {
   return {
+    piece: () => [],
     check: () => [],
     warnings: () => [],
     fields: () => [],

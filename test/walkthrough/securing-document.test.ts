@@ -22,7 +22,7 @@ it('shows files that apply takes, and warns of nothing but keys that are not mad
   const folder = new Map([['workspaces/shop/workspace.yaml', 'name: Shop\n'], ...files]);
   const context = {
     language: createExpressionLanguage(),
-    templates: { check: () => [], warnings: () => [] },
+    templates: { piece: () => [], check: () => [], warnings: () => [] },
     current: EMPTY_CONFIGURATION,
   };
   const { faults, warnings } = readConfigurationFolder(folder, context);

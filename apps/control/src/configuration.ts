@@ -49,6 +49,7 @@ export async function planFolder({ files, prune, workspace }: FolderRequest, por
     workspace,
     newId: (kind) => ports.ids.random(kind),
     language: ports.expressions,
+    templates: ports.templates,
   });
   const changes: PlanBody['changes'] = [];
   for (const change of plan.changes) {
@@ -106,10 +107,10 @@ function strangers(paths: readonly string[], workspace: string): FileFault[] {
 function leftOut(
   current: Configuration,
   resources: readonly WantedResource[],
-  { ids, expressions }: PlanningPorts,
+  { ids, expressions, templates }: PlanningPorts,
 ): readonly FileWarning[] {
   const options = { prune: false, workspace: '', newId: (kind: 'notification' | 'rule') => ids.random(kind) };
-  const { record } = planChanges(current, resources, { ...options, language: expressions });
+  const { record } = planChanges(current, resources, { ...options, language: expressions, templates });
   if (record.length === 0) return [];
   const message = 'what this file changes is left out: one workspace alone is applied';
   return [{ file: 'carillon.yaml', path: '', line: 1, column: 1, message, fix: 'name no workspace to apply it too' }];

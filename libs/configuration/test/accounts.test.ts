@@ -3,7 +3,7 @@ import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
-import { smallLanguage } from './support/small-language.ts';
+import { smallLanguage, smallTemplates } from './support/small-language.ts';
 
 const smtp = (more: string): string => `kind: smtp, host: mx.example.com, port: 587, from: a@mail.example.com${more}`;
 const told = (more: string): readonly string[] =>
@@ -125,7 +125,12 @@ describe('an account of another channel', () => {
 
   test('is refused where a notification that is not in the folder names it', () => {
     const sandbox = { 'workspaces/shop/accounts/main.yaml': 'kind: sandbox\n' };
-    const options = { prune: false, newId: (kind: string) => `${kind}_1`, language: smallLanguage };
+    const options = {
+      prune: false,
+      newId: (kind: string) => `${kind}_1`,
+      language: smallLanguage,
+      templates: smallTemplates,
+    };
     const first = planChanges(EMPTY_CONFIGURATION, read({ ...over, ...sandbox }).resources, options);
     const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: first.record };
     const current = foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;

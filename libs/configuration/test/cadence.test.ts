@@ -72,7 +72,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
   const newId = (kind: string): string => `${kind}_1`;
   const planOn = (current: typeof EMPTY_CONFIGURATION, files: Readonly<Record<string, string | null>>) => {
     const folder = read(files);
-    const options = { prune: false, newId, language: reading.language };
+    const options = { prune: false, newId, language: reading.language, templates: reading.templates };
     const plan = planChanges(current, folder.resources, options);
     return { plan, faults: plan.faults.map(folder.faultAt).map(formatFault), warnings: plan.warnings };
   };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
-const { language } = reading;
+const { language, templates } = reading;
 const WHEN = '    when: event.status == "paid" && event.total > 100';
 const UNIQUE = '      unique_id: event_id';
 
@@ -66,7 +66,12 @@ describe('resources without a file', () => {
 });
 
 test('what is wrong with a plan stands at its line of the folder', () => {
-  const before = planChanges(EMPTY_CONFIGURATION, wanted(), { prune: false, newId: (kind) => `${kind}_1`, language });
+  const before = planChanges(EMPTY_CONFIGURATION, wanted(), {
+    prune: false,
+    newId: (kind) => `${kind}_1`,
+    language,
+    templates,
+  });
   const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: before.record };
   const { configuration } = foldConfiguration(EMPTY_CONFIGURATION, record, 0);
   const folder = read({
@@ -76,6 +81,7 @@ test('what is wrong with a plan stands at its line of the folder', () => {
     prune: false,
     newId: (kind) => `${kind}_2`,
     language,
+    templates,
   });
   expect(faults.map(folder.faultAt)).toMatchObject([
     { file: 'workspaces/shop/streams/orders.yaml', line: 2, column: 6, path: 'key', expected: 'event.order_id' },

@@ -60,6 +60,7 @@ describe('the demo', () => {
       prune: false,
       newId,
       language: reading.language,
+      templates: reading.templates,
     });
     const current = {
       number: 0,
@@ -71,9 +72,14 @@ describe('the demo', () => {
       ),
     };
     const exported = readConfigurationFolder(writeConfigurationFolder(current), reading);
-    expect(planChanges(current, exported.resources, { prune: true, newId, language: reading.language }).record).toEqual(
-      [],
-    );
+    expect(
+      planChanges(current, exported.resources, {
+        prune: true,
+        newId,
+        language: reading.language,
+        templates: reading.templates,
+      }).record,
+    ).toEqual([]);
   });
 });
 

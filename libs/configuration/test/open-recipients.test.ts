@@ -91,7 +91,12 @@ const planOf = (current: Configuration, files: Readonly<Record<string, string>>,
   let made = 0;
   const newId = (kind: 'notification' | 'rule'): string =>
     `${kind === 'rule' ? 'rul' : 'ntf'}_${String((made += 1)).padStart(26, '0')}`;
-  const plan = planChanges(current, folder.resources, { prune, newId, language: context.language });
+  const plan = planChanges(current, folder.resources, {
+    prune,
+    newId,
+    language: context.language,
+    templates: context.templates,
+  });
   return { plan, faults: plan.faults.map(folder.faultAt), warnings: plan.warnings.map(folder.warningAt) };
 };
 const folded = (current: Configuration, plan: Plan): Configuration =>

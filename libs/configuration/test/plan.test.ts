@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurations } from './support/bodies.ts';
 import { read } from './support/folder.ts';
-import { smallLanguage } from './support/small-language.ts';
+import { smallLanguage, smallTemplates } from './support/small-language.ts';
 
 const resource = <Kind extends WrittenKind>(kind: Kind, name: string, body: ResourceBodies[Kind]): WantedResource => ({
   ref: { kind, workspace: 'shop', name },
@@ -40,7 +40,7 @@ const newId = (kind: 'notification' | 'rule'): string => {
   return `${kind === 'rule' ? 'rul_' : 'ntf_'}${String(made).padStart(26, '0')}`;
 };
 const plan = (current: Configuration, desired: readonly WantedResource[], prune = false): Plan =>
-  planChanges(current, desired, { prune, newId, language: smallLanguage });
+  planChanges(current, desired, { prune, newId, language: smallLanguage, templates: smallTemplates });
 const applied = (current: Configuration, desired: readonly WantedResource[], prune = false): Configuration => {
   const { record, faults } = plan(current, desired, prune);
   expect(faults).toEqual([]);
@@ -120,7 +120,7 @@ describe('a plan', () => {
     });
     const current = applied(EMPTY_CONFIGURATION, [of('shop', 'mail'), of('shop', 'old'), of('acme', 'mail')]);
     const changed = { ...of('acme', 'mail'), body: { email: { subject: 'x', text: 'changed' } } } as WantedResource;
-    const options = { prune: true, workspace: 'shop', newId, language: smallLanguage };
+    const options = { prune: true, workspace: 'shop', newId, language: smallLanguage, templates: smallTemplates };
     const { changes, record } = planChanges(current, [of('shop', 'mail'), changed], options);
     expect(record.map(({ ref, body }) => [ref.workspace, ref.name, body])).toEqual([['shop', 'old', null]]);
     expect(changes.map(({ ref, action }) => `${action} ${ref.workspace}/${ref.name}`)).toEqual([

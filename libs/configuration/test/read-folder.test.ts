@@ -220,9 +220,6 @@ describe('what comes in a later version is refused by its name', () => {
     ['format: debezium', { 'workspaces/shop/streams/orders.yaml': 'format: debezium\nsecurity: { api_keys: [a] }\n' }],
     ['source', { 'workspaces/shop/streams/orders.yaml': 'source: { topic: x }\nsecurity: { api_keys: [a] }\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
-    ['this file', { 'workspaces/shop/templates/order-paid/email.de.html': 'x' }],
-    ['this file', { 'workspaces/shop/templates/order-paid/sms.de-AT.txt': 'x' }],
-    ['this file', { 'workspaces/shop/templates/order-paid/push.de.yaml': 'title: x' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));
   });

@@ -25,7 +25,7 @@ const faultsOf = (notification: string): readonly string[] =>
       ['workspaces/shop/workspace.yaml', 'name: Shop'],
       ['workspaces/shop/notifications/paid.yaml', notification],
     ]),
-    { language, templates: { check: () => [], warnings: () => [] }, current: EMPTY_CONFIGURATION },
+    { language, templates: { piece: () => [], check: () => [], warnings: () => [] }, current: EMPTY_CONFIGURATION },
   ).faults.map((fault) => `${fault.line}: ${fault.message}`);
 
 describe('given a notification file with a mistake of shape', () => {

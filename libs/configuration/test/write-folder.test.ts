@@ -6,7 +6,7 @@ import { configurations } from './support/bodies.ts';
 import { read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
-const planning = { language: reading.language };
+const planning = { language: reading.language, templates: reading.templates };
 const bodiesOf = (configuration: Configuration): Record<string, unknown> =>
   Object.fromEntries([...configuration.resources].map(([key, { body }]) => [key, body]));
 const newId = (): string => {

@@ -77,3 +77,8 @@ export * from './events/partition.ts';
 export * from './events/field-path.ts';
 export * from './intake/cut-offs.ts';
 export * from './rules/requirement.ts';
+export * from './templates/assemble.ts';
+export * from './templates/found-template.ts';
+export * from './templates/languages.ts';
+export { withoutPutIns } from './templates/put-in-tags.ts';
+export * from './templates/put-together.ts';

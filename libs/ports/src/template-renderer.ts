@@ -34,6 +34,11 @@ export type Rendered =
  * be stopped: what takes more than 250 ms or more than the output limits ends as a failure, never as a stuck caller.
  */
 export type TemplateRenderer = {
+  /**
+   * What is wrong with a text by itself that templates put in, or that other texts are put into: it has to be whole, and may
+   * use names and levels that only its place gives it. Never throws.
+   */
+  piece(source: string): readonly Omit<TemplateFault, 'part'>[];
   /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */
   check(template: ChannelTemplate): readonly TemplateFault[];
   /** What may be meant and is dangerous all the same, of a template without faults; else empty. Never throws. */

@@ -45,6 +45,8 @@ export type IntegrationBody = ResourceBodies['integration'];
 export type JwtProviderBody = ResourceBodies['jwt_provider'];
 export type NotificationBody = ResourceBodies['notification'];
 export type StreamBody = ResourceBodies['stream'];
+export type LayoutBody = ResourceBodies['layout'];
+export type PartialBody = ResourceBodies['partial'];
 export type TemplateBody = ResourceBodies['template'];
 export type WorkspaceBody = ResourceBodies['workspace'];
 

@@ -6,7 +6,15 @@ import { jwtProviderShape } from './security-shapes.ts';
 import { keys, publicUrl, said } from './shape-parts.ts';
 import { startKeys } from './start-shape.ts';
 import { streamShape } from './stream-shape.ts';
-import { emailHead, pushTemplateShape, templateShape } from './template-shape.ts';
+import {
+  emailHead,
+  emailVariantHead,
+  layoutShape,
+  partialShape,
+  pushHead,
+  pushVariantShape,
+  templateShape,
+} from './template-shape.ts';
 import { workspaceShape } from './workspace-shape.ts';
 
 /**
@@ -50,6 +58,8 @@ export const RESOURCE_SHAPES = {
   stream: streamShape,
   notification: notificationShape,
   template: templateShape,
+  layout: layoutShape,
+  partial: partialShape,
   account: accountShape,
   integration: integrationShape,
   api_key: apiKeyShape,
@@ -63,7 +73,9 @@ export const FILE_SHAPES = {
   stream: streamShape,
   notification: notificationShape,
   'email-template': keys(emailHead),
-  'push-template': pushTemplateShape,
+  'email-variant': keys(emailVariantHead),
+  'push-template': keys(pushHead),
+  'push-variant': pushVariantShape,
   account: accountShape,
   'jwt-provider': jwtProviderShape,
   integration: integrationShape,

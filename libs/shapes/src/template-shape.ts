@@ -1,39 +1,61 @@
+import { isLocale } from '@carillon/kernel';
 import { z } from 'zod';
-import { keys, said, text } from './shape-parts.ts';
+import { keys, said, slug, text } from './shape-parts.ts';
 
 const strict = said(z.boolean().exactOptional(), {
   description: 'true: a missing variable fails the message instead of being empty.',
   default: false,
 });
 
+const subject = said(text(998), { description: 'Subject, a template.', example: 'Order {{ order_id }} is paid' });
+const from = said(text(998).exactOptional(), {
+  description: 'Sender, `Name <address>` or an address.',
+  otherwise: 'the account’s',
+  example: 'Shop <shop@example.com>',
+});
+const layout = (otherwise: string) =>
+  said(slug.exactOptional(), {
+    description: 'Name of the layout around the bodies, of `layouts/`.',
+    otherwise,
+    example: 'basic',
+  });
 /** What email.yaml holds. */
-export const emailHead = {
-  subject: said(text(998), { description: 'Subject, a template.', example: 'Order {{ order_id }} is paid' }),
-  from: said(text(998).exactOptional(), {
-    description: 'Sender, `Name <address>` or an address.',
-    otherwise: 'the account’s',
-    example: 'Shop <shop@example.com>',
-  }),
-  strict,
+export const emailHead = { subject, from, layout: layout('none'), strict };
+/** What email.<language>.yaml holds. */
+export const emailVariantHead = { subject, from, layout: layout('that of email.yaml') };
+
+const body = (words: string) =>
+  z
+    .string()
+    .meta({ description: `${words}, a template.` })
+    .exactOptional();
+const emailBodies = {
+  html: body('HTML of the message'),
+  mjml: body('MJML that the HTML is compiled from'),
+  text: body('Text of the message'),
 };
-const emailBody = (type: string) => z.string().meta({ description: `${type} of the message, a template.` });
+
+/** Languages of a channel's template, each whole: it has every part that the one without a language has. */
+const inLanguages = <Shape extends z.ZodType>(shape: Shape) => z.record(z.string().refine(isLocale), shape);
 
 export const emailTemplateShape = keys({
   ...emailHead,
-  html: emailBody('HTML').exactOptional(),
-  text: emailBody('Text').exactOptional(),
+  ...emailBodies,
+  locales: inLanguages(keys({ ...emailVariantHead, ...emailBodies })).exactOptional(),
 });
-/** The whole of it is sms.txt. */
+const smsText = z.string().meta({ description: 'The text message, a template.' });
+/** The whole of it is sms.txt, and sms.<language>.txt of each language. */
 export const smsTemplateShape = keys({
-  text: z.string().meta({ description: 'The text message, a template.' }),
+  text: smsText,
+  locales: inLanguages(keys({ text: smsText })).exactOptional(),
 });
 
 /** Names that FCM keeps for itself. */
 const DATA_KEY = /^(?!from$|message_type$|google|gcm|__proto__$)[A-Za-z0-9_.-]{1,64}$/;
 const DATA_WORDS =
   'a name of letters, digits, _, . and - (at most 64; not from, message_type, google… or gcm…, which Firebase keeps)';
-/** What push.yaml holds. */
-export const pushTemplateShape = keys({
+/** What push.yaml and push.<language>.yaml hold. */
+const pushTexts = {
   title: said(text(998).exactOptional(), { description: 'First line, a template.', example: 'Order {{ order_id }}' }),
   body: said(text(8192).exactOptional(), {
     description: 'Text below the title, a template.',
@@ -51,13 +73,19 @@ export const pushTemplateShape = keys({
     description: 'Fields for the app, each a template. Nobody sees them.',
     example: { order: '{{ order_id }}' },
   }),
-  priority: said(z.enum(['normal', 'high']).exactOptional(), {
-    description: '`high` wakes a sleeping phone.',
-    otherwise: 'Firebase’s',
-  }),
   collapse: said(text(998).exactOptional(), {
     description: 'A later notification with the same key takes the place of this one. A template; at most 64 bytes.',
     example: 'order-{{ order_id }}',
+  }),
+};
+/** What push.<language>.yaml holds. */
+export const pushVariantShape = keys(pushTexts);
+/** What push.yaml holds. */
+export const pushHead = {
+  ...pushTexts,
+  priority: said(z.enum(['normal', 'high']).exactOptional(), {
+    description: '`high` wakes a sleeping phone.',
+    otherwise: 'Firebase’s',
   }),
   android: said(
     keys({
@@ -75,13 +103,24 @@ export const pushTemplateShape = keys({
     { description: 'For Apple’s devices alone.' },
   ),
   strict,
-});
+};
+export const pushTemplateShape = keys({ ...pushHead, locales: inLanguages(pushVariantShape).exactOptional() });
 
 /**
- * By channel. A folder keeps them in files of their own: email.yaml, email.html and email.txt; sms.txt; push.yaml.
+ * By channel. A folder keeps them in files of their own: email.yaml, email.html or email.mjml, and email.txt; sms.txt;
+ * push.yaml; and the same for each language, such as sms.de.txt.
  */
 export const templateShape = keys({
   email: emailTemplateShape.exactOptional(),
   sms: smsTemplateShape.exactOptional(),
   push: pushTemplateShape.exactOptional(),
 }).refine((body) => Object.keys(body).length > 0, { error: 'email, sms or push' });
+
+/** What stands around the bodies of emails, `{{{body}}}` in the place of each: one file for each kind of body. */
+export const layoutShape = keys({
+  html: body('HTML around an html body'),
+  mjml: body('MJML around an mjml body'),
+  text: body('Text around a text body'),
+}).refine((layoutBody) => Object.keys(layoutBody).length > 0, { error: 'html, mjml or text' });
+/** A text that templates name: `{{> footer}}`. */
+export const partialShape = keys({ text: z.string().meta({ description: 'The text, of a template.' }) });

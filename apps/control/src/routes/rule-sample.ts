@@ -1,6 +1,6 @@
 import { ruleSampleBody, type RuleSampleBody } from '@carillon/contracts';
 import {
-  findResource,
+  findTemplates,
   jsonTypeOf,
   ruleTitle,
   streamTable,
@@ -8,7 +8,6 @@ import {
   type PlacedRule,
   type Security,
   channelsOf,
-  templateOf,
 } from '@carillon/domain';
 import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
@@ -74,9 +73,11 @@ const streamOf = ({ stream }: PlacedRule, ports: SamplePorts) =>
 
 function templatesOf({ notification, workspace }: PlacedRule, ports: SamplePorts): readonly TemplateNeeds[] {
   return channelsOf(notification.body).flatMap(([channel, said]) => {
-    const found = findResource(ports.configuration.current(), 'template', workspace, said.template);
-    const own = found && templateOf(found.body, channel);
-    return own ? [{ fields: ports.templates.fields(own), all: ports.templates.names(own).all }] : [];
+    const { variants = [] } = findTemplates(ports.configuration.current(), workspace, said.template, channel) ?? {};
+    return variants.map(({ template }) => ({
+      fields: ports.templates.fields(template),
+      all: ports.templates.names(template).all,
+    }));
   });
 }
 

@@ -2,7 +2,7 @@ import type { PartKind } from '@carillon/domain';
 import type { TemplateFault } from '@carillon/ports';
 
 import { attributeWarnings } from './attributes.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS, sourceLimit } from './limits.ts';
 import { newBudget, scan, type Budget } from './scan.ts';
 import type { Sheet, SheetPart } from './sheet.ts';
 import { LOOP_NAMES, walk, type Reference, type Scope, type Target } from './scope.ts';
@@ -59,35 +59,60 @@ export function warningsOf(sheet: Sheet): readonly TemplateFault[] {
   });
 }
 
-function read({ name, kind, source }: SheetPart, budget: Budget, faults: TemplateFault[]): Program | undefined {
-  const report = (place: Place, message: string, fix: string): void => {
-    faults.push({ part: name, line: place.line, column: place.column, message, fix });
-  };
+/** Faults of a text that stands for itself in a template, whatever it will be put into. */
+export function inspectPiece(source: string): readonly Omit<TemplateFault, 'part'>[] {
+  const faults: TemplateFault[] = [];
+  const piece = { ...PIECE, source };
+  const program = parsed(piece, newBudget(), faults);
+  // As text: what only html refuses is refused where it is put into html.
+  if (program) new Rules(piece.kind, reportTo(piece.name, faults)).statements(program);
+  return faults.map(({ part: _part, ...fault }) => fault);
+}
+const PIECE = { name: 'text', kind: 'text', compiled: false } as const;
+
+type Report = (place: Place, message: string, fix: string) => void;
+const reportTo =
+  (part: string, faults: TemplateFault[]): Report =>
+  ({ line, column }, message, fix) =>
+    void faults.push({ part, line, column, message, fix });
+
+function read(part: SheetPart, budget: Budget, faults: TemplateFault[]): Program | undefined {
+  const program = parsed(part, budget, faults);
+  if (!program) return undefined;
+  const rules = new Rules(part.kind, reportTo(part.name, faults));
+  rules.statements(program);
+  walk(program, rules);
+  return program;
+}
+
+type Source = Pick<SheetPart, 'name' | 'kind' | 'source' | 'compiled'>;
+
+function parsed(
+  { name, kind, source, compiled }: Source,
+  budget: Budget,
+  faults: TemplateFault[],
+): Program | undefined {
+  const report = reportTo(name, faults);
   if (typeof source !== 'string') {
     report({ line: 1, column: 1 }, 'A template is text', 'Send the source, not a parsed tree.');
     return undefined;
   }
-  const tooMuch = scan(kind, source, budget);
+  const tooMuch = scan(source, compiled ? LIMITS.compiledSource : sourceLimit(kind), budget);
   if (tooMuch) {
     report(tooMuch, tooMuch.message, tooMuch.fix);
     return undefined;
   }
-  const parsed = parse(source);
-  if ('fault' in parsed) {
-    report(parsed.fault, parsed.fault.message, 'See docs/templates.md for how blocks and tags are written.');
-    return undefined;
-  }
-  const rules = new Rules(kind, report);
-  rules.statements(parsed.program);
-  walk(parsed.program, rules);
-  return parsed.program;
+  const result = parse(source);
+  if (!('fault' in result)) return result.program;
+  report(result.fault, result.fault.message, 'See docs/templates.md for how blocks and tags are written.');
+  return undefined;
 }
 
 /** The rules that go beyond syntax, for one part. */
 class Rules {
   readonly #kind: PartKind;
-  readonly #report: (place: Place, message: string, fix: string) => void;
-  constructor(kind: PartKind, report: (place: Place, message: string, fix: string) => void) {
+  readonly #report: Report;
+  constructor(kind: PartKind, report: Report) {
     this.#kind = kind;
     this.#report = report;
   }
@@ -108,8 +133,8 @@ class Rules {
         case 'PartialBlockStatement':
           this.#report(
             placeOf(statement),
-            'Partials ({{> name}}) are not part of the language',
-            'Write the text out here.',
+            'This is no partial that can be put in',
+            'Write {{> name}}: nothing but the name of a partial of the workspace.',
           );
           break;
         case 'Decorator':

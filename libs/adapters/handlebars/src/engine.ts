@@ -34,7 +34,7 @@ export function planTemplate(sheet: Sheet): Planned {
     return { ok: false, part: fault.part, message: `${fault.message} (line ${fault.line}, column ${fault.column})` };
   }
   const parts: PlannedPart[] = [];
-  for (const { source: _source, ...part } of sheet.parts) {
+  for (const { source: _source, compiled: _compiled, ...part } of sheet.parts) {
     const program = programs.get(part.name);
     try {
       if (program) stripBlanks(program);

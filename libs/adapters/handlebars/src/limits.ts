@@ -7,6 +7,8 @@ import type { PartKind } from '@carillon/domain';
 export const LIMITS = {
   /** Characters of the source of one body. */
   bodySource: 64 * 1024,
+  /** Characters of a body that was compiled from what somebody wrote. */
+  compiledSource: 256 * 1024,
   /** Characters of the source of one line, such as a subject. */
   headerSource: 2 * 1024,
   /** `{{...}}` tags of the whole template, comments included. Compiling costs up to 1.3 ms for each. */

@@ -1,7 +1,7 @@
 import type { Rendered, TemplateRenderer } from '@carillon/ports';
 
 import { sameTemplate } from './cache.ts';
-import { inspect, warningsOf } from './check.ts';
+import { inspect, inspectPiece, warningsOf } from './check.ts';
 import { createEngine } from './engine.ts';
 import { tooSlow } from './run.ts';
 import { LIMITS } from './limits.ts';
@@ -49,6 +49,7 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
   };
 
   return {
+    piece: (source) => inspectPiece(source),
     check: (template) => inspect(sheetOf(template)).faults,
     warnings: (template) => warningsOf(sheetOf(template)),
     names: (template) => namesOf(sheetOf(template)),

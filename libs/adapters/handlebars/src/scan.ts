@@ -1,5 +1,4 @@
-import type { PartKind } from '@carillon/domain';
-import { LIMITS, sourceLimit } from './limits.ts';
+import { LIMITS } from './limits.ts';
 import type { Place } from './syntax.ts';
 
 export type ScanFault = Place & { readonly message: string; readonly fix: string };
@@ -11,8 +10,7 @@ export const newBudget = (): Budget => ({ mustaches: 0, words: 0, elseIfs: 0 });
  * One linear pass over a source before the parser may see it: finds what would cost the parser too much, and tags that
  * are never closed, for which the parser has no good words. Returns the first fault; the parser must not run after one.
  */
-export function scan(kind: PartKind, source: string, budget: Budget): ScanFault | undefined {
-  const limit = sourceLimit(kind);
+export function scan(source: string, limit: number, budget: Budget): ScanFault | undefined {
   if (source.length > limit) {
     return {
       line: 1,

@@ -1,7 +1,11 @@
 import { CHANNELS, type ChannelTemplate, type TemplatePart } from '@carillon/domain';
 
 /** A part of one template: what the channel says of it, and its source; undefined where the author left it out. */
-export type SheetPart = TemplatePart & { readonly source: string | undefined };
+export type SheetPart = TemplatePart & {
+  readonly source: string | undefined;
+  /** Nobody wrote it by hand: it was compiled, and may be larger. */
+  readonly compiled: boolean;
+};
 
 /** A template with all that reading and rendering it needs of its channel: data that a thread can give to another. */
 export type Sheet = {
@@ -19,16 +23,16 @@ export function sheetOf(template: ChannelTemplate): Sheet {
   let sheet = known.get(template);
   if (!sheet) {
     const { parts, content } = CHANNELS[template.channel];
-    sheet = { parts: parts.flatMap((part) => written(part, template.parts)), content, strict: template.strict };
+    sheet = { parts: parts.flatMap((part) => written(part, template)), content, strict: template.strict };
     known.set(template, sheet);
   }
   return sheet;
 }
 
 /** A group has as many parts as its author wrote, in their order. */
-function written(part: TemplatePart, sources: ChannelTemplate['parts']): SheetPart[] {
-  if (!part.group) return [{ ...part, source: sources[part.name] }];
+function written(part: TemplatePart, { parts: sources, compiled }: ChannelTemplate): SheetPart[] {
+  if (!part.group) return [{ ...part, source: sources[part.name], compiled: compiled.includes(part.name) }];
   return Object.entries(sources)
     .filter(([name]) => name.startsWith(`${part.name}.`))
-    .map(([name, source]) => ({ ...part, name, source }));
+    .map(([name, source]) => ({ ...part, name, source, compiled: false }));
 }

@@ -42,7 +42,7 @@ describe('an SMS', () => {
 
   test('needs a text, and one that can be read', () => {
     expect(renderer.check(sms('{{#if a}}'))).toMatchObject([{ part: 'text', line: 1 }]);
-    expect(renderer.check({ channel: 'sms', parts: {}, settings: {}, strict: false })).not.toEqual([]);
+    expect(renderer.check({ channel: 'sms', parts: {}, settings: {}, strict: false, compiled: [] })).not.toEqual([]);
     expect(renderer.names(sms('{{a.b}} {{c}}')).names).toEqual(['a', 'c']);
   });
 

@@ -1,4 +1,4 @@
-import { findResource } from '@carillon/domain';
+import { findResource, resourceKey, type Configuration, type ResourceBodies, type Shelf } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
 import { checkAccounts } from './accounts.ts';
 import { checkCadence } from './cadence.ts';
@@ -11,11 +11,13 @@ import { checkOpenRecipients } from './open-recipients.ts';
 import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
 import type { Check, CheckContext, Surroundings } from './surroundings.ts';
+import { checkPutIn } from './put-ins.ts';
 import { checkTemplate } from './templates.ts';
 
 /** Everything that a shape cannot say of a resource. Files, API and portal go through this list. */
 const CHECKS: readonly Check[] = [
   checkExpressions,
+  checkPutIn,
   checkTemplate,
   checkAccounts,
   checkReferences,
@@ -56,6 +58,8 @@ export function checkResources(
       if (own || names('template', workspace).includes(name)) return own;
       return findResource(context.current, 'template', workspace, name)?.body;
     },
+    shelf: (workspace) => shelfIn(resources, workspace, context.current),
+    reportOn: (ref) => reportOn(ref, faults, warnings),
     integration: (workspace, name) =>
       resources
         .filter((item) => isKind(item, 'integration'))
@@ -75,5 +79,23 @@ export function checkResources(
     for (const check of CHECKS) check(resource, around, report);
   }
   checkIdentities(resources, faults);
-  return { faults, warnings };
+  return { faults: eachOnce(faults), warnings: eachOnce(warnings) };
+}
+
+/** Layouts and partials of a workspace as they are wanted, else as they are. */
+export function shelfIn(resources: readonly WantedResource[], workspace: string, current: Configuration): Shelf {
+  const wanted = new Map(resources.map(({ ref, body }) => [resourceKey(ref), body]));
+  const take = <Kind extends 'layout' | 'partial'>(kind: Kind, name: string): ResourceBodies[Kind] | undefined =>
+    (wanted.get(resourceKey({ kind, workspace, name })) as ResourceBodies[Kind] | undefined) ??
+    findResource(current, kind, workspace, name)?.body;
+  return { layout: (name) => take('layout', name), partial: (name) => take('partial', name) };
+}
+
+/** What several templates put in may be wrong once. */
+export function eachOnce<Item extends Warning>(found: readonly Item[]): readonly Item[] {
+  const told = new Set<string>();
+  return found.filter(({ ref, path, spot, message }) => {
+    const key = JSON.stringify([resourceKey(ref), path, spot, message]);
+    return !told.has(key) && told.add(key);
+  });
 }

@@ -1,17 +1,19 @@
 import { findResource } from '@carillon/domain';
-import { fileOf } from '../files/layout.ts';
+import { fileOf, layoutFile, templateFile } from '../files/layout.ts';
 import { similarTo } from '../similar.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import type { Surroundings } from './surroundings.ts';
 
+type FileIn = (workspace: string, name: string) => string;
 const NAMED = {
-  template: { file: 'email-template', words: 'template' },
-  stream: { file: 'stream', words: 'stream' },
-  account: { file: 'account', words: 'account' },
-  integration: { file: 'integration', words: 'integration' },
-  jwt_provider: { file: 'jwt-provider', words: 'JWT provider' },
-} as const;
+  template: { file: (workspace, name) => templateFile(workspace, name, 'email.yaml'), words: 'template' },
+  layout: { file: (workspace, name) => layoutFile(workspace, name, 'html'), words: 'layout' },
+  stream: { file: (...of) => fileOf('stream', ...of), words: 'stream' },
+  account: { file: (...of) => fileOf('account', ...of), words: 'account' },
+  integration: { file: (...of) => fileOf('integration', ...of), words: 'integration' },
+  jwt_provider: { file: (...of) => fileOf('jwt-provider', ...of), words: 'JWT provider' },
+} as const satisfies Readonly<Record<string, { readonly file: FileIn; readonly words: string }>>;
 export type NamedKind = keyof typeof NAMED;
 
 /** Reports a name of which there is no resource, neither among those wanted nor in the configuration. */
@@ -20,7 +22,7 @@ export function checkName(
   kind: NamedKind,
   workspace: string,
   name: string,
-  around: Surroundings,
+  around: Pick<Surroundings, 'names' | 'current'>,
   report: Report,
 ): void {
   const known = around.names(kind, workspace);
@@ -30,6 +32,6 @@ export function checkName(
   report.fault(path, {
     message: `there is no ${words} ${name}`,
     expected: known.length === 0 ? `the name of a ${words}` : known.join(' or '),
-    fix: meant === null ? `write ${fileOf(file, workspace, name)}` : `did you mean ${meant}?`,
+    fix: meant === null ? `write ${file(workspace, name)}` : `did you mean ${meant}?`,
   });
 }

@@ -7,6 +7,8 @@ import type {
   ExpressionPlace,
   IntegrationBody,
   ResourceKind,
+  ResourceRef,
+  Shelf,
   StreamBody,
   TemplateBody,
   WorkspaceBody,
@@ -17,6 +19,8 @@ import type { Report, TextPlace } from './finding.ts';
 
 /** The part of the template renderer that checking needs. */
 export type TemplateCheck = {
+  /** What is wrong with a text by itself that templates put in, or that other texts are put into; its part is not named. */
+  piece(source: string): readonly Omit<TemplateRemark, 'part'>[];
   check(template: ChannelTemplate): readonly TemplateRemark[];
   warnings(template: ChannelTemplate): readonly TemplateRemark[];
 };
@@ -43,6 +47,10 @@ export type Surroundings = CheckContext & {
   account(workspace: string, name: string): AccountBody | undefined;
   /** What a template will be, else is; undefined also for one that cannot be read. */
   template(workspace: string, name: string): TemplateBody | undefined;
+  /** Layouts and partials as they will be, else are. */
+  shelf(workspace: string): Shelf;
+  /** Where mistakes in another resource go; each is told once. */
+  reportOn(ref: ResourceRef): Report;
   /** What an integration will be, else is. */
   integration(workspace: string, name: string): IntegrationBody | undefined;
   /** What a shared stream will be, else is. */

@@ -1,19 +1,165 @@
-import { CHANNEL_NAMES, partPath, templateOf } from '@carillon/domain';
-import { isKind } from '../resource.ts';
-import type { Check } from './surroundings.ts';
+import {
+  asWritten,
+  assemble,
+  CHANNEL_NAMES,
+  originOf,
+  partPath,
+  placeAt,
+  templateOf,
+  variantsOf,
+  withoutPutIns,
+  type Assembled,
+  type PutInFault,
+  type TemplateBody,
+  type TemplateVariant,
+  type TextOrigin,
+} from '@carillon/domain';
+import { isKind, type WantedResource } from '../resource.ts';
+import type { ValuePath } from '../value-path.ts';
+import type { Report, Spot } from './finding.ts';
+import { checkName } from './names.ts';
+import { checkPiece } from './put-ins.ts';
+import type { Surroundings, TemplateRemark } from './surroundings.ts';
 
-/** Each part of a template is read as the renderer will read it. */
-export const checkTemplate: Check = (resource, { templates }, report) => {
+/** Each part of a template is read as the renderer will read it, in every language, layout and partials in place. */
+export function checkTemplate(resource: WantedResource, around: TemplateSurroundings, report: Report): void {
   if (!isKind(resource, 'template')) return;
   for (const channel of CHANNEL_NAMES) {
-    const template = templateOf(resource.body, channel);
-    if (!template) continue;
-    const expected = 'a template that can be rendered';
-    for (const { part, line, column, message, fix } of templates.check(template)) {
-      report.fault([channel, ...partPath(part)], { message, expected, fix }, { line, column });
-    }
-    for (const { part, line, column, message, fix } of templates.warnings(template)) {
-      report.warn([channel, ...partPath(part)], { message, fix }, { line, column });
+    const base = templateOf(resource.body, channel);
+    if (!base) continue;
+    for (const variant of variantsOf(resource.body, channel)) {
+      checkWhole(variant, base, report);
+      checkVariant(resource, asWritten(variant), around, report);
     }
   }
-};
+}
+
+/** What looking at a template takes of what is around it. */
+export type TemplateSurroundings = Pick<Surroundings, 'names' | 'shelf' | 'templates' | 'reportOn' | 'current'>;
+
+/** Where a language of a channel stands in the body of its template. */
+const rootOf = ({ channel, locale }: TemplateVariant): ValuePath =>
+  locale === null ? [channel] : [channel, 'locales', locale];
+
+/** A language has every part that the one without has, so that no message is in two. */
+function checkWhole(variant: TemplateVariant, base: TemplateVariant, report: Report): void {
+  const { locale } = variant;
+  if (locale === null) return;
+  for (const part of Object.keys(base.parts)) {
+    if (variant.parts[part] !== undefined) continue;
+    report.fault(
+      rootOf(variant),
+      {
+        message: `the variant for ${locale} has no ${part}, which the template without a language has`,
+        expected: `every part of ${variant.channel} in ${locale}, so that no message mixes languages`,
+        fix: `write its ${part} in ${locale}`,
+      },
+      'key',
+    );
+  }
+}
+
+function checkVariant(
+  { ref, body }: WantedResource<'template'>,
+  variant: TemplateVariant,
+  around: TemplateSurroundings,
+  report: Report,
+): void {
+  const root = rootOf(variant);
+  const { layout } = variant;
+  // A language has the layout of the template without one, if it names none itself.
+  const layoutPath = [...(hasOwnLayout(body, variant) ? root : [variant.channel]), 'layout'];
+  if (layout !== null) checkName(layoutPath, 'layout', ref.workspace, layout, around, report);
+  const assembled = assemble(variant, around.shelf(ref.workspace));
+  if (layout !== null && assembled.layout !== null && assembled.layoutFault) {
+    const { message, fix } = assembled.layoutFault;
+    report.fault(layoutPath, { message, expected: 'a layout for each body', fix });
+  }
+  const at = new Reporting(ref, variant, assembled, around, report);
+  for (const fault of assembled.faults) at.putInFault(fault);
+  if (assembled.faults.length > 0 || assembled.layoutFault || !at.piecesAreWhole()) return;
+  for (const fault of around.templates.check(assembled.template)) at.remark(fault, 'fault');
+  for (const warning of around.templates.warnings(assembled.template)) at.remark(warning, 'warning');
+}
+
+/** Whether a language names a layout of its own. */
+function hasOwnLayout(body: TemplateBody, { channel, locale }: TemplateVariant): boolean {
+  if (locale === null) return true;
+  const { locales = {} }: { locales?: Readonly<Record<string, object>> } = body[channel] ?? {};
+  return Object.hasOwn(locales[locale] ?? {}, 'layout');
+}
+
+const EXPECTED = 'a template that can be rendered';
+
+/** Says of each mistake where it was written: in the template, in its layout or in a partial. */
+class Reporting {
+  readonly #ref: WantedResource<'template'>['ref'];
+  readonly #variant: TemplateVariant;
+  readonly #assembled: Assembled;
+  readonly #around: TemplateSurroundings;
+  readonly #report: Report;
+
+  constructor(
+    ref: WantedResource<'template'>['ref'],
+    variant: TemplateVariant,
+    assembled: Assembled,
+    around: TemplateSurroundings,
+    report: Report,
+  ) {
+    this.#ref = ref;
+    this.#variant = variant;
+    this.#assembled = assembled;
+    this.#around = around;
+    this.#report = report;
+  }
+
+  putInFault({ origin, at, message, fix }: PutInFault): void {
+    this.#say(origin, placeAt(origin.source, at), { message, fix }, 'fault');
+  }
+
+  /** A remark on the text that was put together. */
+  remark({ part, line, column, message, fix }: TemplateRemark, as: 'fault' | 'warning'): void {
+    const found = originOf(this.#assembled.pieces[part] ?? [], { line, column });
+    if (!found) this.#own(part, { line, column }, { message, fix }, as);
+    else this.#say(found.origin, placeAt(found.origin.source, found.at), { message, fix }, as);
+  }
+
+  /** Whether each text of the template is whole by itself, where something stands around it or in it. */
+  piecesAreWhole(): boolean {
+    let whole = true;
+    for (const pieces of Object.values(this.#assembled.pieces)) {
+      const own = pieces.find(({ origin }) => origin.kind === 'template')?.origin;
+      if (!own || withoutPutIns(own.source) === pieces.map(({ text }) => text).join('')) continue;
+      whole = checkPiece(own.source, this.#pathOf(own.part), this.#around.templates, this.#report) && whole;
+      // Those of a layout or partial are told where they stand; what is made of them would only repeat it.
+      const others = pieces.filter(({ origin }) => origin.kind !== 'template');
+      whole =
+        others.every(({ origin }) => this.#around.templates.piece(withoutPutIns(origin.source)).length === 0) && whole;
+    }
+    return whole;
+  }
+
+  #pathOf(part: string): ValuePath {
+    return [...rootOf(this.#variant), ...partPath(part)];
+  }
+
+  #own(part: string, spot: Spot, words: { message: string; fix: string }, as: 'fault' | 'warning'): void {
+    const key = this.#variant.sources[part]?.key ?? part;
+    if (as === 'fault') this.#report.fault(this.#pathOf(key), { ...words, expected: EXPECTED }, spot);
+    else this.#report.warn(this.#pathOf(key), words, spot);
+  }
+
+  #say(origin: TextOrigin, spot: Spot, words: { message: string; fix: string }, as: 'fault' | 'warning'): void {
+    if (origin.kind === 'template') return this.#own(origin.part, spot, words, as);
+    const { kind, name, part } = origin;
+    const { workspace } = this.#ref;
+    // One that is not in the folder is shown where the template uses it.
+    const isHere = this.#around.names(kind, workspace).includes(name);
+    const report = isHere ? this.#around.reportOn({ kind, workspace, name }) : this.#report;
+    const message = isHere ? words.message : `in the ${kind} ${name}: ${words.message}`;
+    const path = isHere ? [part] : [...rootOf(this.#variant), ...(kind === 'layout' ? ['layout'] : [])];
+    const place = isHere ? spot : ('value' as const);
+    if (as === 'fault') report.fault(path, { message, fix: words.fix, expected: EXPECTED }, place);
+    else report.warn(path, { message, fix: words.fix }, place);
+  }
+}

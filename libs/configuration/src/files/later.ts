@@ -26,17 +26,10 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ].map((key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const),
   ['notification', 'rules.*.rearm', 'rules with state and time'],
   ['notification', 'rules.*.max_staleness', 'rules with state and time'],
-  ['email-template', 'locale', 'templates by language'],
-  ['email-template', 'locales', 'templates by language'],
 ];
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
   ['stream', 'format', ['debezium'], 'change streams of databases'],
-];
-
-/** Files of the layout that this version does not read. */
-const LATER_FILES: readonly (readonly [RegExp, string])[] = [
-  [/^workspaces\/[^/]+\/templates\/[^/]+\/(?:email|sms|push)\.[a-zA-Z-]+\.(?:html|txt|yaml)$/, 'templates by language'],
 ];
 
 const matches = (pattern: string, path: ValuePath): boolean => {
@@ -53,6 +46,3 @@ export const laterValue = (kind: FileKind, path: ValuePath, value: unknown): str
     ([of, pattern, values]) =>
       of === kind && matches(pattern, path) && typeof value === 'string' && values.includes(value),
   )?.[3] ?? null;
-
-export const laterFile = (path: string): string | null =>
-  LATER_FILES.find(([pattern]) => pattern.test(path))?.[1] ?? null;

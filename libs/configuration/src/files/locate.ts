@@ -1,7 +1,15 @@
 import { resourceKey, type ResourceRef } from '@carillon/domain';
 import type { Fault, Spot, Warning } from '../checks/finding.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
-import { TEMPLATE_FILES, templateFile, type TemplateFile } from './layout.ts';
+import {
+  LAYOUT_FILES,
+  layoutFile,
+  partialFile,
+  TEMPLATE_FILES,
+  templateFile,
+  type LayoutFile,
+  type TemplateFile,
+} from './layout.ts';
 import type { FileFault, FileWarning, Place } from './place.ts';
 import type { YamlSource } from './yaml-source.ts';
 
@@ -25,26 +33,48 @@ export const warningAt = (sources: Sources, warning: Warning): FileWarning => ({
 /** Where in a folder the path of a resource stands: the first line of no file, where the folder does not speak of it. */
 function locate(sources: Sources, { ref, path, spot }: Warning): Located {
   if (ref.kind === 'template') return inTemplate(sources, ref, path, spot);
+  if (ref.kind === 'layout') return inLayout(ref, path, spot);
+  if (ref.kind === 'partial') return inFile(partialFile(ref.workspace, ref.name), spot);
   const source = sources.get(resourceKey(ref));
   return source === undefined ? nowhere(path) : inYaml(source, path, spot);
 }
 
 const nowhere = (path: ValuePath): Located => ({ file: '', path: pathText(path), line: 1, column: 1 });
 
-/** A template's path begins with its channel, and goes on in the channel's YAML file or with a part that has its own. */
+/**
+ * A template's path begins with its channel and the language, if it is of one. It goes on in the channel's YAML file or with
+ * a part that has its own.
+ */
 function inTemplate(sources: Sources, ref: ResourceRef, path: ValuePath, spot: Spot): Located {
-  const [channel, part] = path;
-  const own = Object.entries(TEMPLATE_FILES).find(([, held]) => held[0] === channel && held[1] === part);
-  if (own) {
-    const file = templateFile(ref.workspace, ref.name, own[0] as TemplateFile);
-    return { file, path: '', ...(typeof spot === 'string' ? { line: 1, column: 1 } : spot) };
-  }
-  const source = sources.get(templateSourceKey(ref, String(channel)));
-  return source === undefined ? nowhere(path) : inYaml(source, path.slice(1), spot);
+  const [channel, next, language] = path;
+  const locale = next === 'locales' && language !== undefined ? String(language) : null;
+  const inner = path.slice(locale === null ? 1 : 3);
+  const own = Object.entries(TEMPLATE_FILES).find(([, held]) => held[0] === channel && held[1] === inner[0]);
+  if (own) return inFile(templateFile(ref.workspace, ref.name, own[0] as TemplateFile, locale), spot);
+  const source = sources.get(templateSourceKey(ref, String(channel), locale));
+  if (source) return inYaml(source, inner, spot);
+  // A channel without a YAML file is its one part.
+  const only = Object.entries(TEMPLATE_FILES).filter(([, held]) => held[0] === channel);
+  const [file] = only.length === 1 ? (only[0] ?? []) : [];
+  return file === undefined
+    ? nowhere(path)
+    : inFile(templateFile(ref.workspace, ref.name, file as TemplateFile, locale), spot);
 }
 
-/** Of a template each channel has a file of its own. */
-export const templateSourceKey = (ref: ResourceRef, channel: string): string => `${resourceKey(ref)} ${channel}`;
+const inFile = (file: string, spot: Spot): Located => ({
+  file,
+  path: '',
+  ...(typeof spot === 'string' ? { line: 1, column: 1 } : { line: spot.line, column: spot.column }),
+});
+
+function inLayout(ref: ResourceRef, [key]: ValuePath, spot: Spot): Located {
+  const [file] = Object.entries(LAYOUT_FILES).find(([, held]) => held === key) ?? ['html'];
+  return inFile(layoutFile(ref.workspace, ref.name, file as LayoutFile), spot);
+}
+
+/** Of a template each channel has a file of its own in each language. */
+export const templateSourceKey = (ref: ResourceRef, channel: string, locale: string | null): string =>
+  `${resourceKey(ref)} ${channel} ${locale ?? ''}`;
 
 function inYaml(source: YamlSource, path: ValuePath, spot: Spot): Located {
   const place =

@@ -2,7 +2,7 @@ import { canonical } from '@carillon/domain';
 import { FILE_SHAPES, type FileKind, RESOURCE_SHAPES } from '@carillon/shapes';
 import { type Document, isNode, parseDocument } from 'yaml';
 import { isGroup, type ValuePath } from '../value-path.ts';
-import { roleOf } from './layout.ts';
+import { roleOf, yamlKind } from './layout.ts';
 import { readFile } from './read-file.ts';
 import { yamlOf } from './write-folder.ts';
 
@@ -13,7 +13,9 @@ import { yamlOf } from './write-folder.ts';
  */
 export function mergeFile(path: string, existing: string, exported: string): string {
   const role = roleOf(path);
-  return role.role === 'yaml' ? mergeYaml(role.kind, path, existing, exported) : exported;
+  const kind =
+    role.role === 'yaml' ? role.kind : role.role === 'template-part' ? yamlKind(role.file, role.locale) : null;
+  return kind === null ? exported : mergeYaml(kind, path, existing, exported);
 }
 
 function mergeYaml(kind: FileKind, path: string, existing: string, exported: string): string {

@@ -2,17 +2,16 @@ import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from
 import type { FileBodies, FileKind } from '@carillon/shapes';
 import { RESOURCE_SHAPES, SLUG_WORDS } from '@carillon/shapes';
 import { checkExpressions } from '../checks/expressions.ts';
-import { checkResources } from '../checks/check-resources.ts';
+import { checkResources, shelfIn } from '../checks/check-resources.ts';
 import { checkTemplate } from '../checks/templates.ts';
 import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
-import { laterFile } from './later.ts';
-import { fileOf, roleOf, TEMPLATE_YAML, type TemplateYaml } from './layout.ts';
+import { fileOf, LAYOUT_FILES, roleOf, type FileRole, type TemplateFileKind } from './layout.ts';
 import { faultAt, templateSourceKey, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile } from './read-file.ts';
-import { readTemplate, type TemplateParts } from './read-template.ts';
+import { readTemplate, type TemplateFiles, type TemplateParts } from './read-template.ts';
 import { salvage } from './salvage.ts';
 import type { YamlSource } from './yaml-source.ts';
 
@@ -36,6 +35,11 @@ type Work = {
   /** Names by kind and workspace, of files with mistakes too: those are not missing. */
   readonly names: Map<string, string[]>;
   readonly templates: Map<string, { workspace: string; name: string; parts: TemplateParts }>;
+  /** What is of several files and has no shape that could be wrong. */
+  readonly layouts: Map<
+    string,
+    { workspace: string; name: string; body: { html?: string; mjml?: string; text?: string } }
+  >;
 };
 
 /**
@@ -50,17 +54,19 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
     faults: [],
     names: new Map(),
     templates: new Map(),
+    layouts: new Map(),
   };
   for (const path of [...files.keys()].toSorted()) sortIn(path, files.get(path) ?? '', work);
   for (const { workspace, name, parts } of work.templates.values()) {
     const { sources, body, faults } = readTemplate(workspace, name, parts);
     work.faults.push(...faults);
     const ref: ResourceRef<'template'> = { kind: 'template', workspace, name };
-    for (const file of Object.keys(sources) as TemplateYaml[]) {
-      const source = sources[file];
-      if (source) work.sources.set(templateSourceKey(ref, TEMPLATE_YAML[file]), source);
-    }
+    for (const { channel, locale, source } of sources)
+      work.sources.set(templateSourceKey(ref, channel, locale), source);
     (faults.length > 0 ? work.salvaged : work.read).push({ ref, body });
+  }
+  for (const { workspace, name, body } of work.layouts.values()) {
+    work.read.push({ ref: { kind: 'layout', workspace, name }, body });
   }
   checkWorkspaces(work, context);
   const { faults, warnings } = checkResources(
@@ -68,7 +74,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
     context,
     (kind, workspace) => work.names.get(`${kind}:${workspace}`) ?? [],
   );
-  const salvaged = work.salvaged.flatMap((resource) => faultsOfTexts(resource, context));
+  const salvaged = work.salvaged.flatMap((resource) => faultsOfTexts(resource, work.read, context));
   const placed = (fault: Fault): FileFault => faultAt(work.sources, fault);
   return {
     resources: work.read,
@@ -80,12 +86,18 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
 }
 
 /** Mistakes within the expressions and templates of what was salvaged: what it refers to may be what was taken out. */
-function faultsOfTexts(resource: WantedResource, context: CheckContext): readonly Fault[] {
+function faultsOfTexts(
+  resource: WantedResource,
+  read: readonly WantedResource[],
+  context: CheckContext,
+): readonly Fault[] {
   const faults: Fault[] = [];
   const around = {
     ...context,
     names: () => [],
     template: () => undefined,
+    shelf: (workspace: string) => shelfIn(read, workspace, context.current),
+    reportOn: (ref: ResourceRef) => reportOn(ref, [], []),
     account: () => undefined,
     integration: () => undefined,
     stream: () => undefined,
@@ -96,17 +108,6 @@ function faultsOfTexts(resource: WantedResource, context: CheckContext): readonl
 }
 
 function sortIn(path: string, text: string, work: Work): void {
-  const later = laterFile(path);
-  if (later !== null) {
-    wholeFile(
-      work,
-      path,
-      `this file comes in a later version (${later})`,
-      'only what this version reads',
-      'remove it until then',
-    );
-    return;
-  }
   const role = roleOf(path);
   switch (role.role) {
     case 'ignored':
@@ -116,33 +117,71 @@ function sortIn(path: string, text: string, work: Work): void {
         work,
         path,
         'this is no file of a configuration folder',
-        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/{email.yaml,email.html,email.txt,sms.txt,push.yaml}',
+        'carillon.yaml, workspaces/<name>/workspace.yaml, {streams,notifications,accounts,integrations,jwt-providers}/<name>.yaml, templates/<name>/{email.yaml,email.html,email.mjml,email.txt,sms.txt,push.yaml} and the same with a language (sms.de.txt), layouts/<name>.{html,mjml,txt}, partials/<name>.hbs',
         path.endsWith('.yml') ? 'call it .yaml' : 'move or rename it',
       );
       return;
     case 'bad-name':
       wholeFile(work, path, `the name ${JSON.stringify(role.name)} cannot be used`, SLUG_WORDS, 'rename it');
       return;
+    case 'bad-locale':
+      badLocale(work, path, role);
+      return;
     case 'template-part':
-      templateAt(work, role.workspace, role.name)[role.part] = text;
+      templateAt(work, role.workspace, role.name, role.locale)[role.file] = text;
+      return;
+    case 'layout':
+      if (isThere(work, path, text)) layoutAt(work, role.workspace, role.name)[LAYOUT_FILES[role.file]] = text;
+      return;
+    case 'partial':
+      remember(work, 'partial', role.workspace, role.name);
+      work.read.push({ ref: { kind: 'partial', workspace: role.workspace, name: role.name }, body: { text } });
       return;
     case 'yaml':
-      if (role.kind === 'email-template' || role.kind === 'push-template')
-        templateAt(work, role.workspace, role.name)[role.kind] = text;
-      else readYamlFile(role.kind, path, text, role.workspace, role.name, work);
+      readYamlFile(role.kind, path, text, role.workspace, role.name, work);
   }
+}
+
+function badLocale(work: Work, path: string, { locale, meant }: Extract<FileRole, { role: 'bad-locale' }>): void {
+  const better = meant === null ? null : path.slice(path.lastIndexOf('/') + 1).replace(`.${locale}.`, `.${meant}.`);
+  wholeFile(
+    work,
+    path,
+    `${locale} is no language tag`,
+    'a tag such as de or de-AT',
+    better === null ? 'rename it' : `call it ${better}`,
+  );
+}
+
+/** An empty file is a mistake; an empty partial is not: what comes of a file that is cleared for a while. */
+function isThere(work: Work, path: string, text: string): boolean {
+  if (text.trim() !== '') return true;
+  const file = path.slice(path.lastIndexOf('/') + 1);
+  wholeFile(work, path, `${file} is empty`, 'a layout with {{{body}}}', 'write it or remove the file');
+  return false;
 }
 
 function wholeFile(work: Work, file: string, message: string, expected: string, fix: string): void {
   work.faults.push({ file, path: '', line: 1, column: 1, message, expected, fix });
 }
 
-function templateAt(work: Work, workspace: string, name: string): TemplateParts {
+function templateAt(work: Work, workspace: string, name: string, locale: string | null): TemplateFiles {
   const key = `${workspace}/${name}`;
-  const found = work.templates.get(key) ?? { workspace, name, parts: {} };
+  const parts: TemplateParts = new Map();
+  const found = work.templates.get(key) ?? { workspace, name, parts };
   if (!work.templates.has(key)) remember(work, 'template', workspace, name);
   work.templates.set(key, found);
-  return found.parts;
+  const files = found.parts.get(locale) ?? {};
+  found.parts.set(locale, files);
+  return files;
+}
+
+function layoutAt(work: Work, workspace: string, name: string): { html?: string; mjml?: string; text?: string } {
+  const key = `${workspace}/${name}`;
+  const found = work.layouts.get(key) ?? { workspace, name, body: {} };
+  if (!work.layouts.has(key)) remember(work, 'layout', workspace, name);
+  work.layouts.set(key, found);
+  return found.body;
 }
 
 function remember(work: Work, kind: WrittenKind, workspace: string, name: string): void {
@@ -151,7 +190,7 @@ function remember(work: Work, kind: WrittenKind, workspace: string, name: string
 }
 
 function readYamlFile(
-  kind: Exclude<FileKind, TemplateYaml>,
+  kind: Exclude<FileKind, TemplateFileKind>,
   path: string,
   text: string,
   workspace: string,

@@ -76,10 +76,20 @@ in_doubt: hold
     kind: 'email-template',
     file: 'workspaces/<workspace>/templates/<template>/email.yaml',
     title: 'Email template',
-    text: 'Subject and sender; the bodies are `email.html` and `email.txt` beside it. All are Handlebars with double braces: `{{ total }}`, `{{ customer.name }}`, `{{#if coupon}}…{{/if}}`, `{{#each items}}…{{/each}}`. Names are the fields of the event and the variables of the recipient; a variable wins.',
+    text: 'Subject, sender and layout; the bodies are `email.html` (or `email.mjml`, from which the HTML is made when it is saved) and `email.txt` beside it. All are Handlebars with double braces: `{{ total }}`, `{{ customer.name }}`, `{{#if coupon}}…{{/if}}`, `{{#each items}}…{{/each}}`. Names are the fields of the event and the variables of the recipient; a variable wins.',
     example: `subject: Order {{ order_id }} is paid
 from: Shop <shop@example.com>
+layout: basic
 strict: false
+`,
+  },
+  {
+    kind: 'email-variant',
+    file: 'workspaces/<workspace>/templates/<template>/email.de.yaml',
+    title: 'Email template in one language',
+    text: 'Subject and sender for readers of one language; the bodies are `email.de.html` (or `email.de.mjml`) and `email.de.txt` beside it. The tag of the language stands in the names of the files: `de`, `de-AT`. Every part that the template without a language has is needed in each. [Templates](templates.md#languages) says who reads which.',
+    example: `subject: Bestellung {{ order_id }} ist bezahlt
+layout: basic-de
 `,
   },
   {
@@ -96,6 +106,15 @@ priority: high
 collapse: order-{{ order_id }}
 android: { channel: orders }
 apns: { sound: default }
+`,
+  },
+  {
+    kind: 'push-variant',
+    file: 'workspaces/<workspace>/templates/<template>/push.de.yaml',
+    title: 'Push template in one language',
+    text: 'What readers of one language get; `sms.de.txt` is the same of a text message. What is no text (`priority`, `android`, `apns`, `strict`) is that of `push.yaml`.',
+    example: `title: Bestellung {{ order_id }}
+body: '{{ currency total "EUR" }} bezahlt'
 `,
   },
   {

@@ -17,11 +17,13 @@ Applying twice changes nothing. What is gone from the folder is listed and stays
 | file | holds |
 |---|---|
 ${FILE_SECTIONS.map(({ file, title }) => `| \`${file}\` | [${title}](#${anchor(title)}) |`).join('\n')}
-| \`workspaces/<workspace>/templates/<template>/email.html\`, \`email.txt\` | the bodies of a template; one of the two is enough |
+| \`workspaces/<workspace>/templates/<template>/email.html\`, \`email.txt\` | the bodies of a template; one of the two is enough. \`email.mjml\` may stand for the first |
+| \`workspaces/<workspace>/layouts/<layout>.html\`, \`.mjml\`, \`.txt\` | what stands around the bodies of emails, [\`{{{body}}}\`](templates.md#layouts-and-partials) in the place of each |
+| \`workspaces/<workspace>/partials/<partial>.hbs\` | a text that templates and layouts put in: [\`{{> partial}}\`](templates.md#layouts-and-partials) |
 
 Rules for every file:
 
-- Names of workspaces, streams, notifications, rules, templates, accounts, integrations and JWT providers are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
+- Names of workspaces, streams, notifications, rules, templates, layouts, partials, accounts, integrations and JWT providers are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
 - An **expression** is CEL. It stands unquoted on a line of its own, or after \`|\` on the next line. YAML reads \`when: !event.x\`
   as a tag and \`{ when: f(a, b) }\` as two keys; both are refused with that advice, as are unknown keys and empty values.
 - A YAML file has at most 64 KiB.

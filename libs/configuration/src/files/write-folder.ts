@@ -1,8 +1,8 @@
-import { type Configuration, resourceKey, type TemplateBody } from '@carillon/domain';
+import { type Configuration, type LayoutBody, resourceKey, type TemplateBody } from '@carillon/domain';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
 import { FILE_SHAPES, type FileKind, isExpressionLeaf, type StartSettings } from '@carillon/shapes';
 import { isKind, isWritten } from '../resource.ts';
-import { FILE_KINDS, fileOf, templateFile } from './layout.ts';
+import { FILE_KINDS, fileOf, LAYOUT_FILES, layoutFile, partialFile, templateFile, type LayoutFile } from './layout.ts';
 import { walkShape } from './walk-shape.ts';
 
 /**
@@ -20,21 +20,56 @@ export function writeConfigurationFolder(configuration: Configuration, start: St
     if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
     else if (isKind(resource, 'deployment'))
       files.set(fileOf('deployment', '', ''), yamlOf('deployment', { ...start, ...resource.body }));
-    else files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
+    else if (isKind(resource, 'layout')) writeLayout(files, workspace, name, resource.body);
+    else if (isKind(resource, 'partial')) files.set(partialFile(workspace, name), resource.body.text);
+    else if (hasOneFile(kind))
+      files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
   }
   return files;
 }
 
+const hasOneFile = (kind: string): kind is keyof typeof FILE_KINDS => Object.hasOwn(FILE_KINDS, kind);
+
 function writeTemplate(files: Map<string, string>, workspace: string, name: string, body: TemplateBody): void {
   const { email, sms, push } = body;
+  const fileIn = (locale: string | null) => (file: Parameters<typeof templateFile>[2]) =>
+    templateFile(workspace, name, file, locale);
   if (email) {
-    const { html, text, ...rest } = email;
-    files.set(fileOf('email-template', workspace, name), yamlOf('email-template', rest));
-    if (html !== undefined) files.set(templateFile(workspace, name, 'email.html'), html);
-    if (text !== undefined) files.set(templateFile(workspace, name, 'email.txt'), text);
+    const { locales = {}, ...base } = email;
+    writeEmail(files, fileIn(null), 'email-template', base);
+    for (const [locale, own] of Object.entries(locales)) writeEmail(files, fileIn(locale), 'email-variant', own);
   }
-  if (sms) files.set(templateFile(workspace, name, 'sms.txt'), sms.text);
-  if (push) files.set(fileOf('push-template', workspace, name), yamlOf('push-template', push));
+  if (sms) {
+    files.set(fileIn(null)('sms.txt'), sms.text);
+    for (const [locale, { text }] of Object.entries(sms.locales ?? {})) files.set(fileIn(locale)('sms.txt'), text);
+  }
+  if (push) {
+    const { locales = {}, ...base } = push;
+    files.set(fileIn(null)('push.yaml'), yamlOf('push-template', base));
+    for (const [locale, own] of Object.entries(locales)) {
+      files.set(fileIn(locale)('push.yaml'), yamlOf('push-variant', own));
+    }
+  }
+}
+
+/** What was compiled is not written: its source is. */
+function writeEmail(
+  files: Map<string, string>,
+  fileIn: (file: 'email.yaml' | 'email.html' | 'email.mjml' | 'email.txt') => string,
+  kind: 'email-template' | 'email-variant',
+  { html, mjml, text, ...head }: Omit<NonNullable<TemplateBody['email']>, 'locales'>,
+): void {
+  files.set(fileIn('email.yaml'), yamlOf(kind, head));
+  if (mjml !== undefined) files.set(fileIn('email.mjml'), mjml);
+  else if (html !== undefined) files.set(fileIn('email.html'), html);
+  if (text !== undefined) files.set(fileIn('email.txt'), text);
+}
+
+function writeLayout(files: Map<string, string>, workspace: string, name: string, body: LayoutBody): void {
+  for (const [file, key] of Object.entries(LAYOUT_FILES)) {
+    const text = body[key];
+    if (text !== undefined) files.set(layoutFile(workspace, name, file as LayoutFile), text);
+  }
 }
 
 /** The document of a body: an expression that YAML would quote goes after `|`, where it stands as it is. */

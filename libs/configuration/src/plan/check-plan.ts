@@ -1,13 +1,22 @@
-import { channelsOf, type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain';
+import {
+  channelsOf,
+  type NotificationBody,
+  putInsOf,
+  resourceKey,
+  type ResourceKind,
+  type Security,
+} from '@carillon/domain';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
+import { eachOnce } from '../checks/check-resources.ts';
 import { checkStayingNotifications } from '../checks/accounts.ts';
 import { checkStayingCadence } from '../checks/cadence.ts';
 import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
-import type { ExpressionCheck } from '../checks/surroundings.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
+import type { PlanOptions } from './planned.ts';
+import { checkStayingPutIns, shelfOf } from './put-ins.ts';
 
 /** What a plan comes to: all that will be there, and what will not. */
 type Outcome = {
@@ -24,10 +33,14 @@ type Outcome = {
  * carries their channel no longer, a template in it has nothing for it any more, or the workspace's quiet hours leave
  * them no time.
  */
-export function checkPlan({ staying, unnamed, going }: Outcome, language: ExpressionCheck): Findings {
+export function checkPlan(
+  { staying, unnamed, going }: Outcome,
+  { language, templates }: Pick<PlanOptions, 'language' | 'templates'>,
+): Findings {
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   const beside = new Set(unnamed);
+  checkStayingPutIns(staying, beside, templates, faults, warnings);
   const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
   const paths = new Map<string, string>();
   for (const item of staying) {
@@ -42,11 +55,12 @@ export function checkPlan({ staying, unnamed, going }: Outcome, language: Expres
     }
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);
+    if (isKind(item, 'template')) checkGone(item, needsOfTemplate(item, staying), going, report);
     if (!isKind(item, 'notification')) continue;
     checkPaths(item, paths, report);
     checkGone(item, needsOf(item.body), going, report);
   }
-  return { faults, warnings };
+  return { faults: eachOnce(faults), warnings: eachOnce(warnings) };
 }
 
 /** After a rename the old address stays with the renamed rule, so a new rule of the old name needs another. */
@@ -82,6 +96,16 @@ function needsOf(body: NotificationBody): readonly Need[] {
     if (rule.cohort) needs.push([['rules', name, 'cohort', 'integration'], 'integration', rule.cohort.integration]);
   }
   return needs;
+}
+
+function needsOfTemplate(template: WantedResource<'template'>, staying: readonly WantedResource[]): readonly Need[] {
+  const { layouts, partials } = putInsOf(template.body, shelfOf(staying, template.ref.workspace));
+  const [first] = Object.keys(template.body);
+  const at = first === undefined ? [] : [first];
+  return [
+    ...layouts.map((name): Need => [[...at, 'layout'], 'layout', name]),
+    ...partials.map((name): Need => [at, 'partial', name]),
+  ];
 }
 
 function checkGone({ ref }: WantedResource, needs: readonly Need[], going: ReadonlySet<string>, report: Report): void {

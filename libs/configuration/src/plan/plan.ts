@@ -13,6 +13,7 @@ import {
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
 import { checkPlan } from './check-plan.ts';
+import { withUsers } from './put-ins.ts';
 import { differencesOf } from './differences.ts';
 import { identified } from './identities.ts';
 import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
@@ -40,10 +41,10 @@ export function planChanges(current: Configuration, all: readonly WantedResource
   const staying = sorted.flatMap(({ ref, body }) => (body === null ? [] : [{ ref, body }]));
   const unnamed = staying.filter(({ ref }) => !wanted.has(resourceKey(ref)));
   const going = sorted.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref));
-  const whole = checkPlan({ staying, unnamed, going: new Set(going) }, options.language);
+  const whole = checkPlan({ staying, unnamed, going: new Set(going) }, options);
   faults.push(...whole.faults);
   const record = faults.length > 0 ? [] : sorted.flatMap(recordChange);
-  return { changes: sorted, faults, warnings: whole.warnings, record };
+  return { changes: withUsers(sorted, staying), faults, warnings: whole.warnings, record };
 }
 
 function leaving({ ref, number, body }: Resource<WrittenKind>, goes: boolean, notes: readonly string[]): PlannedChange {

@@ -1,6 +1,6 @@
 import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain';
 import type { Fault, Warning } from '../checks/finding.ts';
-import type { ExpressionCheck } from '../checks/surroundings.ts';
+import type { ExpressionCheck, TemplateCheck } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
 import type { Difference } from './differences.ts';
 
@@ -40,6 +40,8 @@ export type PlanOptions = {
   readonly newId: (kind: 'notification' | 'rule') => string;
   /** Reads expressions of what is there already. */
   readonly language: ExpressionCheck;
+  /** Reads templates of what is there already. */
+  readonly templates: TemplateCheck;
 };
 
 /** What is wanted, by `resourceKey`. */

@@ -36,6 +36,7 @@ export const smallLanguage: ExpressionCheck = {
 
 /** Templates in which only {{§}} is wrong. */
 export const smallTemplates: TemplateCheck = {
+  piece: () => [],
   warnings: ({ parts: { html } }) =>
     html?.includes('¿') ? [{ part: 'html', ...placeIn(html, html.indexOf('¿')), message: 'odd ¿', fix: 'look' }] : [],
   check: ({ parts }) =>

@@ -9,6 +9,8 @@ const KINDS: Readonly<Record<ResourceKind, true>> = {
   stream: true,
   notification: true,
   template: true,
+  layout: true,
+  partial: true,
   account: true,
   integration: true,
   api_key: true,

@@ -60,13 +60,18 @@ export type TemplatePart = {
   readonly otherwise: { readonly textOf: string } | 'nothing' | 'refused';
   /** It is a group of parts, each by a name that the author chose: `data.order`. */
   readonly group: boolean;
+  /** A layout of the workspace may stand around it. `needed`: one that is named has to have something for this part. */
+  readonly layout: 'needed' | 'optional' | null;
+  /** The key of what it may be compiled from when it is saved; null: it is always written as it is. */
+  readonly compiledFrom: 'mjml' | null;
 };
 const part = (
   name: string,
   kind: PartKind,
   longest: number | null = null,
   otherwise: TemplatePart['otherwise'] = 'nothing',
-): TemplatePart => ({ name, kind, longest, otherwise, group: false });
+  layout: TemplatePart['layout'] = null,
+): TemplatePart => ({ name, kind, longest, otherwise, group: false, layout, compiledFrom: null });
 const group = (name: string, kind: PartKind, longest: number): TemplatePart => ({
   ...part(name, kind, longest),
   group: true,
@@ -88,8 +93,8 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     parts: [
       part('subject', 'line', 255, 'refused'),
       part('from', 'mailbox', 320),
-      part('html', 'html'),
-      part('text', 'text', null, { textOf: 'html' }),
+      { ...part('html', 'html', null, 'nothing', 'needed'), compiledFrom: 'mjml' },
+      part('text', 'text', null, { textOf: 'html' }, 'optional'),
     ],
     settings: [],
     content: ['html', 'text'],

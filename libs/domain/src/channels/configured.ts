@@ -23,7 +23,32 @@ export type ChannelTemplate = {
   readonly settings: Readonly<Record<string, string>>;
   /** Whether a missing variable fails the message. */
   readonly strict: boolean;
+  /** Parts that were compiled when the template was saved: they may be larger than what people write. */
+  readonly compiled: readonly string[];
 };
+
+/** The template of one channel as its author wrote it: names of layouts and partials stand for what they hold. */
+export type TemplateVariant = ChannelTemplate & {
+  /** The language that it is for; null: for everybody who has none of the others. */
+  readonly locale: string | null;
+  /** Name of the layout around it. */
+  readonly layout: string | null;
+  /** Of parts that are compiled when saved: the key that holds what somebody wrote, and that text. */
+  readonly sources: Readonly<Record<string, { readonly key: 'mjml'; readonly source: string }>>;
+};
+
+/** The same with what somebody wrote in place of what was compiled from it. */
+export const asWritten = (variant: TemplateVariant): TemplateVariant =>
+  variant.compiled.length === 0
+    ? variant
+    : {
+        ...variant,
+        parts: {
+          ...variant.parts,
+          ...Object.fromEntries(Object.entries(variant.sources).map(([name, { source }]) => [name, source])),
+        },
+        compiled: [],
+      };
 
 const channelsIn = (body: Pick<NotificationBody, 'channels'>): ByChannel<ChannelBody> => body.channels;
 const templatesIn = (body: TemplateBody): ByChannel<WrittenTemplate> => body;
@@ -40,32 +65,55 @@ export function channelsOf(body: Pick<NotificationBody, 'channels'>): readonly (
   });
 }
 
-const known = new WeakMap<object, ChannelTemplate>();
+const known = new WeakMap<object, readonly TemplateVariant[]>();
 
-/** The template of a channel; undefined where the template has none. The same object for the same body. */
-export function templateOf(body: TemplateBody, channel: ChannelName): ChannelTemplate | undefined {
+/**
+ * The template of a channel in all its languages, the one without a language first; empty where the template has nothing
+ * for the channel. The same objects for the same body.
+ */
+export function variantsOf(body: TemplateBody, channel: ChannelName): readonly TemplateVariant[] {
   const written = templatesIn(body)[channel];
-  if (!written) return undefined;
-  let template = known.get(written);
-  if (!template) {
-    template = readTemplate(channel, written);
-    known.set(written, template);
+  if (!written) return [];
+  let variants = known.get(written);
+  if (!variants) {
+    const { locales = {} }: { readonly locales?: Readonly<Record<string, object>> } = written;
+    const others = Object.entries(locales).map(([locale, own]) => readVariant(channel, own, written, locale));
+    variants = [readVariant(channel, written, written, null), ...others];
+    known.set(written, variants);
   }
-  return template;
+  return variants;
 }
 
-function readTemplate(channel: ChannelName, written: WrittenTemplate): ChannelTemplate {
+/** The template of a channel as it was written, without a language; undefined where the template has none. */
+export const templateOf = (body: TemplateBody, channel: ChannelName): TemplateVariant | undefined =>
+  variantsOf(body, channel)[0];
+
+/** What is no text belongs to the base alone, so that languages differ in their words and in nothing else. */
+function readVariant(channel: ChannelName, own: object, base: object, locale: string | null): TemplateVariant {
   const { parts, settings } = CHANNELS[channel];
+  const sources: (readonly [string, unknown])[] = [];
+  const compiled: string[] = [];
+  const written: Record<string, TemplateVariant['sources'][string]> = {};
   // A body is what its shape says, and nobody else's: what is no text is refused by whoever checks the part.
-  const sources = parts.flatMap(({ name, group }): (readonly [string, unknown])[] => {
-    const value = valueAt(written, [name]);
-    return group ? Object.entries(value ?? {}).map(([key, item]) => [`${name}.${key}`, item]) : [[name, value]];
-  });
+  for (const { name, group, compiledFrom } of parts) {
+    const value = valueAt(own, [name]);
+    const source = compiledFrom === null ? undefined : valueAt(own, [compiledFrom]);
+    if (group) for (const [key, item] of Object.entries(value ?? {})) sources.push([`${name}.${key}`, item]);
+    else sources.push([name, value ?? source]);
+    if (compiledFrom === null || typeof source !== 'string') continue;
+    written[name] = { key: compiledFrom, source };
+    if (value !== undefined) compiled.push(name);
+  }
+  const layout = valueAt(own, ['layout']) ?? valueAt(base, ['layout']);
   return {
     channel,
     parts: textsOf(sources),
-    settings: textsOf(settings.map((name) => [name, valueAt(written, partPath(name))])),
-    strict: 'strict' in written && (written.strict ?? false),
+    settings: textsOf(settings.map((name) => [name, valueAt(base, partPath(name))])),
+    strict: valueAt(base, ['strict']) === true,
+    compiled,
+    locale,
+    layout: typeof layout === 'string' ? layout : null,
+    sources: written,
   };
 }
 

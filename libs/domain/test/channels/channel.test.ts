@@ -74,7 +74,7 @@ describe('what configuration says of a channel', () => {
     ]);
     const body = { email: { subject: 'Paid', text: 'Thanks', strict: true } };
     const parts = { subject: 'Paid', text: 'Thanks' };
-    expect(templateOf(body, 'email')).toEqual({ channel: 'email', parts, settings: {}, strict: true });
+    expect(templateOf(body, 'email')).toMatchObject({ channel: 'email', parts, settings: {}, strict: true });
     expect(templateOf(body, 'email')).toBe(templateOf(body, 'email'));
     expect(templateOf({ email: { subject: 'Paid' } }, 'sms')).toBeUndefined();
   });

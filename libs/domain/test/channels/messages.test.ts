@@ -63,7 +63,7 @@ describe('an SMS', () => {
 
 describe('a push notification', () => {
   it('holds what its template says, and the parts that were rendered', () => {
-    expect(pushTemplate()).toEqual({
+    expect(pushTemplate()).toMatchObject({
       channel: 'push',
       parts: {
         title: 'Order {{ order_id }}',

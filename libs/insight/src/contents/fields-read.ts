@@ -1,10 +1,9 @@
 import {
   channelsOf,
-  findResource,
+  findTemplates,
   pathText,
   ruleTitle,
   streamTable,
-  templateOf,
   type CompiledRule,
   type Configuration,
   type FieldStep,
@@ -79,9 +78,8 @@ function templateNeeds(
   templates: FieldsReadPorts['templates'],
 ): readonly TemplateNeeds[] {
   return channelsOf(notification.body).flatMap(([channel, said]) => {
-    const found = findResource(configuration, 'template', workspace, said.template);
-    const own = found && templateOf(found.body, channel);
-    return own ? [{ fields: templates.fields(own), all: templates.names(own).all }] : [];
+    const { variants = [] } = findTemplates(configuration, workspace, said.template, channel) ?? {};
+    return variants.map(({ template }) => ({ fields: templates.fields(template), all: templates.names(template).all }));
   });
 }
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@carillon/kernel';
 import {
-  findResource,
+  findTemplates,
   localityOf,
-  templateOf,
+  variantFor,
   type ChannelTemplate,
   type Delivery,
   type WrongLocality,
@@ -21,12 +21,16 @@ export type PinnedRendering =
       readonly template: ChannelTemplate;
       /** What the recipient's own time zone and language were said to be, and are not. */
       readonly wrong: readonly WrongLocality[];
+      /** The language that was chosen for the recipient; null: the template has none that fits, or none at all. */
+      readonly variant: string | null;
+      /** The languages that the template has for the channel. */
+      readonly languages: readonly string[];
     })
   | { readonly ok: false; readonly why: string };
 
 /**
- * Renders the message of a delivery from what was recorded when its event was judged: the template's version of then and
- * the variables of the intent. `own` are ours, and come last: an event cannot put its own address in the place of the one that stops messages. So it comes to the same whenever it is done.
+ * Renders the message of a delivery from what was recorded when its event was judged: the template's version of then with
+ * the layout and partials of then, and the variables of the intent. `own` are ours, and come last: an event cannot put its own address in the place of the one that stops messages. So it comes to the same whenever it is done.
  */
 export async function renderPinned(
   { intent, slot }: Pick<Delivery, 'intent' | 'slot'>,
@@ -34,14 +38,17 @@ export async function renderPinned(
   ports: RenderingPorts,
 ): Promise<PinnedRendering> {
   const pinned = await ports.configuration.at(intent.configNumber);
-  const template = findResource(pinned, 'template', slot.workspace, intent.template);
-  if (!template) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
-  const key = `${slot.workspace}/${intent.template}@${template.number}`;
-  const written = templateOf(template.body, slot.channel);
-  if (!written) return { ok: false, why: `template ${intent.template} had nothing for ${slot.channel}` };
-  const { locality, wrong } = localityOf(pinned, slot.workspace, intent.variables);
-  const rendered = await ports.templates.render(key, written, { ...intent.variables, ...own }, locality);
+  const { workspace, channel } = slot;
+  const found = findTemplates(pinned, workspace, intent.template, channel);
+  if (!found) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
+  const { locality, wrong } = localityOf(pinned, workspace, intent.variables);
+  const chosen = variantFor(found, locality, pinned, workspace);
+  if (!chosen) return { ok: false, why: `template ${intent.template} had nothing for ${channel}` };
+  if (chosen.fault !== null) return { ok: false, why: chosen.fault };
+  const { key, template, variant } = chosen;
+  const rendered = await ports.templates.render(key, template, { ...intent.variables, ...own }, locality);
+  const languages = found.variants.flatMap((one) => one.variant ?? []);
   return rendered.ok
-    ? { ...rendered, template: written, wrong }
+    ? { ...rendered, template, wrong, variant, languages }
     : { ok: false, why: `${rendered.part}: ${rendered.message}` };
 }

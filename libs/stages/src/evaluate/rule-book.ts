@@ -1,8 +1,7 @@
 import {
-  findResource,
   findRuleOf,
+  findTemplates,
   streamTable,
-  templateOf,
   type ChannelName,
   type CompiledRule,
   type Configuration,
@@ -24,7 +23,7 @@ export type RuleBook = {
   rulesOf(configuration: Configuration, stream: string): readonly BookRule[];
   /** The rule that made a trigger under this configuration, whatever feeds it; undefined where there is none. */
   ruleOf(configuration: Configuration, trigger: Trigger): BookRule | undefined;
-  /** The names that a template refers to, and its version; version 0 where there is none of this name. */
+  /** The names that a template refers to in any language, and its version; version 0 where there is none of this name. */
   template(
     configuration: Configuration,
     workspace: string,
@@ -34,6 +33,15 @@ export type RuleBook = {
 };
 
 const NO_NAMES: TemplateNames = { names: [], all: false };
+
+/** Which language somebody reads may be known only when the message is made, so what any of them needs has to be there. */
+function together(variants: readonly TemplateNames[]): TemplateNames {
+  if (variants.length === 1) return variants[0] ?? NO_NAMES;
+  return {
+    names: [...new Set(variants.flatMap(({ names }) => names))].toSorted(),
+    all: variants.some(({ all }) => all),
+  };
+}
 
 export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRenderer, 'names'>): RuleBook {
   const books = new WeakMap<Configuration, Map<string, readonly BookRule[]>>();
@@ -71,14 +79,12 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
       return placed && compileOnce(placed);
     },
     template(configuration, workspace, name, channel) {
-      const found = findResource(configuration, 'template', workspace, name);
+      const found = findTemplates(configuration, workspace, name, channel);
       if (!found) return { version: 0, names: NO_NAMES };
-      const own = templateOf(found.body, channel);
-      if (!own) return { version: found.version, names: NO_NAMES };
-      let known = names.get(own);
+      let known = names.get(found);
       if (!known) {
-        known = templates.names(own);
-        names.set(own, known);
+        known = together(found.variants.map(({ template }) => templates.names(template)));
+        names.set(found, known);
       }
       return { version: found.version, names: known };
     },

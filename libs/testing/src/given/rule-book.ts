@@ -1,6 +1,7 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { templateOf } from '@carillon/domain';
 import type { TemplateNeeds } from '@carillon/insight';
+import type { TemplateRenderer } from '@carillon/ports';
 import { createRuleBook, type RuleBook } from '@carillon/stages';
 import { compileGiven } from './rules.ts';
 
@@ -9,6 +10,9 @@ export function givenRuleBook(): RuleBook {
   const templates = createTemplateRenderer();
   return createRuleBook(compileGiven, templates);
 }
+
+/** The product's renderer, for what is checked with templates of it. */
+export const givenTemplates = (): TemplateRenderer => createTemplateRenderer();
 
 /** What a template with this text asks of an event, as the product's renderer lists it. */
 export function givenTemplateNeeds(text: string): TemplateNeeds {

@@ -1,0 +1,83 @@
+import { EMPTY_CONFIGURATION, putInsOf, resourceKey, type Shelf } from '@carillon/domain';
+import { shelfIn } from '../checks/check-resources.ts';
+import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
+import type { TemplateCheck } from '../checks/surroundings.ts';
+import { checkTemplate, type TemplateSurroundings } from '../checks/templates.ts';
+import { isKind, type WantedResource } from '../resource.ts';
+import type { PlannedChange } from './planned.ts';
+
+/** Layouts and partials of a workspace among all that will be there. */
+export const shelfOf = (all: readonly WantedResource[], workspace: string): Shelf =>
+  shelfIn(all, workspace, EMPTY_CONFIGURATION);
+
+/** What a template is made of besides itself, by `resourceKey`. */
+function putInKeys({ ref, body }: WantedResource<'template'>, all: readonly WantedResource[]): ReadonlySet<string> {
+  const { workspace } = ref;
+  const { layouts, partials } = putInsOf(body, shelfOf(all, workspace));
+  return new Set([
+    ...layouts.map((name) => resourceKey({ kind: 'layout', workspace, name })),
+    ...partials.map((name) => resourceKey({ kind: 'partial', workspace, name })),
+  ]);
+}
+
+/** Each layout and partial that changes says which templates read otherwise from then on. */
+export function withUsers(
+  changes: readonly PlannedChange[],
+  staying: readonly WantedResource[],
+): readonly PlannedChange[] {
+  const changed = changes.filter(({ ref, action }) => isPutIn(ref.kind) && action === 'update');
+  if (changed.length === 0) return changes;
+  const templates = staying.filter((item) => isKind(item, 'template'));
+  const users = templates.map((item) => ({ ref: item.ref, keys: putInKeys(item, staying) }));
+  return changes.map((change) => {
+    if (!changed.includes(change)) return change;
+    const key = resourceKey(change.ref);
+    const names = users.flatMap(({ ref, keys }) => (keys.has(key) ? [ref.name] : []));
+    const note = names.length === 0 ? 'no template uses it' : `changes ${wordsFor(names)}`;
+    return { ...change, notes: [...change.notes, note] };
+  });
+}
+
+const isPutIn = (kind: string): boolean => kind === 'layout' || kind === 'partial';
+const wordsFor = (names: readonly string[]): string =>
+  `${names.length === 1 ? 'the template' : `${names.length} templates:`} ${names.join(', ')}`;
+
+/** Templates that nobody wrote into the folder, with a layout or partial of it put in. */
+export function checkStayingPutIns(
+  staying: readonly WantedResource[],
+  beside: ReadonlySet<WantedResource>,
+  templates: TemplateCheck,
+  faults: Fault[],
+  warnings: Warning[],
+): void {
+  const wanted = staying.filter((item) => isPutIn(item.ref.kind) && !beside.has(item));
+  if (wanted.length === 0) return;
+  const wantedKeys = new Set(wanted.map(({ ref }) => resourceKey(ref)));
+  for (const item of staying) {
+    if (!isKind(item, 'template') || !beside.has(item)) continue;
+    const keys = putInKeys(item, staying);
+    const [first] = [...keys].filter((key) => wantedKeys.has(key));
+    if (first === undefined) continue;
+    const own: Fault[] = [];
+    const around: TemplateSurroundings = {
+      templates,
+      current: EMPTY_CONFIGURATION,
+      names: (kind, workspace) =>
+        staying.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : [])),
+      shelf: (workspace) => shelfOf(staying, workspace),
+      reportOn: (ref) => reportOn(ref, own, warnings),
+    };
+    checkTemplate(item, around, reportOn(item.ref, own, []));
+    // The template stands in no file, so that what is wrong with it is shown where the change is.
+    const change = wanted.find(({ ref }) => resourceKey(ref) === first) as WantedResource;
+    for (const fault of own) {
+      const message = `the template ${item.ref.name} stays and could not be rendered with it: ${fault.message}`;
+      const fix = `${fault.fix}, or change ${item.ref.name} in the same folder`;
+      faults.push(
+        fault.ref.kind === 'template'
+          ? { ...fault, ref: change.ref, path: Object.keys(change.body).slice(0, 1), spot: 'value', message, fix }
+          : fault,
+      );
+    }
+  }
+}

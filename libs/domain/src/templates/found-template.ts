@@ -1,0 +1,124 @@
+import { DEFAULT_LOCALITY, type Locality } from '@carillon/kernel';
+import type { ChannelName } from '../channels/channel.ts';
+import { variantsOf, type ChannelTemplate, type TemplateVariant } from '../channels/configured.ts';
+import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
+import { resourceKey, type ResourceKind } from '../configuration/resources.ts';
+import { assemble, type Assembled } from './assemble.ts';
+import { languagesFor } from './languages.ts';
+import { placeAt, type Shelf } from './put-together.ts';
+
+/** A template of one channel and language as a configuration has it, with everything put in. */
+export type FoundTemplate = {
+  /** Names it with all that it is made of, for whoever keeps what was read of it. */
+  readonly key: string;
+  readonly template: ChannelTemplate;
+  /** The language that it was written for; null: for everybody who has none of the others. */
+  readonly variant: string | null;
+  readonly layout: string | null;
+  /** Why it cannot be put together, in a sentence for people; null: it can. `apply` lets none such through. */
+  readonly fault: string | null;
+};
+
+export type FoundTemplates = {
+  /** Counts the published bodies of the template. */
+  readonly version: number;
+  /** In all its languages, the one without a language first; empty where it has nothing for the channel. */
+  readonly variants: readonly FoundTemplate[];
+};
+
+const found = new WeakMap<Configuration, Map<string, FoundTemplates>>();
+
+/**
+ * What a template is for a channel under a configuration, layouts and partials of that configuration put in. Undefined
+ * where there is no template of this name. Put together once for each configuration that asks, and kept.
+ */
+export function findTemplates(
+  configuration: Configuration,
+  workspace: string,
+  name: string,
+  channel: ChannelName,
+): FoundTemplates | undefined {
+  const resource = findResource(configuration, 'template', workspace, name);
+  if (!resource) return undefined;
+  let known = found.get(configuration);
+  if (!known) {
+    known = new Map<string, FoundTemplates>();
+    found.set(configuration, known);
+  }
+  const key = `${workspace}/${name} ${channel}`;
+  let templates = known.get(key);
+  if (!templates) {
+    templates = putOneTogether(configuration, resource, channel);
+    known.set(key, templates);
+  }
+  return templates;
+}
+
+/** The one of them that somebody reads: in the own language, else in the workspace's, else the one without. */
+export function variantFor(
+  { variants }: FoundTemplates,
+  { locale }: Pick<Locality, 'locale'>,
+  configuration: Configuration,
+  workspace: string,
+): FoundTemplate | undefined {
+  const [base, ...others] = variants;
+  if (others.length === 0) return base;
+  const own = findResource(configuration, 'workspace', workspace, '')?.body.locale ?? DEFAULT_LOCALITY.locale;
+  for (const language of languagesFor(locale, own)) {
+    const match = others.find(({ variant }) => variant === language);
+    if (match) return match;
+  }
+  return base;
+}
+
+/** Of the same bodies the same object, so that what was read of it counts under the next configuration too. */
+const kept = new WeakMap<object, { readonly of: readonly unknown[]; readonly found: FoundTemplate }[]>();
+const KEPT = 4;
+
+function putOneTogether(
+  configuration: Configuration,
+  { ref, body, number, version }: Resource<'template'>,
+  channel: ChannelName,
+): FoundTemplates {
+  const { workspace, name } = ref;
+  const variants = variantsOf(body, channel).map((variant): FoundTemplate => {
+    const used: Resource[] = [];
+    const assembled = assemble(variant, shelfOf(configuration, workspace, used));
+    const of = used.map((one) => one.body);
+    const before = kept.get(variant) ?? [];
+    const same = before.find((one) => one.of.length === of.length && one.of.every((item, at) => item === of[at]));
+    if (same) return same.found;
+    const versions = used.map((one) => ` ${resourceKey(one.ref)}@${one.number}`).join('');
+    const fresh: FoundTemplate = {
+      key: `${workspace}/${name}@${number} ${channel} ${variant.locale ?? ''}${versions}`,
+      template: assembled.template,
+      variant: variant.locale,
+      layout: assembled.layout,
+      fault: faultOf(variant, assembled),
+    };
+    kept.set(variant, [...before.slice(1 - KEPT), { of, found: fresh }]);
+    return fresh;
+  });
+  return { version, variants };
+}
+
+/** Layouts and partials of a workspace; `used` hears of each that is taken. */
+export function shelfOf(configuration: Configuration, workspace: string, used: Resource[] = []): Shelf {
+  const take = <Kind extends ResourceKind>(kind: Kind, name: string): Resource<Kind>['body'] | undefined => {
+    const resource = findResource(configuration, kind, workspace, name);
+    if (resource && !used.includes(resource)) used.push(resource);
+    return resource?.body;
+  };
+  return { layout: (name) => take('layout', name), partial: (name) => take('partial', name) };
+}
+
+function faultOf({ sources, compiled }: TemplateVariant, { faults, layoutFault }: Assembled): string | null {
+  const raw = Object.entries(sources).find(([name]) => !compiled.includes(name));
+  if (raw) return `${raw[0]}: its ${raw[1].key} was never compiled`;
+  if (layoutFault) return layoutFault.message;
+  const [first] = faults;
+  if (!first) return null;
+  const { line, column } = placeAt(first.origin.source, first.at);
+  const where = first.origin.kind === 'template' ? first.origin.part : `${first.origin.kind} ${first.origin.name}`;
+  return `${where}: ${first.message} (line ${line}, column ${column})`;
+}

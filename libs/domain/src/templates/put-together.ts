@@ -1,0 +1,171 @@
+import { putInTags, type PutInTag, type Refusal } from './put-in-tags.ts';
+
+/** What may be put into templates, by name. */
+export type Shelf = {
+  layout(name: string): { readonly html?: string; readonly mjml?: string; readonly text?: string } | undefined;
+  partial(name: string): { readonly text: string } | undefined;
+};
+
+/** Whose text it is, and all of that text. */
+export type TextOrigin = {
+  readonly kind: 'template' | 'layout' | 'partial';
+  /** Of a layout or a partial; empty for the template itself. */
+  readonly name: string;
+  /** The key that holds the text. */
+  readonly part: string;
+  readonly source: string;
+};
+
+/** A piece of a text that was put together: `text` stands in its origin from `start` on. */
+export type TextPiece = { readonly origin: TextOrigin; readonly start: number; readonly text: string };
+export type PutInFault = Refusal & { readonly origin: TextOrigin; readonly at: number };
+
+/** Partials that one template may hold, those inside others counted each time. */
+export const MOST_PARTIALS = 20;
+/** Partials inside each other. */
+export const PARTIAL_DEPTH = 3;
+/** Faults of one template that are told; a source of nothing but mistakes could hold thousands. */
+const MOST_FAULTS = 50;
+
+/** What putting one template together has come to, over all its parts. */
+export type Putting = {
+  readonly shelf: Shelf;
+  readonly faults: PutInFault[];
+  /** Names of partials in the order in which they are met, each once. */
+  readonly partials: Set<string>;
+  count: number;
+};
+
+export const newPutting = (shelf: Shelf): Putting => ({ shelf, faults: [], partials: new Set(), count: 0 });
+
+/**
+ * The text of `origin` with everything put in: what a partial holds stands where its name stood, as if it had been written
+ * there. The last line end of what is put in is no part of it. Where something cannot be put in, a fault says so and nothing
+ * stands there.
+ */
+export function putTogether(
+  origin: TextOrigin,
+  putting: Putting,
+  body: TextOrigin | null = null,
+): readonly TextPiece[] {
+  const pieces: TextPiece[] = [];
+  put(origin, putting, body, [], pieces);
+  const standing = pieces.filter(({ text }) => text !== '');
+  checkSeams(standing, putting.faults);
+  return standing;
+}
+
+function put(
+  origin: TextOrigin,
+  putting: Putting,
+  body: TextOrigin | null,
+  above: readonly string[],
+  pieces: TextPiece[],
+): void {
+  // A body is what its shape says, and nobody else's: what is no text is refused by whoever checks the part.
+  const source = typeof origin.source === 'string' ? origin.source : '';
+  let at = 0;
+  const text = (end: number): void => void pieces.push({ origin, start: at, text: source.slice(at, end) });
+  for (const tag of putInTags(source)) {
+    // The three braces are a name like any other, where there is no body.
+    if (tag.kind === 'body' && !body) continue;
+    text(tag.start);
+    if (tag.stripBefore) stripEnd(pieces);
+    at = tag.end;
+    if (tag.stripAfter) at += source.length - at - source.slice(at).trimStart().length;
+    if (tag.kind === 'body' && body) put(withoutLastLineEnd(body), putting, null, above, pieces);
+    else putPartial(tag, origin, putting, above, pieces);
+  }
+  text(source.length);
+}
+
+function putPartial(
+  tag: PutInTag,
+  origin: TextOrigin,
+  putting: Putting,
+  above: readonly string[],
+  pieces: TextPiece[],
+): void {
+  const { name, start } = tag;
+  const refuse = ({ message, fix }: Refusal): void => {
+    if (putting.faults.length < MOST_FAULTS) putting.faults.push({ origin, at: start, message, fix });
+  };
+  if (tag.refusal) return refuse(tag.refusal);
+  putting.partials.add(name);
+  putting.count += 1;
+  if (putting.count > MOST_PARTIALS) {
+    if (putting.count > MOST_PARTIALS + 1) return;
+    return refuse({
+      message: `The template holds more than ${MOST_PARTIALS} partials, those inside others counted too`,
+      fix: 'Make one partial of several that stand beside each other.',
+    });
+  }
+  if (above.includes(name)) {
+    return refuse({
+      message: `The partial ${name} holds itself: ${[...above.slice(above.indexOf(name)), name].join(', which holds ')}`,
+      fix: 'Take one of them out. For a list, use {{#each}}.',
+    });
+  }
+  if (above.length >= PARTIAL_DEPTH) {
+    return refuse({
+      message: `More than ${PARTIAL_DEPTH} partials inside each other: ${[...above, name].join(', ')}`,
+      fix: `Write what ${name} holds into ${above.at(-1) ?? ''}.`,
+    });
+  }
+  const found = putting.shelf.partial(name);
+  if (!found) return refuse({ message: `There is no partial ${name}`, fix: `Write partials/${name}.hbs.` });
+  const own: TextOrigin = { kind: 'partial', name, part: 'text', source: found.text };
+  put(withoutLastLineEnd(own), putting, null, [...above, name], pieces);
+}
+
+const withoutLastLineEnd = (origin: TextOrigin): TextOrigin =>
+  typeof origin.source === 'string' ? { ...origin, source: origin.source.replace(/\r?\n$/, '') } : origin;
+
+function stripEnd(pieces: TextPiece[]): void {
+  const last = pieces.at(-1);
+  if (last) pieces[pieces.length - 1] = { ...last, text: last.text.trimEnd() };
+}
+
+/** Where two texts meet, their braces must not become a tag that stands in neither. */
+function checkSeams(pieces: readonly TextPiece[], faults: PutInFault[]): void {
+  for (const [at, { text, origin, start }] of pieces.entries()) {
+    const before = pieces[at - 1]?.text.at(-1);
+    const [first] = text;
+    const meets = (before === '{' && first === '{') || (before === '}' && first === '}');
+    if (!meets && !(before === '\\' && first === '{')) continue;
+    faults.push({
+      origin,
+      at: start,
+      message: `What is put together here begins with ${first} right after ${before}, which would make another tag`,
+      fix: 'Put a blank between them.',
+    });
+  }
+}
+
+export const wholeText = (pieces: readonly TextPiece[]): string => pieces.map(({ text }) => text).join('');
+
+/** Line and column, from 1, of an offset in a text. */
+export function placeAt(source: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = source.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}
+
+/** Where a place of a text that was put together stands in its origin. */
+export function originOf(
+  pieces: readonly TextPiece[],
+  { line, column }: { readonly line: number; readonly column: number },
+): { readonly origin: TextOrigin; readonly at: number } | null {
+  const text = wholeText(pieces);
+  let start = 0;
+  for (let passed = 1; passed < line; passed += 1) {
+    const end = text.indexOf('\n', start);
+    if (end === -1) break;
+    start = end + 1;
+  }
+  let rest = Math.max(0, Math.min(start + column - 1, text.length - 1));
+  for (const piece of pieces) {
+    if (rest < piece.text.length) return { origin: piece.origin, at: piece.start + rest };
+    rest -= piece.text.length;
+  }
+  return null;
+}

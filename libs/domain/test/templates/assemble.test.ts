@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import {
+  assemble,
+  bodiesIn,
+  originOf,
+  placeAt,
+  putInsOf,
+  templateOf,
+  withoutPutIns,
+  type Assembled,
+  type EmailTemplate,
+  type Shelf,
+} from '../../src/index.ts';
+
+const shelfOf = (
+  partials: Readonly<Record<string, string>>,
+  layouts: Readonly<Record<string, { html?: string; text?: string; mjml?: string }>> = {},
+): Shelf => ({
+  partial: (name) => (partials[name] === undefined ? undefined : { text: partials[name] }),
+  layout: (name) => layouts[name],
+});
+const of = (email: Partial<EmailTemplate>, shelf: Shelf): Assembled => {
+  const template = templateOf({ email: { subject: 'Hi', ...email } }, 'email');
+  if (!template) throw new Error('the table of channels has no email');
+  return assemble(template, shelf);
+};
+const html = (source: string, partials: Readonly<Record<string, string>>): Assembled =>
+  of({ html: source }, shelfOf(partials));
+const faults = ({ faults: found }: Assembled): string[] =>
+  found.map(({ message, origin, at }) => {
+    const { line, column } = placeAt(origin.source, at);
+    return `${origin.kind}${origin.name === '' ? '' : ` ${origin.name}`} ${line}:${column} ${message}`;
+  });
+
+describe('a partial', () => {
+  it('stands where its name stood, without the last line end of its file', () => {
+    expect(html('<p>{{a}}</p>{{> footer}}<i>', { footer: '<b>{{b}}</b>\n' }).template.parts['html']).toBe(
+      '<p>{{a}}</p><b>{{b}}</b><i>',
+    );
+  });
+
+  it('may hold others, and is put in each time', () => {
+    const partials = { a: '[{{> b}}]', b: '{{x}}' };
+    expect(html('{{> a}} {{> a}} {{> b}}', partials).template.parts['html']).toBe('[{{x}}] [{{x}}] {{x}}');
+  });
+
+  it('takes the blanks around it with ~', () => {
+    expect(html('a  {{~> x ~}}\n  b', { x: '-' }).template.parts['html']).toBe('a-b');
+  });
+
+  it('is none in a comment, in braces that are written out, or in quotes', () => {
+    for (const source of ['{{!-- {{> a}} --}}', '{{! > a}}', '\\{{> a}}', '{{default "{{> a}}" "b"}}']) {
+      expect(html(source, { a: 'x' })).toMatchObject({ template: { parts: { html: source } }, partials: [] });
+    }
+    expect(html('\\\\{{> a}}', { a: 'x' }).template.parts['html']).toBe('\\\\x');
+  });
+
+  it('that is not there, holds itself, is chosen by data or is given values is refused by name', () => {
+    expect(faults(html('a\n {{> gone}}', {}))).toEqual(['template 2:2 There is no partial gone']);
+    expect(faults(html('{{> a}}', { a: 'x {{> b}}', b: '{{> a}}' }))).toEqual([
+      'partial b 1:1 The partial a holds itself: a, which holds b, which holds a',
+    ]);
+    expect(faults(html('{{> (lookup . "x")}}', {}))).toEqual(['template 1:1 Data cannot choose a partial']);
+    expect(faults(html('{{> a item}}', { a: '' }))).toEqual([
+      'template 1:1 The partial a takes no values: it reads what stands around it',
+    ]);
+    expect(faults(html('{{> ../a}}', { a: '' }))).toEqual(['template 1:1 This is no name of a partial']);
+  });
+
+  it('is refused four deep, and beyond twenty of them in all parts together', () => {
+    const deep = { a: '{{> b}}', b: '{{> c}}', c: '{{> d}}', d: 'x' };
+    expect(faults(html('{{> b}}', deep))).toEqual([]);
+    expect(faults(html('{{> a}}', deep))).toEqual(['partial c 1:1 More than 3 partials inside each other: a, b, c, d']);
+    const thirty = of({ subject: '{{> x}}', html: '{{> x}}'.repeat(29) }, shelfOf({ x: '' }));
+    expect(faults(thirty)).toEqual([
+      'template 1:134 The template holds more than 20 partials, those inside others counted too',
+    ]);
+    expect(faults(of({ subject: '{{> x}}', html: '{{> x}}'.repeat(19) }, shelfOf({ x: '' })))).toEqual([]);
+  });
+
+  it('never makes a tag with what stands beside it', () => {
+    expect(html('{{{> x}}a}}', { x: '' }).partials).toEqual([]);
+    expect(faults(html('a { {{> x}}', { x: '{b}' }))).toEqual([]);
+    expect(faults(html('{{a}}{{> x}}', { x: '}' }))).toEqual([
+      'partial x 1:1 What is put together here begins with } right after }, which would make another tag',
+    ]);
+    expect(faults(html('{{> x}}{{a}}', { x: 'b{' }))).toHaveLength(1);
+    expect(faults(html('{{> x}}{{a}}', { x: 'b\\' }))).toHaveLength(1);
+    expect(faults(html('{{a}}{{> x}}{{b}}', { x: '{{c}}' }))).toEqual([]);
+  });
+
+  it('costs little, whatever a source holds', () => {
+    const source = '{{> b}}'.repeat(9_000);
+    const { template, faults: found } = html(source, { b: '{{> c}}'.repeat(9_000), c: 'x'.repeat(65_536) });
+    expect(found.length).toBeLessThan(51);
+    expect(template.parts['html']?.length ?? 0).toBeLessThan(2_000_000);
+  });
+});
+
+describe('a layout', () => {
+  const layouts = { basic: { html: '<main>{{{body}}}</main>\n', text: 'Hi\n{{{ body }}}\nBye' } };
+
+  it('stands around the body of its kind, with partials in both', () => {
+    const shelf = shelfOf({ f: '{{x}}' }, { basic: { ...layouts.basic, html: '<main>{{{body}}}{{> f}}</main>\n' } });
+    const { template, layout, partials } = of({ html: '<p>{{> f}}</p>\n', text: 'there\n', layout: 'basic' }, shelf);
+    expect(template.parts).toEqual({
+      subject: 'Hi',
+      html: '<main><p>{{x}}</p>{{x}}</main>\n',
+      text: 'Hi\nthere\nBye',
+    });
+    expect([layout, partials]).toEqual(['basic', ['f']]);
+  });
+
+  it('may have nothing for text, and has to have something for html', () => {
+    const only = shelfOf({}, { h: { html: '{{{body}}}' }, t: { text: '{{{body}}}' } });
+    expect(of({ html: 'a', text: 'b', layout: 'h' }, only)).toMatchObject({ layoutFault: null });
+    expect(of({ html: 'a', layout: 't' }, only).layoutFault).toEqual({
+      message: 'layout t has nothing for html',
+      fix: 'write layouts/t.html, or take the layout out',
+    });
+    expect(of({ html: 'a', layout: 'gone' }, only).layoutFault?.message).toBe('there is no layout gone');
+  });
+
+  it('keeps three braces around the word body for itself: elsewhere they are a name', () => {
+    expect(html('{{{body}}}', {}).template.parts['html']).toBe('{{{body}}}');
+    expect([bodiesIn('{{{body}}} {{{ body }}}'), bodiesIn('{{body}} {{!-- {{{body}}} --}}')]).toEqual([2, 0]);
+  });
+
+  it('is named with all partials of a template, in every channel and language', () => {
+    const shelf = shelfOf({ a: '{{> b}}', b: '', c: '' }, layouts);
+    const email = {
+      subject: '{{> a}}',
+      text: 'x',
+      layout: 'gone',
+      locales: { de: { subject: '', layout: 'basic', text: 'x' } },
+    };
+    expect(putInsOf({ email, sms: { text: '{{> c}}' } }, shelf)).toEqual({
+      layouts: ['gone', 'basic'],
+      partials: ['a', 'b', 'c'],
+    });
+  });
+});
+
+describe('a place in what was put together', () => {
+  it('is found where it was written', () => {
+    const { pieces } = of(
+      { html: 'one\ntwo {{> f}} three\n', layout: 'l' },
+      shelfOf({ f: 'x\n y' }, { l: { html: '<a>\n{{{body}}}</a>' } }),
+    );
+    const at = (line: number, column: number): unknown => {
+      const found = originOf(pieces['html'] ?? [], { line, column });
+      return found && [found.origin.kind, placeAt(found.origin.source, found.at)];
+    };
+    expect(at(1, 2)).toEqual(['layout', { line: 1, column: 2 }]);
+    expect(at(2, 1)).toEqual(['template', { line: 1, column: 1 }]);
+    expect(at(3, 5)).toEqual(['partial', { line: 1, column: 1 }]);
+    expect(at(4, 2)).toEqual(['partial', { line: 2, column: 2 }]);
+    expect(at(4, 4)).toEqual(['template', { line: 2, column: 13 }]);
+    expect(at(4, 9)).toEqual(['layout', { line: 2, column: 11 }]);
+  });
+
+  it('stays in its line and column where what is put in is blanked out', () => {
+    expect(withoutPutIns('a {{> b}}\n{{{body}}} c')).toBe('a        \n           c');
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import {
+  EMPTY_CONFIGURATION,
+  findTemplates,
+  foldConfiguration,
+  languagesFor,
+  variantFor,
+  type Configuration,
+  type ResourceBodies,
+  type ResourceKind,
+} from '../../src/index.ts';
+
+const after = (
+  before: Configuration,
+  changes: readonly (readonly [ResourceKind, string, ResourceBodies[ResourceKind]])[],
+): Configuration => {
+  const number = before.number + 1;
+  const record = {
+    id: `cfg_${number}`,
+    at: '2026-01-01T00:00:00Z',
+    author: 'ada',
+    changes: changes.map(([kind, name, body]) => {
+      const ref = { kind, workspace: 'shop', name };
+      return { ref, based_on: before.resources.get(`${kind}:shop/${name}`)?.number ?? null, body };
+    }),
+  };
+  return foldConfiguration(before, record, number).configuration;
+};
+const sms = (locales: readonly string[]) => ({
+  sms: { text: 'base', locales: Object.fromEntries(locales.map((tag) => [tag, { text: tag }])) },
+});
+const given = (locale: string | undefined, locales: readonly string[]): Configuration =>
+  after(EMPTY_CONFIGURATION, [
+    ['workspace', '', locale === undefined ? {} : { locale }],
+    ['template', 'paid', sms(locales)],
+  ]);
+const chosen = (configuration: Configuration, locale: string): string | null | undefined => {
+  const found = findTemplates(configuration, 'shop', 'paid', 'sms');
+  return found && variantFor(found, { locale }, configuration, 'shop')?.variant;
+};
+
+describe('the language of a message', () => {
+  it('is the reader’s, then that without its region, then the workspace’s, then the one without', () => {
+    expect(chosen(given('fr', ['de-AT', 'de', 'fr']), 'de-AT')).toBe('de-AT');
+    expect(chosen(given('fr', ['de-AT', 'de', 'fr']), 'de-CH')).toBe('de');
+    expect(chosen(given('fr', ['de-AT', 'fr']), 'de')).toBe('fr');
+    expect(chosen(given('fr-CA', ['de', 'fr']), 'es')).toBe('fr');
+    expect(chosen(given('fr', ['de']), 'es')).toBeNull();
+    expect(chosen(given(undefined, ['de']), 'de-DE')).toBe('de');
+    expect(chosen(given(undefined, []), 'de')).toBeNull();
+  });
+
+  it('is found in whatever case and form the reader’s tag is', () => {
+    expect(chosen(given('en', ['de-AT', 'zh-Hant']), 'DE-at')).toBe('de-AT');
+    expect(languagesFor('zh-Hant-TW', 'en')).toEqual(['zh-Hant-TW', 'zh-Hant', 'zh', 'en']);
+    expect(languagesFor('de-u-co-phonebk', 'de')).toEqual(['de-u-co-phonebk', 'de-u-co', 'de']);
+  });
+});
+
+describe('a layout that changes', () => {
+  const email = { subject: 'Hi', html: '<p>', layout: 'basic' };
+  const first = after(EMPTY_CONFIGURATION, [
+    ['layout', 'basic', { html: 'one {{{body}}}' }],
+    ['template', 'mail', { email }],
+    ['workspace', '', {}],
+  ]);
+  const second = after(first, [['layout', 'basic', { html: 'two {{{body}}}' }]]);
+  const third = after(second, [['workspace', '', { name: 'Shop' }]]);
+  const html = (configuration: Configuration) => {
+    const found = findTemplates(configuration, 'shop', 'mail', 'email');
+    return found && variantFor(found, { locale: 'en' }, configuration, 'shop');
+  };
+
+  it('changes nothing for what was judged before, and everything after', () => {
+    expect([html(first), html(second)].map((one) => one?.template.parts['html'])).toEqual(['one <p>', 'two <p>']);
+    expect(html(first)?.key).not.toBe(html(second)?.key);
+  });
+
+  it('keeps what was made of it for as long as it stays the same', () => {
+    expect(html(third)).toBe(html(second));
+    expect(html(first)).toBe(html(first));
+  });
+});
+
+it('a template that names what is not there, or was never compiled, says so and renders nothing', () => {
+  const broken = after(EMPTY_CONFIGURATION, [
+    ['template', 'layout', { email: { subject: 'Hi', html: '<p>', layout: 'gone' } }],
+    ['template', 'partial', { sms: { text: 'a {{> gone}}' } }],
+    ['template', 'mjml', { email: { subject: 'Hi', mjml: '<mjml></mjml>' } }],
+  ]);
+  const fault = (name: string, channel: 'email' | 'sms') =>
+    findTemplates(broken, 'shop', name, channel)?.variants.map((one) => one.fault);
+  expect(fault('layout', 'email')).toEqual(['there is no layout gone']);
+  expect(fault('partial', 'sms')).toEqual(['text: There is no partial gone (line 1, column 3)']);
+  expect(fault('mjml', 'email')).toEqual(['html: its mjml was never compiled']);
+});
