@@ -88,7 +88,16 @@ test.each(FILE_SECTIONS.map((section) => [section.title, section] as const))(
   (_title, { file, example }) => {
     const path = file.replaceAll(/<workspace>/g, 'shop').replaceAll(/<[a-z]+>/g, 'order-paid');
     const parts = ['sms.txt', 'push.yaml'].map((name) => `workspaces/shop/templates/order-paid/${name}`);
-    const around = [...Object.entries(goodFolder), ...parts.map((name) => [name, 'title: Paid\n'] as const)];
+    const layouts = ['basic', 'basic-de'].map(
+      (name) => [`workspaces/shop/layouts/${name}.html`, '{{{body}}}'] as const,
+    );
+    const german = path.endsWith('email.de.yaml') ? [[path.replace('.yaml', '.html'), '<p>Bezahlt</p>'] as const] : [];
+    const around = [
+      ...layouts,
+      ...german,
+      ...Object.entries(goodFolder),
+      ...parts.map((name) => [name, 'title: Paid\n'] as const),
+    ];
     const { faults } = readConfigurationFolder(new Map([...around, [path, example]]), reading);
     expect(faults.map(formatFault)).toEqual([]);
   },
