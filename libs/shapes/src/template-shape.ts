@@ -24,15 +24,15 @@ export const emailHead = { subject, from, layout: layout('none'), strict };
 /** What email.<language>.yaml holds. */
 export const emailVariantHead = { subject, from, layout: layout('that of email.yaml') };
 
-const body = (words: string) =>
+const bodyOf = (words: string) =>
   z
     .string()
     .meta({ description: `${words}, a template.` })
     .exactOptional();
 const emailBodies = {
-  html: body('HTML of the message'),
-  mjml: body('MJML that the HTML is compiled from'),
-  text: body('Text of the message'),
+  html: bodyOf('HTML of the message'),
+  mjml: bodyOf('MJML that the HTML is compiled from'),
+  text: bodyOf('Text of the message'),
 };
 
 /** Languages of a channel's template, each whole: it has every part that the one without a language has. */
@@ -118,9 +118,9 @@ export const templateShape = keys({
 
 /** What stands around the bodies of emails, `{{{body}}}` in the place of each: one file for each kind of body. */
 export const layoutShape = keys({
-  html: body('HTML around an html body'),
-  mjml: body('MJML around an mjml body'),
-  text: body('Text around a text body'),
+  html: bodyOf('HTML around an html body'),
+  mjml: bodyOf('MJML around an mjml body'),
+  text: bodyOf('Text around a text body'),
 }).refine((layoutBody) => Object.keys(layoutBody).length > 0, { error: 'html, mjml or text' });
 /** A text that templates name: `{{> footer}}`. */
 export const partialShape = keys({ text: z.string().meta({ description: 'The text, of a template.' }) });
