@@ -93,7 +93,12 @@ describe('frequency limits in a file', () => {
 
   test('of a workspace are warned of for a notification that the folder does not name and that stays', () => {
     const plan = (current: typeof EMPTY_CONFIGURATION, files: Readonly<Record<string, string | null>>) => {
-      const options = { prune: false, newId: (kind: string) => `${kind}_1`, language: reading.language, templates: reading.templates };
+      const options = {
+        prune: false,
+        newId: (kind: string) => `${kind}_1`,
+        language: reading.language,
+        templates: reading.templates,
+      };
       return planChanges(current, read(files).resources, options);
     };
     const { record } = plan(EMPTY_CONFIGURATION, notificationWith('channels:', 'expires: 2h\nchannels:'));
