@@ -29,6 +29,10 @@ export type Client = {
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
   delete<T>(path: string): Promise<T>;
+  /** Sends rows of a CSV file. */
+  postCsv<T>(path: string, csv: string, query?: Query): Promise<T>;
+  /** What is answered, piece by piece; rejects in the middle where it breaks off. */
+  download(path: string, query?: Query): Promise<AsyncIterable<Uint8Array>>;
   status(): Promise<StatusBody>;
   /** Of what writes: the workspace that the options or CARILLON_WORKSPACE name, or the only one there is. */
   workspace(): Promise<string>;
@@ -106,21 +110,28 @@ export async function readAnswer(answer: Response, url: string): Promise<unknown
 }
 
 function createClient(url: string, token: string, options: CommonOptions): Client {
-  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  type Sent = { readonly type: string; readonly text: string };
+
+  /** The answer where it is a success, with its body still to be read. */
+  async function ask(method: string, path: string, sent?: Sent): Promise<Response> {
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'application/json' };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    if (sent !== undefined) headers['content-type'] = sent.type;
+    const init = { method, headers, ...(sent !== undefined && { body: sent.text }) };
     const answer = await fetch(`${url}${path}`, init).catch((error: unknown) => {
       const why = error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
       throw new CommandError(`nobody answers at ${url} (${why}): is Carillon running?`);
     });
-    const parsed = await readAnswer(answer, url);
-    if (answer.ok) return parsed as T;
-    const problem = parsed as Problem | undefined;
+    if (answer.ok) return answer;
+    const problem = (await readAnswer(answer, url)) as Problem | undefined;
     throw new CommandError(
       problem ? runnable(problem.detail, options) : `${url}${path} answered ${answer.status}`,
       problem,
     );
+  }
+
+  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const sent = body === undefined ? undefined : { type: 'application/json', text: JSON.stringify(body) };
+    return (await readAnswer(await ask(method, path, sent), url)) as T;
   }
 
   const withQuery = (path: string, query: Query = {}): string => {
@@ -143,6 +154,14 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     get: (path, query) => call('GET', withQuery(path, query)),
     post: (path, body = {}) => call('POST', path, body),
     delete: (path) => call('DELETE', path),
+    async postCsv<T>(path: string, text: string, query?: Query): Promise<T> {
+      return (await readAnswer(await ask('POST', withQuery(path, query), { type: 'text/csv', text }), url)) as T;
+    },
+    async download(path, query) {
+      const { body } = await ask('GET', withQuery(path, query));
+      if (!body) throw new CommandError(`${url}${path} answered nothing: is this Carillon?`);
+      return body;
+    },
     status: () => client.get('/v1/status'),
     async workspace() {
       if (named !== undefined) return named;

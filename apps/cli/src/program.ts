@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { configurationCommands } from './commands/configuration.ts';
-import { deadLetterCommands, deliveryCommands, eventCommands, suppressionCommands } from './commands/deliveries.ts';
+import { consentCommands } from './commands/consents.ts';
+import { deadLetterCommands, deliveryCommands, eventCommands } from './commands/deliveries.ts';
 import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands, secretCommands } from './commands/keys.ts';
 import { moveCommands } from './commands/moving.ts';
@@ -10,6 +11,7 @@ import { receiptCommands } from './commands/receipts.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { templateCommands } from './commands/templates.ts';
 import { storyCommands } from './commands/stories.ts';
+import { suppressionCommands } from './commands/suppressions.ts';
 import { runCommand } from './run/command.ts';
 import { upCommand } from './up/command.ts';
 import { VERSION } from './version.ts';
@@ -37,6 +39,7 @@ export function buildProgram(): Command {
   deadLetterCommands(program);
   receiptCommands(program);
   suppressionCommands(program);
+  consentCommands(program);
   ruleCommands(program);
   templateCommands(program);
   operationCommands(program);

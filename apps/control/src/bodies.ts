@@ -212,6 +212,7 @@ export const showSuppression = (row: Suppression): SuppressionBody => ({
   address: row.address,
   source: row.source,
   detail: row.detail,
+  by: row.by ?? null,
   delivery_id: row.deliveryId,
   at: formatInstant(row.at),
 });

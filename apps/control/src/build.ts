@@ -4,6 +4,7 @@ import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
+import { takeCsv } from './csv/csv-type.ts';
 import { describeApi } from './openapi/describe-api.ts';
 import type { ApiDocument } from './openapi/complete-document.ts';
 import { referencePage } from './openapi/reference-page.ts';
@@ -14,9 +15,10 @@ import { apiKeyRoutes } from './routes/api-keys.ts';
 import type { ApiServer } from './routes/app.ts';
 import { cohortRoutes } from './routes/cohorts.ts';
 import { configurationRoutes } from './routes/configuration.ts';
+import { consentRoutes } from './routes/consents.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { droppedRoute } from './routes/dropped.ts';
-import { deadLetterRoutes, eventRoutes, suppressionRoutes } from './routes/events.ts';
+import { deadLetterRoutes, eventRoutes } from './routes/events.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
@@ -28,6 +30,7 @@ import { templateRoutes } from './routes/templates.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/streams.ts';
+import { suppressionRoutes } from './routes/suppressions.ts';
 import { compileValidator } from './validation.ts';
 
 export type ControlSurroundings = HealthSources & {
@@ -72,6 +75,7 @@ export async function buildControl(
   const description = await describeApi(app, config.version);
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();
+    takeCsv(scope);
     apiRoutes(api, config, ports);
     sessionRoutes(api, access);
   });
@@ -97,6 +101,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);
+  consentRoutes(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);
   testSendRoute(api, ports);

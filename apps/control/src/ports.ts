@@ -4,6 +4,7 @@ import type {
   CohortPages,
   CohortStore,
   ConfigurationStore,
+  ConsentStore,
   DeliveryLedger,
   DueTasks,
   EventLog,
@@ -53,6 +54,7 @@ export type ControlPorts = {
   readonly cohortPages: CohortPages;
   readonly cohorts: CohortStore;
   readonly suppressions: SuppressionList;
+  readonly consents: ConsentStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly configuration: FollowedConfiguration;

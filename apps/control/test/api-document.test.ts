@@ -11,6 +11,12 @@ beforeAll(async () => {
   );
 });
 
+/** What is a file, and no JSON. */
+const CSV = {
+  taken: ['importSuppressions', 'importConsents'],
+  answered: ['exportSuppressions', 'exportConsents'],
+};
+
 describe('An operation in the description of the API', () => {
   it('has a name of its own, a summary and one tag of the list', () => {
     const names = operations.map(({ operation }) => operation.operationId);
@@ -28,6 +34,10 @@ describe('An operation in the description of the API', () => {
     for (const { where, operation } of operations) {
       const [status = '', success] = Object.entries(operation.responses).find(([one]) => one.startsWith('2')) ?? [];
       expect(status, where).toMatch(/^20[012]$/);
+      if (CSV.answered.includes(operation.operationId ?? '')) {
+        expect(success, where).toMatchObject({ content: { 'text/csv': { schema: { type: 'string' } } } });
+        continue;
+      }
       expect(success, where).toMatchObject({
         description: operation.summary,
         content: {
@@ -38,12 +48,16 @@ describe('An operation in the description of the API', () => {
   });
 
   it('has an example of what it takes and of what it answers, which its own schemas accept', () => {
-    type Body = { readonly content?: { readonly 'application/json'?: { readonly example?: unknown } } };
-    const exampleOf = (body: Body | undefined) => body?.content?.['application/json']?.example;
+    type Body = { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
+    const exampleOf = (body: Body | undefined, isFile: boolean) =>
+      body?.content?.[isFile ? 'text/csv' : 'application/json']?.example;
     for (const { where, operation } of operations) {
-      const [success] = Object.values(operation.responses);
-      expect(exampleOf(success), where).toBeTypeOf('object');
-      if (operation.requestBody) expect(exampleOf(operation.requestBody), where).toBeTypeOf('object');
+      const { operationId: name = '', requestBody, responses } = operation;
+      const [success] = Object.values(responses);
+      const answered = CSV.answered.includes(name);
+      expect(exampleOf(success, answered), where).toBeTypeOf(answered ? 'string' : 'object');
+      const taken = CSV.taken.includes(name);
+      if (requestBody) expect(exampleOf(requestBody, taken), where).toBeTypeOf(taken ? 'string' : 'object');
     }
   });
 

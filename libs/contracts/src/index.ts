@@ -7,6 +7,7 @@ export * from './records/record-codecs.ts';
 export * from './http/dropped.ts';
 export * from './http/contents.ts';
 export * from './http/dead-letters.ts';
+export * from './http/lists.ts';
 export * from './http/management.ts';
 export * from './http/message-content.ts';
 export * from './http/samples.ts';

@@ -11,6 +11,8 @@ export type Suppression = {
   /** Provider code or words. */
   readonly detail: string;
   readonly deliveryId: string | null;
+  /** Who put it there; left out where no person did. */
+  readonly by?: string;
   readonly at: Instant;
 };
 
@@ -18,6 +20,8 @@ export type Suppression = {
 export type SuppressionFilter = {
   readonly workspace?: string;
   readonly channel?: ChannelName;
+  /** In any form; where no channel is named, in the forms of every channel. */
+  readonly address?: string;
   readonly source?: SuppressionSource;
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { connect, type Client, type CommonOptions, type Page } from '../client.ts';
-import { say, sayJson } from '../output.ts';
+import { paint, say, sayJson, table } from '../output.ts';
 import { runnable } from '../runnable.ts';
 
 /** A command with the options that all of them take. */
@@ -29,6 +29,18 @@ export async function answer<T>(
   const text = show(value);
   if (typeof text === 'string') say(runnable(text, options));
   return value;
+}
+
+/** The rows of a page under their head, and how to go on; `nothing` where there are none. */
+export function pageText<Row>(
+  page: Page<Row>,
+  nothing: string,
+  row: (one: Row) => readonly string[],
+  head: readonly string[],
+): string {
+  const more = page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`;
+  if (page.items.length > 0) return table(page.items.map(row), head) + more;
+  return paint('dim', page.next === null ? nothing : `${nothing} among the newest`) + more;
 }
 
 const FOLLOW_EVERY = 500;

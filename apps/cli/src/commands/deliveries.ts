@@ -1,9 +1,9 @@
-import type { DeliveryBody, DroppedPage, EventBody, DeadLetterBody, SuppressionBody } from '@carillon/contracts';
+import type { DeliveryBody, DroppedPage, EventBody, DeadLetterBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
-import { answer, command, follow } from './answering.ts';
+import { answer, command, follow, pageText } from './answering.ts';
 import { fieldsCommand } from './rule-sample.ts';
 
 type ListOptions = CommonOptions & {
@@ -49,18 +49,6 @@ const deliveryHead = (isWide: boolean): string[] => [
   'rule',
   'event',
 ];
-
-/** The rows of a page under their head, and how to go on; `nothing` where there are none. */
-export function pageText<Row>(
-  page: Page<Row>,
-  nothing: string,
-  row: (one: Row) => readonly string[],
-  head: readonly string[],
-): string {
-  const more = page.next === null ? '' : `\n${paint('dim', `more: --cursor ${page.next}`)}`;
-  if (page.items.length > 0) return table(page.items.map(row), head) + more;
-  return paint('dim', page.next === null ? nothing : `${nothing} among the newest`) + more;
-}
 
 function listDeliveries(client: Client, options: ListOptions): Promise<Page<DeliveryBody>> {
   return client.get(`/v1/workspaces/${seg(client.reach)}/deliveries`, {
@@ -273,49 +261,4 @@ export function deadLetterCommands(program: Command): void {
       );
     },
   );
-}
-
-export function suppressionCommands(program: Command): void {
-  const suppressions = program.command('suppressions').description('suppressed addresses: list, remove');
-  command(suppressions, 'list', 'list suppressed addresses')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
-    .action(async (options: ListOptions) => {
-      let isWide = false;
-      await answer(
-        options,
-        async (client) => {
-          isWide = await client.isWide();
-          const wanted = { limit: options.limit, cursor: options.cursor };
-          return client.get<Page<SuppressionBody>>(`/v1/workspaces/${seg(client.reach)}/suppressions`, wanted);
-        },
-        (page) =>
-          pageText(
-            page,
-            'no suppressed addresses',
-            (one) => [
-              shortTime(one.at),
-              ...(isWide ? [one.workspace] : []),
-              one.channel,
-              one.address,
-              one.source,
-              one.detail,
-            ],
-            ['since', ...(isWide ? ['workspace'] : []), 'channel', 'address', 'source', 'detail'],
-          ),
-      );
-    });
-  command(suppressions, 'remove <address>', 'allow an address again')
-    .option('--channel <channel>', 'email, sms or push', 'email')
-    .action(async (address: string, options: CommonOptions & { channel: string }) => {
-      await answer(
-        options,
-        async (client) => {
-          const workspace = await client.workspace();
-          const body = { channel: options.channel, address };
-          return client.post(`/v1/workspaces/${seg(workspace)}/suppressions/remove`, body);
-        },
-        () => `${clean(address)} may be sent to again`,
-      );
-    });
 }

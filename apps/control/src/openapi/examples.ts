@@ -1,5 +1,6 @@
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
+import { LIST_EXAMPLES } from './list-examples.ts';
 
 /** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
 export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };
@@ -123,16 +124,6 @@ const MESSAGE = {
   text: 'Thank you, Ada.',
   sms: null,
   push: null,
-  at: LATER,
-};
-
-const SUPPRESSION = {
-  workspace: 'shop',
-  channel: 'email',
-  address: 'bob@example.com',
-  source: 'provider',
-  detail: '550 5.1.1 no such user',
-  delivery_id: DELIVERY_ID,
   at: LATER,
 };
 
@@ -262,8 +253,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       next: null,
     },
   },
-  listSuppressions: { answers: page(SUPPRESSION) },
-  removeSuppression: { takes: { channel: 'email', address: 'bob@example.com' }, answers: { removed: true } },
+  ...LIST_EXAMPLES,
   checkIntegration: {
     takes: { user_ids: ['p_8812'] },
     answers: steps('scheme', 'the partner takes Bearer, as configured'),

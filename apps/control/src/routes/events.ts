@@ -1,26 +1,17 @@
-import {
-  deadLetterBody,
-  deadLetterPage,
-  eventPage,
-  removedBody,
-  suppressionPage,
-  traceBody,
-  whyBody,
-} from '@carillon/contracts';
-import { CHANNEL_NAMES, readRuleTitle } from '@carillon/domain';
+import { deadLetterBody, deadLetterPage, eventPage, traceBody, whyBody } from '@carillon/contracts';
+import { readRuleTitle } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
-import { showDeadLetter, showEvent, showSuppression, traceFor, showWhy } from '../bodies.ts';
+import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
 import {
   acrossWorkspaces,
-  inWorkspace,
   noBody,
   notFound,
   pageSize,
@@ -48,7 +39,12 @@ const eventFilters = z.strictObject({
 });
 
 const peopleQuery = z.strictObject({
-  to: z.string().min(1).max(320).optional().describe('Only people whose address, person or unique_id begins with this'),
+  to: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('Only people whose address, person or unique_id begins with this'),
   limit: pageSize.default(100),
   cursor: z
     .string()
@@ -58,7 +54,7 @@ const peopleQuery = z.strictObject({
 
 const whyQuery = z.strictObject({
   ...paging,
-  address: z.string().min(1).max(320).describe('An address, a person or a unique_id'),
+  address: z.string().min(1).max(4096).describe('An address, a person or a unique_id'),
   notification: z.string().max(200).optional().describe('Only this notification, or this rule of one'),
 });
 
@@ -243,52 +239,6 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
       const redriven = { redrivenAt: clock.now(), redrivenBy: principalOf(request).name };
       await readModels.markRedriven(params.id, redriven.redrivenAt, redriven.redrivenBy);
       return showDeadLetter({ ...row, ...redriven });
-    },
-  );
-}
-
-export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'suppressions'>): void {
-  app.get(
-    '/v1/workspaces/:workspace/suppressions',
-    {
-      config: { permission: 'read', across: true },
-      schema: {
-        operationId: 'listSuppressions',
-        tags: ['Suppressions'],
-        summary: 'Addresses that nothing is sent to',
-        params: acrossWorkspaces,
-        querystring: z.strictObject(paging),
-        response: { 200: suppressionPage },
-      },
-    },
-    async (request) => {
-      const { query } = request;
-      const sight = sightOf(request);
-      const page = await pageInSight(sight, query.limit, query.cursor, (limit, cursor) =>
-        ports.suppressions.list(sight.workspace === undefined ? {} : { workspace: sight.workspace }, limit, cursor),
-      );
-      return { items: page.items.map(showSuppression), next: page.next };
-    },
-  );
-
-  const which = z.strictObject({ channel: z.enum(CHANNEL_NAMES), address: z.string().max(320) });
-  app.post(
-    '/v1/workspaces/:workspace/suppressions/remove',
-    {
-      config: { permission: 'operate', problems: ['not_found'] },
-      schema: {
-        operationId: 'removeSuppression',
-        tags: ['Suppressions'],
-        summary: 'Takes an address off the list',
-        params: inWorkspace,
-        body: which,
-        response: { 200: removedBody },
-      },
-    },
-    async ({ params, body }) => {
-      const removed = await ports.suppressions.remove(params.workspace, body.channel, body.address);
-      if (!removed) throw notFound('such suppressed address');
-      return { removed };
     },
   );
 }

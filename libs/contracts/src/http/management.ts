@@ -153,20 +153,6 @@ export const whyBody = z
   .meta({ id: 'Why' });
 export type WhyBody = z.infer<typeof whyBody>;
 
-export const suppressionBody = z
-  .object({
-    workspace: z.string(),
-    channel: z.string(),
-    address: z.string(),
-    source: z.string(),
-    detail: z.string(),
-    delivery_id: z.string().nullable(),
-    at: time,
-  })
-  .meta({ id: 'Suppression' });
-export const suppressionPage = pageOf(suppressionBody).meta({ id: 'SuppressionPage' });
-export type SuppressionBody = z.infer<typeof suppressionBody>;
-
 export const apiKeyBody = z
   .object({
     workspace: z.string(),

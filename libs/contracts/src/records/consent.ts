@@ -26,7 +26,7 @@ type WireConsent = {
   personal: Buffer;
 };
 
-/** Who it is counts as personal: mostly it is an address. */
+/** Who it is counts as personal: mostly it is an address. So does who said it in their place. */
 export const consentShape: RecordShape<ConsentWord, WireConsent> = {
   write: (word) => ({
     id: word.id,
@@ -37,18 +37,20 @@ export const consentShape: RecordShape<ConsentWord, WireConsent> = {
     opted_out: word.optedOut,
     way: word.way,
     at: word.at,
-    personal: writePersonal({ person: word.person }),
+    personal: writePersonal({ person: word.person, ...(word.by !== undefined && { by: word.by }) }),
   }),
   read: (wire) => {
     const kind = wordOf(wire.target, TARGETS, 'target');
+    const { person, by } = readPersonal(wire.personal);
     return {
       id: wire.id,
       workspace: wire.workspace,
-      person: textOf(readPersonal(wire.personal)['person'], 'person'),
+      person: textOf(person, 'person'),
       target: kind === 'all' ? { kind } : { kind, name: wire.name },
       channel: wire.channel === null ? null : wordOf(wire.channel, CHANNELS, 'channel'),
       optedOut: wire.opted_out,
       way: wordOf(wire.way, WAYS, 'way'),
+      ...(by !== undefined && { by: textOf(by, 'by') }),
       at: wire.at,
     };
   },

@@ -160,19 +160,23 @@ export const receipts: Arbitrary<Receipt> = fc.record({
   inbound: nullable(fc.record({ address: text, wish: fc.constantFrom('stop', 'start') })),
 });
 
-export const consentWords: Arbitrary<ConsentWord> = fc.record({
-  id: text,
-  workspace: text,
-  person: text,
-  target: fc.oneof(
-    fc.constant({ kind: 'all' } as const),
-    fc.record({ kind: fc.constantFrom('category', 'notification'), name: text }),
-  ),
-  channel: nullable(fc.constantFrom('email', 'sms', 'push')),
-  optedOut: fc.boolean(),
-  way: fc.constantFrom('one_click', 'page', 'api', 'import'),
-  at: instant,
-});
+export const consentWords: Arbitrary<ConsentWord> = fc.oneof(consentWordsBy('person'), consentWordsBy('somebody'));
+function consentWordsBy(who: 'person' | 'somebody'): Arbitrary<ConsentWord> {
+  return fc.record({
+    id: text,
+    workspace: text,
+    person: text,
+    target: fc.oneof(
+      fc.constant({ kind: 'all' } as const),
+      fc.record({ kind: fc.constantFrom('category', 'notification'), name: text }),
+    ),
+    channel: nullable(fc.constantFrom('email', 'sms', 'push')),
+    optedOut: fc.boolean(),
+    way: fc.constantFrom('one_click', 'page', 'api', 'import'),
+    ...(who === 'somebody' && { by: text }),
+    at: instant,
+  });
+}
 
 export const evaluations: Arbitrary<Evaluation> = fc.record({
   partition: count,

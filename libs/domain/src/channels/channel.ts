@@ -166,6 +166,12 @@ export function formsOf(channel: ChannelName, text: string): readonly string[] {
   return address === null ? [text] : [address, ...older(address)];
 }
 
+/** All forms of an address by channel, where nobody said of which channel it is. */
+export const formsOnChannels = (
+  text: string,
+  channels: readonly ChannelName[] = CHANNEL_NAMES,
+): readonly (readonly [ChannelName, readonly string[]])[] => channels.map((name) => [name, formsOf(name, text)]);
+
 const EVERY_CONTROL = new RegExp(CONTROL, 'g');
 
 /**

@@ -22,6 +22,8 @@ export type ConsentWord = {
   readonly channel: ChannelName | null;
   readonly optedOut: boolean;
   readonly way: ConsentWay;
+  /** Who said it in the person’s place; left out where the person did. */
+  readonly by?: string;
   readonly at: Instant;
 };
 
@@ -38,7 +40,10 @@ export type Consents = {
 };
 
 /** What a person decides; the rest of the word follows from person and time. */
-export type Decision = Pick<ConsentWord, 'target' | 'channel' | 'optedOut' | 'way'>;
+export type Decision = Pick<ConsentWord, 'target' | 'channel' | 'optedOut' | 'way' | 'by'> & {
+  /** When it was said, where that is not now: what was said later stays. */
+  readonly at?: Instant;
+};
 
 type Person = Pick<Consents, 'workspace' | 'person'>;
 
@@ -77,8 +82,8 @@ const nothingOf = ({ workspace, person }: Person): Consents => ({
 });
 
 /**
- * Writes down what a person decides now. It is newer than everything in the document, whatever the clocks of other
- * processes said. What stands is said again too: the document may be one that was put back, and the log may know a word
+ * Writes down what a person decides. Said now, it is newer than everything in the document, whatever the clocks of other
+ * processes said; said at another time, it gives way to what is newer. What stands is said again too: the document may be one that was put back, and the log may know a word
  * that came in between. Only to want what nobody ever stopped is not written; undefined where nothing is.
  */
 export function decide(
@@ -89,14 +94,19 @@ export function decide(
 ): Consents | undefined {
   const held = before ?? nothingOf(person);
   const standing = new Map(held.words.map((word) => [placeOf(word), word]));
-  const at = held.words.reduce((latest, word) => Math.max(latest, word.at + 1), now);
+  const next = held.words.reduce((latest, word) => Math.max(latest, word.at + 1), now);
   const made = decisions
     .filter((decision) => decision.optedOut || standing.has(placeOf(decision)))
     .map((decision): ConsentWord => {
-      const { target, channel, optedOut, way } = decision;
+      const { target, channel, optedOut, way, by, at = next } = decision;
       const facts = [target.kind, nameOfTarget(target), channel ?? '', String(optedOut), String(at)];
       const id = derive('consent', held.workspace, held.person, ...facts);
-      return { id, workspace: held.workspace, person: held.person, target, channel, optedOut, way, at };
+      const { workspace, person: name } = held;
+      return { id, workspace, person: name, target, channel, optedOut, way, ...(by !== undefined && { by }), at };
+    })
+    .filter((word) => {
+      const known = standing.get(placeOf(word));
+      return known === undefined || isNewer(word, known);
     });
   if (made.length === 0) return undefined;
   // A word that is said again before it is on the log is there once: whoever clicks a hundred times fills nothing.
@@ -151,6 +161,12 @@ export function publishedWords(before: Consents, ids: ReadonlySet<string>): Cons
   const unpublished = before.unpublished.filter(({ id }) => !ids.has(id));
   if (unpublished.length === before.unpublished.length) return undefined;
   return { ...before, version: before.version + 1, unpublished };
+}
+
+/** How many targets and channels stand differently in the later document. */
+export function countChanges(before: Pick<Consents, 'words'> | null, after: Pick<Consents, 'words'>): number {
+  const stopped = new Map((before?.words ?? []).map((word) => [placeOf(word), word.optedOut]));
+  return after.words.filter((word) => (stopped.get(placeOf(word)) ?? false) !== word.optedOut).length;
 }
 
 /** What a message is, as far as somebody may want no more of it. */

@@ -104,7 +104,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   if (options.answered) reportAnswers(app, options.answered);
   // As the hooks: a flood is refused through here.
-  app.setErrorHandler((error, _request, reply) => refuse(reply, requestFault(error, limits)));
+  app.setErrorHandler((error, { routeOptions: { bodyLimit: maxBodyBytes } }, reply) =>
+    refuse(reply, requestFault(error, { ...limits, maxBodyBytes })),
+  );
   app.setNotFoundHandler(async (request, reply) => sendProblem(reply, unrouted(request, reply, methodsOf)));
   serveHealth(app, options, () => closing !== undefined, options.bareHealth ?? false);
 

@@ -1,4 +1,12 @@
-import { decide, partitionOf, publishedWords, type Consents, type ConsentWord, type Decision } from '@carillon/domain';
+import {
+  countChanges,
+  decide,
+  partitionOf,
+  publishedWords,
+  type Consents,
+  type ConsentWord,
+  type Decision,
+} from '@carillon/domain';
 import type { Clock, ConsentStore, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
 export type ConsentPorts = {
@@ -29,6 +37,52 @@ export async function decideConsents(
     if ((await consents.replace(next)) === 'done') return next;
   }
   throw new Error('what a person decided could not be written');
+}
+
+/** What is decided for one of many people. */
+export type PersonDecisions = { readonly person: string; readonly decisions: readonly Decision[] };
+
+/** People whose documents are written at the same time. */
+const AT_ONCE = 16;
+
+/**
+ * Writes down decisions for many people of a workspace, one after the other of each as they are listed. When it resolves the store has
+ * all of them; where it rejects, any part may be there, and doing it again is safe. Answers the documents that were written, and
+ * how many targets and channels stand differently now.
+ */
+export async function decideForMany(
+  workspace: string,
+  people: readonly PersonDecisions[],
+  ports: Pick<ConsentPorts, 'consents' | 'ids' | 'clock'>,
+): Promise<{ readonly documents: readonly Consents[]; readonly changed: number }> {
+  const { consents, clock, ids } = ports;
+  const documents: Consents[] = [];
+  let changed = 0;
+  for (let from = 0; from < people.length; from += AT_ONCE) {
+    const part = people.slice(from, from + AT_ONCE);
+    const found = await consents.find(
+      workspace,
+      part.map(({ person }) => person),
+    );
+    const known = new Map(found.map((document) => [document.person, document]));
+    const written = await Promise.all(
+      part.map(async ({ person, decisions }) => {
+        const before = known.get(person) ?? null;
+        const next = decide(before, { workspace, person }, decisions, { now: clock.now(), derive: ids.derive });
+        if (!next) return null;
+        if ((await consents.replace(next)) === 'done') return { before, next };
+        // Somebody was faster: it is read again, until it is written.
+        const again = await decideConsents(workspace, person, decisions, ports);
+        return again && { before, next: again };
+      }),
+    );
+    for (const one of written) {
+      if (!one) continue;
+      documents.push(one.next);
+      changed += countChanges(one.before, one.next);
+    }
+  }
+  return { documents, changed };
 }
 
 function consentRecord(word: ConsentWord, { log, codecs, ids }: ConsentPorts): NewRecord {

@@ -83,6 +83,41 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
       expect(await listed({ channel: 'sms', source: 'operator' })).toEqual([]);
     });
 
+    it('lists an address in any form, of one channel or of all, and who put it there', async () => {
+      const workspace = freshName('shop');
+      const byHand = suppression(workspace, 'Ada@BÜCHER.example', { source: 'operator', by: 'ann', deliveryId: null });
+      await list().add(byHand);
+      await list().add(suppression(workspace, 'ada@bücher.example'));
+      await list().add(suppression(workspace, '+49 30 123456', { channel: 'sms', source: 'stop' }));
+      await list().add(suppression(workspace, 'ada@bücher.example', { channel: 'push', source: 'dead_token' }));
+      const listed = async (filter: SuppressionFilter) => (await list().list({ workspace, ...filter }, 10)).items;
+      const named = async (filter: SuppressionFilter) =>
+        (await listed(filter)).map(({ channel, source }) => `${channel} ${source}`).toSorted();
+      expect(await named({ address: 'ADA@bücher.example.' })).toEqual(['email hard_bounce', 'email operator']);
+      expect(await named({ address: 'ada@bücher.example' })).toEqual([
+        'email hard_bounce',
+        'email operator',
+        'push dead_token',
+      ]);
+      expect(await named({ address: 'ada@bücher.example', channel: 'push' })).toEqual(['push dead_token']);
+      expect(await named({ address: '+4930123456' })).toEqual(['sms stop']);
+      expect(await named({ address: '+4930123456', channel: 'email' })).toEqual([]);
+      expect(await named({ address: 'bob@bücher.example' })).toEqual([]);
+      const [first] = await listed({ address: 'ada@bücher.example', source: 'operator' });
+      expect(first).toEqual({ ...byHand, address: 'ada@xn--bcher-kva.example' });
+      const { items, next } = await list().list({ workspace, address: 'ada@bücher.example' }, 2);
+      const rest = await list().list({ workspace, address: 'ada@bücher.example' }, 2, next ?? '');
+      expect([...items, ...rest.items]).toHaveLength(3);
+    });
+
+    it('takes a token of 4,096 characters', async () => {
+      const workspace = freshName('shop');
+      const token = `${freshName('t')}${'x'.repeat(4096)}`.slice(0, 4096);
+      await list().add(suppression(workspace, token, { channel: 'push', source: 'dead_token' }));
+      expect((await list().list({ workspace, address: token }, 10)).items).toHaveLength(1);
+      expect(await list().remove(workspace, 'push', token)).toBe(true);
+    });
+
     it('knows an address in whatever form it is asked about, and keeps one form', async () => {
       const workspace = freshName('shop');
       await list().add(suppression(workspace, 'Ada@BÜCHER.example.'));

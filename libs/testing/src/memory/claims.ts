@@ -1,4 +1,10 @@
-import { formsOf, SUPPRESSION_SOURCES, type ChannelName, type SuppressionSource } from '@carillon/domain';
+import {
+  formsOf,
+  formsOnChannels,
+  SUPPRESSION_SOURCES,
+  type ChannelName,
+  type SuppressionSource,
+} from '@carillon/domain';
 import type { LeaseStore, LookupClaim, LookupClaims, Suppression, SuppressionList } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import { pageOf } from './pages.ts';
@@ -104,13 +110,17 @@ export function createMemorySuppressions() {
         wire.ask('suppressions.find', () => entries(workspace, channel, address)[0] ?? null),
       sources: (workspace, channel, address) =>
         wire.ask('suppressions.sources', () => entries(workspace, channel, address)),
-      list: ({ workspace, channel, source }, limit, cursor) =>
+      list: ({ workspace, channel, address, source }, limit, cursor) =>
         wire.ask('suppressions.list', () =>
           pageOf(
             [...stored.entries()].filter(
               ([, one]) =>
                 (workspace === undefined || one.workspace === workspace) &&
                 (channel === undefined || one.channel === channel) &&
+                (address === undefined ||
+                  formsOnChannels(address).some(
+                    ([name, forms]) => name === one.channel && forms.includes(one.address),
+                  )) &&
                 (source === undefined || one.source === source),
             ),
             ([key, one]) => [one.at, key],

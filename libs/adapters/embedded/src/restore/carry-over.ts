@@ -74,14 +74,15 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
   }
 }
 
-const SUPPRESSION = ['workspace', 'channel', 'address', 'source', 'detail', 'delivery_id', 'at'] as const;
+const SUPPRESSION = ['workspace', 'channel', 'address', 'source', 'detail', 'delivery_id', 'at', 'added_by'] as const;
 
 /** Whoever must not be written to since the backup must not be written to now. What the backup holds back stays held back. */
 function carrySuppressions(sql: Statements, source: Statements): number {
   const columns = SUPPRESSION.join(', ');
   const places = SUPPRESSION.map(() => '?').join(', ');
   let added = 0;
-  for (const row of source.iterate(`SELECT ${columns} FROM suppressions ORDER BY sequence`)) {
+  // What the folder of an older version lacks is nothing here.
+  for (const row of source.iterate('SELECT * FROM suppressions ORDER BY sequence')) {
     const values = SUPPRESSION.map((column) => row[column] ?? null);
     added += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
   }

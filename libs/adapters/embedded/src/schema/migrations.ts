@@ -16,7 +16,7 @@ import {
 } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
-import { SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
+import { SUPPRESSIONS_ADDED_BY, SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 
 /** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
 export const APPLICATION_ID = 0x43617269;
@@ -42,6 +42,7 @@ export const MIGRATIONS: readonly string[] = [
   DEAD_LETTERS_REDRIVEN_BY,
   LIMITS_SCHEMA,
   DEAD_LETTERS_OF_RECEIPTS,
+  SUPPRESSIONS_ADDED_BY,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -17,3 +17,8 @@ export const SUPPRESSIONS_BY_SOURCE = `
   INSERT INTO suppressions SELECT * FROM suppressions_by_address;
   DROP TABLE suppressions_by_address;
 `;
+
+/** Who put an address on the list; null of entries that no person made, and of older ones. */
+export const SUPPRESSIONS_ADDED_BY = `
+  ALTER TABLE suppressions ADD COLUMN added_by TEXT;
+`;

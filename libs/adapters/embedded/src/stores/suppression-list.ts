@@ -1,4 +1,4 @@
-import { formsOf, type ChannelName, type SuppressionSource } from '@carillon/domain';
+import { formsOf, formsOnChannels, type ChannelName, type SuppressionSource } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
@@ -14,6 +14,7 @@ type SuppressionRow = {
   detail: string;
   delivery_id: string | null;
   at: number;
+  added_by: string | null;
 };
 
 export const suppressionWrites = ({ sql }: Transaction) => ({
@@ -21,8 +22,8 @@ export const suppressionWrites = ({ sql }: Transaction) => ({
     let added = 0;
     for (const item of items) {
       added += sql.run(
-        `INSERT INTO suppressions (workspace, channel, address, source, detail, delivery_id, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        `INSERT INTO suppressions (workspace, channel, address, source, detail, delivery_id, at, added_by)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         item.workspace,
         item.channel,
         formsOf(item.channel, item.address)[0] ?? item.address,
@@ -30,6 +31,7 @@ export const suppressionWrites = ({ sql }: Transaction) => ({
         item.detail,
         item.deliveryId,
         item.at,
+        item.by ?? null,
       );
     }
     return added;
@@ -43,6 +45,14 @@ export const suppressionWrites = ({ sql }: Transaction) => ({
 });
 const withAny = (forms: readonly string[]): string =>
   `WHERE workspace = ? AND channel = ? AND address IN (${forms.map(() => '?').join(', ')})`;
+
+/** Said with its channel, so that the unique index finds it within a workspace. */
+function withForms(address: string, channel?: ChannelName): readonly [string, ...string[]] {
+  const pairs = formsOnChannels(address, channel && [channel]).flatMap(([name, forms]) =>
+    forms.map((form) => [name, form] as const),
+  );
+  return [`(channel, address) IN (VALUES ${pairs.map(() => '(?, ?)').join(', ')})`, ...pairs.flat()];
+}
 
 const bytesOf = (items: readonly Suppression[]): number =>
   items.reduce((sum, { detail }) => sum + detail.length + 512, 0);
@@ -67,12 +77,13 @@ export const createSuppressionList = (reader: Reader, write: Write<SuppressionWr
     const all = `SELECT * FROM suppressions ${withAny(forms)} ORDER BY at, sequence`;
     return (reader.all(all, workspace, channel, ...forms) as SuppressionRow[]).map(fromRow);
   },
-  async list({ workspace, channel, source }, limit, cursor) {
+  async list({ workspace, channel, address, source }, limit, cursor) {
     const [before] = cursor === undefined ? [] : keysOf(cursor, 'number');
     const { where, values } = conditionsOf([
       ['workspace = ?', workspace],
       ['channel = ?', channel],
       ['source = ?', source],
+      ...(address === undefined ? [] : [withForms(address, channel)]),
       ['sequence < ?', before],
     ]);
     const rows = reader.all(
@@ -92,4 +103,5 @@ const fromRow = (row: SuppressionRow): Suppression => ({
   detail: row.detail,
   deliveryId: row.delivery_id,
   at: row.at,
+  ...(row.added_by !== null && { by: row.added_by }),
 });

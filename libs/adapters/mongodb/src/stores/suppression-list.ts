@@ -1,4 +1,4 @@
-import { formsOf, type ChannelName, type SuppressionSource } from '@carillon/domain';
+import { formsOf, formsOnChannels, type ChannelName, type SuppressionSource } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Filter, FindOptions } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
@@ -19,11 +19,12 @@ function documentOf({
   detail,
   deliveryId,
   at,
+  by,
   ...given
 }: Suppression): SuppressionDocument {
   const [address = given.address] = formsOf(channel, given.address);
   const _id = keyOf(workspace, channel, address, source);
-  return { _id, workspace, channel, address, source, detail, deliveryId, at };
+  return { _id, workspace, channel, address, source, detail, deliveryId, at, ...(by !== undefined && { by }) };
 }
 
 /** By fields, not by id: entries of earlier versions have ids without the source. */
@@ -36,6 +37,14 @@ const entriesOf = (
   filterOf<SuppressionDocument>(equalities({ workspace, channel, source }), {
     address: { $in: [...formsOf(channel, address)] },
   });
+
+/** In any form of the channel, or of every channel. */
+const withForms = (address: string, channel?: ChannelName): Readonly<Record<string, unknown>> => ({
+  $or: formsOnChannels(address, channel && [channel]).map(([name, forms]) => ({
+    channel: name,
+    address: { $in: [...forms] },
+  })),
+});
 
 export const createSuppressionList = ({ suppressions }: Collections, attempt: Attempt): SuppressionList => ({
   async add(suppression) {
@@ -62,9 +71,10 @@ export const createSuppressionList = ({ suppressions }: Collections, attempt: At
     const found = await attempt(() => suppressions.find<SuppressionDocument>(wanted, OLDEST_FIRST).toArray());
     return found.map(suppressionOf);
   },
-  async list({ workspace, channel, source }, limit, cursor) {
+  async list({ workspace, channel, address, source }, limit, cursor) {
     const wanted = filterOf<SuppressionDocument>(
       equalities({ workspace, channel, source }),
+      address === undefined ? {} : withForms(address, channel),
       afterCursor(cursor, NEWEST_FIRST),
     );
     const found = await attempt(() =>

@@ -1,0 +1,159 @@
+import type { ConsentBody, ImportedBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type CommonOptions, type Page } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, shortTime, table } from '../output.ts';
+import { answer, command, pageText } from './answering.ts';
+import { exportFile, importFile, importWords, tellOnTerminal } from './csv-files.ts';
+
+type Word = ConsentBody['words'][number];
+
+const targetWords = ({ target, name, notification_id: id }: Word): string => {
+  if (target === 'all') return 'everything';
+  return `${target} ${clean(name ?? id ?? '')}`;
+};
+
+const wordRow = (word: Word): readonly string[] => [
+  shortTime(word.at),
+  word.opted_out ? 'stopped' : 'allowed',
+  targetWords(word),
+  word.channel ?? 'all channels',
+  word.by === null ? word.way : `${word.way}, by ${clean(word.by)}`,
+];
+const WORD_HEAD = ['since', '', 'what', 'on', 'how'];
+
+/** One person: every word, and what comes all the same. */
+function personText({ person, words, exempt }: ConsentBody): string {
+  const said =
+    words.length === 0
+      ? `${clean(person)} said nothing: all comes`
+      : `${clean(person)}\n${table(words.map(wordRow), WORD_HEAD)}`;
+  const stopped = words.some((word) => word.opted_out);
+  return stopped && exempt.length > 0 ? `${said}\ncomes all the same, being transactional: ${exempt.join(', ')}` : said;
+}
+
+export function consentCommands(program: Command): void {
+  const consents = program.command('consents').description('what people want no more: list, show, set, import, export');
+  listCommand(consents);
+  showCommand(consents);
+  setCommand(consents);
+  fileCommands(consents);
+}
+
+function listCommand(consents: Command): void {
+  command(consents, 'list', 'list what people said, those who said it first last')
+    .option('--limit <n>', 'at most so many people', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .action(async (options: CommonOptions & { limit: string; cursor?: string }) => {
+      let isWide = false;
+      await answer(
+        options,
+        async (client) => {
+          isWide = await client.isWide();
+          const { limit, cursor } = options;
+          return client.get<Page<ConsentBody>>(`/v1/workspaces/${seg(client.reach)}/consents`, { limit, cursor });
+        },
+        ({ items, next }) =>
+          pageText(
+            {
+              items: items.flatMap((one) =>
+                one.words.map((word) => [...(isWide ? [one.workspace] : []), one.person, ...wordRow(word)]),
+              ),
+              next,
+            },
+            'nobody said anything',
+            (row) => row,
+            [...(isWide ? ['workspace'] : []), 'person', ...WORD_HEAD],
+          ),
+      );
+    });
+}
+
+function showCommand(consents: Command): void {
+  command(consents, 'show <person>', 'what one person said: an id, or an address').action(
+    async (person: string, options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) =>
+          client.get<ConsentBody>(`/v1/workspaces/${seg(await client.workspace())}/consents/person`, { person }),
+        personText,
+      );
+    },
+  );
+}
+
+type SetOptions = CommonOptions & {
+  readonly all?: boolean;
+  readonly category?: string;
+  readonly notification?: string;
+  readonly channel?: string;
+  readonly stop?: boolean;
+  readonly allow?: boolean;
+};
+
+function targetOf({ all, category, notification }: SetOptions): { readonly target: string; readonly name?: string } {
+  const chosen = [
+    ...(all === true ? [{ target: 'all' }] : []),
+    ...(category === undefined ? [] : [{ target: 'category', name: category }]),
+    ...(notification === undefined ? [] : [{ target: 'notification', name: notification }]),
+  ];
+  const [target] = chosen;
+  if (target && chosen.length === 1) return target;
+  throw new UsageError('say what: one of --all, --category NAME and --notification NAME');
+}
+
+function setCommand(consents: Command): void {
+  command(consents, 'set <person>', 'stop something for a person (an id, or an address), or allow it again')
+    .option('--stop', 'they want it no more')
+    .option('--allow', 'they want it again')
+    .option('--all', 'everything that can be stopped')
+    .option('--category <name>', 'what a category holds')
+    .option('--notification <name>', 'one notification')
+    .option('--channel <channel>', 'email, sms or push (default: all of them)')
+    .action(async (person: string, options: SetOptions) => {
+      if ((options.stop === true) === (options.allow === true)) throw new UsageError('say one of --stop and --allow');
+      const body = {
+        person,
+        ...targetOf(options),
+        opted_out: options.stop === true,
+        ...(options.channel !== undefined && { channel: options.channel }),
+      };
+      await answer(
+        options,
+        async (client) => client.post<ConsentBody>(`/v1/workspaces/${seg(await client.workspace())}/consents`, body),
+        personText,
+      );
+    });
+}
+
+function fileCommands(consents: Command): void {
+  command(consents, 'import <file>', 'take opt-outs of a CSV file (- for standard input)')
+    .option('--channel <channel>', 'of rows that name none (default: all of them)')
+    .option('--category <name>', 'of rows that name no target (default: everything)')
+    .action(async (file: string, options: CommonOptions & { channel?: string; category?: string }) => {
+      await answer(
+        options,
+        async (client) => {
+          const path = `/v1/workspaces/${seg(await client.workspace())}/consents/import`;
+          const { channel, category } = options;
+          const told = tellOnTerminal(file, options.json);
+          const send = (csv: string, firstLine: number): Promise<ImportedBody> =>
+            client.postCsv(path, csv, { channel, category, first_line: firstLine });
+          return importFile(file, send, told).finally(() => told.done());
+        },
+        importWords,
+      );
+    });
+  command(consents, 'export <file>', 'write what people said to a new CSV file (- for standard output)').action(
+    async (file: string, options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) => {
+          const path = `/v1/workspaces/${seg(client.reach)}/consents/export`;
+          return exportFile(file, () => client.download(path), options.json);
+        },
+        () => (file === '-' ? undefined : `wrote ${file}`),
+      );
+    },
+  );
+}

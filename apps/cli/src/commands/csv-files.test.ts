@@ -1,0 +1,154 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ImportedBody } from '@carillon/contracts';
+import { createCsvReader } from '@carillon/kernel';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CommandError, UsageError } from '../failure.ts';
+import { exportFile, importFile, importWords, partsOf } from './csv-files.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carillon-csv-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const { exitCode } = process;
+afterAll(() => {
+  process.exitCode = exitCode;
+});
+
+const fileOf = (text: string | Buffer): string => {
+  const file = join(folder, 'list.csv');
+  writeFileSync(file, text);
+  return file;
+};
+const recordsOf = (text: string) => {
+  const reader = createCsvReader();
+  return [...reader.push(text), ...reader.end()];
+};
+async function partsIn(text: string) {
+  const parts = [];
+  for await (const part of partsOf(fileOf(text))) parts.push(part);
+  return parts;
+}
+
+/** Answers as the server does that refuses rows with the word `bad`. */
+const taking = (csv: string): ImportedBody => {
+  const [, ...rows] = recordsOf(csv);
+  const faults = rows.flatMap(({ text, line }) => (text.includes('bad') ? [{ line, message: 'no address' }] : []));
+  const refused = faults.length;
+  return { rows: rows.length, taken: rows.length - refused, added: 0, refused, faults, ignored_columns: ['note'] };
+};
+const deaf = { fault: () => undefined, progress: () => undefined };
+const problem = (status: number) => ({
+  type: 'urn:x',
+  title: 'x',
+  status,
+  code: status === 400 ? 'invalid_request' : 'overloaded',
+  detail: 'x',
+  request_id: 'req_1',
+});
+
+describe('A file of many rows', () => {
+  it('goes in parts that are files in themselves, with every row once and the line on which it stands', async () => {
+    const cell = fc.constantFrom('a', '"x\r\ny"', '"say ""hi"""', 'br"oken', '');
+    await fc.assert(
+      fc.asyncProperty(fc.array(cell, { maxLength: 5 }), fc.integer({ min: 0, max: 2500 }), async (odd, many) => {
+        const rows = [...Array.from({ length: many }, (_, at) => `${at}`), ...odd];
+        const text = `\ufeffaddress\r\n${rows.map((row) => `${row}\r\n`).join('')}`;
+        const parts = await partsIn(text);
+        const [, ...whole] = recordsOf(text);
+        const seen = parts.flatMap(({ csv, firstLine }) => {
+          const [header, ...records] = recordsOf(csv);
+          expect(header?.cells).toEqual(['address']);
+          return records.map(({ line, cells, fault }) => [line - 2 + firstLine, fault ?? cells]);
+        });
+        expect(seen).toEqual(whole.map(({ line, cells, fault }) => [line, fault ?? cells]));
+        expect(Math.max(...parts.map(({ csv }) => recordsOf(csv).length))).toBeLessThanOrEqual(1001);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('goes in parts that a request can carry, however long its rows are', async () => {
+    const row = `"${'ü'.repeat(60_000)}"\n`;
+    const parts = await partsIn(`address\n${row.repeat(20)}`);
+    for (const { csv } of parts) expect(Buffer.byteLength(csv)).toBeLessThan(1024 * 1024);
+    expect(parts.flatMap(({ csv }) => recordsOf(csv).slice(1))).toHaveLength(20);
+  });
+
+  it('is summed up, with each refused row told of as it comes', async () => {
+    const faults: string[] = [];
+    const seen: number[] = [];
+    const rows = Array.from({ length: 2500 }, (_, at) => (at % 1000 === 7 ? 'bad' : `a${at}`)).join('\n');
+    const told = {
+      fault: (line: number, message: string) => void faults.push(`${line} ${message}`),
+      progress: (count: number) => void seen.push(count),
+    };
+    const totals = await importFile(fileOf(`address\n${rows}`), async (csv) => taking(csv), told);
+    expect(totals).toMatchObject({ rows: 2500, taken: 2497, refused: 3 });
+    expect(seen).toEqual([1000, 2000, 2500]);
+    expect(faults).toHaveLength(3);
+    expect(importWords(totals)).toBe('2,500 rows: 2,497 taken (0 new), 3 refused; columns that nobody reads: note');
+    expect(process.exitCode).toBe(1);
+  });
+
+  it('that breaks off says what was taken, what may have been, and that it may be run again', async () => {
+    let calls = 0;
+    const send = async (csv: string): Promise<ImportedBody> => {
+      calls += 1;
+      if (calls === 2) throw new CommandError('Too much is under way', problem(503));
+      return taking(csv);
+    };
+    const file = fileOf(`address\n${'a\n'.repeat(2500)}`);
+    const failed = importFile(file, send, deaf);
+    await expect(failed).rejects.toThrow(
+      `${file} broke off: Too much is under way. Before it 1000 of 1000 rows were taken (0 new), and 0 refused. ` +
+        'Rows from line 1002 to 2001 may have been taken. Run it again: what was taken stays as it is.',
+    );
+    await expect(failed).rejects.toMatchObject({ problem: { code: 'overloaded' } });
+  });
+
+  it('that is refused as a whole says why, and nothing else', async () => {
+    const refusing = () => Promise.reject(new CommandError('line 1: none is called address', problem(400)));
+    await expect(importFile(fileOf('adress\na\n'), refusing, deaf)).rejects.toThrow(/^line 1: none is called address$/);
+    await expect(importFile(fileOf(''), async (csv) => taking(csv), deaf)).resolves.toMatchObject({ rows: 0 });
+  });
+
+  it('that is not there, or is not UTF-8, is wrong usage; in its midst with what was taken before', async () => {
+    const send = async (csv: string) => taking(csv);
+    await expect(importFile(join(folder, 'none.csv'), send, deaf)).rejects.toThrow(UsageError);
+    const latin = Buffer.from('address\nm\xfcller@example.com\n', 'latin1');
+    await expect(importFile(fileOf(latin), send, deaf)).rejects.toThrow('is not UTF-8: save it as CSV UTF-8');
+    const late = Buffer.concat([Buffer.from(`address\n${'abcdefg\n'.repeat(20_000)}`), latin]);
+    await expect(importFile(fileOf(late), send, deaf)).rejects.toThrow(
+      /is not UTF-8.*Before it \d+000 of \d+000 rows were taken/,
+    );
+  });
+});
+
+describe('A list that is written to a file', () => {
+  const pieces = async function* (...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const text of texts) yield Buffer.from(text);
+  };
+
+  it('is there once it is whole, for its owner alone, and over no other file', async () => {
+    const file = join(folder, 'out.csv');
+    await exportFile(file, async () => pieces('a\r\n', 'b\r\n'));
+    expect(readFileSync(file, 'utf8')).toBe('a\r\nb\r\n');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await expect(exportFile(file, async () => pieces('c'))).rejects.toThrow('is there already');
+    expect(readFileSync(file, 'utf8')).toBe('a\r\nb\r\n');
+  });
+
+  it('is not there where it broke off', async () => {
+    const file = join(folder, 'out.csv');
+    const breaking = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('a\r\n');
+      throw new Error('terminated');
+    };
+    await expect(exportFile(file, async () => breaking())).rejects.toThrow('broke off before its end: terminated');
+    expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,194 @@
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { ImportedBody } from '@carillon/contracts';
+import { createCsvReader, messageOf, type CsvRecord } from '@carillon/kernel';
+import { CommandError, UsageError } from '../failure.ts';
+import { clean } from '../output.ts';
+
+/** Of one request: half a million rows are five hundred of them, each done within moments. */
+const ROWS_AT_ONCE = 1000;
+/** Letters of one request; the longest record goes on top of it. */
+const LETTERS_AT_ONCE = 200_000;
+
+/** A part of a file that is a CSV file in itself. */
+type Part = { readonly csv: string; readonly firstLine: number; readonly lastLine: number };
+
+async function* piecesOf(file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const bytes: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
+  try {
+    for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(`${file} is not UTF-8: save it as CSV UTF-8`);
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`);
+  }
+}
+
+async function* recordsOf(file: string): AsyncGenerator<CsvRecord> {
+  const reader = createCsvReader();
+  for await (const piece of piecesOf(file)) yield* reader.push(piece);
+  yield* reader.end();
+}
+
+const isBlank = ({ text }: CsvRecord): boolean => text.trim() === '';
+
+/** The file in parts, each under the first row, which names the columns. Keeps one part at a time. */
+export async function* partsOf(file: string): AsyncGenerator<Part> {
+  let header: string | null = null;
+  let texts: string[] = [];
+  let letters = 0;
+  let firstLine = 0;
+  let lastLine = 0;
+  const part = (): Part => ({ csv: `${header ?? ''}${texts.join('')}`, firstLine, lastLine });
+  for await (const record of recordsOf(file)) {
+    if (header === null) {
+      if (!isBlank(record)) header = /[\r\n]$/.test(record.text) ? record.text : `${record.text}\n`;
+      continue;
+    }
+    if (texts.length === 0) firstLine = record.line;
+    texts.push(record.text);
+    letters += record.text.length;
+    lastLine = record.line;
+    if (texts.length < ROWS_AT_ONCE && letters < LETTERS_AT_ONCE) continue;
+    yield part();
+    texts = [];
+    letters = 0;
+  }
+  // A file of a header alone is one that somebody should hear of where it is wrong.
+  if (texts.length > 0 || firstLine === 0) yield part();
+}
+
+export type ImportTotals = Omit<ImportedBody, 'faults' | 'ignored_columns'> & {
+  faults: ImportedBody['faults'];
+  ignored_columns: readonly string[];
+};
+
+/** Refused rows that are kept for the answer as JSON; all are counted, and all are said as they come. */
+const MOST_FAULTS = 1000;
+
+export type Told = {
+  /** A row that was refused. */
+  fault(line: number, message: string): void;
+  /** So many rows were dealt with. */
+  progress(rows: number): void;
+};
+
+/**
+ * Brings the rows of a file to the server, part by part. Where that breaks off, the error says what was taken; to run it again is
+ * safe, since what was taken stays as it is.
+ */
+export async function importFile(
+  file: string,
+  send: (csv: string, firstLine: number) => Promise<ImportedBody>,
+  told: Told,
+): Promise<ImportTotals> {
+  const totals: ImportTotals = { rows: 0, taken: 0, added: 0, refused: 0, faults: [], ignored_columns: [] };
+  for await (const { csv, firstLine, lastLine } of stoppingWith(file, totals)) {
+    const answer = await send(csv, firstLine === 0 ? 2 : firstLine).catch((error: unknown) => {
+      throw brokenOff(file, totals, error, ` Rows from line ${firstLine} to ${lastLine} may have been taken.`);
+    });
+    totals.rows += answer.rows;
+    totals.taken += answer.taken;
+    totals.added += answer.added;
+    totals.refused += answer.refused;
+    totals.ignored_columns = answer.ignored_columns;
+    totals.faults = [...totals.faults, ...answer.faults].slice(0, MOST_FAULTS);
+    for (const { line, message } of answer.faults) told.fault(line, message);
+    told.progress(totals.rows);
+  }
+  if (totals.refused > 0) process.exitCode = 1;
+  return totals;
+}
+
+/** The parts of a file; what is wrong with the file itself is said with what was taken before. */
+async function* stoppingWith(file: string, totals: ImportTotals): AsyncGenerator<Part> {
+  const parts = partsOf(file);
+  for (;;) {
+    const next = await parts.next().catch((error: unknown) => {
+      throw brokenOff(file, totals, error, '');
+    });
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+function brokenOff(file: string, { rows, taken, added, refused }: ImportTotals, error: unknown, open: string): Error {
+  // Nothing was taken: what is wrong is all there is to say.
+  const isRefusal = error instanceof CommandError && error.problem?.status === 400;
+  if (rows === 0 && (isRefusal || !(error instanceof CommandError))) return error as Error;
+  const before = `Before it ${taken} of ${rows} rows were taken (${added} new), and ${refused} refused.`;
+  const again = 'Run it again: what was taken stays as it is.';
+  const words = `${clean(file)} broke off: ${messageOf(error)}. ${before}${isRefusal ? '' : open} ${again}`;
+  return new CommandError(words, error instanceof CommandError ? error.problem : undefined);
+}
+
+const MANY = new Intl.NumberFormat('en');
+const SAID_EVERY = 100_000;
+
+/** Tells whoever waits: refused rows as `FILE:LINE: why`, and how far it is, on standard error; nothing where JSON is asked for. */
+export function tellOnTerminal(file: string, asJson = false): Told & { done(): void } {
+  let shown = false;
+  let said = 0;
+  const clear = (): void => {
+    if (asJson) return;
+    if (shown) process.stderr.write('\r\u001B[K');
+    shown = false;
+  };
+  return {
+    fault(line, message) {
+      if (asJson) return;
+      clear();
+      process.stderr.write(`${clean(file)}:${line}: ${clean(message)}\n`);
+    },
+    progress(rows) {
+      if (asJson) return;
+      if (process.stderr.isTTY) {
+        process.stderr.write(`\r\u001B[K${MANY.format(rows)} rows`);
+        shown = true;
+      } else if (rows - said >= SAID_EVERY) {
+        said = rows;
+        process.stderr.write(`${MANY.format(rows)} rows\n`);
+      }
+    },
+    done: clear,
+  };
+}
+
+/** What came of it. Refused rows end the command with 1, so that a script notices. */
+export function importWords({ rows, taken, added, refused, ignored_columns: ignored }: ImportTotals): string {
+  const left = ignored.length === 0 ? '' : `; columns that nobody reads: ${ignored.map(clean).join(', ')}`;
+  const bad = refused === 0 ? '' : `, ${MANY.format(refused)} refused`;
+  return `${MANY.format(rows)} rows: ${MANY.format(taken)} taken (${MANY.format(added)} new)${bad}${left}`;
+}
+
+/**
+ * Writes what the server answers to a file that only its owner can read, or to standard output (`-`). A file has its name once it is
+ * whole.
+ */
+export async function exportFile(
+  file: string,
+  download: () => Promise<AsyncIterable<Uint8Array>>,
+  asJson = false,
+): Promise<{ readonly file: string }> {
+  if (file === '-') {
+    if (asJson) throw new UsageError('standard output cannot be the list and JSON: name a file');
+    await pipeline(await download(), process.stdout, { end: false }).catch(brokeOff);
+    return { file };
+  }
+  if (existsSync(file)) throw new UsageError(`${file} is there already: name another file, or move it away`);
+  const pieces = await download();
+  const unfinished = `${file}.part`;
+  rmSync(unfinished, { force: true });
+  try {
+    await pipeline(pieces, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 })).catch(brokeOff);
+    renameSync(unfinished, file);
+    return { file };
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+function brokeOff(error: unknown): never {
+  throw new CommandError(`the list broke off before its end: ${messageOf(error)}; run it again`);
+}

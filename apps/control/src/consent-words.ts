@@ -1,0 +1,80 @@
+import type { ConsentBody } from '@carillon/contracts';
+import {
+  listResources,
+  nameOfTarget,
+  notificationIdOf,
+  type Configuration,
+  type Consents,
+  type ConsentTarget,
+  type ConsentWord,
+} from '@carillon/domain';
+import { formatInstant } from '@carillon/kernel';
+import { insteadOf } from './names.ts';
+
+/** Targets as people name them. A notification is kept under its id, so that a rename keeps what was said about it. */
+export type TargetNames = {
+  /** The target of a kind and a name, or why there is none. */
+  target(kind: ConsentTarget['kind'], name: string): ConsentTarget | { readonly fault: string };
+  /** The name of a target's notification or category; null of all, and of what is gone. */
+  nameOf(target: ConsentTarget): string | null;
+  /** Notifications that nobody can opt out of. */
+  readonly exempt: readonly string[];
+};
+
+export function targetNames(configuration: Configuration, workspace: string): TargetNames {
+  const notifications = listResources(configuration, 'notification', workspace);
+  const idOf = new Map(notifications.map((one) => [one.ref.name, notificationIdOf(one)]));
+  const byId = new Map(notifications.map((one) => [notificationIdOf(one), one.ref.name]));
+  const categories = categoriesOf(configuration, workspace);
+  const exempt = notifications.filter(({ body }) => body.transactional === true).map(({ ref }) => ref.name);
+  return {
+    exempt: exempt.toSorted(),
+    target(kind, name) {
+      if (kind === 'all') return name === '' ? { kind } : { fault: 'of all there is no name' };
+      if (name === '') return { fault: `it names no ${kind}` };
+      if (kind === 'notification') {
+        const id = idOf.get(name) ?? (byId.has(name) ? name : undefined);
+        return id === undefined ? unknown(kind, name, [...idOf.keys()]) : { kind, name: id };
+      }
+      return categories.includes(name) ? { kind, name } : unknown(kind, name, categories);
+    },
+    nameOf(target) {
+      if (target.kind === 'all') return null;
+      return target.kind === 'category' ? target.name : (byId.get(target.name) ?? null);
+    },
+  };
+}
+
+const unknown = (kind: string, name: string, known: readonly string[]) => ({
+  fault: `there is no ${kind} ${name}; ${insteadOf(name, known)}`,
+});
+
+/** Categories that notifications of the workspace name. */
+function categoriesOf(configuration: Configuration, workspace: string): readonly string[] {
+  const named = listResources(configuration, 'notification', workspace).flatMap(({ body }) => body.category ?? []);
+  return [...new Set(named)].toSorted();
+}
+
+const byTarget = (a: ConsentWord, b: ConsentWord): number =>
+  a.target.kind.localeCompare(b.target.kind) || nameOfTarget(a.target).localeCompare(nameOfTarget(b.target));
+
+/** A person's document as it is shown; `null` where there is none. */
+export function showConsents(
+  workspace: string,
+  person: string,
+  document: Consents | null,
+  names: TargetNames,
+): ConsentBody {
+  const words = (document?.words ?? []).toSorted(byTarget).map((word) => ({
+    target: word.target.kind,
+    name: names.nameOf(word.target),
+    notification_id: word.target.kind === 'notification' ? word.target.name : null,
+    channel: word.channel,
+    opted_out: word.optedOut,
+    way: word.way,
+    by: word.by ?? null,
+    at: formatInstant(word.at),
+  }));
+  const updatedAt = document ? formatInstant(document.updatedAt) : null;
+  return { workspace, person, words, exempt: [...names.exempt], updated_at: updatedAt };
+}

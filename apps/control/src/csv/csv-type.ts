@@ -1,0 +1,52 @@
+import { CarillonError } from '@carillon/kernel';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+
+/** What CSV is sent and answered as. */
+export const CSV = 'text/csv';
+/** Of one request; a longer file comes in parts. */
+export const MOST_CSV_BYTES = 1024 * 1024;
+export const MOST_CSV_ROWS = 5000;
+
+/** Bodies of type text/csv become text. What is not UTF-8 is refused: letters of another encoding would be others. */
+export function takeCsv(app: FastifyInstance): void {
+  const options = { parseAs: 'buffer', bodyLimit: MOST_CSV_BYTES } as const;
+  app.addContentTypeParser(CSV, options, (_request, body: Buffer, done) => {
+    try {
+      // The mark at the beginning is left to whoever reads rows.
+      done(null, new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+    } catch {
+      done(new CarillonError('invalid_request', 'the file is not UTF-8: save it as CSV UTF-8'));
+    }
+  });
+}
+
+export const csvBody = z
+  .string(`send the file with Content-Type: ${CSV}`)
+  .max(MOST_CSV_BYTES)
+  .describe(`At most ${MOST_CSV_ROWS} rows and 1 MiB, in UTF-8. The first row names the columns`);
+
+/** What every import takes besides its own. */
+export const importQuery = {
+  first_line: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .default(2)
+    .describe(
+      'Of a part of a longer file: where the row behind the first one stands in it, for what is said about lines',
+    ),
+};
+
+/**
+ * Answers rows as they are read; nothing but a page of them is held. Where reading fails, the connection is cut, so that nobody takes a
+ * part for the whole.
+ */
+export function sendCsv(reply: FastifyReply, file: string, lines: AsyncGenerator<string>): void {
+  reply
+    .type(`${CSV}; charset=utf-8`)
+    .header('content-disposition', `attachment; filename="${file}"`)
+    .send(Readable.from(lines, { objectMode: false }));
+}

@@ -1,0 +1,82 @@
+import { CarillonError, createCsvReader, unguardedCell, type CsvRecord } from '@carillon/kernel';
+import { insteadOf } from '../names.ts';
+
+export type TableRow<Name extends string> = {
+  readonly line: number;
+  /** What stands under a column; empty where the file has no such column, or nothing there. */
+  readonly cell: (name: Name) => string;
+};
+export type RowFault = { readonly line: number; readonly message: string };
+
+export type Table<Name extends string> = {
+  readonly rows: readonly TableRow<Name>[];
+  readonly faults: readonly RowFault[];
+  /** Columns of the file that nobody reads, as they are called there. */
+  readonly ignored: readonly string[];
+};
+
+export type TableShape<Name extends string> = {
+  readonly columns: readonly Name[];
+  /** Without these nothing can be read. */
+  readonly needed: readonly Name[];
+  /** Lines are counted from here: where the row behind the header stands in the file that this is a part of. */
+  readonly firstLine: number;
+  readonly mostRows: number;
+};
+
+const nameOf = (title: string): string => unguardedCell(title).trim().toLowerCase();
+const isBlank = ({ cells, fault }: CsvRecord): boolean => fault === null && cells.every((cell) => cell.trim() === '');
+
+/**
+ * The rows of a CSV text whose first row names its columns, in any order and case. Rows that cannot be read become faults. Throws
+ * `invalid_request` where the columns cannot be told, and for more rows than one request may have.
+ */
+export function readTable<Name extends string>(text: string, shape: TableShape<Name>): Table<Name> {
+  const reader = createCsvReader();
+  const [header, ...records] = [...reader.push(text), ...reader.end()].filter((record) => !isBlank(record));
+  if (!header) throw new CarillonError('invalid_request', 'the file is empty: its first line names the columns');
+  const titles = titlesOf(header, shape);
+  if (records.length > shape.mostRows) {
+    throw new CarillonError('invalid_request', `${records.length} rows are too many for one request`, {
+      limit: `${shape.mostRows} rows`,
+    });
+  }
+  const moved = shape.firstLine - (header.line + linesOf(header));
+  const rows: TableRow<Name>[] = [];
+  const faults: RowFault[] = [];
+  for (const { line: own, cells, fault } of records) {
+    const line = own + moved;
+    if (fault !== null) faults.push({ line, message: fault });
+    else if (cells.length > titles.length) {
+      const message = `has ${cells.length} cells, and the first line names ${titles.length} columns: put a cell with a comma in quotes`;
+      faults.push({ line, message });
+    } else {
+      const cell = (name: Name): string => unguardedCell(cells[titles.indexOf(name)] ?? '').trim();
+      rows.push({ line, cell });
+    }
+  }
+  const known: readonly string[] = shape.columns;
+  return { rows, faults, ignored: titles.filter((title) => title !== '' && !known.includes(title)) };
+}
+
+const linesOf = ({ text }: CsvRecord): number => text.match(/\r\n|\r|\n/g)?.length ?? 0;
+
+function titlesOf<Name extends string>(header: CsvRecord, { columns, needed }: TableShape<Name>): readonly string[] {
+  const refuse = (why: string): CarillonError => new CarillonError('invalid_request', `line ${header.line}: ${why}`);
+  if (header.fault !== null) throw refuse(header.fault);
+  const titles = header.cells.map(nameOf);
+  const twice = titles.find((title, at) => title !== '' && titles.indexOf(title) !== at);
+  if (twice !== undefined) throw refuse('two columns have the same name');
+  for (const name of needed) {
+    if (titles.includes(name)) continue;
+    if (titles.length === 1 && /[;\t|]/.test(header.text)) throw refuse('cells are separated by commas');
+    const meant = insteadOf(
+      name,
+      titles.filter((title) => title !== ''),
+    );
+    throw refuse(
+      `the first line names the columns, and none is called ${name}${meant.startsWith('did') ? ` (${meant})` : ''}; columns are ${columns.join(', ')}`,
+    );
+  }
+  return titles;
+}

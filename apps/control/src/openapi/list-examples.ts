@@ -1,0 +1,75 @@
+const LATER = '2026-11-22T10:42:00.180Z';
+const DELIVERY_ID = 'dlv_37G5398XK2YK0SPEA59673M7JP';
+const page = (item: object) => ({ items: [item], next: null });
+
+const SUPPRESSION = {
+  workspace: 'shop',
+  channel: 'email',
+  address: 'bob@example.com',
+  source: 'hard_bounce',
+  detail: '550 5.1.1 no such user',
+  by: null,
+  delivery_id: DELIVERY_ID,
+  at: LATER,
+};
+
+const BY_HAND = { source: 'operator', detail: 'asked by phone', by: 'owner', delivery_id: null };
+
+const CONSENT = {
+  workspace: 'shop',
+  person: 'ada@example.com',
+  words: [
+    {
+      target: 'category',
+      name: 'orders',
+      notification_id: null,
+      channel: 'email',
+      opted_out: true,
+      way: 'api',
+      by: 'owner',
+      at: LATER,
+    },
+  ],
+  exempt: ['password-reset'],
+  updated_at: LATER,
+};
+
+/** Examples of the lists of people, by operation. */
+export const LIST_EXAMPLES = {
+  listSuppressions: { answers: page(SUPPRESSION) },
+  addSuppression: {
+    takes: { channel: 'email', address: 'bob@example.com', detail: 'asked by phone' },
+    answers: { added: true, items: [{ ...SUPPRESSION, ...BY_HAND }, SUPPRESSION] },
+  },
+  removeSuppression: {
+    takes: { channel: 'email', address: 'bob@example.com', source: 'operator' },
+    answers: { removed: true, still: [SUPPRESSION] },
+  },
+  listConsents: { answers: page(CONSENT) },
+  readConsents: { answers: CONSENT },
+  setConsent: {
+    takes: { person: 'ada@example.com', target: 'category', name: 'orders', channel: 'email', opted_out: true },
+    answers: CONSENT,
+  },
+  importConsents: {
+    takes: 'address,target,name,channel\r\nada@example.com,category,orders,email\r\n',
+    answers: { rows: 1, taken: 1, added: 1, refused: 0, faults: [], ignored_columns: [] },
+  },
+  exportConsents: {
+    answers: '"workspace","person","target","name","channel","opted_out","way","by","at"\r\n',
+  },
+  importSuppressions: {
+    takes: 'channel,address,detail\r\nemail,bob@example.com,asked by phone\r\nsms,0171 1234567,\r\n',
+    answers: {
+      rows: 2,
+      taken: 1,
+      added: 1,
+      refused: 1,
+      faults: [{ line: 3, message: 'address: it is no phone number in international form (+ and 7 to 15 digits)' }],
+      ignored_columns: [],
+    },
+  },
+  exportSuppressions: {
+    answers: '"workspace","channel","address","source","detail","by","delivery_id","at"\r\n',
+  },
+};

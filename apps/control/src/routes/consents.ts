@@ -1,0 +1,318 @@
+import { consentBody, consentPage, importedBody } from '@carillon/contracts';
+import {
+  canonicalEmail,
+  canonicalPhone,
+  CHANNEL_NAMES,
+  nameOfTarget,
+  personName,
+  type ChannelName,
+  type Consents,
+  type Decision,
+} from '@carillon/domain';
+import {
+  CarillonError,
+  CONTROL,
+  csvLine,
+  formatInstant,
+  parseInstant,
+  type Duration,
+  type Instant,
+} from '@carillon/kernel';
+import { decideConsents, decideForMany, publishConsents, type PersonDecisions } from '@carillon/stages';
+import { z } from 'zod';
+import { principalOf } from '../access/principal.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
+import { showConsents, targetNames, type TargetNames } from '../consent-words.ts';
+import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
+import { readTable, type RowFault } from '../csv/read-table.ts';
+import { pageInSight } from '../pages-in-sight.ts';
+import type { ControlPorts } from '../ports.ts';
+import { acrossWorkspaces, inWorkspace, oneOfWords, paging, type ApiServer } from './app.ts';
+
+const TARGETS = ['all', 'category', 'notification'] as const;
+const targetWord = oneOfWords('target', TARGETS);
+const channelWord = oneOfWords('channel', CHANNEL_NAMES);
+const personText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4096)
+  .refine((text) => !CONTROL.test(text), 'has a control character')
+  .describe('The id that a rule gives them, or an address, whatever its case and form');
+
+/** People whose documents are read at once for a file. */
+const AT_ONCE = 500;
+
+const COLUMNS = ['workspace', 'person', 'target', 'name', 'channel', 'opted_out', 'way', 'by', 'at'] as const;
+/** What an import reads besides what an export writes. */
+const READ = [...COLUMNS, 'address'] as const;
+
+type Ports = Pick<ControlPorts, 'consents' | 'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'watch'>;
+
+export function consentRoutes(app: ApiServer, ports: Ports): void {
+  const { consents, clock } = ports;
+  const nameOf = (text: string): string => personName(text, (...parts) => ports.ids.keyed(...parts));
+  /** Of the workspaces that are shown, each once. */
+  const namesIn = (): ((workspace: string) => TargetNames) => {
+    const known = new Map<string, TargetNames>();
+    const configuration = ports.configuration.current();
+    return (workspace) => {
+      const names = known.get(workspace) ?? targetNames(configuration, workspace);
+      known.set(workspace, names);
+      return names;
+    };
+  };
+
+  const readPage = (sight: Sight, limit: number, cursor?: string) =>
+    pageInSight(sight, limit, cursor, (most, from) => consents.list(sight.workspace, most, from));
+
+  /** The documents of one person, in every workspace in sight. */
+  async function ofPerson(sight: Sight, person: string): Promise<readonly Consents[]> {
+    const names = [nameOf(person)];
+    return (await Promise.all(sight.names.map((workspace) => consents.find(workspace, names)))).flat();
+  }
+
+  /** The store has it; what the log does not get now it gets from the sweeper of the delivery role. */
+  const tell = (documents: readonly Consents[]): Promise<unknown> =>
+    publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error));
+
+  app.get(
+    '/v1/workspaces/:workspace/consents',
+    {
+      config: { permission: 'bodies', across: true },
+      schema: {
+        operationId: 'listConsents',
+        tags: ['Consents'],
+        summary: 'What people said that they want no more, or want again, with how, who and when',
+        params: acrossWorkspaces,
+        querystring: z.strictObject({ ...paging, person: personText.optional() }),
+        response: { 200: consentPage },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, person } = request.query;
+      const sight = sightOf(request);
+      const page =
+        person === undefined
+          ? await readPage(sight, limit, cursor)
+          : { items: await ofPerson(sight, person), next: null };
+      const names = namesIn();
+      const items = page.items.map((one) => showConsents(one.workspace, one.person, one, names(one.workspace)));
+      return { items, next: page.next };
+    },
+  );
+
+  app.get(
+    '/v1/workspaces/:workspace/consents/person',
+    {
+      config: { permission: 'bodies' },
+      schema: {
+        operationId: 'readConsents',
+        tags: ['Consents'],
+        summary: 'What one person said, and what comes all the same',
+        params: inWorkspace,
+        querystring: z.strictObject({ person: personText }),
+        response: { 200: consentBody },
+      },
+    },
+    async ({ params: { workspace }, query }) => {
+      const person = nameOf(query.person);
+      const [document = null] = await consents.find(workspace, [person]);
+      return showConsents(workspace, person, document, namesIn()(workspace));
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/consents',
+    {
+      config: { permission: 'operate' },
+      schema: {
+        operationId: 'setConsent',
+        tags: ['Consents'],
+        summary: 'Stops something for a person, or allows it again, in their place',
+        params: inWorkspace,
+        body: z.strictObject({
+          person: personText,
+          target: targetWord,
+          name: z.string().max(200).default('').describe('Of the category or the notification'),
+          channel: channelWord.nullable().default(null).describe('Null: all'),
+          opted_out: z.boolean(),
+        }),
+        response: { 200: consentBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const { body } = request;
+      const names = namesIn()(workspace);
+      const target = names.target(body.target, body.name);
+      if ('fault' in target) throw new CarillonError('invalid_request', `name: ${target.fault}`, { pointer: '/name' });
+      const person = nameOf(body.person);
+      const by = principalOf(request).name;
+      const said = { target, channel: body.channel, optedOut: body.opted_out, way: 'api', by } as const;
+      const document = await decideConsents(workspace, person, withEachChannel(said), ports);
+      if (document) await tell([document]);
+      return showConsents(workspace, person, document, names);
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/consents/import',
+    {
+      config: { permission: 'operate' },
+      bodyLimit: MOST_CSV_BYTES,
+      schema: {
+        operationId: 'importConsents',
+        tags: ['Consents'],
+        summary:
+          'Takes opt-outs of a CSV file; doing it again changes nothing that was said since where rows have a time',
+        consumes: [CSV],
+        params: inWorkspace,
+        querystring: z.strictObject({
+          ...importQuery,
+          channel: channelWord.optional().describe('Of rows that name none; left out: all'),
+          category: z.string().max(100).optional().describe('Of rows that name no target; left out: everything'),
+        }),
+        body: csvBody,
+        response: { 200: importedBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const { channel = null, category, first_line: firstLine } = request.query;
+      const names = namesIn()(workspace);
+      const otherwise = category === undefined ? { kind: 'all' as const } : names.target('category', category);
+      if ('fault' in otherwise) throw new CarillonError('invalid_request', `category: ${otherwise.fault}`);
+      const needed = isByAddress(request.body) ? (['address'] as const) : (['person'] as const);
+      const table = readTable(request.body, { columns: READ, needed, firstLine, mostRows: MOST_CSV_ROWS });
+      const given = { workspace, channel, target: otherwise, by: principalOf(request).name, now: clock.now(), names };
+      const faults: RowFault[] = [...table.faults];
+      const people = new Map<string, Decision[]>();
+      for (const { line, cell } of table.rows) {
+        const read = readRow(cell, given);
+        if (typeof read === 'string') {
+          faults.push({ line, message: read });
+          continue;
+        }
+        const person = nameOf(read.person);
+        people.set(person, [...(people.get(person) ?? []), ...read.decisions]);
+      }
+      const all = [...people].map(([person, decisions]): PersonDecisions => ({ person, decisions }));
+      const { documents, changed } = await decideForMany(workspace, all, ports);
+      await tell(documents);
+      const rows = table.rows.length + table.faults.length;
+      return {
+        rows,
+        taken: rows - faults.length,
+        added: changed,
+        refused: faults.length,
+        faults: faults.toSorted((a, b) => a.line - b.line),
+        ignored_columns: [...table.ignored],
+      };
+    },
+  );
+
+  app.get(
+    '/v1/workspaces/:workspace/consents/export',
+    {
+      config: { permission: 'bodies', across: true, streams: true },
+      schema: {
+        operationId: 'exportConsents',
+        tags: ['Consents'],
+        summary: 'What people said as a CSV file; `import` takes it',
+        produces: [CSV],
+        params: acrossWorkspaces,
+        response: { 200: z.string() },
+      },
+    },
+    (request, reply) => {
+      sendCsv(reply, 'consents.csv', rowsOf(sightOf(request)));
+    },
+  );
+
+  async function* rowsOf(sight: Sight): AsyncGenerator<string> {
+    const names = namesIn();
+    yield csvLine(COLUMNS);
+    let cursor: string | undefined;
+    do {
+      const page = await readPage(sight, AT_ONCE, cursor);
+      yield page.items.map((document) => exportedLines(document, names(document.workspace))).join('');
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+}
+
+/** A name that is gone is written as the id that it had, which `import` takes too. */
+const exportedLines = ({ workspace, person, words }: Consents, names: TargetNames): string =>
+  words
+    .map(({ target, channel, optedOut, way, by = '', at }) => {
+      const name = names.nameOf(target) ?? nameOfTarget(target);
+      return csvLine([
+        workspace,
+        person,
+        target.kind,
+        name,
+        channel ?? '',
+        String(optedOut),
+        way,
+        by,
+        formatInstant(at),
+      ]);
+    })
+    .join('');
+
+/**
+ * To allow something on all channels takes back what was said about single ones too: who says so means that it comes again.
+ */
+const withEachChannel = (said: Decision): readonly Decision[] =>
+  said.optedOut || said.channel !== null ? [said] : [said, ...CHANNEL_NAMES.map((channel) => ({ ...said, channel }))];
+
+/** Whether the first row of a file names the column `address` and none that is called `person`. */
+function isByAddress(text: string): boolean {
+  const [header = ''] = text.trimStart().split(/[\r\n]/, 1);
+  return /\baddress\b/i.test(header) && !/\bperson\b/i.test(header);
+}
+
+/** A word may be of a clock that is ahead of ours, or have been put behind one that was. */
+const CLOCKS_APART: Duration = 3_600_000;
+
+type Column = (typeof READ)[number];
+type Given = {
+  readonly workspace: string;
+  readonly channel: ChannelName | null;
+  readonly target: Decision['target'];
+  readonly by: string;
+  readonly now: Instant;
+  readonly names: TargetNames;
+};
+
+/** What a row says of whom, or what is wrong with it. */
+function readRow(
+  cell: (name: Column) => string,
+  { workspace, names, now, by, ...otherwise }: Given,
+): { readonly person: string; readonly decisions: readonly Decision[] } | string {
+  const where = cell('workspace');
+  if (where !== '' && where !== workspace) return `workspace: it is of another workspace, ${where}`;
+  const address = cell('address');
+  if (address !== '' && canonicalEmail(address) === null && canonicalPhone(address) === null) {
+    return 'address: it is no email address, and no phone number in international form (+ and 7 to 15 digits)';
+  }
+  const person = address === '' ? cell('person') : address;
+  if (!personText.safeParse(person).success) return 'person: it names nobody';
+  const kind = cell('target').toLowerCase();
+  const known = TARGETS.find((word) => word === kind);
+  if (kind !== '' && known === undefined) return `target: takes ${TARGETS.join(', ')}`;
+  const target = known === undefined ? otherwise.target : names.target(known, cell('name'));
+  if ('fault' in target) return `name: ${target.fault}`;
+  const word = cell('channel').toLowerCase();
+  const channel = word === '' ? otherwise.channel : CHANNEL_NAMES.find((name) => name === word);
+  if (channel === undefined) return `channel: takes ${CHANNEL_NAMES.join(', ')}, or nothing for all`;
+  const out = cell('opted_out').toLowerCase();
+  if (!['', 'true', 'false'].includes(out)) return 'opted_out: takes true or false';
+  const time = cell('at');
+  const at = time === '' ? undefined : parseInstant(time);
+  if (time !== '' && at === undefined) return 'at: takes an RFC 3339 time, such as 2026-01-31T09:00:00Z';
+  if (at !== undefined && at > now + CLOCKS_APART) return 'at: it has not come yet';
+  const said = { target, channel, optedOut: out !== 'false', way: 'import', by } as const;
+  return { person, decisions: [at === undefined ? said : { ...said, at }] };
+}

@@ -1,0 +1,221 @@
+import { importedBody, suppressedBody, suppressionPage, unsuppressedBody } from '@carillon/contracts';
+import { canonicalAddress, CHANNEL_NAMES, CHANNELS, SUPPRESSION_SOURCES, type ChannelName } from '@carillon/domain';
+import { CarillonError, csvLine, formatInstant, type Instant } from '@carillon/kernel';
+import type { Suppression, SuppressionFilter } from '@carillon/ports';
+import { z } from 'zod';
+import { principalOf } from '../access/principal.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
+import { showSuppression } from '../bodies.ts';
+import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
+import { readTable, type RowFault } from '../csv/read-table.ts';
+import { pageInSight } from '../pages-in-sight.ts';
+import type { ControlPorts } from '../ports.ts';
+import { acrossWorkspaces, inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
+
+/** Longer than the longest address of any channel, which is a device token. */
+const addressText = z.string().min(1).max(4096);
+const channelWord = oneOfWords('channel', CHANNEL_NAMES);
+const sourceWord = oneOfWords('source', SUPPRESSION_SOURCES);
+
+const filters = {
+  channel: channelWord.optional(),
+  address: addressText.optional().describe('Whatever its case and form'),
+  source: sourceWord.optional(),
+};
+type Filters = z.infer<z.ZodObject<typeof filters>>;
+
+/** Rows that the store is asked for and given at once. */
+const AT_ONCE = 1000;
+
+const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
+
+export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'suppressions' | 'clock'>): void {
+  const { suppressions, clock } = ports;
+
+  app.get(
+    '/v1/workspaces/:workspace/suppressions',
+    {
+      config: { permission: 'bodies', across: true },
+      schema: {
+        operationId: 'listSuppressions',
+        tags: ['Suppressions'],
+        summary: 'Addresses that nothing is sent to: an entry for each source, with who and when',
+        params: acrossWorkspaces,
+        querystring: z.strictObject({ ...paging, ...filters }),
+        response: { 200: suppressionPage },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, ...wanted } = request.query;
+      const page = await readPage(sightOf(request), wanted, limit, cursor);
+      return { items: page.items.map(showSuppression), next: page.next };
+    },
+  );
+
+  const readPage = (sight: Sight, wanted: Filters, limit: number, cursor?: string) =>
+    pageInSight(sight, limit, cursor, (most, from) => suppressions.list(filterOf(sight, wanted), most, from));
+
+  const which = z.strictObject({ channel: channelWord, address: addressText });
+  app.post(
+    '/v1/workspaces/:workspace/suppressions',
+    {
+      config: { permission: 'operate' },
+      schema: {
+        operationId: 'addSuppression',
+        tags: ['Suppressions'],
+        summary: 'Sends nothing more to an address; source `operator`',
+        params: inWorkspace,
+        body: which.extend({ detail: z.string().max(500).default('').describe('Why, for people') }),
+        response: { 200: suppressedBody },
+      },
+    },
+    async (request) => {
+      const { channel, address: text, detail } = request.body;
+      const { workspace } = request.params;
+      const address = canonicalAddress(channel, text);
+      if (address === null) throw new CarillonError('invalid_request', noAddress(channel), { pointer: '/address' });
+      const by = principalOf(request).name;
+      const at = clock.now();
+      const added = await suppressions.addAll([
+        { workspace, channel, address, source: 'operator', detail, deliveryId: null, by, at },
+      ]);
+      const items = await suppressions.sources(workspace, channel, address);
+      return { added: added > 0, items: items.map(showSuppression) };
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/suppressions/remove',
+    {
+      config: { permission: 'operate', problems: ['not_found'] },
+      schema: {
+        operationId: 'removeSuppression',
+        tags: ['Suppressions'],
+        summary: 'Takes back what one source says of an address, or what all of them say',
+        params: inWorkspace,
+        body: which.extend({ source: sourceWord.optional().describe('Left out: all of them') }),
+        response: { 200: unsuppressedBody },
+      },
+    },
+    async ({ params: { workspace }, body: { channel, address, source } }) => {
+      const removed = await suppressions.remove(workspace, channel, address, source);
+      const left = await suppressions.sources(workspace, channel, address);
+      if (!removed) throw notFound('such suppressed address', stillHeld(left));
+      return { removed, still: left.map(showSuppression) };
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/suppressions/import',
+    {
+      config: { permission: 'operate' },
+      bodyLimit: MOST_CSV_BYTES,
+      schema: {
+        operationId: 'importSuppressions',
+        tags: ['Suppressions'],
+        summary: 'Adds addresses of a CSV file, source `import`; doing it again changes nothing',
+        consumes: [CSV],
+        params: inWorkspace,
+        querystring: z.strictObject({
+          ...importQuery,
+          channel: channelWord.optional().describe('Of rows that name none'),
+        }),
+        body: csvBody,
+        response: { 200: importedBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const { channel, first_line: firstLine } = request.query;
+      const shape = { columns: COLUMNS, needed: ['address'], firstLine, mostRows: MOST_CSV_ROWS } as const;
+      const table = readTable(request.body, shape);
+      const entry = { workspace, by: principalOf(request).name, at: clock.now() };
+      const entries: Suppression[] = [];
+      const faults: RowFault[] = [...table.faults];
+      for (const { line, cell } of table.rows) {
+        const read = readEntry(cell, channel, entry);
+        if (typeof read === 'string') faults.push({ line, message: read });
+        else entries.push(read);
+      }
+      let added = 0;
+      for (let from = 0; from < entries.length; from += AT_ONCE) {
+        added += await suppressions.addAll(entries.slice(from, from + AT_ONCE));
+      }
+      return {
+        rows: table.rows.length + table.faults.length,
+        taken: entries.length,
+        added,
+        refused: faults.length,
+        faults: faults.toSorted((a, b) => a.line - b.line),
+        ignored_columns: [...table.ignored],
+      };
+    },
+  );
+
+  app.get(
+    '/v1/workspaces/:workspace/suppressions/export',
+    {
+      config: { permission: 'bodies', across: true, streams: true },
+      schema: {
+        operationId: 'exportSuppressions',
+        tags: ['Suppressions'],
+        summary: 'The list as a CSV file, newest first; `import` takes it',
+        produces: [CSV],
+        params: acrossWorkspaces,
+        querystring: z.strictObject(filters),
+        response: { 200: z.string() },
+      },
+    },
+    (request, reply) => {
+      sendCsv(reply, 'suppressions.csv', rowsOf(sightOf(request), request.query));
+    },
+  );
+
+  async function* rowsOf(sight: Sight, wanted: Filters): AsyncGenerator<string> {
+    yield csvLine(COLUMNS);
+    let cursor: string | undefined;
+    do {
+      const page = await readPage(sight, wanted, AT_ONCE, cursor);
+      yield page.items.map(exportedLine).join('');
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+}
+
+const exportedLine = ({ workspace, channel, address, source, detail, by, deliveryId, at }: Suppression): string =>
+  csvLine([workspace, channel, address, source, detail, by ?? '', deliveryId ?? '', formatInstant(at)]);
+
+const filterOf = ({ workspace }: Sight, { channel, address, source }: Filters): SuppressionFilter => ({
+  ...(workspace !== undefined && { workspace }),
+  ...(channel !== undefined && { channel }),
+  ...(address !== undefined && { address }),
+  ...(source !== undefined && { source }),
+});
+
+/** Never with the address itself: it would stand in logs. */
+const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
+
+function stillHeld(left: readonly Suppression[]): string {
+  return left.length === 0 ? '' : `what is there says: ${left.map(({ source }) => source).join(', ')}`;
+}
+
+type Column = (typeof COLUMNS)[number];
+type Entry = { readonly workspace: string; readonly by: string; readonly at: Instant };
+
+/** What a row adds, or what is wrong with it. What the file says of source and reason stays as words. */
+function readEntry(cell: (name: Column) => string, given: ChannelName | undefined, entry: Entry): Suppression | string {
+  const word = cell('channel').toLowerCase();
+  const channel = word === '' ? given : CHANNEL_NAMES.find((name) => name === word);
+  if (channel === undefined) {
+    return word === ''
+      ? 'channel: it names none, and the request neither'
+      : `channel: takes ${CHANNEL_NAMES.join(', ')}`;
+  }
+  const workspace = cell('workspace');
+  if (workspace !== '' && workspace !== entry.workspace) return `workspace: it is of another workspace, ${workspace}`;
+  const address = canonicalAddress(channel, cell('address'));
+  if (address === null) return noAddress(channel);
+  const source = cell('source');
+  const detail = [source === 'import' ? '' : source, cell('detail')].filter((words) => words !== '').join(': ');
+  return { ...entry, channel, address, source: 'import', detail: detail.slice(0, 500), deliveryId: null };
+}

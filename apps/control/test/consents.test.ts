@@ -1,0 +1,321 @@
+import { personName, type Consents } from '@carillon/domain';
+import { createCsvReader, unguardedCell } from '@carillon/kernel';
+import type { ConsentStore, EventLog } from '@carillon/ports';
+import { decideConsents, publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { createDirectWire, createMemoryConsents, createMemoryLog } from '@carillon/testing/memory';
+import type { LogId } from '@carillon/kernel';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+
+let consents: ConsentStore;
+let ground: Ground;
+let url = '';
+let troubles: string[] = [];
+const ANN = personWith('ann', ['read', 'bodies', 'operate']);
+
+async function open(
+  who = ANN,
+  more: { readonly log?: EventLog; readonly consents?: ConsentStore } = {},
+): Promise<void> {
+  const watch = { trouble: (where: string) => void troubles.push(where) } as never;
+  ground = await openControl(accessOf(who), { consents, watch, ...more });
+  const { configuration, clock, codecs } = ground;
+  const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
+  const wishes = ['club', 'shop'].flatMap((name) => [workspace(name), ...orderShop(undefined, name)]);
+  const changed = wishes.map((wish) =>
+    wish.ref.kind === 'notification' && wish.body !== null
+      ? { ...wish, body: { ...wish.body, id: `ntf_${wish.ref.workspace}`, category: 'orders' } }
+      : wish,
+  ) as readonly Wish[];
+  const reset = { ...changed.find(({ ref }) => ref.kind === 'notification' && ref.workspace === 'shop') } as Wish;
+  const transactional = {
+    ref: { ...reset.ref, name: 'password-reset' },
+    body: { ...reset.body, id: 'ntf_reset', transactional: true },
+  } as Wish;
+  const ports = { log: ground.log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  await publishConfiguration(
+    { ...ports, readEverywhere: async () => undefined },
+    changesOf(await configuration.refresh(), [...changed, transactional]),
+    'ann',
+  );
+  ({ address: url } = await ground.control.listen());
+}
+beforeEach(async () => {
+  troubles = [];
+  consents = createMemoryConsents().connect(createDirectWire());
+  await open();
+});
+afterEach(() => ground.control.close(0));
+
+type Word = {
+  readonly target: string;
+  readonly name: string | null;
+  readonly channel: string | null;
+  readonly opted_out: boolean;
+  readonly by: string | null;
+};
+type Shown = { readonly person: string; readonly words: readonly Word[]; readonly exempt: readonly string[] };
+type Answered = Shown & {
+  readonly items: readonly Shown[];
+  readonly detail: string;
+  readonly faults: readonly { readonly line: number; readonly message: string }[];
+};
+const SHOP = '/v1/workspaces/shop/consents';
+const call = async (method: 'GET' | 'POST', path: string, payload?: object | string, type?: string) => {
+  const headers = type === undefined ? {} : { 'content-type': type };
+  const answer = await ground.control.app.inject({
+    method,
+    url: path,
+    headers,
+    ...(payload !== undefined && { payload }),
+  });
+  return { status: answer.statusCode, body: answer.json<Answered>() };
+};
+const set = (body: object) => call('POST', SHOP, body);
+const show = async (person: string) => (await call('GET', `${SHOP}/person?person=${encodeURIComponent(person)}`)).body;
+const importing = (csv: string, query = '') => call('POST', `${SHOP}/import${query}`, csv, 'text/csv');
+const held = (person: string) =>
+  consents.find('shop', [personName(person, (...parts) => givenIds.keyed(...parts))]).then(([one]) => one);
+const wordsOf = ({ words }: Shown) =>
+  words.map(({ target, name, channel, opted_out: out, by }) => [target, name, channel, out ? 'out' : 'in', by]);
+
+/** What the log of consents holds, as its readers see it. */
+async function logged() {
+  const records = await ground.log.read('carillon.consents', 0, 0, 5000);
+  return records.flatMap(({ value }) => {
+    const decoded = ground.codecs.consent.decode(value);
+    return decoded.ok ? [decoded.value] : [];
+  });
+}
+
+describe('What somebody sets for a person', () => {
+  it('is in the store before the answer, on the log, and says who did it', async () => {
+    const answer = await set({ person: ' Ada@EXAMPLE.com', target: 'category', name: 'orders', opted_out: true });
+    expect(answer.status).toBe(200);
+    expect(wordsOf(answer.body)).toEqual([['category', 'orders', null, 'out', 'ann']]);
+    expect(answer.body).toMatchObject({ person: 'ada@example.com', exempt: ['password-reset'] });
+    expect((await held('ada@example.com'))?.unpublished).toEqual([]);
+    expect(await logged()).toMatchObject([
+      {
+        person: 'ada@example.com',
+        target: { kind: 'category', name: 'orders' },
+        way: 'api',
+        by: 'ann',
+        optedOut: true,
+      },
+    ]);
+    expect(await show('ADA@example.com.')).toEqual(answer.body);
+  });
+
+  it('of a notification is kept under its id, and shown by its name', async () => {
+    const { body } = await set({
+      person: 'user 42',
+      target: 'notification',
+      name: 'order-paid',
+      channel: 'sms',
+      opted_out: true,
+    });
+    expect(wordsOf(body)).toEqual([['notification', 'order-paid', 'sms', 'out', 'ann']]);
+    expect((await held('user 42'))?.words).toMatchObject([{ target: { kind: 'notification', name: 'ntf_shop' } }]);
+  });
+
+  it('to be allowed on all channels takes back what was stopped on one', async () => {
+    await set({ person: 'ada', target: 'all', channel: 'sms', opted_out: true });
+    await set({ person: 'ada', target: 'all', opted_out: true });
+    const { body } = await set({ person: 'ada', target: 'all', opted_out: false });
+    expect(body.words.every((word) => !word.opted_out)).toBe(true);
+    expect(body.words).toHaveLength(2);
+  });
+
+  it.each([
+    [{ target: 'category', name: 'order' }, 'name: there is no category order; did you mean orders?'],
+    [
+      { target: 'notification', name: 'order-payed' },
+      'name: there is no notification order-payed; did you mean order-paid?',
+    ],
+    [{ target: 'all', name: 'x' }, 'name: of all there is no name'],
+    [{ target: 'category' }, 'name: it names no category'],
+    [{ target: 'everything' }, 'target: there is no target everything'],
+    [{ target: 'all', channel: 'mail' }, 'channel: there is no channel mail; did you mean email?'],
+    [{ target: 'all', person: ' ' }, 'person: '],
+    [{ target: 'all', person: 'a\u0000b' }, 'person: has a control character'],
+  ])('is refused where it is %j', async (wrong, words) => {
+    const { status, body } = await set({ person: 'ada', opted_out: true, ...wrong });
+    expect({ status, detail: body.detail }).toEqual({ status: 400, detail: expect.stringContaining(words) as unknown });
+    expect(await held('ada')).toBeUndefined();
+  });
+
+  it('holds where the log cannot take it now, and waits there for it', async () => {
+    await ground.control.close(0);
+    const log = createMemoryLog({
+      logId: 'log_0000000000000000000000000A' as LogId,
+      partitions: 1,
+      now: () => 1,
+    }).connect(createDirectWire());
+    let down = false;
+    const failing: EventLog = {
+      ...log,
+      append: (records) => (down ? Promise.reject(new Error('the log is away')) : log.append(records)),
+    };
+    await open(ANN, { log: failing });
+    down = true;
+    expect((await set({ person: 'ada', target: 'all', opted_out: true })).status).toBe(200);
+    expect(troubles).toEqual(['tell consents']);
+    expect((await held('ada'))?.unpublished).toHaveLength(1);
+  });
+
+  it('is not done where the store cannot take it', async () => {
+    await ground.control.close(0);
+    await open(ANN, { consents: { ...consents, replace: () => Promise.reject(new Error('away')) } });
+    expect((await set({ person: 'ada', target: 'all', opted_out: true })).status).toBe(500);
+    expect(await logged()).toEqual([]);
+  });
+
+  it('is not for whoever may only read, and reading is not for whoever sees no addresses', async () => {
+    await ground.control.close(0);
+    await open(personWith('eve', ['read']));
+    for (const path of [SHOP, `${SHOP}/person?person=ada`, `${SHOP}/export`]) {
+      expect(await call('GET', path)).toMatchObject({ status: 403 });
+    }
+    // Over a connection: what is injected has no socket to end where its body is not read.
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ person: 'ada', target: 'all', opted_out: true });
+    expect((await fetch(`${url}${SHOP}`, { method: 'POST', headers, body })).status).toBe(403);
+    expect(await held('ada')).toBeUndefined();
+  });
+});
+
+describe('The list', () => {
+  it('is of a workspace or of all, page by page, and finds a person in any form', async () => {
+    for (const person of ['ada@example.com', 'bob', 'carl']) await set({ person, target: 'all', opted_out: true });
+    await decideConsents(
+      'club',
+      'ada@example.com',
+      [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page' }],
+      {
+        ...ground,
+        ids: givenIds,
+        consents,
+      },
+    );
+    const persons = async (path: string) => (await call('GET', path)).body.items.map(({ person }) => person).toSorted();
+    expect(await persons(SHOP)).toEqual(['ada@example.com', 'bob', 'carl']);
+    expect(await persons('/v1/workspaces/-/consents?person=ADA@Example.com')).toEqual([
+      'ada@example.com',
+      'ada@example.com',
+    ]);
+    expect(await persons('/v1/workspaces/-/consents')).toHaveLength(4);
+    expect(await persons(`${SHOP}?person=nobody`)).toEqual([]);
+    expect(await show('nobody')).toMatchObject({ person: 'nobody', words: [], updated_at: null });
+  });
+});
+
+describe('A file of opt-outs', () => {
+  it('of addresses alone stops everything for each, once, however often it is brought', async () => {
+    const csv = "\ufeffAddress\r\nAda@Example.com\r\n'+49 30 123456\r\n\r\n0171 123\r\nada@example.com\r\n";
+    const first = await importing(csv);
+    expect(first).toMatchObject({ status: 200, body: { rows: 4, taken: 3, added: 2, refused: 1 } });
+    expect(first.body.faults).toEqual([
+      { line: 5, message: expect.stringContaining('no phone number in international form') as unknown },
+    ]);
+    expect((await importing(csv)).body).toMatchObject({ rows: 4, taken: 3, added: 0, refused: 1 });
+    for (const person of ['ada@example.com', '+4930123456']) {
+      expect(wordsOf(await show(person))).toEqual([['all', null, null, 'out', 'ann']]);
+    }
+    expect((await logged()).every(({ way, by }) => way === 'import' && by === 'ann')).toBe(true);
+  });
+
+  it('of a category and a channel stops these', async () => {
+    await importing('person\nuser 42\n', '?category=orders&channel=email');
+    expect(wordsOf(await show('user 42'))).toEqual([['category', 'orders', 'email', 'out', 'ann']]);
+    const wrong = await importing('person\nuser 42\n', '?category=order');
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { detail: 'category: there is no category order; did you mean orders?' },
+    });
+  });
+
+  it('names each row that is wrong', async () => {
+    const csv = [
+      'person,target,name,channel,opted_out,at,workspace',
+      'ada,category,order,,,,',
+      'ada,everything,,,,,',
+      'ada,all,,fax,,,',
+      'ada,all,,,maybe,,',
+      'ada,all,,,,yesterday,',
+      'ada,all,,,,2999-01-01T00:00:00Z,',
+      ',all,,,,,',
+      'ada,all,,,,,club',
+    ].join('\n');
+    const { body } = await importing(csv);
+    expect(body).toMatchObject({ rows: 8, taken: 0, refused: 8 });
+    expect(body.faults.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      '2 name: there is no category order; did you mean orders?',
+      '3 target: takes all, category, notification',
+      '4 channel: takes email, sms, push, or nothing for all',
+      '5 opted_out: takes true or false',
+      '6 at: takes an RFC 3339 time, such as 2026-01-31T09:00:00Z',
+      '7 at: it has not come yet',
+      '8 person: it names nobody',
+      '9 workspace: it is of another workspace, club',
+    ]);
+    expect(await held('ada')).toBeUndefined();
+  });
+
+  it('that says when does not stand against what was said since', async () => {
+    const old = new Date(ground.clock.now() - 3_600_000).toISOString();
+    const csv = `person,at\nada,${old}\nbob,${old}\n`;
+    await importing(csv);
+    await set({ person: 'ada', target: 'all', opted_out: false });
+    expect((await importing(csv)).body).toMatchObject({ taken: 2, added: 0 });
+    expect((await show('ada')).words).toMatchObject([{ opted_out: false }]);
+    expect((await show('bob')).words).toMatchObject([{ opted_out: true, at: old }]);
+    // Without a time it is said now.
+    await importing('person\nada\n');
+    expect((await show('ada')).words).toMatchObject([{ opted_out: true }]);
+  });
+
+  it('is written for others as it was read, formulas guarded, and brought again gives the same', async () => {
+    await set({ person: '=cmd', target: 'notification', name: 'order-paid', opted_out: true });
+    await set({ person: '+4930123456', target: 'category', name: 'orders', channel: 'sms', opted_out: true });
+    await set({ person: '+4930123456', target: 'category', name: 'orders', channel: 'sms', opted_out: false });
+    const text = await (await fetch(`${url}${SHOP}/export`)).text();
+    expect(text).not.toMatch(/(?:^|,)"[=+\-@]/m);
+    const reader = createCsvReader();
+    const rows = [...reader.push(text), ...reader.end()].map(({ cells }) => cells.map(unguardedCell).slice(0, 8));
+    expect(rows.slice(1)).toEqual(
+      expect.arrayContaining([
+        ['shop', '+4930123456', 'category', 'orders', 'sms', 'false', 'api', 'ann'],
+        ['shop', '=cmd', 'notification', 'order-paid', '', 'true', 'api', 'ann'],
+      ]),
+    );
+    const before = await Promise.all(['=cmd', '+4930123456'].map(show));
+    expect((await importing(text)).body).toMatchObject({ rows: 2, taken: 2, added: 0, refused: 0 });
+    expect(await Promise.all(['=cmd', '+4930123456'].map(show))).toEqual(before);
+  });
+
+  it('is written once for a person whom somebody else writes at the same moment', async () => {
+    await ground.control.close(0);
+    let raced = false;
+    const racing: ConsentStore = {
+      ...consents,
+      async replace(next: Consents) {
+        if (!raced && next.person === 'ada') {
+          raced = true;
+          await decideConsents(
+            'shop',
+            'ada',
+            [{ target: { kind: 'category', name: 'orders' }, channel: null, optedOut: true, way: 'page' }],
+            { consents, ids: givenIds, clock: ground.clock },
+          );
+        }
+        return consents.replace(next);
+      },
+    };
+    await open(ANN, { consents: racing });
+    await importing('person\nada\nbob\n');
+    expect(wordsOf(await show('ada')).map(([target]) => target)).toEqual(['all', 'category']);
+    expect(await held('bob')).toBeDefined();
+  });
+});

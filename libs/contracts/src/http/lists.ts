@@ -1,0 +1,79 @@
+import { z } from 'zod';
+
+/** Bodies of the management API about whom nothing is sent to, and who wants no more. */
+const time = z.string().describe('RFC 3339, UTC, milliseconds');
+const nullable = <T extends z.ZodType>(schema: T) => schema.nullable();
+const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') });
+
+export const suppressionBody = z
+  .object({
+    workspace: z.string(),
+    channel: z.string(),
+    address: z.string(),
+    source: z.string(),
+    detail: z.string(),
+    by: z.string().nullable().describe('Who put it there; null where no person did'),
+    delivery_id: z.string().nullable(),
+    at: time,
+  })
+  .meta({ id: 'Suppression' });
+export const suppressionPage = pageOf(suppressionBody).meta({ id: 'SuppressionPage' });
+export type SuppressionBody = z.infer<typeof suppressionBody>;
+export const suppressedBody = z
+  .object({
+    added: z.boolean().describe('False: the operator’s entry was there before, and stays as it was'),
+    items: z.array(suppressionBody).describe('All entries of the address'),
+  })
+  .meta({ id: 'Suppressed' });
+export type SuppressedBody = z.infer<typeof suppressedBody>;
+export const unsuppressedBody = z
+  .object({
+    removed: z.boolean(),
+    still: z
+      .array(suppressionBody)
+      .describe('What other sources say: nothing is sent to the address as long as there is one'),
+  })
+  .meta({ id: 'Unsuppressed' });
+export type UnsuppressedBody = z.infer<typeof unsuppressedBody>;
+
+export const consentBody = z
+  .object({
+    workspace: z.string(),
+    person: z.string().describe('Their id, or an address in its one form; a name of more than 200 bytes as `hash:…`'),
+    words: z
+      .array(
+        z.object({
+          target: z.enum(['all', 'category', 'notification']),
+          name: z
+            .string()
+            .nullable()
+            .describe('Of the category or the notification; null of all, and of a notification that is gone'),
+          notification_id: z.string().nullable().describe('What a notification keeps when it is renamed'),
+          channel: z.string().nullable().describe('Null: on all'),
+          opted_out: z.boolean().describe('False: they want it again'),
+          way: z.string(),
+          by: z.string().nullable().describe('Who said it in their place; null where they did'),
+          at: time,
+        }),
+      )
+      .describe('The newest word about each target and channel'),
+    exempt: z.array(z.string()).describe('Notifications that are transactional: they come whatever somebody says'),
+    updated_at: nullable(time).describe('Null: nobody ever said anything for them'),
+  })
+  .meta({ id: 'Consent' });
+export const consentPage = pageOf(consentBody).meta({ id: 'ConsentPage' });
+export type ConsentBody = z.infer<typeof consentBody>;
+
+/** What became of the rows of a file, or of a part of one. */
+export const importedBody = z
+  .object({
+    rows: z.int(),
+    taken: z.int().describe('Rows that hold now'),
+    added: z.int().describe('Of these, what changed something; after an answer that was lost it may be fewer'),
+    refused: z.int(),
+    faults: z.array(z.object({ line: z.int(), message: z.string() })).describe('Every refused row'),
+    ignored_columns: z.array(z.string()).describe('Columns that nobody reads'),
+  })
+  .meta({ id: 'Imported' });
+export type ImportedBody = z.infer<typeof importedBody>;
