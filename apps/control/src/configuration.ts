@@ -54,7 +54,7 @@ export async function planFolder({ files, prune, workspace }: FolderRequest, por
   const changes: PlanBody['changes'] = [];
   for (const change of plan.changes) {
     if (change.action === 'unchanged') continue;
-    changes.push(showChange(change, change.action, await toldUnder(change, current, ports)));
+    changes.push(showChange(change, change.action, await peopleUnder(change, current, ports)));
   }
   const body: PlanBody = {
     ...shown,
@@ -117,19 +117,25 @@ function leftOut(
 }
 
 const TOLD = ['SENT', 'DELIVERED', 'COMPLAINED'] as const satisfies readonly DeliveryState[];
+const UNSENT = ['WAITING'] as const satisfies readonly DeliveryState[];
 
-/** How many people were told under what goes: a new notification of this name knows none of them. Null where nobody ever is. */
-async function toldUnder(
+/** People under what goes: who was told, whom a new notification of this name does not know, and who is yet to be. */
+type PeopleUnder = { readonly told: number; readonly waiting: number };
+
+/** Null where nobody ever is told under it. */
+async function peopleUnder(
   { action, ref, notes }: PlannedChange,
   current: Configuration,
   { ledger }: PlanningPorts,
-): Promise<number | null> {
+): Promise<PeopleUnder | null> {
   const { workspace } = ref;
   // A rename takes who was told along.
   if (action !== 'delete' || notes.length > 0) return null;
-  if (ref.kind === 'workspace') return ledger.countAddresses({ workspace }, TOLD);
   const gone = ref.kind === 'notification' && findResource(current, 'notification', workspace, ref.name);
-  return gone ? ledger.countAddresses({ workspace, notificationId: notificationIdOf(gone) }, TOLD) : null;
+  if (ref.kind !== 'workspace' && !gone) return null;
+  const of = { workspace, ...(gone && { notificationId: notificationIdOf(gone) }) };
+  const [told, waiting] = await Promise.all([ledger.countAddresses(of, TOLD), ledger.countAddresses(of, UNSENT)]);
+  return { told, waiting };
 }
 
 const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });
@@ -137,12 +143,13 @@ const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected
 const showChange = (
   change: PlannedChange,
   action: PlanBody['changes'][number]['action'],
-  told: number | null,
+  people: PeopleUnder | null,
 ): PlanBody['changes'][number] => ({
   action,
   resource: resourceTitle(change.ref),
   note: change.notes.length === 0 ? null : change.notes.join('; '),
-  told,
+  told: people?.told ?? null,
+  waiting: people?.waiting ?? null,
   fields: change.differences.map(({ path, before, after }) => ({
     path,
     before: valueText(before),

@@ -1,7 +1,7 @@
 import type { Delivery, ResourceBodies } from '@carillon/domain';
 import { publishConfiguration } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { changesOf, givenIds, ORDER_PAID, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
@@ -201,6 +201,22 @@ describe('A name that nothing has', () => {
       'rule: there is no rule order-paid.payed; did you mean order-paid.paid?',
     ],
     [`${EVERYWHERE}/deliveries?state=in_dout`, 400, 'state: there is no state in_dout; did you mean IN_DOUBT?'],
+    [`${EVERYWHERE}/deliveries?reason=optedout`, 400, 'reason: there is no reason optedout; did you mean opted_out?'],
+    [
+      `${EVERYWHERE}/deliveries?event=dlv_1`,
+      400,
+      'event: expected the id of an event, evt_ and 26 characters; found dlv_1',
+    ],
+    [
+      `${EVERYWHERE}/why?address=ada&notification=order-payed`,
+      400,
+      'notification order-payed; did you mean order-paid?',
+    ],
+    [
+      `${EVERYWHERE}/why?address=ada&notification=order-paid.gone`,
+      400,
+      'there is no rule order-paid.gone; did you mean order-paid.paid?',
+    ],
     [`${EVERYWHERE}/deliveries?channel=mail`, 400, 'channel: there is no channel mail; did you mean email?'],
     [`${EVERYWHERE}/events?stream=shop/order`, 400, 'stream: there is no stream shop/order; did you mean shop/orders?'],
     ['/v1/workspaces/shop/events?stream=order', 400, 'stream: there is no stream order; did you mean shop/orders?'],
@@ -232,6 +248,24 @@ describe('A name that nothing has', () => {
     expect((await list(`${EVERYWHERE}/deliveries?notification=gone`)).items).toHaveLength(1);
     expect((await list(`${EVERYWHERE}/deliveries?rule=gone.paid`)).items).toHaveLength(1);
     expect((await list(`${EVERYWHERE}/deliveries?notification=gone&state=SENT`)).items).toEqual([]);
+  });
+
+  it('is no mistake of `why` where it was there before it was taken away, for whoever may look there', async () => {
+    const { list, ask, configuration, log, codecs, clock } = await openFor(personIn('shop', 'acme'));
+    const gone: Wish = { ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' }, body: null };
+    const hidden: Wish = { ref: { kind: 'notification', workspace: 'club', name: 'secret' }, body: ORDER_PAID };
+    const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+    for (const wish of [gone, hidden, { ...hidden, body: null }] as const) {
+      const changes = changesOf(await configuration.refresh(), [wish]);
+      await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, 'ann');
+    }
+    for (const name of ['order-paid', 'order-paid.paid']) {
+      expect((await list(`/v1/workspaces/shop/why?address=ada@example.com&notification=${name}`)).items).toEqual([]);
+    }
+    for (const name of ['order-paid.other', 'secret']) {
+      const { status, body } = await ask(`${EVERYWHERE}/why?address=ada@example.com&notification=${name}`);
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+    }
   });
 
   it('names only what whoever asks may see', async () => {

@@ -145,6 +145,22 @@ rules:
       const { stdout } = await shop.run(['deliveries', '--event', hi.body.id, '--state', 'SENT']);
       return stdout.includes('gone@example.com') || undefined;
     });
+    const nobody = await shop.run(['deliveries', '--event', `evt_${'0'.repeat(26)}`]);
+    expect(nobody).toMatchObject({ code: 1 });
+    expect(nobody.stderr).toContain('there is no event evt_0000');
+
+    // Somebody else is yet to be told, tomorrow.
+    const later = acme['workspaces/acme/notifications/hello.yaml'].replace('security:', 'cadence: { delay: 1d }\nsecurity:');
+    await shop.apply({ ...shopFiles(), ...acme, 'workspaces/acme/notifications/hello.yaml': later });
+    await request(`${shop.product.gatewayUrl}/events/acme/hello.hi`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${made.body.key}`, 'content-type': 'application/json' },
+      body: '{"kind":"hi","email":"waits@example.com"}',
+    });
+    await untilFound('somebody else waits', async () => {
+      const { stdout } = await shop.run(['deliveries', '--state', 'WAITING']);
+      return stdout.includes('waits@example.com') || undefined;
+    });
 
     const own = writeFiles(join(shop.folder, 'own'), shopFiles());
     const env = { CARILLON_WORKSPACE: 'shop' };
@@ -169,11 +185,15 @@ rules:
     // What goes is named, with how many people were told under it.
     const asked = await shop.run(['apply', '-f', own, '--prune']);
     expect(asked.code).toBe(2);
-    expect(asked.stderr).toMatch(/^ {2}notification acme\/hello \(1 person was told under it\)$/m);
-    expect(asked.stderr).toMatch(/^ {2}workspace acme \(1 person was told under it\)$/m);
+    expect(asked.stderr).toMatch(
+      /^ {2}notification acme\/hello \(1 person was told under it; what waits for 1 person is not sent then\)$/m,
+    );
+    expect(asked.stderr).toMatch(
+      /^ {2}workspace acme \(1 person was told under it; what waits for 1 person is not sent then\)$/m,
+    );
     expect(asked.stderr).toMatch(/^ {2}template acme\/hello$/m);
     const pruned = await shop.run(['apply', '-f', own, '--prune', '--yes']);
-    expect(pruned.stdout).toMatch(/- notification acme\/hello +\(1 person was told under it\)/);
+    expect(pruned.stdout).toMatch(/- notification acme\/hello +\(1 person was told under it; what waits/);
     expect(await exported()).not.toHaveProperty(['workspaces/acme/workspace.yaml']);
   });
 

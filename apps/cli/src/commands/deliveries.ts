@@ -68,6 +68,10 @@ function listDeliveries(client: Client, options: ListOptions): Promise<Page<Deli
   });
 }
 
+/** Throws `not_found` where nobody knows the event. */
+const refuseUnknownEvent = (client: Client, id: string): Promise<unknown> =>
+  client.get(`/v1/workspaces/${seg(client.reach)}/events/${seg(id)}/trace`, { limit: 1 });
+
 /** With `--dropped`; it has all others of the list refused. */
 const DROPPED_OPTIONS: ReadonlySet<string> = new Set([
   'dropped',
@@ -124,7 +128,7 @@ export function deliveryCommands(program: Command): void {
     .option('--recipient <address>', 'only to this address, or those that begin so')
     .option('--person <person>', 'only to this person')
     .option('--state <state>', 'only in this state, such as IN_DOUBT')
-    .option('--reason <reason>', 'only for this reason, such as suppressed')
+    .option('--reason <reason>', 'only for this reason, such as opted_out')
     .option('--channel <channel>', 'only on email, sms or push')
     .option('--rule <rule>', 'only of this rule (notification.rule)')
     .option('--unique-id <id>', 'only of this unique_id')
@@ -155,7 +159,11 @@ export function deliveryCommands(program: Command): void {
         options,
         async (client) => {
           isWide = await client.isWide();
-          return listDeliveries(client, options);
+          const page = await listDeliveries(client, options);
+          // A program may ask before the event shows, and again; a person has mistaken the id.
+          if (page.items.length === 0 && options.event && !options.json)
+            await refuseUnknownEvent(client, options.event);
+          return page;
         },
         (page) => pageText(page, 'no deliveries', (one) => deliveryRow(one, isWide), deliveryHead(isWide)),
       );

@@ -41,6 +41,24 @@ describe('what apply and diff say of a folder', () => {
     );
   });
 
+  it('what goes says who was told under it, and for whom something still waits', () => {
+    const gone = {
+      action: 'delete',
+      resource: 'notification shop/paid',
+      note: null,
+      told: 12,
+      waiting: 3,
+      fields: [],
+    } as const;
+    const words = (more: object) => showDiff({ ...plan, changes: [{ ...gone, ...more, fields: [] }] }, 'shop');
+    expect(words({})).toContain('(12 people were told under it; what waits for 3 people is not sent then)');
+    expect(words({ told: 1, waiting: 1 })).toContain(
+      '(1 person was told under it; what waits for 1 person is not sent then)',
+    );
+    expect(words({ waiting: 0 })).toContain('(12 people were told under it)');
+    expect(words({ told: null, waiting: null })).not.toContain('(');
+  });
+
   it('one line where there is nothing else to say', () => {
     expect(showDiff(plan, 'shop')).toBe('nothing would change (configuration 7)');
     expect(showApplied(applied({}, null), 'shop')).toBe('nothing to change (configuration 7)');

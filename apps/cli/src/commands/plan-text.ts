@@ -18,9 +18,13 @@ function placed(fault: FaultBody, folder: string, colour: Style, word: string): 
   return `${paint('bold', place)} ${paint(colour, `${word}${clean(fault.message)}`)}${expected}${fix}`;
 }
 
-/** How many people were told under what goes; nothing where nobody ever is. */
-export const toldWords = ({ told }: PlanBody['changes'][number]): string =>
-  told === null ? '' : ` (${told === 1 ? '1 person was' : `${told} people were`} told under it)`;
+/** How many people were told under what goes, and how many wait for a message; nothing where nobody ever is told. */
+export function toldWords({ told, waiting }: PlanBody['changes'][number]): string {
+  if (told === null) return '';
+  const still = waiting ? `; what waits for ${countPeople(waiting)} is not sent then` : '';
+  return ` (${told === 1 ? '1 person was' : `${told} people were`} told under it${still})`;
+}
+const countPeople = (count: number): string => (count === 1 ? '1 person' : `${count} people`);
 
 const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
 

@@ -139,6 +139,7 @@ const PLAN = {
       resource: 'workspace shop',
       note: null,
       told: null,
+      waiting: null,
       fields: [{ path: 'name', before: 'Old shop', after: 'Shop' }],
     },
   ],

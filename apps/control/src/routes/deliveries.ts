@@ -12,9 +12,9 @@ import {
   type DeliveryState,
   type Moment,
 } from '@carillon/domain';
-import type { DeliveryId, Instant, Result } from '@carillon/kernel';
+import { isId, type DeliveryId, type Instant, type Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
-import { traceDelivery, type TracePorts } from '@carillon/insight';
+import { REASON_WORDS, traceDelivery, type TracePorts } from '@carillon/insight';
 import { decideOnDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
@@ -49,17 +49,25 @@ const STATES = [
   'COMPLAINED',
 ] as const satisfies readonly DeliveryState[];
 
+const [REASON = 'new', ...MORE_REASONS] = Object.keys(REASON_WORDS);
+const REASONS = [REASON, ...MORE_REASONS] as const;
+
 const filters = z.strictObject({
   ...paging,
   state: oneOfWords('state', STATES).optional(),
   to: z.string().max(4096).optional().describe('An address, whatever its case, or how it begins'),
   unique_id: z.string().max(1000).optional(),
   person: z.string().max(1000).optional(),
-  event: z.string().max(100).optional(),
+  event: z
+    .string()
+    .refine((id) => isId('event', id), {
+      error: ({ input }) => `expected the id of an event, evt_ and 26 characters; found ${String(input)}`,
+    })
+    .optional(),
   notification: z.string().max(100).optional(),
   rule: z.string().max(200).optional().describe('`notification.rule`'),
   channel: oneOfWords('channel', CHANNEL_NAMES).optional(),
-  reason: z.string().max(100).optional(),
+  reason: oneOfWords('reason', REASONS).optional(),
   test: z.enum(['true', 'false']).optional().describe('Only test messages, or none of them'),
   since: sinceText,
 });

@@ -9,6 +9,7 @@ import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
+import { wasThere } from '../past-names.ts';
 import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
 import {
   acrossWorkspaces,
@@ -152,7 +153,7 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
     async (request) => {
       const { address, notification, limit, cursor } = request.query;
       const sight = sightOf(request);
-      if (notification !== undefined) refuseUnknown(ports, sight, notification);
+      if (notification !== undefined) await refuseUnknown(ports, sight, notification);
       const wanted = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(notification !== undefined && { notification }),
@@ -163,12 +164,13 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
   );
 }
 
-/** A name that nothing has would be answered as if nobody had ever been told. */
-function refuseUnknown({ configuration }: StoryPorts, { names }: Sight, name: string): void {
+/** A name that nothing has, or ever had, would be answered as if nobody had ever been told. */
+async function refuseUnknown({ configuration }: StoryPorts, { names }: Sight, name: string): Promise<void> {
   const newest = configuration.current();
   const isRule = readRuleTitle(name) !== undefined;
   const known = names.flatMap(isRule ? rulesOf(newest) : namesOf(newest, 'notification'));
-  if (!known.includes(name)) throw unknownFilter('notification', isRule ? 'rule' : 'notification', name, known);
+  if (known.includes(name) || (await wasThere(name, names, configuration))) return;
+  throw unknownFilter('notification', isRule ? 'rule' : 'notification', name, known);
 }
 
 export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {

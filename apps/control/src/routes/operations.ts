@@ -26,6 +26,7 @@ import { sightOf } from '../access/sight.ts';
 import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
 import { fateChecks, type FatePorts } from '../fates.ts';
+import { linkChecks } from '../link-checks.ts';
 import { insteadOf, namesOf, placeOf } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
@@ -153,6 +154,7 @@ async function configurationChecks(ports: ConfigurationCheckPorts): Promise<Chec
       }
     }
   }
+  steps.push(...linkChecks(configuration));
   const providers = listResources(configuration, 'jwt_provider');
   const hidden = checkSteps('secrets', () => hiddenSecretChecks(configuration, ports.secrets));
   return [...steps, ...(await hidden), ...(await Promise.all(providers.map((one) => keySetCheck(one, ports))))];

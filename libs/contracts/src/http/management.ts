@@ -222,6 +222,10 @@ export const changeBody = z
     resource: z.string().describe('Kind, workspace and name'),
     note: z.string().nullable(),
     told: z.int().nullable().describe('Of what goes: how many people were told under it; null: nobody ever is'),
+    waiting: z
+      .int()
+      .nullable()
+      .describe('Of what goes: to how many people a message still waits under it, which is not sent then'),
     fields: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
   })
   .meta({ id: 'Change' });

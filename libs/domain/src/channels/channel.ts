@@ -41,6 +41,8 @@ export type Channel = {
   readonly settings: readonly string[];
   /** A template without any of these says nothing, and is refused. */
   readonly content: readonly string[];
+  /** Whether readers' programs expect a link that stops such messages, and refuse senders in bulk without one (RFC 8058). */
+  readonly stopsByLink: boolean;
 };
 
 /**
@@ -98,6 +100,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     ],
     settings: [],
     content: ['html', 'text'],
+    stopsByLink: true,
   },
   sms: {
     name: 'sms',
@@ -113,6 +116,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     parts: [part('text', 'text', 1600)],
     settings: [],
     content: ['text'],
+    stopsByLink: false,
   },
   push: {
     name: 'push',
@@ -136,6 +140,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     ],
     settings: ['priority', 'android.channel', 'apns.sound'],
     content: ['title', 'body'],
+    stopsByLink: false,
   },
 };
 

@@ -1,0 +1,36 @@
+import {
+  accountsOf,
+  CHANNEL_NAMES,
+  channelOf,
+  CHANNELS,
+  listResources,
+  publicUrlOf,
+  type Configuration,
+} from '@carillon/domain';
+import type { Check } from './ports.ts';
+
+/** Of so many the names are told. */
+const NAMED = 5;
+
+/**
+ * What the doctor says of messages that nobody can stop by a link: mail goes to real readers, and the deployment does not say how the world
+ * reaches it. Nothing is broken by that, so the step is no failure.
+ */
+export function linkChecks(configuration: Configuration): readonly Check[] {
+  if (publicUrlOf(configuration) !== null) return [];
+  const senders = listResources(configuration, 'notification').filter(({ body }) => {
+    return body.enabled !== false && body.transactional !== true;
+  });
+  return CHANNEL_NAMES.filter((name) => CHANNELS[name].stopsByLink).flatMap((channel) => {
+    const silent = senders.filter(
+      (one) =>
+        channelOf(one.body, channel) !== undefined &&
+        accountsOf(configuration, one, channel).some(({ body }) => body.kind !== 'sandbox'),
+    );
+    if (silent.length === 0) return [];
+    const names = silent.slice(0, NAMED).map(({ ref }) => `${ref.workspace}/${ref.name}`);
+    const more = silent.length > NAMED ? ` and ${silent.length - NAMED} more` : '';
+    const detail = `none in ${channel} of ${names.join(', ')}${more}: say in carillon.yaml how the world reaches the gateway (public_url), or in the notification that it is transactional`;
+    return [{ step: 'unsubscribe links', ok: true, detail }];
+  });
+}
