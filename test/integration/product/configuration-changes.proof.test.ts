@@ -150,7 +150,10 @@ rules:
     expect(nobody.stderr).toContain('there is no event evt_0000');
 
     // Somebody else is yet to be told, tomorrow.
-    const later = acme['workspaces/acme/notifications/hello.yaml'].replace('security:', 'cadence: { delay: 1d }\nsecurity:');
+    const later = acme['workspaces/acme/notifications/hello.yaml'].replace(
+      'security:',
+      'cadence: { delay: 1d }\nsecurity:',
+    );
     await shop.apply({ ...shopFiles(), ...acme, 'workspaces/acme/notifications/hello.yaml': later });
     await request(`${shop.product.gatewayUrl}/events/acme/hello.hi`, {
       method: 'POST',
