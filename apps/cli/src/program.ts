@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { cadenceCommands } from './commands/cadence.ts';
 import { configurationCommands } from './commands/configuration.ts';
 import { consentCommands } from './commands/consents.ts';
 import { deadLetterCommands, deliveryCommands, eventCommands } from './commands/deliveries.ts';
@@ -42,6 +43,7 @@ export function buildProgram(): Command {
   consentCommands(program);
   ruleCommands(program);
   templateCommands(program);
+  cadenceCommands(program);
   operationCommands(program);
   ownerLinkCommand(program);
   moveCommands(program);

@@ -27,6 +27,7 @@ import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { templateRoutes } from './routes/templates.ts';
+import { cadenceRoutes } from './routes/cadence.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/streams.ts';
@@ -105,6 +106,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   ruleRoutes(api, ports);
   templateRoutes(api, ports);
   testSendRoute(api, ports);
+  cadenceRoutes(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
   inboxRoutes(api, ports);

@@ -12,6 +12,7 @@ import type {
   Ids,
   Inbox,
   KeyUseStore,
+  LimitStore,
   LinkTokens,
   LookupClaims,
   PartnerLookup,
@@ -46,6 +47,7 @@ export type ControlPorts = {
   readonly checkpoints: CheckpointStore;
   readonly ruleStates: Pick<RuleStateStore, 'load'>;
   readonly ledger: DeliveryLedger;
+  readonly limits: Pick<LimitStore, 'find'>;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
   /** For `integration check` alone: what is asked for real is asked by the engine. */

@@ -7,6 +7,7 @@ export * from './channels/message.ts';
 export * from './channels/search.ts';
 export * from './breaker/breaker.ts';
 export * from './cadence/delay.ts';
+export * from './cadence/explain.ts';
 export * from './cadence/limit-settings.ts';
 export * from './cadence/limit-verdict.ts';
 export * from './cadence/limits.ts';

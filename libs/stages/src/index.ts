@@ -16,6 +16,7 @@ export * from './deliver/custody-stage.ts';
 export * from './consent/decide.ts';
 export * from './consent/stage.ts';
 export * from './deliver/receipt-stage.ts';
+export * from './deliver/explain-cadence.ts';
 export * from './deliver/limits.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/step.ts';

@@ -69,7 +69,9 @@ describe('move export', () => {
     expect(await old.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     const { code, stdout } = await run('move', 'export', file, '--data-dir', old.dataDir);
     expect(code).toBe(0);
-    expect(stdout).toContain('4 deliveries, 1 suppressed addresses, 0 people’s wishes, 1 secrets, 3 configurations');
+    expect(stdout).toContain(
+      '4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 secrets, 3 configurations',
+    );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(existsSync(`${file}.part`)).toBe(false);
     const again = await run('move', 'export', file, '--data-dir', old.dataDir);
@@ -202,8 +204,8 @@ function describeImport(open: () => Promise<Target>): void {
     expect(second.code).toBe(0);
     expect(JSON.parse(second.stdout)).toEqual({
       file,
-      added: { delivery: 0, suppression: 0, consents: 0, secret: 0, configuration: 0 },
-      kept: { delivery: 4, suppression: 1, consents: 0, secret: 1, configuration: 3 },
+      added: { delivery: 0, suppression: 0, consents: 0, sent: 0, secret: 0, configuration: 0 },
+      kept: { delivery: 4, suppression: 1, consents: 0, sent: 0, secret: 1, configuration: 3 },
     });
   });
 

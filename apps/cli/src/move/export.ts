@@ -25,8 +25,8 @@ const FINISHED = [
 ] as const;
 
 /**
- * Writes down what has to be known elsewhere so that nobody is told twice: the whole ledger, suppressed addresses, sealed
- * secrets, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
+ * Writes down what has to be known elsewhere so that nobody is told twice or too often: the whole ledger, suppressed addresses, what
+ * counts under limits, sealed secrets, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
  * this process's alone meanwhile, and afterwards it refuses to start.
  */
 export async function exportMove(
@@ -94,7 +94,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { configurationStore, suppressions, consents, ledger, log }: Backend,
+  { configurationStore, suppressions, consents, limits, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   progress: Progress,
   all: number,
@@ -120,6 +120,12 @@ async function* linesOf(
   for (let cursor: string | undefined; ;) {
     const page = await consents.list(undefined, PAGE, cursor);
     for (const one of page.items) yield { consents: one };
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  for (let cursor: string | undefined; ;) {
+    const page = await limits.list(undefined, PAGE, cursor);
+    for (const sent of page.items) yield { sent };
     if (page.next === null) break;
     cursor = page.next;
   }

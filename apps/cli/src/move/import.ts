@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER, loadKeys } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import { takeOver, type ConfigurationRecord, type Consents } from '@carillon/domain';
+import { takeOver, together, type ConfigurationRecord, type Consents, type SentToPerson } from '@carillon/domain';
 import type { RecordCodecs } from '@carillon/ports';
 import { repeatMarkers } from '@carillon/stages';
 import { CommandError, UsageError } from '../failure.ts';
@@ -144,7 +144,10 @@ async function write(
   return news;
 }
 
-async function writeRest(line: MoveLine, { configurationStore, suppressions, consents }: Backend): Promise<boolean> {
+async function writeRest(
+  line: MoveLine,
+  { configurationStore, suppressions, consents, limits }: Backend,
+): Promise<boolean> {
   if ('secret' in line) {
     const { workspace, name } = line.secret;
     if (await configurationStore.secret(workspace, name)) return false;
@@ -155,6 +158,7 @@ async function writeRest(line: MoveLine, { configurationStore, suppressions, con
     return (await suppressions.addAll([line.suppression])) > 0;
   }
   if ('consents' in line) return writeConsents(line.consents, consents);
+  if ('sent' in line) return writeSent(line.sent, limits);
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
@@ -167,6 +171,16 @@ async function writeConsents(moved: Consents, consents: Backend['consents']): Pr
     const next = takeOver(before, moved);
     if (!next) return false;
     if ((await consents.replace(next)) === 'done') return true;
+  }
+}
+
+/** Places that both know are one: each has a token of its own. */
+async function writeSent(moved: SentToPerson, limits: Backend['limits']): Promise<boolean> {
+  for (;;) {
+    const before = await limits.find(moved.workspace, moved.person);
+    const next = together(before, moved);
+    if (!next) return false;
+    if ((await limits.replace(next, before?.revision ?? null)) === 'done') return true;
   }
 }
 

@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ConfigurationRecord, Consents, Delivery } from '@carillon/domain';
+import type { ConfigurationRecord, Consents, Delivery, SentToPerson } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { SealedSecret, Suppression } from '@carillon/ports';
 import { CommandError, UsageError } from '../failure.ts';
@@ -28,9 +28,10 @@ export type MoveLine =
   | { readonly secret: SealedSecret }
   | { readonly suppression: Suppression }
   | { readonly consents: Consents }
+  | { readonly sent: SentToPerson }
   | { readonly delivery: Delivery }
   | { readonly configuration: ConfigurationRecord };
-export type MoveKind = 'secret' | 'suppression' | 'consents' | 'delivery' | 'configuration';
+export type MoveKind = 'secret' | 'suppression' | 'consents' | 'sent' | 'delivery' | 'configuration';
 export type MoveCounts = Readonly<Record<MoveKind, number>>;
 
 /** Last line: a file without it was cut off on its way. */
@@ -39,7 +40,14 @@ type MoveEnd = { readonly end: MoveCounts };
 /** Hears how many deliveries are through. */
 export type Progress = (done: number, all: number) => void;
 
-export const NOTHING_YET: MoveCounts = { secret: 0, suppression: 0, consents: 0, delivery: 0, configuration: 0 };
+export const NOTHING_YET: MoveCounts = {
+  secret: 0,
+  suppression: 0,
+  consents: 0,
+  sent: 0,
+  delivery: 0,
+  configuration: 0,
+};
 export const kindOf = (line: MoveLine): MoveKind => Object.keys(line)[0] as MoveKind;
 export const countedWith = (counts: MoveCounts, line: MoveLine): MoveCounts => {
   const kind = kindOf(line);

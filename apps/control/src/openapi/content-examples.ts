@@ -25,6 +25,34 @@ export const CONTENT_EXAMPLES = {
       next: null,
     },
   },
+  explainCadence: {
+    takes: { notification: 'order-paid', person: 'ada@example.com' },
+    answers: {
+      notification: 'order-paid',
+      at: AT,
+      time_zone: 'Europe/Berlin',
+      transactional: false,
+      channels: [
+        {
+          channel: 'email',
+          verdict: 'held',
+          until: '2026-11-23T08:15:00.000Z',
+          quiet_hours: null,
+          limits: [
+            {
+              limit: 'at most 1 message in 1d of this notification',
+              max: 1,
+              then: 'hold',
+              count: 1,
+              under_way: 0,
+              filled_by: ['dlv_37G5398XK2YK0SPEA59673M7JP'],
+              room_from: '2026-11-23T08:15:00.000Z',
+            },
+          ],
+        },
+      ],
+    },
+  },
   readDeliveryContent: {
     answers: {
       id: 'dlv_37G5398XK2YK0SPEA59673M7JP',

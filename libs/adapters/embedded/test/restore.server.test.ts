@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { beginAttempt, openDelivery, type Consents, type Delivery } from '@carillon/domain';
-import { isCarillonError, type AttemptId, type DeliveryId } from '@carillon/kernel';
+import { beginAttempt, openDelivery, type Consents, type Delivery, type SentToPerson } from '@carillon/domain';
+import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -105,7 +105,17 @@ describe('a restore', () => {
       unpublished: [],
       updatedAt: MORNING,
     };
-    await within('data', async ({ ledger, log, suppressions, consents }) => {
+    const place = { deliveryId: 'dlv_1' as DeliveryId, triggerId: 'trg_1' as TriggerId, notificationId: 'ntf_paid' };
+    const entry = { ...place, token: 't', category: null, channel: 'email', at: MORNING, sure: true } as const;
+    const sent: SentToPerson = {
+      workspace: 'shop',
+      person: 'ada',
+      revision: 'r',
+      entries: [entry],
+      keptUntil: MORNING,
+    };
+    await within('data', async ({ ledger, log, suppressions, consents, limits }) => {
+      await limits.replace(sent, null);
       await consents.replace(optedOut);
       await suppressions.add({ ...bounced, address: 'gone@example.com', deliveryId: null });
       await log.append([logRecord('four', { partition: 1 })]);
@@ -121,7 +131,8 @@ describe('a restore', () => {
       consents: 1,
       lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
     });
-    await within('new', async ({ ledger, suppressions, consents }) => {
+    await within('new', async ({ ledger, suppressions, consents, limits }) => {
+      expect(await limits.find('shop', 'ada')).toEqual(sent);
       expect(await consents.find('shop', ['ada'])).toEqual([{ ...optedOut, unpublished: optedOut.words }]);
       expect(await suppressions.find('shop', 'email', 'gone@example.com')).toMatchObject(bounced);
       expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'SENDING', token: 't1', version: 3 });

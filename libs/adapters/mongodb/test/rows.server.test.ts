@@ -83,6 +83,23 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(await stores.claims.get('new')).not.toBeNull();
   });
 
+  it('of what was sent to people go once no limit counts it any more, a day later', async () => {
+    const stores = await playground.open();
+    const day = 86_400_000;
+    const sent = (person: string, keptUntil: number) => ({
+      workspace: 'shop',
+      person,
+      revision: 'r',
+      entries: [],
+      keptUntil,
+    });
+    await stores.limits.replace(sent('ada', 10), null);
+    await stores.limits.replace(sent('bob', 11), null);
+    expect(await stores.applyRetention(day + 11)).toBe(1);
+    expect(await stores.limits.find('shop', 'ada')).toBeNull();
+    expect(await stores.limits.find('shop', 'bob')).not.toBeNull();
+  });
+
   it('are not listed from a cursor that no list gave out', async () => {
     const { inbox, ledger } = await playground.open();
     for (const cursor of [

@@ -63,7 +63,7 @@ function endsCounting({ per }: FrequencyLimit, zone: string, at: Instant): Insta
 }
 
 /** When each counted message stops counting, soonest first; a message counts as long as its newest entry does. */
-function counting(
+export function countedBy(
   limit: FrequencyLimit,
   entries: readonly SentEntry[],
   message: Countable,
@@ -101,9 +101,9 @@ export function judgeLimits(
   const unsure = new Set<SentEntry>();
   for (const limit of limits) {
     if (!counts(limit.counted, message)) continue;
-    const all = counting(limit, entries, message, zone, now);
+    const all = countedBy(limit, entries, message, zone, now);
     if (all.ends.length < limit.max) continue;
-    const sure = counting(
+    const sure = countedBy(
       limit,
       entries.filter((entry) => entry.sure),
       message,

@@ -72,6 +72,22 @@ export const withFound = (before: SentToPerson, { sure, gone }: FoundOut, prunin
     pruning,
   );
 
+/**
+ * What two copies of a document know, by token; one that either has seen sent counts. For what comes from elsewhere: its
+ * revision is as good as any, since nobody here has read it. Undefined where it knows nothing more.
+ */
+export function together(ours: SentToPerson | null, theirs: SentToPerson): SentToPerson | undefined {
+  if (!ours) return theirs.entries.length === 0 ? undefined : theirs;
+  const known = new Map(ours.entries.map((entry) => [entry.token, entry]));
+  const news = theirs.entries.filter(
+    ({ token, sure }) => !known.has(token) || (sure && known.get(token)?.sure === false),
+  );
+  if (news.length === 0) return undefined;
+  for (const entry of news) known.set(entry.token, entry);
+  const keptUntil = Math.max(ours.keptUntil, theirs.keptUntil);
+  return { ...ours, revision: `${ours.revision}+${theirs.revision}`, entries: [...known.values()], keptUntil };
+}
+
 /** From taking a place to SENDING; whoever is slower takes it again. */
 export const STEP_WITHIN: Duration = 15_000;
 /** A place whose delivery still waits after this has nobody any more, or somebody who is to lose. */

@@ -5,6 +5,7 @@ import {
   limitBookOf,
   limitsMet,
   limitWords,
+  together,
   withEntry,
   withFound,
   withoutEntry,
@@ -228,5 +229,31 @@ describe('a message for which there is no room', () => {
       kind: 'end',
       reason: 'capped',
     });
+  });
+});
+
+describe('two copies of what was sent to a person', () => {
+  const copy = (revision: string, entries: readonly SentEntry[], keptUntil = NOON): SentToPerson => ({
+    ...ADA,
+    revision,
+    entries,
+    keptUntil,
+  });
+
+  it('count together what either knows, and what either has seen sent', () => {
+    const ours = copy('r1', [entry('a'), entry('b')]);
+    const theirs = copy('r2', [entry('a', NOON, { sure: true }), entry('c')], NOON + DAY);
+    expect(together(ours, theirs)).toMatchObject({
+      entries: [entry('a', NOON, { sure: true }), entry('b'), entry('c')],
+      keptUntil: NOON + DAY,
+    });
+    expect(together(ours, theirs)?.revision).not.toBe('r1');
+    expect(together(null, theirs)).toEqual(theirs);
+  });
+
+  it('are one where the other knows nothing more', () => {
+    const ours = copy('r1', [entry('a', NOON, { sure: true }), entry('b')]);
+    expect(together(ours, copy('r2', [entry('a')]))).toBeUndefined();
+    expect(together(null, copy('r2', []))).toBeUndefined();
   });
 });

@@ -1,0 +1,61 @@
+import type { ExplainedCadenceBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type CommonOptions } from '../client.ts';
+import { clean, paint } from '../output.ts';
+import { answer, command } from './answering.ts';
+
+type ExplainOptions = CommonOptions & { readonly at?: string; readonly timeZone?: string };
+
+export function cadenceCommands(program: Command): void {
+  const cadence = program.command('cadence').description('how often people are told, and when');
+  command(
+    cadence,
+    'explain <notification> <person>',
+    'which quiet hours or limits would meet a message, and until when',
+  )
+    .option('--at <time>', 'at this time, such as 2026-11-22T21:00:00Z, instead of now')
+    .option('--time-zone <zone>', 'by the clock of the person, such as Europe/Vienna, instead of the workspace’s')
+    .action(async (notification: string, person: string, options: ExplainOptions) => {
+      const asked = {
+        notification,
+        person,
+        ...(options.at !== undefined && { at: options.at }),
+        ...(options.timeZone !== undefined && { time_zone: options.timeZone }),
+      };
+      await answer(
+        options,
+        async (client) => {
+          const path = `/v1/workspaces/${seg(await client.workspace())}/cadence/explain`;
+          return client.post<ExplainedCadenceBody>(path, asked);
+        },
+        showExplained,
+      );
+    });
+}
+
+const VERDICTS = {
+  sent: 'would be sent',
+  held: 'would be held',
+  dropped: 'would be dropped',
+  perhaps: 'may be sent or not: it depends on what is being sent this moment',
+} as const;
+
+function showExplained({ notification, at, time_zone: zone, transactional, channels }: ExplainedCadenceBody): string {
+  // Sweden writes times as files have them: 2026-11-23 08:00.
+  const wall = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+  const local = (time: string): string => `${wall.format(Date.parse(time))} ${zone}`;
+  const lines = [`${paint('bold', clean(notification))} at ${local(at)}`];
+  if (transactional) lines.push('transactional: neither quiet hours nor limits count');
+  for (const { channel, verdict, until, quiet_hours: quiet, limits } of channels) {
+    lines.push('', `${paint('bold', channel)}  ${VERDICTS[verdict]}${until === null ? '' : ` until ${local(until)}`}`);
+    lines.push(quiet ? `  quiet hours until ${local(quiet.until)}, then: ${quiet.then}` : '  no quiet hours now');
+    if (limits.length === 0) lines.push('  no limit counts it');
+    for (const { limit, max, count, then, under_way: underWay, filled_by: filledBy, room_from: roomFrom } of limits) {
+      const open = underWay > 0 ? `, ${underWay} of them being sent` : '';
+      const room = roomFrom === null ? '' : `; room from ${local(roomFrom)}`;
+      lines.push(`  ${count} of ${max}${open}  ${limit}, then: ${then}${room}`);
+      if (filledBy.length > 0) lines.push(`    ${filledBy.join(' ')}`);
+    }
+  }
+  return lines.join('\n');
+}

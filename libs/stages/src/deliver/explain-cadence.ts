@@ -1,0 +1,61 @@
+import {
+  channelsOf,
+  explainCadence,
+  fateOf,
+  personName,
+  type Configuration,
+  type ExplainedCadence,
+  type Resource,
+  type SentEntry,
+} from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { LimitPorts } from './limits.ts';
+
+/** Read a few at a time: a person may have got a thousand. */
+const READ_AT_ONCE = 50;
+
+/**
+ * What would become of a message of this notification to this person, on each of its channels. Nothing is written: what a
+ * dead process left behind is passed over here, and taken out by whoever needs the place.
+ */
+export async function explainForPerson(
+  configuration: Configuration,
+  notification: Resource<'notification'>,
+  person: string,
+  zone: string,
+  at: Instant,
+  ports: {
+    readonly limits: Pick<LimitPorts['limits'], 'find'>;
+    readonly ledger: Pick<LimitPorts['ledger'], 'get'>;
+    readonly ids: LimitPorts['ids'];
+  },
+): Promise<readonly ExplainedCadence[]> {
+  const name = personName(person, (...parts) => ports.ids.keyed(...parts));
+  const sent = await ports.limits.find(notification.ref.workspace, name);
+  const entries = await knownOf(sent?.entries ?? [], at, ports.ledger);
+  return channelsOf(notification.body).map(([channel]) =>
+    explainCadence(configuration, notification, channel, entries, zone, at),
+  );
+}
+
+/** The entries with what their deliveries say of them. */
+async function knownOf(
+  entries: readonly SentEntry[],
+  at: Instant,
+  ledger: Pick<LimitPorts['ledger'], 'get'>,
+): Promise<readonly SentEntry[]> {
+  const known: SentEntry[] = [];
+  for (let from = 0; from < entries.length; from += READ_AT_ONCE) {
+    const some = entries.slice(from, from + READ_AT_ONCE);
+    const read = await Promise.all(
+      some.map(async (entry): Promise<readonly SentEntry[]> => {
+        if (entry.sure) return [entry];
+        const fate = fateOf(entry, await ledger.get(entry.deliveryId), at);
+        if (fate === 'sure') return [{ ...entry, sure: true }];
+        return fate === 'again' ? [entry] : [];
+      }),
+    );
+    known.push(...read.flat());
+  }
+  return known;
+}
