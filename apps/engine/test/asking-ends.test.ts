@@ -45,7 +45,8 @@ describe('while the log takes no answers', () => {
     let away = true;
     // However long the log is refused on a busy machine: no lease runs out, and no trouble is told a second time.
     ground.topology().clock.standStill();
-    await ground.configure({ match: undefined });
+    // Nor is a call given up, and made again, because the machine is slow.
+    await ground.configure({ match: undefined, timeouts: { connect: '10s', total: '30s' } });
     await events(400);
     const { log, tries } = refusing(() => away);
     const engine = await ground.start({ log });
