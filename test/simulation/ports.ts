@@ -51,6 +51,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     suppressions: world.suppressions.connect(wire),
     consents: world.consents.connect(wire),
     limits: world.limits.connect(wire),
+    digestHeads: world.digestHeads.connect(wire),
     links: { seal: () => 'link', open: () => null },
     ledger: world.ledger.connect(wire),
     tasks: world.tasks.connect(wire),

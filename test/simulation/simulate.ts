@@ -133,6 +133,7 @@ const PORTS = [
   'leases',
   'suppressions',
   'consents',
+  'digestHeads',
   'provider',
   'partner',
 ];

@@ -29,6 +29,8 @@ const cluster = read('docs/cluster.md');
 const STATES = {
   WAITING: true,
   SENDING: true,
+  COLLECTED: true,
+  DIGESTED: true,
   SENT: true,
   IN_DOUBT: true,
   FAILED: true,
@@ -52,6 +54,8 @@ const REASONS = {
   quiet_hours: true,
   held_by_limit: true,
   capped: true,
+  collected: true,
+  digested: true,
   cannot_send_on_channel: true,
   not_after_passed: true,
   cannot_render: true,

@@ -129,7 +129,7 @@ async function attempt(id: unknown) {
   const [choice] = own ? accountsOf(newest, own, delivery.slot.channel) : [];
   if (!choice) throw new Error('there is an account');
   const stopping = new AbortController().signal;
-  const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping };
+  const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping, collect: async () => [] };
   return attemptDelivery(
     delivery,
     { choice, sender, release: () => undefined },

@@ -1,8 +1,25 @@
-import { callsAtOnce, type AccountChoice, type Delivery, type FoundMessage } from '@carillon/domain';
+import {
+  callsAtOnce,
+  findNotification,
+  goesIntoDigest,
+  type AccountChoice,
+  type Delivery,
+  type DigestHead,
+  type FoundMessage,
+} from '@carillon/domain';
 import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
 import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
-import { attemptDelivery, publishOutcomes, renderMessage, type AttemptReport } from '@carillon/stages';
+import {
+  attemptDelivery,
+  collectForDigest,
+  listUnlisted,
+  publishOutcomes,
+  renderMessage,
+  takeInItems,
+  type AttemptReport,
+} from '@carillon/stages';
+import { sharesDigest, startWindows } from './windows.ts';
 import { createAccounts, NO_ACCOUNT } from './accounts.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { createRates } from './rates.ts';
@@ -11,9 +28,17 @@ import { createRates } from './rates.ts';
 const MAX_BYTES = 32 * 1024 * 1024;
 /** What a delivery takes beside the text that it was read from. */
 const OVERHEAD_BYTES = 1000;
+/** What a digest takes of the memory, about: the ledger says better when it is read from there. */
+const DIGEST_BYTES = 50_000;
 /** Rows read from the ledger for one workspace in one round. */
 const PAGE = 200;
 const NO_ACCOUNT_PLACES = 4;
+/** Where items of digests wait to be collected: they need no account, and a slow one must not hold them up. */
+const ITEMS = 'items of digests';
+const ITEM_PLACES = 16;
+/** Items that are listed with one write of their head, and how many that wait are looked through for them. */
+const ITEMS_AT_ONCE = 50;
+const ITEMS_LOOKED_THROUGH = 500;
 const NOT_REACHED = 'no account of the notification sends to this address (allow)';
 /** For each place of an account so many outcomes may be on their way to the log; where that is slow, calls wait for it. */
 const PUBLISHING = 8;
@@ -32,6 +57,8 @@ export type Dispatcher = {
    * the message cannot be written again.
    */
   find(delivery: Delivery, since: Instant): Promise<readonly FoundMessage[] | null | undefined>;
+  /** Lists what was collected for a digest and left on no list by a process that died. */
+  listUnlisted(): Promise<void>;
   /**
    * Ends: no new attempt begins, those under way get until `deadline`. Answers the deliveries whose calls did not come
    * back: nobody waits for them any longer.
@@ -51,6 +78,7 @@ const UNCALLED = { attemptId: null, code: '', missing: 0, wrongLocality: [] } as
 export function startDispatcher(
   ports: DeliveryPorts,
   isOwn: (delivery: Delivery) => boolean,
+  isOwnHead: (head: DigestHead) => boolean,
   share: () => number,
   mayBegin: () => boolean,
 ): Dispatcher {
@@ -64,15 +92,29 @@ export function startDispatcher(
   const rates = createRates({ clock, share, pause });
   const choices = new Map<string, AccountChoice>();
   const stopping = new AbortController();
-  const attemptPorts = { ...ports, pause: (span: number) => pause(span), stopping: stopping.signal };
+  const digestPorts = {
+    ...ports,
+    digestMade: (digest: Delivery) => offer([{ delivery: digest, bytes: DIGEST_BYTES }]),
+  };
+  const attemptPorts = {
+    ...ports,
+    pause: (span: number) => pause(span),
+    stopping: stopping.signal,
+    collect: (deliveries: readonly Delivery[], why: string) => collectForDigest(deliveries, why, digestPorts),
+  };
 
   function laneOf({ delivery }: DueDelivery): string {
+    if (isItem(delivery)) return ITEMS;
     const choice = accounts.route(delivery, clock.now());
     if (choice) choices.set(choice.key, choice);
     return choice?.key ?? NO_ACCOUNT;
   }
 
+  const isItem = (delivery: Delivery): boolean =>
+    goesIntoDigest(delivery, findNotification(ports.configuration.current(), delivery.slot));
+
   function placesOf(lane: string): number {
+    if (lane === ITEMS) return ITEM_PLACES;
     const choice = choices.get(lane);
     return choice ? callsAtOnce(choice.body) : NO_ACCOUNT_PLACES;
   }
@@ -99,11 +141,21 @@ export function startDispatcher(
       throw error;
     });
     tell(report, lane, (clock.now() - startedAt) / 1000, ended);
-    if (report.kind === 'stale') return [];
+    if (report.kind === 'stale' || report.kind === 'collected') return [];
     // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
     called();
     await publishOutcomes([report.delivery], ports);
     return [];
+  }
+
+  /** Answers those that are to be sent alone after all. */
+  async function takeIn(items: readonly DueDelivery[]): Promise<readonly DueDelivery[]> {
+    const alone = await takeInItems(
+      items.map(({ delivery }) => delivery),
+      attemptPorts,
+    );
+    const ids = new Set(alone.map(({ id }) => id));
+    return items.filter(({ delivery }) => ids.has(delivery.id) && !isItem(delivery));
   }
 
   function tell(
@@ -131,7 +183,15 @@ export function startDispatcher(
       const places = placesOf(name);
       return { places, ahead: 0, settling: places * PUBLISHING, held: Number.POSITIVE_INFINITY };
     },
-    async run(lane, [due], called) {
+    pick: (waiting, { name }) => {
+      const [first] = waiting;
+      if (!first || name !== ITEMS) return waiting.slice(0, 1);
+      const others = waiting.slice(0, ITEMS_LOOKED_THROUGH);
+      return others.filter(({ work }) => sharesDigest(work.delivery, first.work.delivery)).slice(0, ITEMS_AT_ONCE);
+    },
+    async run(lane, call, called) {
+      const [due] = call;
+      if (lane === ITEMS) return takeIn(call);
       return due ? send(lane, due, called) : [];
     },
     async read() {
@@ -150,7 +210,14 @@ export function startDispatcher(
     },
     readOnBelow: 1,
   };
+  const offer = (offered: readonly DueDelivery[]): void => {
+    if (!mayBegin()) return;
+    const now = clock.now();
+    scheduler.enter(offered.filter(({ delivery: { state, nextAt } }) => state === 'WAITING' && (nextAt ?? 0) <= now));
+  };
   const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble });
+
+  const windows = startWindows(digestPorts, isOwnHead, (where, error) => trouble(where, error));
 
   return {
     find: (delivery, since) =>
@@ -163,14 +230,13 @@ export function startDispatcher(
         },
         stopping.signal,
       ),
-    offer(offered) {
-      if (!mayBegin()) return;
-      const now = clock.now();
-      scheduler.enter(offered.filter(({ delivery: { state, nextAt } }) => state === 'WAITING' && (nextAt ?? 0) <= now));
+    offer,
+    async listUnlisted() {
+      await listUnlisted(digestPorts);
     },
     async stop(deadline) {
       stopping.abort();
-      const open = await scheduler.stop(deadline);
+      const [open] = await Promise.all([scheduler.stop(deadline), windows.stop(deadline)]);
       // A sender waits for its calls when it closes; those that are still open end with the process.
       if (open.length === 0) await accounts.close();
       return open.map(({ delivery }) => delivery.id);

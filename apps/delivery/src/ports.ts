@@ -4,6 +4,7 @@ import type {
   CheckpointStore,
   ConfigurationView,
   ConsentStore,
+  DigestHeads,
   DeliveryLedger,
   LimitStore,
   EventLog,
@@ -44,6 +45,7 @@ export type DeliveryPorts = {
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly limits: LimitStore;
+  readonly digestHeads: DigestHeads;
   readonly links: LinkTokens;
   readonly configuration: ConfigurationView;
   readonly templates: TemplateRenderer;

@@ -63,6 +63,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const dispatcher = startDispatcher(
     ports,
     (delivery) => held.has(partitionOfIntent(delivery, ports)),
+    ({ id }) => held.has(partitionOf(id, partitions)),
     // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
     () => Math.max(1, held.size) / partitions,
     () => unread === 0,
@@ -114,6 +115,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     SWEEP_EVERY,
     async () => {
       await sweep(ports, clock.now());
+      await dispatcher.listUnlisted();
       await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
       const { number } = ports.configuration.current();
       if (number === withdrawnBy) return;

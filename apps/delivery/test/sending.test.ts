@@ -282,6 +282,7 @@ describe('two processes over one ledger', () => {
     const dispatcher = startDispatcher(
       under.ports,
       () => false,
+      () => false,
       () => 1,
       () => true,
     );

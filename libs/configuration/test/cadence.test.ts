@@ -62,10 +62,6 @@ describe('quiet hours in a file', () => {
       expect.stringContaining('transactional'),
     ]);
   });
-
-  test.each(['digest: { when: always }'])('%s comes in a later version', (key) => {
-    expect(faults(cadence(key))).toEqual([expect.stringContaining('comes in a later version')]);
-  });
 });
 
 describe('quiet hours of a workspace whose notifications are not in the folder', () => {

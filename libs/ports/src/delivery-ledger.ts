@@ -42,6 +42,8 @@ export type DeliveryLedger = {
   nextDueAt(): Promise<Instant | null>;
   /** SENDING whose lease ended before `now`. */
   leaseExpired(now: Instant, limit: number): Promise<readonly Delivery[]>;
+  /** COLLECTED and, as far as it says, on no list yet: due at `now` to be looked at again, earliest first. */
+  unlisted(now: Instant, limit: number): Promise<readonly Delivery[]>;
   /** Documents with outcomes that are not yet on the log, last updated before `olderThan`. */
   unpublished(olderThan: Instant, limit: number): Promise<readonly Delivery[]>;
   /** Newest first; `cursor` is the `next` of the page before. */

@@ -8,6 +8,7 @@ export * from './cohort-store.ts';
 export * from './configuration-store.ts';
 export * from './configuration-view.ts';
 export * from './delivery-ledger.ts';
+export * from './digest-heads.ts';
 export * from './due-tasks.ts';
 export * from './event-log.ts';
 export * from './expression-language.ts';

@@ -3,6 +3,7 @@ import type { CohortStore } from './cohort-store.ts';
 import type { ConsentStore } from './consent-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
+import type { DigestHeads } from './digest-heads.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
 import type { KeyUseStore } from './key-uses.ts';
@@ -22,6 +23,7 @@ export type Stores = {
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly limits: LimitStore;
+  readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

@@ -7,7 +7,13 @@ import type {
   smtpAccount,
   twilioAccount,
 } from './account-shapes.ts';
-import type { delayShape, notificationLimitShape, quietHoursShape, workspaceLimitShape } from './cadence-shape.ts';
+import type {
+  delayShape,
+  digestShape,
+  notificationLimitShape,
+  quietHoursShape,
+  workspaceLimitShape,
+} from './cadence-shape.ts';
 import type { posthog, webhookShapes } from './cohort-shapes.ts';
 import type { lookupShape } from './integration-shape.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
@@ -67,6 +73,7 @@ export type LookupRecipients = Of<typeof lookupRecipients>;
 export type Recipients = EventRecipients | LookupRecipients;
 export type DelayBody = Of<typeof delayShape>;
 export type NotificationLimitBody = Of<typeof notificationLimitShape>;
+export type DigestBody = Of<typeof digestShape>;
 export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;

@@ -92,6 +92,56 @@ export const workspaceLimitShape = keys({
 
 const fewEnough = { error: `at most ${LIMIT_BOUNDS.limits} limits` };
 
+const windowLength = () => between('1m', '31d').meta({ kind: 'duration' });
+
+/** How long a digest collects. One of three forms. */
+export const digestWindowShape = z.union(
+  [
+    keys({ fixed: said(windowLength(), { description: 'So long after its first item.', example: '1h' }) }),
+    keys({
+      sliding: said(windowLength(), { description: 'So long after its newest item.', example: '10m' }),
+      at_most: said(windowLength(), { description: 'So long after its first item, whatever comes.', example: '2h' }),
+    }),
+    keys({
+      at: said(z.array(wallTime).min(1, { error: 'at least one time' }).max(24, { error: 'at most 24 times' }), {
+        description: 'At the next of these times on the recipient’s clock.',
+        example: ['08:00', '17:00'],
+      }),
+      days: said(z.array(z.enum(WEEKDAYS)).min(1, { error: 'at least one day' }).exactOptional(), {
+        description: 'Days on which it is sent.',
+        otherwise: 'every day',
+        example: ['mon', 'tue', 'wed', 'thu', 'fri'],
+      }),
+    }),
+  ],
+  { error: '{ fixed: 1h }, { sliding: 10m, at_most: 2h } or { at: ["08:00", "17:00"] }' },
+);
+
+/** Several messages to one address become one. */
+export const digestShape = keys({
+  when: said(z.enum(['always', 'over_limit']).exactOptional(), {
+    description:
+      '`always`: every message waits for its digest. `over_limit`: only those that a limit with `then: digest` holds back.',
+    default: DEFAULTS.digest.when,
+  }),
+  key: said(expression().exactOptional(), {
+    description:
+      'What items of one digest have in common besides the address: text or a number. Sees what `where` sees.',
+    otherwise: 'the person',
+    example: 'event.project',
+  }),
+  window: said(digestWindowShape, { description: 'How long it collects.', example: { fixed: '1h' } }),
+  max_items: said(z.int().min(1, { error: '1 to 500' }).max(500, { error: '1 to 500' }).exactOptional(), {
+    description: 'A digest with so many items is sent at once.',
+    default: DEFAULTS.digest.max_items,
+  }),
+  template: said(slug.exactOptional(), {
+    description: 'Name of the template of digests, with a part for every channel.',
+    otherwise: 'the channel’s own',
+    example: 'orders-digest',
+  }),
+});
+
 /** How often and when a person is told, for the messages of one notification. */
 export const notificationCadence = keys({
   limits: said(z.array(notificationLimitShape).max(LIMIT_BOUNDS.limits, fewEnough).exactOptional(), {
@@ -102,6 +152,7 @@ export const notificationCadence = keys({
     example: '5m',
   }),
   quiet_hours: said(quietHoursShape.exactOptional(), { description: 'When its messages are held or dropped.' }),
+  digest: said(digestShape.exactOptional(), { description: 'Several messages to one address become one.' }),
 });
 
 /** The same for all messages of a workspace that are not transactional. */

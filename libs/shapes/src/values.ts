@@ -45,6 +45,7 @@ export const DEFAULTS = {
   fcm: { requests: 64 },
   rule: { enabled: true },
   quiet_hours: { then: 'hold' },
+  digest: { when: 'always', max_items: 100 },
   token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },
   cohort: { first_sync: 'silent' },
   lookup: { timeouts: { connect: '3s', total: '10s' } },

@@ -72,6 +72,7 @@ const TABLE: Table = {
     due: 'reads',
     nextDueAt: 'reads',
     leaseExpired: 'reads',
+    unlisted: 'reads',
     unpublished: 'reads',
     list: 'reads',
     byEvent: 'reads',
@@ -93,6 +94,14 @@ const TABLE: Table = {
     list: 'reads',
   },
   limits: { find: 'reads', replace: 'nobody uses it yet', list: 'reads' },
+  digestHeads: {
+    get: 'reads',
+    replace: 'nobody uses it yet',
+    dueWorkspaces: 'reads',
+    due: 'reads',
+    nextDueAt: 'reads',
+    list: 'reads',
+  },
   configurationStore: {
     identity: 'at the start and the end, when nothing is under way',
     putSecret: [['secret.put']],

@@ -111,6 +111,7 @@ export async function openFoundation(
     suppressions: backend.suppressions,
     consents: backend.consents,
     limits: backend.limits,
+    digestHeads: backend.digestHeads,
     links: createLinkTokens(keys.ledgerKey),
     keyUses: backend.keyUses,
     configuration,

@@ -18,6 +18,7 @@ import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
+import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
@@ -218,6 +219,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     suppressions: createSuppressionList(reader, writer.writes()),
     consents: createConsentStore(reader, writer.writes()),
     limits: createLimitStore(reader, writer.writes()),
+    digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),

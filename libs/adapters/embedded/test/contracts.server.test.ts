@@ -4,6 +4,7 @@ import {
   describeConfigurationStore,
   describeConsentStore,
   describeLimitStore,
+  describeDigestHeads,
   describeDeliveryLedger,
   describeDueTasks,
   describeEventLog,
@@ -55,6 +56,10 @@ describeLimitStore(
 describeConsentStore(
   'the embedded store',
   embeddedWith(({ consents }) => consents),
+);
+describeDigestHeads(
+  'the embedded store',
+  embeddedWith(({ digestHeads }) => digestHeads),
 );
 describeSuppressionList(
   'the embedded store',

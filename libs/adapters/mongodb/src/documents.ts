@@ -32,6 +32,8 @@ export type DeliveryDocument = {
   readonly updatedAt: number;
   readonly dueAt?: number;
   readonly leaseEnds?: number;
+  /** Of COLLECTED, until it is known to be on a list. */
+  readonly unlistedAt?: number;
   readonly unpublishedSince?: number;
   readonly body: string;
   /** Token of the call that inserted it, and of the one that wrote it last: who reads its own, did it. */
@@ -128,6 +130,15 @@ export type LimitDocument = {
   readonly workspace: string;
   readonly revision: string;
   readonly keptUntil: number;
+  readonly body: string;
+};
+export type DigestHeadDocument = {
+  readonly _id: string;
+  readonly workspace: string;
+  readonly version: number;
+  readonly written: string;
+  /** There while a window is open, or is closed and not emptied. */
+  readonly dueAt?: number;
   readonly body: string;
 };
 export type SecretDocument = SealedSecret & { readonly _id: string };

@@ -9,6 +9,7 @@ import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
+import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
@@ -91,6 +92,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     suppressions: createSuppressionList(collections, attempt),
     consents: createConsentStore(collections, attempt),
     limits: createLimitStore(collections, attempt),
+    digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),

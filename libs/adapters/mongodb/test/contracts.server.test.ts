@@ -4,6 +4,7 @@ import {
   describeConfigurationStore,
   describeConsentStore,
   describeLimitStore,
+  describeDigestHeads,
   describeDeliveryLedger,
   describeDueTasks,
   describeInbox,
@@ -51,6 +52,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeConsentStore(
     'the MongoDB store',
     mongoWith(({ consents }) => consents),
+  );
+  describeDigestHeads(
+    'the MongoDB store',
+    mongoWith(({ digestHeads }) => digestHeads),
   );
   describeSuppressionList(
     'the MongoDB store',

@@ -34,6 +34,8 @@ export const checkExpressions: Check = (resource, { language }, report) => {
         compile([['cadence', 'delay', 'until'], place, delay.until], language, report);
       }
     }
+    const digestKey = resource.body.cadence?.digest?.key;
+    if (digestKey !== undefined) compile([['cadence', 'digest', 'key'], 'where', digestKey], language, report);
     for (const [name, rule] of Object.entries(resource.body.rules)) checkRule(name, rule, language, report);
   }
 };

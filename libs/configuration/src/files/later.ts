@@ -9,7 +9,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],
   ['stream', 'collapse', 'change streams of databases'],
-  ['notification', 'cadence.digest', 'digests'],
   ['notification', 'max_staleness', 'timers'],
   ...[
     'changed',

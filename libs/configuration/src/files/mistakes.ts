@@ -65,9 +65,17 @@ function mistakesIn(issue: Issue, value: unknown, source: YamlSource): readonly 
   return [wrongValue(issue, path, found, expected, source)];
 }
 
-/** Of shapes of which one has to fit, what is wrong by the one that the value has the form of: a list, or keys and values. */
+/**
+ * Of shapes of which one has to fit, what is wrong by the one that the value has the form of: a list, or keys and values;
+ * of several such the one that knows most of its keys.
+ */
 const optionMeant = (options: readonly (readonly Issue[])[]): readonly Issue[] | undefined =>
-  options.find((issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0));
+  options
+    .filter((issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0))
+    .toSorted((one, other) => unknownKeys(one) - unknownKeys(other))[0];
+
+const unknownKeys = (issues: readonly Issue[]): number =>
+  issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0);
 
 function fault(
   source: YamlSource,

@@ -55,10 +55,12 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       person: intent.person,
       unique_id: intent.slot.uniqueId,
       variables: intent.variables,
+      ...(intent.digestKey !== undefined && { digest_key: intent.digestKey }),
     }),
   }),
   read: (wire) => {
     const personal = readPersonal(wire.personal);
+    const digestKey = personal['digest_key'];
     return {
       id: wire.id as IntentId,
       slot: {
@@ -86,6 +88,7 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       notAfter: wire.not_after,
       traceparent: wire.traceparent,
       ...(wire.test_by !== null && { test: { by: wire.test_by } }),
+      ...(digestKey !== undefined && { digestKey: textOf(digestKey, 'digest_key') }),
     };
   },
 };

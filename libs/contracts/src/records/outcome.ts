@@ -6,6 +6,8 @@ import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 const STATES: Readonly<Record<DeliveryState, true>> = {
   WAITING: true,
   SENDING: true,
+  COLLECTED: true,
+  DIGESTED: true,
   SUPPRESSED: true,
   FAILED: true,
   EXPIRED: true,
@@ -31,6 +33,8 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   quiet_hours: true,
   held_by_limit: true,
   capped: true,
+  collected: true,
+  digested: true,
   cannot_render: true,
   no_account: true,
   refused_recipient: true,

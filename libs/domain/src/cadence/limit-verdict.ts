@@ -1,4 +1,6 @@
 import type { Instant } from '@carillon/kernel';
+import type { Resource } from '../configuration/configuration.ts';
+import { isCollectable } from '../digests/items.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import { limitWords } from './limit-settings.ts';
 import type { LimitVerdict, SentEntry } from './limits.ts';
@@ -33,4 +35,18 @@ export function cappedVerdict(full: FullLimit, { notAfter }: Pick<Delivery, 'not
   if (full.until > notAfter) return capped(`${words}; there is room from ${until}, when it is too late`);
   const detail = `held until ${until} by the limit of ${words}`;
   return { kind: 'wait', until: full.until, reason: 'held_by_limit', detail };
+}
+
+/**
+ * The same where the message may be told in a digest of its notification instead. A notification without one holds it,
+ * and a digest itself is held too.
+ */
+export function limitVerdict(
+  full: FullLimit,
+  delivery: Delivery,
+  { body }: Resource<'notification'>,
+  zone: string,
+): CappedVerdict | { readonly kind: 'collect'; readonly detail: string } {
+  const isDigested = full.limit.action === 'digest' && body.cadence?.digest !== undefined && isCollectable(delivery);
+  return isDigested ? { kind: 'collect', detail: fullWords(full) } : cappedVerdict(full, delivery, zone);
 }

@@ -31,6 +31,7 @@ export type {
   DelayBody,
   NotificationLimitBody,
   WorkspaceLimitBody,
+  DigestBody,
   QuietHoursBody,
   RetryBody,
   RuleBody,

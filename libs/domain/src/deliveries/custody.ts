@@ -88,7 +88,8 @@ export type Judgement =
 
 /**
  * What becomes of an intent whose slot has a document: `known` if it was judged before (custody is in the ledger), else
- * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own.
+ * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own. A DIGESTED
+ * holder counts as its digest's delivery does: `digest`, null while it is not in the ledger yet.
  */
 export function judgeIntent(
   holder: Delivery,
@@ -96,13 +97,17 @@ export function judgeIntent(
   intentPosition: string,
   moment: Moment,
   calledOff = false,
+  digest: Pick<Delivery, 'state' | 'clean'> | null = null,
 ): Judgement {
   // The holder itself may have been crowded out of the list by others that were judged since.
   if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };
   const judged = judgedWith(holder.judged, intent.id);
-  if (GIVES_WAY.has(holder.state) && holder.clean) {
+  // Nobody was told by an item but by its digest.
+  const { state, clean } = holder.state === 'DIGESTED' && digest ? digest : holder;
+  if (GIVES_WAY.has(state) && clean && holder.clean) {
+    const { collected: _left, digestedIn: _in, ...held } = holder;
     const fresh = {
-      ...holder,
+      ...held,
       intent,
       intentPosition,
       judged,
@@ -112,7 +117,8 @@ export function judgeIntent(
       token: null,
       leaseUntil: null,
     };
-    const from = `takes the slot over from event ${holder.intent.eventId}, which ended ${holder.state} (${holder.reason})`;
+    const ending = holder.state === state ? `${state} (${holder.reason})` : `in a digest that ended ${state}`;
+    const from = `takes the slot over from event ${holder.intent.eventId}, which ended ${ending}`;
     return { kind: 'taken_over', next: openWith(fresh, moment, calledOff, from) };
   }
   const hint = holder.intent.triggerId === intent.triggerId ? '; the same event gave two addresses this unique_id' : '';

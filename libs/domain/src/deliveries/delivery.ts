@@ -1,11 +1,14 @@
 import type { AttemptId, DeliveryId, EventId, Instant, IntentId } from '@carillon/kernel';
 import type { AppliedReceipt } from '../receipts/receipt.ts';
 import type { ProviderResult } from './provider-result.ts';
+import type { Collected } from '../digests/contents.ts';
 import type { Intent, Slot } from './intent.ts';
 
 export type DeliveryState =
   | 'WAITING'
   | 'SENDING'
+  | 'COLLECTED'
+  | 'DIGESTED'
   | 'SUPPRESSED'
   | 'FAILED'
   | 'EXPIRED'
@@ -18,6 +21,7 @@ export type DeliveryState =
 
 /** Ended, or in a list that a person sees; nothing goes on by itself from here. */
 export const TERMINAL_STATES: ReadonlySet<DeliveryState> = new Set([
+  'DIGESTED',
   'SUPPRESSED',
   'FAILED',
   'EXPIRED',
@@ -43,6 +47,8 @@ export type DeliveryReason =
   | 'quiet_hours'
   | 'held_by_limit'
   | 'capped'
+  | 'collected'
+  | 'digested'
   | 'cannot_render'
   | 'no_account'
   | 'refused_recipient'
@@ -124,8 +130,12 @@ export type Delivery = {
   readonly clean: boolean;
   readonly token: string | null;
   readonly leaseUntil: Instant | null;
-  /** When WAITING is due. */
+  /** When WAITING is due; when somebody sees whether COLLECTED was listed, null once it was. */
   readonly nextAt: Instant | null;
+  /** The window that it is or was collected for; kept until another intent takes the slot over. */
+  readonly collected?: Collected;
+  /** The delivery of its digest, of DIGESTED. */
+  readonly digestedIn?: DeliveryId;
   readonly notAfter: Instant;
   readonly attempts: readonly Attempt[];
   /** Calls counted against `retry.attempts`; an operator's resend starts it again. */

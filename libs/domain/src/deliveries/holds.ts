@@ -6,6 +6,8 @@ import { canonicalAddress } from '../channels/channel.ts';
 import { channelOf } from '../channels/configured.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { optOutFor, type Consents, type ConsentWay, type ConsentWord } from '../consent/consents.ts';
+import { isCollectable } from '../digests/items.ts';
+import { digestSettings } from '../digests/settings.ts';
 import { ruleIdFrom } from '../configuration/streams.ts';
 import { localityOf } from '../locality.ts';
 import { invalidAddress } from './custody.ts';
@@ -26,11 +28,12 @@ export type BeforeSend = {
 };
 
 /**
- * What one check says. `wait` uses up no attempt. A check that collects for a digest says a kind of its own, which joins
- * this list together with its answer: whoever runs the checks answers every kind, or does not compile.
+ * What one check says. `wait` uses up no attempt. `collect`: it is told together with others, in a digest of its
+ * notification.
  */
 export type HoldVerdict =
   | { readonly kind: 'go' }
+  | { readonly kind: 'collect'; readonly detail: string }
   | { readonly kind: 'wait'; readonly until: Instant; readonly reason: DeliveryReason; readonly detail: string }
   | {
       readonly kind: 'end';
@@ -56,11 +59,13 @@ export const withdrawal: Hold = ({ delivery: { intent, slot }, notification }) =
   if (!notification) return gone(`notification ${intent.notification} is no longer there`);
   if (notification.body.enabled === false) return gone(`notification ${intent.notification} is switched off`);
   if (intent.test) return GO;
-  const rule = Object.entries(notification.body.rules).find(
-    ([name, body]) => ruleIdFrom(slot.workspace, notification.ref.name, name, body) === intent.ruleId,
+  // A digest may have items of several rules: it is sent as long as one of them is.
+  const ruleIds = new Set(intent.digest?.items.map(({ ruleId }) => ruleId) ?? [intent.ruleId]);
+  const rules = Object.entries(notification.body.rules).filter(([name, body]) =>
+    ruleIds.has(ruleIdFrom(slot.workspace, notification.ref.name, name, body)),
   );
-  if (!rule) return gone(`rule ${intent.rule} is no longer there`);
-  return rule[1].enabled === false ? gone(`rule ${intent.rule} is switched off`) : GO;
+  if (rules.length === 0) return gone(`rule ${intent.rule} is no longer there`);
+  return rules.every(([, { enabled }]) => enabled === false) ? gone(`rule ${intent.rule} is switched off`) : GO;
 };
 
 const expiry: Hold = ({ delivery, now }) =>
@@ -121,18 +126,40 @@ const channelGone: Hold = ({ delivery: { slot }, notification }) =>
     ? GO
     : end('SUPPRESSED', 'cannot_send_on_channel', `the notification no longer has the channel ${slot.channel}`);
 
+/** An item leaves here: quiet hours meet its digest, and not each item first. */
+const digestWindow: Hold = ({ delivery, notification }) =>
+  goesIntoDigest(delivery, notification) ? { kind: 'collect', detail: '' } : GO;
+
+/** Whether a message waits for a digest of its notification, whatever limits say. */
+export function goesIntoDigest(delivery: Delivery, notification: Resource<'notification'> | undefined): boolean {
+  return (
+    notification?.body.cadence?.digest !== undefined &&
+    digestSettings(notification.body)?.when === 'always' &&
+    isCollectable(delivery)
+  );
+}
+
 /**
  * All checks before each step into SENDING, in the order of delivery.md section 2; the first that does not say `go`
  * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker;
  * what counts messages comes after that: limits of frequency are taken with the step itself (`takeRoom`).
  */
-export const HOLDS: readonly Hold[] = [withdrawal, expiry, address, consent, suppression, channelGone, quietHours];
+export const HOLDS: readonly Hold[] = [
+  withdrawal,
+  expiry,
+  address,
+  consent,
+  suppression,
+  channelGone,
+  digestWindow,
+  quietHours,
+];
 
 /**
  * A test message goes to whoever asked to see it, at once: nobody's wishes and hours hold it back. A suppressed address
  * does, as it does for everybody.
  */
-const NOT_OF_TESTS: ReadonlySet<Hold> = new Set([consent, quietHours]);
+const NOT_OF_TESTS: ReadonlySet<Hold> = new Set([consent, digestWindow, quietHours]);
 
 /** The first word of the list that is not `go`, else `go` with the notification as it is now. */
 export type PresendVerdict =

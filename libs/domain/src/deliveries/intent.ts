@@ -1,4 +1,5 @@
 import type { EventId, Instant, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
+import type { DigestContents } from '../digests/contents.ts';
 import type { ChannelName } from '../channels/channel.ts';
 import type { InDoubtPolicy } from '../configuration/resources.ts';
 
@@ -47,6 +48,10 @@ export type Intent = {
   readonly traceparent: string | null;
   /** Of a test message alone. No event and no rule stand behind it; its variables came with the request. */
   readonly test?: TestSend;
+  /** What `cadence.digest.key` came to; left out: items meet by person. */
+  readonly digestKey?: string;
+  /** Of a digest: what it is made of. Its intent stands on no topic. */
+  readonly digest?: DigestContents;
 };
 
 /** Who asked for a test message, by the name that the story of a delivery shows. */

@@ -4,7 +4,10 @@ import { moveTo, type Moment } from './moves.ts';
 
 const RESENDABLE: ReadonlySet<DeliveryState> = new Set(['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT']);
 
-/** An operator sends it again: a new `not_after`, attempts from the start, recorded with who and why. */
+/**
+ * An operator sends it again: a new `not_after`, attempts from the start, recorded with who and why. A digest is looked
+ * through before it goes: an item whose slot another intent took over since has been told or will be.
+ */
 export function operatorResend(
   before: Delivery,
   expires: number,
@@ -15,18 +18,29 @@ export function operatorResend(
     return err(`only FAILED, EXPIRED, CANCELLED and IN_DOUBT can be sent again; this is ${before.state}`);
   }
   if (before.intent.to === null) return err('it has no address to send to');
+  const { digest } = before.intent;
   return ok(
     moveTo(
       before,
       { state: 'WAITING', reason: 'operator_resend', detail: `by ${by}` },
-      { nextAt: moment.now, notAfter: moment.now + expires, attemptsUsed: 0, tried: [], token: null, leaseUntil: null },
+      {
+        nextAt: moment.now,
+        notAfter: moment.now + expires,
+        attemptsUsed: 0,
+        tried: [],
+        token: null,
+        leaseUntil: null,
+        ...(digest && { intent: { ...before.intent, digest: { ...digest, recheck: true } } }),
+      },
       moment,
     ),
   );
 }
 
 export function operatorCancel(before: Delivery, by: string, moment: Moment): Result<Delivery, string> {
-  if (before.state !== 'WAITING') return err(`only WAITING can be cancelled; this is ${before.state}`);
+  if (before.state !== 'WAITING' && before.state !== 'COLLECTED') {
+    return err(`only WAITING and COLLECTED can be cancelled; this is ${before.state}`);
+  }
   const move = { state: 'CANCELLED', reason: 'operator_cancel', detail: `by ${by}` } as const;
   return ok(moveTo(before, move, { nextAt: null }, moment));
 }

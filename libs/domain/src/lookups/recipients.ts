@@ -11,6 +11,7 @@ import {
   personOf,
   refusedBy,
   uniqueIdOf,
+  digestKeyOf,
   untilOf,
   valueOrNull,
   type Made,
@@ -73,6 +74,8 @@ function makeRecipient(
   const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null);
   const until = untilOf(rule.until, bindings, trigger.causedAt, budget);
   if (!until.ok) return until;
+  const digestKey = digestKeyOf(rule.digestKey, bindings, budget);
+  if (!digestKey.ok) return digestKey;
   const person = personOf(named, to, unique.value);
-  return madeOf({ to, uniqueId: unique.value, person, variables, until: until.value });
+  return madeOf({ to, uniqueId: unique.value, person, variables, until: until.value, digestKey: digestKey.value });
 }

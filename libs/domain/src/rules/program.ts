@@ -29,6 +29,8 @@ type RuleParts = {
   readonly where: Expression | null;
   /** `cadence.delay.until` of its notification: when the message is due. Sees what `unique_id` sees. */
   readonly until: Expression | null;
+  /** `cadence.digest.key` of its notification: what items of one digest have in common. Sees what `where` sees. */
+  readonly digestKey: Expression | null;
   /** What the rule keeps of an entity between its events; null: nothing, and nothing is loaded for it. */
   readonly memory: RuleMemory | null;
 };
@@ -85,15 +87,17 @@ export function compileRule(
     typeof delay === 'object' && 'until' in delay
       ? read(UNTIL, delay.until, recipients.from === 'lookup' ? 'answer' : 'recipient')
       : null;
+  const digestKey = read(DIGEST_KEY, placed.notification.body.cadence?.digest?.key, 'where');
   return when === null || rule === null || faults.length > 0
     ? err(faults)
-    : ok({ placed, when, until, memory: null, ...rule });
+    : ok({ placed, when, until, digestKey, memory: null, ...rule });
 }
 
-/** Where it stands in the file of the notification. */
+/** Where they stand in the file of the notification. */
 const UNTIL = 'cadence.delay.until';
+const DIGEST_KEY = 'cadence.digest.key';
 
-type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when' | 'until' | 'memory'>;
+type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when' | 'until' | 'digestKey' | 'memory'>;
 
 function readEventRecipients(read: Read, recipients: EventRecipients): Own<EventRule> {
   const { email, phone, token } = recipients.to;

@@ -26,6 +26,25 @@ export function untilOf(until: Expression | null, bindings: Bindings, causedAt: 
   return { ok: false, reason: 'rule_error', detail: 'cadence.delay.until is no time (RFC 3339, with its zone)' };
 }
 
+type DigestKey = { readonly ok: true; readonly value: string | null } | Refused;
+
+/** A key names a digest, and is kept with every message. */
+export const MAX_DIGEST_KEY = 1000;
+
+/** Which digest a message goes into; a recipient for whom the key is no identifier is dropped. */
+export function digestKeyOf(key: Expression | null, bindings: Bindings, budget: StepBudget): DigestKey {
+  if (key === null) return { ok: true, value: null };
+  const result = key.evaluate(bindings, budget);
+  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `cadence.digest.key: ${result.error}` };
+  const value = identifier(result.value);
+  if (value === null) {
+    const detail = 'cadence.digest.key is null, empty, or neither text nor number';
+    return { ok: false, reason: 'rule_error', detail };
+  }
+  if (value.length <= MAX_DIGEST_KEY) return { ok: true, value };
+  return { ok: false, reason: 'rule_error', detail: `cadence.digest.key has more than ${MAX_DIGEST_KEY} characters` };
+}
+
 /** Everybody from `index` on, of whom nothing can be found out any more. */
 export const beyondBudget = (index: number, all: number): Dropped => ({
   index,
@@ -45,8 +64,8 @@ export function refusedBy(where: Expression | null, bindings: Bindings, budget: 
 
 /** The recipient, unless there is more of it than a topic takes. */
 export function madeOf(recipient: Recipient): Made {
-  const { variables, to, uniqueId, person } = recipient;
-  if (isWithin([variables, to, uniqueId, person], MAX_RECIPIENT_CHARACTERS)) return { ok: true, recipient };
+  const { variables, to, uniqueId, person, digestKey } = recipient;
+  if (isWithin([variables, to, uniqueId, person, digestKey], MAX_RECIPIENT_CHARACTERS)) return { ok: true, recipient };
   const detail = `its variables and addresses have more than ${MAX_RECIPIENT_CHARACTERS} characters together`;
   return { ok: false, reason: 'too_large', detail };
 }

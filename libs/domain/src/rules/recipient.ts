@@ -10,6 +10,8 @@ export type Recipient = {
   readonly variables: JsonObject;
   /** The time that `cadence.delay.until` comes to; null where the notification has none. */
   readonly until: Instant | null;
+  /** What `cadence.digest.key` comes to; null where the notification has none. */
+  readonly digestKey: string | null;
 };
 
 /**

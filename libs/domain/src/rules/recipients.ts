@@ -12,6 +12,7 @@ import {
   personOf,
   refusedBy,
   uniqueIdOf,
+  digestKeyOf,
   untilOf,
   valueOrNull,
   type Made,
@@ -199,8 +200,10 @@ function makeRecipient(
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null;
   const until = untilOf(rule.until, bindings, causedAt, budget);
   if (!until.ok) return until;
+  const digestKey = digestKeyOf(rule.digestKey, { ...bindings, variables }, budget);
+  if (!digestKey.ok) return digestKey;
   const person = personOf(named, to, unique.value);
-  return madeOf({ to, uniqueId: unique.value, person, variables, until: until.value });
+  return madeOf({ to, uniqueId: unique.value, person, variables, until: until.value, digestKey: digestKey.value });
 }
 
 function addressOf(

@@ -104,6 +104,8 @@ export function namedPeople({ rule, recipients, dropped, intents, itemAt }: Nami
 
 const ENDS: Readonly<Record<DeliveryState, PersonOutcome>> = {
   WAITING: 'waiting',
+  COLLECTED: 'waiting',
+  DIGESTED: 'waiting',
   SENDING: 'waiting',
   SENT: 'told',
   DELIVERED: 'told',

@@ -62,6 +62,8 @@ export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
   held_by_limit: 'its recipient has had as many messages as a limit allows; it goes out when there is room',
   capped: 'its recipient has had as many messages as a limit allows',
   quiet_hours: 'it would have gone out in quiet hours, and could not wait',
+  collected: 'it waits to be told together with others',
+  digested: 'it is told in a digest',
   cannot_render: 'the template could not be rendered',
   no_account: 'the notification names no provider account that exists',
   refused_recipient: 'the provider refuses this recipient for good',

@@ -1,26 +1,17 @@
 import {
-  cappedVerdict,
-  composeMessage,
-  consentUrls,
+  limitVerdict,
   deliverySettings,
   endUnsent,
-  findNotification,
   holdBack,
   lookAgain,
-  namesAsked,
-  personName,
   postpone,
-  presend,
   providerResult,
   publicUrlOf,
   reportAddress,
   settleAttempt,
   STOPPED,
-  writeConsentLink,
   writeReceiptToken,
   type AccountChoice,
-  type Configuration,
-  type ConsentUrls,
   type Delivery,
   type DeliverySettings,
   type Hold,
@@ -28,9 +19,7 @@ import {
   type Moment,
   type PresendVerdict,
   type ProviderResult,
-  type RenderedParts,
   type Resource,
-  type WrongLocality,
 } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import { messageOf } from '@carillon/kernel';
@@ -43,13 +32,14 @@ import type {
   Ids,
   LimitStore,
   LinkTokens,
-  RenderedMessage,
   SuppressionList,
   TemplateRenderer,
 } from '@carillon/ports';
+import { checkBeforeSend, type ReadBeforeSend } from './before-send.ts';
+import { recheckDigest } from './digests/recheck.ts';
 import { holdLease } from './lease.ts';
 import { giveBack } from './limits.ts';
-import { renderPinned } from './rendering.ts';
+import { renderMessage, type RenderedForSending } from './render-message.ts';
 import { LEASE, stepIntoSending } from './step.ts';
 
 /** An account that is free to take one message now; `release` is called once, after the call. */
@@ -85,6 +75,8 @@ export type AttemptPorts = {
   readonly stopping: AbortSignal;
   /** What is checked before a send, in order; left out: all that there is. */
   readonly holds?: readonly Hold[];
+  /** Collects deliveries of one head for their digest, and tells of it on the log; answers those that were. */
+  readonly collect: (deliveries: readonly Delivery[], why: string) => Promise<readonly Delivery[]>;
 };
 
 /** What a message did without: names that the data did not have, and reserved variables that name nothing that exists. */
@@ -93,8 +85,13 @@ type Blanks = { readonly missing: number; readonly wrongLocality: readonly Local
 /** What an attempt came to. `postponed`, `ended` and `stale` made no call. */
 export type AttemptReport =
   | { readonly kind: 'stale' }
+  /** It waits for its digest; the log knows. */
+  | { readonly kind: 'collected' }
   | { readonly kind: 'ended' | 'postponed'; readonly delivery: Delivery }
   | ({ readonly kind: 'called'; readonly delivery: Delivery; readonly result: ProviderResult } & Blanks);
+
+/** No call was made. */
+type Uncalled = Exclude<AttemptReport, { kind: 'called' }>;
 
 const NO_SUCH_ACCOUNT = 'the notification names no account that exists';
 
@@ -128,15 +125,7 @@ async function attempt(
   fallback: AccountFallback,
   ports: AttemptPorts,
 ): Promise<AttemptReport> {
-  const { clock, suppressions, configuration } = ports;
-  const newest = configuration.current();
-  const { workspace, channel } = delivery.slot;
-  const keyed = (...parts: readonly string[]): string => ports.ids.keyed(...parts);
-  const [consents, suppressed] = await Promise.all([
-    ports.consents.find(workspace, namesAsked(delivery.intent, channel, keyed)),
-    suppressions.find(workspace, channel, delivery.intent.to ?? ''),
-  ]);
-  const verdict = presend({ delivery, newest, consents, suppressed, now: clock.now() }, ports.holds);
+  const { verdict, known } = await checkBeforeSend(delivery, ports);
   if (verdict.kind !== 'go') return keepBack(delivery, verdict, ports);
   if (!hold) {
     if (fallback.retryAt === null) {
@@ -145,28 +134,45 @@ async function attempt(
     const words = 'no provider account can take it now';
     return write(postpone(delivery, fallback.retryAt, words, moment(ports)), 'postponed', ports);
   }
+  const checked = await recheckDigest(delivery, ports);
+  if (checked === undefined) return { kind: 'stale' };
+  if (checked === null) return endNow(delivery, 'SUPPRESSED', 'duplicate', NOTHING_LEFT, ports);
+  return send(checked, hold, { known: { ...known, delivery: checked }, verdict }, fallback, ports);
+}
+
+const NOTHING_LEFT = 'other messages hold the slots of all its items by now';
+
+async function send(
+  delivery: Delivery,
+  hold: AccountHold,
+  { known, verdict }: { readonly known: ReadBeforeSend; readonly verdict: Extract<PresendVerdict, { kind: 'go' }> },
+  fallback: AccountFallback,
+  ports: AttemptPorts,
+): Promise<AttemptReport> {
   const rendered = await renderMessage(delivery, hold.choice, ports);
   if (!rendered.ok) return endNow(delivery, 'FAILED', 'cannot_render', rendered.why, ports);
-  const step = await stepIntoSending(delivery, verdict.notification, newest, hold.choice.key, ports);
+  const step = await stepIntoSending(delivery, verdict.notification, known.newest, hold.choice.key, ports);
   switch (step.kind) {
     case 'sending':
       return call(step.delivery, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
     case 'stale':
       return { kind: 'stale' };
     case 'again':
-      return write(lookAgain(delivery, clock.now() + LOOK_AGAIN, clock.now()), 'postponed', ports);
+      return write(lookAgain(delivery, ports.clock.now() + LOOK_AGAIN, ports.clock.now()), 'postponed', ports);
     case 'full':
-      return keepBack(delivery, cappedVerdict(step.full, delivery, step.zone), ports);
+      return keepBack(delivery, limitVerdict(step.full, delivery, verdict.notification, step.zone), ports);
   }
 }
 
 /** What a hold says becomes of the delivery. */
-function keepBack(
+export async function keepBack(
   delivery: Delivery,
   verdict: Exclude<PresendVerdict, { kind: 'go' }>,
   ports: AttemptPorts,
-): Promise<AttemptReport> {
+): Promise<Uncalled> {
   switch (verdict.kind) {
+    case 'collect':
+      return (await ports.collect([delivery], verdict.detail)).length > 0 ? { kind: 'collected' } : { kind: 'stale' };
     case 'end':
       return endNow(delivery, verdict.state, verdict.reason, verdict.detail, ports);
     case 'wait': {
@@ -182,7 +188,7 @@ async function write(
   next: Delivery | undefined,
   kind: 'ended' | 'postponed',
   { ledger }: AttemptPorts,
-): Promise<AttemptReport> {
+): Promise<Uncalled> {
   if (!next || (await ledger.replace(next)) === 'stale') return { kind: 'stale' };
   return { kind, delivery: next };
 }
@@ -193,74 +199,9 @@ const endNow = (
   reason: Delivery['reason'],
   detail: string,
   ports: AttemptPorts,
-): Promise<AttemptReport> => write(endUnsent(delivery, state, reason, detail, moment(ports)), 'ended', ports);
+): Promise<Uncalled> => write(endUnsent(delivery, state, reason, detail, moment(ports)), 'ended', ports);
 
-/** What the links of a message are made of. */
-type LinkingPorts = Pick<AttemptPorts, 'links'> & {
-  readonly configuration: Pick<ConfigurationView, 'current' | 'at'>;
-  readonly ids: Pick<Ids, 'keyed'>;
-};
-
-/** A message as its provider is given it, or why there is none. */
-export type RenderedForSending = {
-  readonly missing: readonly string[];
-  readonly wrong: readonly WrongLocality[];
-} & (
-  | { readonly ok: true; readonly message: RenderedMessage; readonly links: ConsentUrls | null }
-  | { readonly ok: false; readonly why: string; readonly parts: RenderedParts }
-);
 type Ready = Extract<RenderedForSending, { ok: true }>;
-
-/**
- * What a provider is given for a delivery at its next attempt. Template and workspace are those pinned when the intent was
- * made; only the sender's address is of today. Previews are made by it too, so that what is shown is what is sent.
- */
-export async function renderMessage(
-  delivery: Pick<Delivery, 'id' | 'slot' | 'intent' | 'attempts'>,
-  choice: Pick<AccountChoice, 'body'>,
-  ports: LinkingPorts & Pick<AttemptPorts, 'templates'>,
-): Promise<RenderedForSending> {
-  const pinned = await ports.configuration.at(delivery.intent.configNumber);
-  const links = linksOf(delivery, pinned, ports);
-  const own = links ? { unsubscribe_url: links.unsubscribe, preferences_url: links.preferences } : {};
-  const rendered = await renderPinned(delivery, own, ports);
-  if (!rendered.ok) return { ...rendered, parts: {}, missing: [], wrong: [] };
-  const { id: deliveryId, attempts, intent, slot } = delivery;
-  const addressed = {
-    channel: slot.channel,
-    deliveryId,
-    attempt: attempts.length + 1,
-    to: intent.to,
-    ...(links && { unsubscribe: links.unsubscribe }),
-  };
-  const { parts, missing, wrong } = rendered;
-  const message = composeMessage(addressed, { ...rendered.template, parts }, choice.body);
-  if (!message.ok) return { ok: false, why: message.error, parts, missing, wrong };
-  return { ok: true, message: message.value, links, missing, wrong };
-}
-
-/**
- * The addresses that stop such messages: the same at every attempt, for they come from the pinned configuration. None where
- * the deployment has no public address, and none in what nobody can opt out of.
- */
-function linksOf(
-  { slot, intent }: Pick<Delivery, 'slot' | 'intent'>,
-  pinned: Configuration,
-  { configuration, ids, links }: LinkingPorts,
-): ConsentUrls | null {
-  const publicUrl = publicUrlOf(configuration.current());
-  const notification = findNotification(pinned, slot);
-  if (publicUrl === null || notification?.body.transactional === true) return null;
-  const { workspace, notificationId, channel } = slot;
-  const test = intent.test !== undefined;
-  const person = test ? NOBODY : personName(intent.person, (...parts) => ids.keyed(...parts));
-  const category = notification?.body.category ?? null;
-  const link = { workspace, person, notificationId, category, channel, test };
-  return consentUrls(publicUrl, links.seal(writeConsentLink(link)));
-}
-
-/** Links of a test message are nobody's: whoever may send one must not see by them what somebody wants. */
-const NOBODY = 'test';
 
 async function call(
   sending: Delivery,

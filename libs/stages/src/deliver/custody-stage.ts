@@ -68,7 +68,9 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
   ): Promise<RecordFate> {
     let seen: Delivery | null = holder;
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
-      const judged = judgeIntent(seen, intent, position, moment(), isCalledOff(intent, ports.calledOffBelow));
+      const digest = seen.digestedIn === undefined ? null : await ledger.get(seen.digestedIn);
+      const calledOff = isCalledOff(intent, ports.calledOffBelow);
+      const judged = judgeIntent(seen, intent, position, moment(), calledOff, digest);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       if ((await ledger.replace(judged.next)) === 'done') {
         written(judged.next);

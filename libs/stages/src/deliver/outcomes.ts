@@ -21,24 +21,33 @@ function outcomeRecord(outcome: Outcome, { log, codecs, ids }: OutcomePorts): Ne
   };
 }
 
+/** What else the write that takes them out says of a document; undefined: nothing. */
+type Settle = (seen: Delivery) => Delivery | undefined;
+
 /**
  * Appends what the documents still hold unpublished, then takes it out of them. A crash in between appends it again,
  * under the same id. Called by the sender after each move and by the sweeper for what was left.
  */
-export async function publishOutcomes(deliveries: readonly Delivery[], ports: OutcomePorts): Promise<number> {
-  const holding = deliveries.filter((delivery) => delivery.unpublished.length > 0);
+export async function publishOutcomes(
+  deliveries: readonly Delivery[],
+  ports: OutcomePorts,
+  settle: Settle = () => undefined,
+): Promise<number> {
+  const holding = deliveries.filter((delivery) => delivery.unpublished.length > 0 || settle(delivery) !== undefined);
   const waiting = holding.flatMap((delivery) => delivery.unpublished);
-  if (waiting.length === 0) return 0;
-  await ports.log.append(waiting.map((outcome) => outcomeRecord(outcome, ports)));
-  await Promise.all(holding.map((delivery) => forget(delivery, ports.ledger)));
+  if (waiting.length > 0) await ports.log.append(waiting.map((outcome) => outcomeRecord(outcome, ports)));
+  await Promise.all(holding.map((delivery) => forget(delivery, ports.ledger, settle)));
   return waiting.length;
 }
 
-async function forget(delivery: Delivery, ledger: DeliveryLedger): Promise<void> {
+async function forget(delivery: Delivery, ledger: DeliveryLedger, settle: Settle): Promise<void> {
   const ids = new Set(delivery.unpublished.map((outcome) => outcome.id));
   let seen: Delivery | null = delivery;
   while (seen) {
-    const next = publishedOutcomes(seen, ids);
+    const told = publishedOutcomes(seen, ids);
+    const settled = settle(told ?? seen);
+    // One write for both.
+    const next = settled ? { ...settled, version: seen.version + 1 } : told;
     if (!next || (await ledger.replace(next)) === 'done') return;
     seen = await ledger.get(delivery.id);
   }

@@ -1,16 +1,20 @@
 import {
   CHANNELS,
+  channelOf,
   channelsOf,
   deliverySettings,
+  digestSettings,
   dueAt,
   formatPosition,
   localityOf,
   notificationIdOf,
   ruleIdOf,
   ruleTitle,
+  type ChannelName,
   type CompiledRule,
   type Configuration,
   type Intent,
+  type NotificationBody,
   type PlacedRule,
   type Recipient,
   type SourceEvent,
@@ -77,15 +81,48 @@ export function makeIntents(
       triggerId,
       to,
       person: recipient.person,
-      variables: templateContext(cause.body, recipient.variables, template.names),
+      variables: templateContext(
+        cause.body,
+        recipient.variables,
+        namesNeeded(configuration, workspace, notification.body, channel, book),
+      ),
       template: said.template,
       templateVersion: template.version,
       causedAt: cause.causedAt,
       sendAt,
       notAfter: cause.notAfter + (sendAt - cause.causedAt),
       traceparent: cause.traceparent,
+      ...(recipient.digestKey !== null && { digestKey: recipient.digestKey }),
     };
   });
+}
+
+/** What a digest has of its own under these names, so that no item need carry a field for them. */
+const OF_DIGESTS: ReadonlySet<string> = new Set(['items', 'count', 'first_at', 'last_at']);
+
+/** What a message carries: what its template refers to, and what the template of its digest does, alone or of each item. */
+function namesNeeded(
+  configuration: Configuration,
+  workspace: string,
+  body: NotificationBody,
+  channel: ChannelName,
+  book: RuleBook,
+): TemplateNames {
+  const own = channelOf(body, channel)?.template ?? '';
+  const { names } = book.template(configuration, workspace, own, channel);
+  const digest = digestSettings(body);
+  if (!digest) return names;
+  const digested = book.template(configuration, workspace, digest.template ?? own, channel);
+  return {
+    names: [
+      ...new Set([
+        ...names.names,
+        ...digested.names.names.filter((name) => !OF_DIGESTS.has(name)),
+        ...digested.ofItems.names,
+      ]),
+    ],
+    all: names.all || digested.names.all || digested.ofItems.all,
+  };
 }
 
 /** The fields and variables that the template refers to, a variable before a field of the same name; nothing else. */
@@ -102,16 +139,17 @@ export function templateContext(event: JsonObject, variables: JsonObject, names:
 
 /** The event's fields that are still needed after a lookup: those of the rule's expressions and of its templates. */
 export function namesAfterLookup(
-  { placed, where, until, uniqueId, person }: CompiledRule,
+  { placed, where, until, digestKey, uniqueId, person }: CompiledRule,
   configuration: Configuration,
   book: RuleBook,
 ): TemplateNames {
-  const templates = channelsOf(placed.notification.body).map(
-    ([channel, said]) => book.template(configuration, placed.workspace, said.template, channel).names,
+  const { body } = placed.notification;
+  const templates = channelsOf(body).map(([channel]) =>
+    namesNeeded(configuration, placed.workspace, body, channel, book),
   );
   const names = templates.flatMap((one) => one.names);
   const all = templates.some((one) => one.all);
-  const expressions = [where, until, typeof uniqueId === 'string' ? null : uniqueId, person];
+  const expressions = [where, until, digestKey, typeof uniqueId === 'string' ? null : uniqueId, person];
   const paths = expressions.flatMap((one) => one?.fields.filter(({ root }) => root === 'event') ?? []);
   const tops = paths.map(({ path }) => /^[A-Za-z_]\w*/.exec(path)?.[0]);
   return {

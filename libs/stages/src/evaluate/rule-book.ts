@@ -9,7 +9,7 @@ import {
   type Trigger,
 } from '@carillon/domain';
 import type { Result } from '@carillon/kernel';
-import type { TemplateNames, TemplateRenderer } from '@carillon/ports';
+import type { TemplateField, TemplateNames, TemplateRenderer } from '@carillon/ports';
 
 /** How a rule came out of the compiler. One that cannot be compiled here fires nothing and says why. */
 export type BookRule =
@@ -24,15 +24,18 @@ export type RuleBook = {
   /** The rule that made a trigger under this configuration, whatever feeds it; undefined where there is none. */
   ruleOf(configuration: Configuration, trigger: Trigger): BookRule | undefined;
   /** The names that a template refers to in any language, and its version; version 0 where there is none of this name. */
-  template(
-    configuration: Configuration,
-    workspace: string,
-    name: string,
-    channel: ChannelName,
-  ): { readonly version: number; readonly names: TemplateNames };
+  template(configuration: Configuration, workspace: string, name: string, channel: ChannelName): KnownTemplate;
+};
+
+/** What a message has to carry for a template. `ofItems`: what it looks up in each of the `items` of a digest. */
+export type KnownTemplate = {
+  readonly version: number;
+  readonly names: TemplateNames;
+  readonly ofItems: TemplateNames;
 };
 
 const NO_NAMES: TemplateNames = { names: [], all: false };
+const ITEMS = 'items';
 
 /** Which language somebody reads may be known only when the message is made, so what any of them needs has to be there. */
 function together(variants: readonly TemplateNames[]): TemplateNames {
@@ -43,10 +46,17 @@ function together(variants: readonly TemplateNames[]): TemplateNames {
   };
 }
 
-export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRenderer, 'names'>): RuleBook {
+/** The names that a template looks up in each item of a digest; all of them where it takes an item whole. */
+function namesOfItems(fields: readonly TemplateField[]): TemplateNames {
+  const paths = fields.map(({ steps }) => steps).filter((steps) => steps[0] === ITEMS && steps.length > 1);
+  const names = paths.map((steps) => steps[2]).filter((name) => typeof name === 'string');
+  return { names: [...new Set(names)], all: paths.some((steps) => typeof steps[2] !== 'string') };
+}
+
+export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRenderer, 'names' | 'fields'>): RuleBook {
   const books = new WeakMap<Configuration, Map<string, readonly BookRule[]>>();
   const compiled = new WeakMap<object, ReturnType<CompileRule>>();
-  const names = new WeakMap<object, TemplateNames>();
+  const names = new WeakMap<object, Omit<KnownTemplate, 'version'>>();
 
   /** Keyed by the rule's body: it is the same object in every configuration in which the notification did not change. */
   function compileOnce(placed: PlacedRule): BookRule {
@@ -80,13 +90,17 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
     },
     template(configuration, workspace, name, channel) {
       const found = findTemplates(configuration, workspace, name, channel);
-      if (!found) return { version: 0, names: NO_NAMES };
+      if (!found) return { version: 0, names: NO_NAMES, ofItems: NO_NAMES };
       let known = names.get(found);
       if (!known) {
-        known = together(found.variants.map(({ template }) => templates.names(template)));
+        const variants = found.variants.map(({ template }) => template);
+        known = {
+          names: together(variants.map((template) => templates.names(template))),
+          ofItems: together(variants.map((template) => namesOfItems(templates.fields(template)))),
+        };
         names.set(found, known);
       }
-      return { version: found.version, names: known };
+      return { version: found.version, ...known };
     },
   };
 }

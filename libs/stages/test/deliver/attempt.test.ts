@@ -39,6 +39,7 @@ const ports = (more: Partial<AttemptPorts> = {}): AttemptPorts => ({
   ...topology.ports,
   pause: () => Promise.resolve(),
   stopping: new AbortController().signal,
+  collect: async () => [],
   ...more,
 });
 async function waiting(facts: Partial<Intent> = {}, uniqueId = '1'): Promise<Delivery> {

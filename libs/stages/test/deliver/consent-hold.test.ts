@@ -49,7 +49,7 @@ async function attempt(facts: Partial<Intent> = {}, over: Partial<Topology['port
   await topology.data.ledger.insert([delivery]);
   const hold = { choice: sandboxOf('email'), sender, release: () => undefined };
   const stopping = new AbortController().signal;
-  const ports = { ...topology.ports, ...over, pause: () => Promise.resolve(), stopping };
+  const ports = { ...topology.ports, ...over, pause: () => Promise.resolve(), stopping, collect: async () => [] };
   return attemptDelivery(delivery, hold, { retryAt: null, anotherAccount: false }, ports);
 }
 const OUT: Decision = { target: { kind: 'all' }, channel: null, optedOut: true, way: 'one_click' };

@@ -40,7 +40,13 @@ const attempt = (delivery: Delivery, holds: readonly Hold[]): Promise<AttemptRep
     delivery,
     { choice: sandboxOf('email'), sender, release: () => undefined },
     { retryAt: null, anotherAccount: false },
-    { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal, holds },
+    {
+      ...topology.ports,
+      pause: () => Promise.resolve(),
+      stopping: new AbortController().signal,
+      collect: async () => [],
+      holds,
+    },
   );
 /** Nothing is sent before this. */
 const quietUntil =

@@ -42,6 +42,7 @@ const ports = (more: Partial<AttemptPorts> = {}): AttemptPorts => ({
   ...topology.ports,
   pause: () => Promise.resolve(),
   stopping: new AbortController().signal,
+  collect: async () => [],
   ...more,
 });
 const senderOf = (answer: (id: string) => ProviderResult | Promise<ProviderResult>): ChannelSender => ({

@@ -50,7 +50,8 @@ async function judged(body: WorkspaceBody, variables: JsonObject = {}): Promise<
 
 async function attempt(delivery: Delivery) {
   const hold = { choice: sandboxOf('email'), sender, release: () => undefined };
-  const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal };
+  const stopping = new AbortController().signal;
+  const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping, collect: async () => [] };
   const report = await attemptDelivery(delivery, hold, { retryAt: null, anotherAccount: false }, ports);
   const [message] = sent;
   return { report, text: message && 'text' in message ? message.text : undefined };

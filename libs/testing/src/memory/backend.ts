@@ -5,6 +5,7 @@ import { createMemoryCohorts } from './cohort-store.ts';
 import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
+import { createMemoryDigestHeads } from './digest-heads.ts';
 import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
@@ -39,6 +40,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const suppressions = createMemorySuppressions();
   const consents = createMemoryConsents();
   const limits = createMemoryLimits();
+  const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
@@ -58,6 +60,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       suppressions: suppressions.connect(wire),
       consents: consents.connect(wire),
       limits: limits.connect(wire),
+      digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),

@@ -87,6 +87,10 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
         wire.ask('ledger.leaseExpired', () =>
           where(({ state, leaseUntil }) => state === 'SENDING' && (leaseUntil ?? 0) < now).slice(0, limit),
         ),
+      unlisted: (now, limit) =>
+        wire.ask('ledger.unlisted', () =>
+          where(({ state, nextAt }) => state === 'COLLECTED' && nextAt !== null && nextAt <= now).slice(0, limit),
+        ),
       unpublished: (olderThan, limit) =>
         wire.ask('ledger.unpublished', () =>
           where(({ unpublished, updatedAt }) => unpublished.length > 0 && updatedAt < olderThan).slice(0, limit),

@@ -17,6 +17,7 @@ import {
   describeSchemaRegistry,
   describeConsentStore,
   describeLimitStore,
+  describeDigestHeads,
   describeSuppressionList,
   type UnderTest,
 } from '../../src/index.ts';
@@ -26,6 +27,7 @@ import {
   createMemoryClaims,
   createMemoryCohorts,
   createMemoryConfigurationStore,
+  createMemoryDigestHeads,
   createMemoryInbox,
   createMemoryKeyUses,
   createMemoryLeases,
@@ -75,6 +77,7 @@ describeDeliveryLedger(
 );
 describeConsentStore(NAME, over(createMemoryConsents));
 describeLimitStore(NAME, over(createMemoryLimits));
+describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));

@@ -3,6 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
 import { CONSENTS_SCHEMA } from './consents.ts';
 import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_SCHEMA } from './deliveries.ts';
+import { DIGEST_HEADS_SCHEMA } from './digest-heads.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LIMITS_SCHEMA } from './limits.ts';
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly string[] = [
   LIMITS_SCHEMA,
   DEAD_LETTERS_OF_RECEIPTS,
   SUPPRESSIONS_ADDED_BY,
+  DIGEST_HEADS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

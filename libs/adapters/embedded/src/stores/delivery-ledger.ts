@@ -190,6 +190,15 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     ) as DocumentRow[];
     return rows.map(read);
   },
+  async unlisted(now, limit) {
+    const rows = reader.all(
+      `SELECT document FROM deliveries INDEXED BY deliveries_unlisted
+       WHERE state = 'COLLECTED' AND next_at <= ? ORDER BY next_at LIMIT ?`,
+      now,
+      limit,
+    ) as DocumentRow[];
+    return rows.map(read);
+  },
   async unpublished(olderThan, limit) {
     const rows = reader.all(
       `SELECT document FROM deliveries INDEXED BY deliveries_unpublished

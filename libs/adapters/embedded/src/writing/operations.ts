@@ -3,6 +3,7 @@ import { cohortWrites } from '../stores/cohort-store.ts';
 import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
+import { digestHeadWrites } from '../stores/digest-heads.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
@@ -29,6 +30,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...suppressionWrites(transaction),
   ...consentWrites(transaction),
   ...limitWrites(transaction),
+  ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),

@@ -24,6 +24,7 @@ export const WANTED = {
     { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
     { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
     { name: 'lease', key: { leaseEnds: 1 }, where: ['leaseEnds'] },
+    { name: 'unlisted', key: { unlistedAt: 1 }, where: ['unlistedAt'] },
     { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
     { name: 'event', key: { eventId: 1, createdAt: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, createdAt: 1, _id: 1 } },
@@ -58,6 +59,10 @@ export const WANTED = {
   limit_entries: [
     { name: 'keptUntil', key: { keptUntil: 1 } },
     { name: 'workspace', key: { workspace: 1, _id: 1 } },
+  ],
+  digest_heads: [
+    { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
+    { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
   ],
   secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
   identity: [],

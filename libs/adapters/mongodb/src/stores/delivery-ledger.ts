@@ -31,12 +31,13 @@ const movingFields = (delivery: Delivery) => ({
   updatedAt: delivery.updatedAt,
   dueAt: delivery.state === 'WAITING' ? (delivery.nextAt ?? undefined) : undefined,
   leaseEnds: delivery.state === 'SENDING' ? (delivery.leaseUntil ?? undefined) : undefined,
+  unlistedAt: delivery.state === 'COLLECTED' ? (delivery.nextAt ?? undefined) : undefined,
   unpublishedSince: delivery.unpublished.length > 0 ? delivery.updatedAt : undefined,
   body: stringifyJson(delivery),
 });
 
 function documentOf(delivery: Delivery, token: string): DeliveryDocument {
-  const { dueAt, leaseEnds, unpublishedSince, ...fields } = movingFields(delivery);
+  const { dueAt, leaseEnds, unlistedAt, unpublishedSince, ...fields } = movingFields(delivery);
   return {
     _id: delivery.id,
     ...delivery.slot,
@@ -44,6 +45,7 @@ function documentOf(delivery: Delivery, token: string): DeliveryDocument {
     ...fields,
     ...(dueAt !== undefined && { dueAt }),
     ...(leaseEnds !== undefined && { leaseEnds }),
+    ...(unlistedAt !== undefined && { unlistedAt }),
     ...(unpublishedSince !== undefined && { unpublishedSince }),
     createdAt: delivery.createdAt,
     inserted: token,
@@ -169,6 +171,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       return earliest?.dueAt ?? null;
     },
     leaseExpired: (now, limit) => readAll({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
+    unlisted: (now, limit) => readAll({ unlistedAt: queued({ $lte: now }) }, { unlistedAt: 1 }, limit),
     unpublished: (olderThan, limit) =>
       readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
     async list(filter, limit, cursor) {

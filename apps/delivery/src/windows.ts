@@ -1,0 +1,71 @@
+import { headDueAt, type Delivery, type DigestHead } from '@carillon/domain';
+import { startScheduler, type WorkPolicy } from '@carillon/runtime';
+import { closeWindows, type DigestPorts } from '@carillon/stages';
+import type { Duration, Instant } from '@carillon/kernel';
+
+const LANE = 'windows';
+/** Windows that are closed or emptied at once. */
+const PLACES = 8;
+const MAX_BYTES = 16 * 1024 * 1024;
+const HEAD_BYTES = 1000;
+const ITEM_BYTES = 150;
+const PAGE = 100;
+/** The store is asked at least this often. */
+const POLL: Duration = 1000;
+/** What is another process's own and has waited so long seems to have nobody. */
+const ABANDONED: Duration = 10_000;
+
+/** Whether two items go into the same digest, without making the name of its head. */
+export const sharesDigest = ({ slot, intent }: Delivery, other: Delivery): boolean =>
+  slot.notificationId === other.slot.notificationId &&
+  slot.workspace === other.slot.workspace &&
+  slot.channel === other.slot.channel &&
+  intent.to === other.intent.to &&
+  intent.digestKey === other.intent.digestKey &&
+  (intent.digestKey !== undefined || intent.person === other.intent.person);
+
+export type Windows = { stop(deadline: Instant): Promise<void> };
+
+/**
+ * Closes windows when they are due and empties what is closed, workspaces taking turns. Of several processes each begins
+ * with its own; two at one head do the same and lose nothing but work.
+ */
+export function startWindows(
+  ports: DigestPorts,
+  isOwn: (head: DigestHead) => boolean,
+  trouble: (where: string, error: unknown) => void,
+): Windows {
+  const { clock, digestHeads } = ports;
+  const policy: WorkPolicy<DigestHead> = {
+    idOf: ({ id }) => id,
+    bytesOf: ({ items, closing }) => HEAD_BYTES + ITEM_BYTES * (items.length + (closing?.items.length ?? 0)),
+    ownerOf: ({ workspace }) => workspace,
+    laneOf: () => LANE,
+    bounds: { bytes: MAX_BYTES },
+    limits: () => ({ places: PLACES, ahead: 0, settling: PLACES, held: Number.POSITIVE_INFINITY }),
+    async run(_lane, [head]) {
+      if (head) await closeWindows(head, false, ports);
+      return [];
+    },
+    async read() {
+      const now = clock.now();
+      for (const workspace of await digestHeads.dueWorkspaces(now)) {
+        const page = await digestHeads.due(workspace, now, PAGE);
+        const own = page.filter(isOwn);
+        const abandoned = page.filter((head) => (headDueAt(head) ?? now) <= now - ABANDONED);
+        const added = scheduler.enter(own.length > 0 ? own : abandoned);
+        scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));
+      }
+      const next = await digestHeads.nextDueAt();
+      if (next === null || next <= now) return POLL;
+      return Math.min(POLL, Math.max(10, next - clock.now()));
+    },
+    readOnBelow: 1,
+  };
+  const scheduler = startScheduler(policy, { clock, changed: () => undefined, trouble });
+  return {
+    async stop(deadline) {
+      await scheduler.stop(deadline);
+    },
+  };
+}

@@ -1,0 +1,291 @@
+import type { Delivery, NotificationBody } from '@carillon/domain';
+import { operatorCancel, operatorResend } from '@carillon/domain';
+import { decideOnDelivery } from '@carillon/stages';
+import { at, notification, ORDER_PAID, template } from '@carillon/testing/given';
+import { untilFound } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RoleUnderTest } from './delivery-role.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DIGEST_MAIL = {
+  email: {
+    subject: '{{count}} orders, the newest {{order_id}}',
+    text: '{{#each items}}{{order_id}}: {{total}}. {{/each}}',
+  },
+};
+
+let under: RoleUnderTest;
+beforeEach(async () => {
+  under = await RoleUnderTest.open();
+});
+afterEach(() => under.close());
+
+const digesting = (
+  more: Partial<NotificationBody> = {},
+  window: object = { fixed: '1h' },
+): Partial<NotificationBody> => ({
+  ...more,
+  cadence: { digest: { window, template: 'orders-digest' } as never, ...more.cadence },
+});
+
+async function open(body: Partial<NotificationBody> = digesting()): Promise<void> {
+  await under.shop();
+  await under.topology.publish(template('orders-digest', DIGEST_MAIL));
+  await under.change(body);
+  await under.start();
+}
+
+/** Ada pays an order; or somebody else, or in another way. */
+async function pays(order: string, facts: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const { email = 'ada@example.com', ...rest } = facts;
+  const body = { status: 'paid', order_id: order, total: 10, customer: { email, name: 'Ada' }, ...rest };
+  await under.topology.event(body as never, { stream: 'shop/orders' });
+}
+const itemOf = (order: string, state: Delivery['state'] = 'COLLECTED') => under.reaches(state, order);
+const listed = (order: string) =>
+  untilFound(`${order} on the list`, async () => {
+    const item = await itemOf(order);
+    return item.nextAt === null ? item : undefined;
+  });
+const heads = async () => (await under.topology.data.digestHeads.list(100)).items;
+const digests = async () => (await under.deliveries()).filter(({ intent }) => intent.digest);
+const decide = (id: Delivery['id'], decision: Parameters<typeof decideOnDelivery>[1]) =>
+  decideOnDelivery(
+    async () => {
+      const found = await under.topology.data.ledger.get(id);
+      if (!found) throw new Error(`no ${id}`);
+      return found;
+    },
+    decision,
+    { ...under.topology.ports, untold: () => undefined },
+  );
+const now = () => at(under.topology.clock.now());
+
+describe('messages to one person within a window', () => {
+  it('become one, which shows each of them, and say where they went', async () => {
+    await open();
+    for (const order of ['A-1', 'A-2', 'A-3']) await pays(order);
+    for (const order of ['A-1', 'A-2', 'A-3']) {
+      const item = await listed(order);
+      expect(item.detail).toContain('for a digest at ');
+    }
+    expect(under.mail.accepted).toEqual([]);
+    under.topology.clock.pass(HOUR);
+    const digest = await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    expect(under.mail.accepted).toHaveLength(1);
+    expect(under.mail.accepted[0]?.to).toEqual(['ada@example.com']);
+    expect(under.mail.accepted[0]?.raw).toContain('Subject: 3 orders, the newest A-3');
+    expect(under.mail.accepted[0]?.raw).toContain('A-1: 10. A-2: 10. A-3: 10.');
+    for (const order of ['A-1', 'A-2', 'A-3']) {
+      expect(await itemOf(order, 'DIGESTED')).toMatchObject({
+        digestedIn: digest.id,
+        detail: `in digest ${digest.id}`,
+      });
+    }
+    expect(digest.intent.digest?.items).toHaveLength(3);
+    await untilFound('an empty head', async () =>
+      (await heads()).find(({ closing, items }) => !closing && items.length === 0),
+    );
+    const told = await untilFound('all outcomes', async () => {
+      const outcomes = (await under.topology.records('carillon.outcomes')).map(({ value }) => {
+        const read = under.topology.ports.codecs.outcome.decode(value);
+        return read.ok ? read.value.state : '';
+      });
+      return outcomes.length >= 7 ? outcomes : undefined;
+    });
+    expect(told.filter((state) => state === 'COLLECTED')).toHaveLength(3);
+    expect(told.filter((state) => state === 'DIGESTED')).toHaveLength(3);
+    expect(under.troubles).toEqual([]);
+  });
+
+  it('are apart by address, and by the key that the file gives', async () => {
+    const cadence = { digest: { window: { fixed: '1h' }, key: 'event.project', template: 'orders-digest' } } as const;
+    await open({ cadence });
+    await pays('A-1', { project: 'x' });
+    await pays('A-2', { project: 'y' });
+    await pays('A-3', { project: 'x' });
+    await pays('B-1', { project: 'x', email: 'bob@example.com' });
+    for (const order of ['A-1', 'A-2', 'A-3', 'B-1']) await listed(order);
+    under.topology.clock.pass(HOUR);
+    const sent = await untilFound('three digests', async () => {
+      const all = (await digests()).filter(({ state }) => state === 'SENT');
+      return all.length === 3 ? all : undefined;
+    });
+    expect(sent.map(({ intent }) => Number(intent.variables['count'])).toSorted((a, b) => a - b)).toEqual([1, 1, 2]);
+  });
+
+  it('are dropped where the key is no identifier, and say so', async () => {
+    await open({ cadence: { digest: { window: { fixed: '1h' }, key: 'event.project' } } });
+    await pays('A-1', { project: { id: 1 } });
+    await pays('A-2', { project: 'p'.repeat(1001) });
+    await pays('A-3', { project: 'x' });
+    await listed('A-3');
+    expect((await under.deliveries()).map(({ slot }) => slot.uniqueId)).toEqual(['A-3']);
+  });
+
+  it('go out at once when there are as many as a digest may have', async () => {
+    await open({ cadence: { digest: { window: { fixed: '1h' }, max_items: 2, template: 'orders-digest' } } });
+    for (const order of ['A-1', 'A-2', 'A-3']) await pays(order);
+    const digest = await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    expect(digest.intent.variables['count']).toBe(2);
+    await listed('A-3');
+    expect(await heads()).toMatchObject([{ n: 1, items: [{}] }]);
+  });
+
+  it('go out together, each once, when the window is put off by each of them', async () => {
+    await open(digesting({}, { sliding: '10m', at_most: '15m' }));
+    await pays('A-1');
+    await listed('A-1');
+    under.topology.clock.pass(9 * MINUTE);
+    await pays('A-2');
+    await listed('A-2');
+    const [head] = await heads();
+    expect(head?.end?.closesAt).toBe(head?.end?.slide?.latest);
+    under.topology.clock.pass(5 * MINUTE);
+    await under.looks();
+    expect(await digests()).toEqual([]);
+    under.topology.clock.pass(MINUTE);
+    await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+  });
+});
+
+describe('what happens to an item meanwhile', () => {
+  it('is no part of the digest when it was called off, and in the next one when it was sent again', async () => {
+    await open();
+    await pays('A-1');
+    await pays('A-2');
+    const item = await listed('A-1');
+    await listed('A-2');
+    await decide(item.id, (newest) => operatorCancel(newest, 'ann', now()));
+    await decide(item.id, (newest) => operatorResend(newest, 24 * HOUR, 'ann', now()));
+    const again = await untilFound('it is listed anew', async () => {
+      const seen = await under.topology.data.ledger.get(item.id);
+      return seen?.state === 'COLLECTED' && seen.nextAt === null ? seen : undefined;
+    });
+    expect(again.collected?.token).not.toBe(item.collected?.token);
+    await decide(again.id, (newest) => operatorCancel(newest, 'ann', now()));
+    under.topology.clock.pass(HOUR);
+    const digest = await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    expect(digest.intent.variables['count']).toBe(1);
+    await decide(item.id, (newest) => operatorResend(newest, 24 * HOUR, 'ann', now()));
+    await listed('A-1');
+    under.topology.clock.pass(HOUR);
+    await untilFound('the second one', async () => (await digests()).filter(({ state }) => state === 'SENT')[1]);
+    expect(under.mail.accepted).toHaveLength(2);
+  });
+
+  it('comes singly again when digests are switched off, and the open window is still sent', async () => {
+    await open();
+    await pays('A-1');
+    await listed('A-1');
+    await under.change({});
+    await pays('A-2');
+    await itemOf('A-2', 'SENT');
+    await under.looks();
+    expect(await digests()).toEqual([]);
+    under.topology.clock.pass(HOUR);
+    const digest = await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    // Nobody names a template of digests any more.
+    expect(digest.intent).toMatchObject({ template: 'order-paid', variables: { count: 1 } });
+  });
+
+  it('is told when its window said, whatever the file says since', async () => {
+    await open();
+    await pays('A-1');
+    await listed('A-1');
+    const [before] = await heads();
+    await under.change(digesting({}, { fixed: '5m' }));
+    await pays('A-2');
+    await listed('A-2');
+    const [after] = await heads();
+    expect(after?.end).toEqual(before?.end);
+    under.topology.clock.pass(HOUR);
+    await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    await pays('A-3');
+    await listed('A-3');
+    const [next] = await heads();
+    expect((next?.end?.closesAt ?? 0) - under.topology.clock.now()).toBeLessThanOrEqual(5 * MINUTE);
+  });
+
+  it('ends with its digest, which opting out and withdrawing meet', async () => {
+    await open();
+    await pays('A-1');
+    await listed('A-1');
+    await under.topology.publish(notification('order-paid', { ...ORDER_PAID, ...digesting(), enabled: false }));
+    under.topology.clock.pass(HOUR);
+    const digest = await untilFound('the digest', async () => (await digests())[0]);
+    await untilFound('it ended', async () => {
+      const seen = await under.topology.data.ledger.get(digest.id);
+      return seen?.state === 'SUPPRESSED' && seen.reason === 'rule_withdrawn' ? seen : undefined;
+    });
+    expect(under.mail.accepted).toEqual([]);
+  });
+
+  it('waits with its digest for the end of quiet hours, and not before', async () => {
+    const quiet = { from: '00:00', to: '23:59' } as const;
+    await open({ ...digesting({ expires: '2d' }), cadence: { ...digesting().cadence, quiet_hours: quiet } });
+    await pays('A-1');
+    await listed('A-1');
+    under.topology.clock.pass(HOUR);
+    const digest = await untilFound('the digest', async () => (await digests())[0]);
+    await untilFound('it is held', async () => {
+      const seen = await under.topology.data.ledger.get(digest.id);
+      return seen?.reason === 'held_by_quiet_hours' || seen?.state === 'SENT' ? seen : undefined;
+    });
+  });
+});
+
+describe('a digest that was not sent', () => {
+  async function failedDigest(): Promise<Delivery> {
+    await open();
+    under.mail.follow(({ stage }) => (stage === 'rcpt' ? '554 5.7.1 no' : undefined));
+    await pays('A-1');
+    await pays('A-2');
+    await listed('A-1');
+    await listed('A-2');
+    under.topology.clock.pass(HOUR);
+    return untilFound('a failed digest', async () => (await digests()).find(({ state }) => state === 'FAILED'));
+  }
+
+  it('gives the slots of its items to whoever comes next, and leaves those out when an operator sends it again', async () => {
+    const failed = await failedDigest();
+    await pays('A-1');
+    const taken = await untilFound('A-1 is taken over', async () => {
+      const item = (await under.deliveries()).find(({ slot }) => slot.uniqueId === 'A-1');
+      return item?.state === 'COLLECTED' && item.nextAt === null ? item : undefined;
+    });
+    expect(taken.history.map(({ detail }) => detail).join()).toContain('in a digest that ended FAILED');
+    under.mail.follow(() => undefined);
+    await decide(failed.id, (newest) => operatorResend(newest, 24 * HOUR, 'ann', now()));
+    const sent = await untilFound('it is sent', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    expect(sent.id).toBe(failed.id);
+    expect(sent.intent.variables).toMatchObject({ count: 1, items: [{ order_id: 'A-2' }] });
+    // From now on its items count as told.
+    await pays('A-2');
+    await untilFound('a duplicate', async () => (await under.deliveries()).find(({ duplicates }) => duplicates > 0));
+    under.topology.clock.pass(HOUR);
+    await untilFound('the second digest', async () => (await digests()).filter(({ state }) => state === 'SENT')[1]);
+    expect(under.mail.accepted).toHaveLength(2);
+  });
+});
+
+describe('what a process left behind', () => {
+  it('is listed by the sweeper where it was collected and not listed, and told once', async () => {
+    await open();
+    const { digestHeads } = under.topology.data;
+    const { ...whole } = digestHeads;
+    let isCut = true;
+    Object.assign(digestHeads, {
+      replace: (next: never) => (isCut ? Promise.reject(new Error('cut')) : whole.replace(next)),
+    });
+    await pays('A-1');
+    await itemOf('A-1');
+    isCut = false;
+    under.topology.clock.pass(31_000);
+    await listed('A-1');
+    under.topology.clock.pass(HOUR);
+    await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    expect(under.mail.accepted).toHaveLength(1);
+  });
+});

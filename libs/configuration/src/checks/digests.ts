@@ -1,0 +1,86 @@
+import {
+  channelsOf,
+  deliverySettings,
+  digestSettings,
+  templateOf,
+  type DigestWindow,
+  type NotificationBody,
+} from '@carillon/domain';
+import { formatDuration, type Duration } from '@carillon/kernel';
+import { isKind } from '../resource.ts';
+import type { Report } from './finding.ts';
+import { checkName } from './names.ts';
+import type { Check, Surroundings } from './surroundings.ts';
+
+const AT = ['cadence', 'digest'] as const;
+
+/** Several messages become one: what the shape cannot say of it. */
+export const checkDigest: Check = (resource, around, report) => {
+  if (!isKind(resource, 'notification')) return;
+  const { body, ref } = resource;
+  const digest = digestSettings(body);
+  if (!digest) return;
+  checkSliding(body, digest.window, report);
+  checkTimes(body, report);
+  checkTemplate(body, ref.workspace, around, report);
+  const longest = longestOf(digest.window);
+  const { expires } = deliverySettings(body);
+  if (longest <= expires) return;
+  report.warn([...AT, 'window'], {
+    message: `messages expire after ${formatDuration(expires)}, and a digest may collect for ${formatDuration(longest)}: it tells of what is older than that`,
+    fix: `write expires: ${formatDuration(longest)} or longer, or a shorter window`,
+  });
+};
+
+function checkSliding(body: NotificationBody, window: DigestWindow, report: Report): void {
+  if (window.kind !== 'sliding' || window.step <= window.atMost) return;
+  const written = body.cadence?.digest?.window;
+  const step = written && 'sliding' in written ? written.sliding : '';
+  report.fault([...AT, 'window', 'at_most'], {
+    message: `the window ends before ${step} have passed since its first item`,
+    expected: `${step} or longer`,
+    fix: 'write a longer at_most, or { fixed: … } if it is to end after a fixed time',
+  });
+}
+
+function checkTimes(body: NotificationBody, report: Report): void {
+  const window = body.cadence?.digest?.window;
+  const times = window && 'at' in window ? window.at : [];
+  for (const [index, time] of times.entries()) {
+    if (times.indexOf(time) === index) continue;
+    const message = `${time} stands here twice`;
+    report.fault([...AT, 'window', 'at', index], { message, expected: 'each time once', fix: 'remove one of them' });
+  }
+}
+
+/** One template serves all channels of the notification. */
+function checkTemplate(body: NotificationBody, workspace: string, around: Surroundings, report: Report): void {
+  const name = body.cadence?.digest?.template;
+  if (name === undefined) return;
+  checkName([...AT, 'template'], 'template', workspace, name, around, report);
+  const template = around.template(workspace, name);
+  if (!template) return;
+  const without = channelsOf(body)
+    .map(([channel]) => channel)
+    .filter((channel) => !templateOf(template, channel));
+  if (without.length === 0) return;
+  report.fault([...AT, 'template'], {
+    message: `template ${name} has nothing for ${without.join(' and ')}, which the notification sends`,
+    expected: `a template with ${without.join(' and ')}`,
+    fix: `write what is missing in workspaces/${workspace}/templates/${name}/`,
+  });
+}
+
+const DAY = 1440;
+const WEEK = 7 * DAY;
+
+/** How long a window may collect by the clock on the wall. */
+function longestOf(window: DigestWindow): Duration {
+  if (window.kind === 'fixed') return window.length;
+  if (window.kind === 'sliding') return window.atMost;
+  const ends = [...window.days]
+    .flatMap((day) => window.minutes.map((minute) => (day - 1) * DAY + minute))
+    .toSorted((a, b) => a - b);
+  const gaps = ends.map((end, index) => (ends[index + 1] ?? (ends[0] ?? 0) + WEEK) - end);
+  return Math.max(...gaps) * 60_000;
+}

@@ -1,0 +1,99 @@
+import { formatInstant, type DeliveryId, type Instant, type IntentId, type JsonObject } from '@carillon/kernel';
+import { channelOf } from '../channels/configured.ts';
+import { findResource, type Configuration } from '../configuration/configuration.ts';
+import type { Delivery } from '../deliveries/delivery.ts';
+import type { Intent } from '../deliveries/intent.ts';
+import { findNotification } from '../deliveries/presend.ts';
+import { deliverySettings } from '../deliveries/settings.ts';
+import type { Moment } from '../deliveries/moves.ts';
+import type { ClosedWindow, DigestHead } from './head.ts';
+import type { DigestedItem } from './contents.ts';
+import { digestSettings } from './settings.ts';
+
+/** The delivery id of a digest is known from its first item, before any of it is written. */
+export type DigestSlot = { readonly slot: Intent['slot']; readonly id: DeliveryId };
+
+/** What the slot of a digest is made of: the head, and the intent of the first item that is in it. */
+export function digestSlot(
+  head: Pick<DigestHead, 'id' | 'workspace' | 'notificationId' | 'channel'>,
+  first: IntentId,
+  keyed: (...parts: readonly string[]) => string,
+): DigestSlot {
+  const { workspace, notificationId, channel } = head;
+  const uniqueId = `digest-${keyed('digest slot', head.id, first)}`;
+  const id = `dlv_${keyed('slot', workspace, notificationId, channel, uniqueId)}` as DeliveryId;
+  return { slot: { workspace, notificationId, channel, uniqueId }, id };
+}
+
+const contentOf = ({ id, intent }: Delivery): DigestedItem => ({
+  deliveryId: id,
+  intentId: intent.id,
+  ruleId: intent.ruleId,
+  causedAt: intent.causedAt,
+});
+
+/** `items` with `count`, `first_at` and `last_at`; by bare name the values of the newest. Oldest first, at least one. */
+export function digestValues(
+  items: readonly { readonly causedAt: Instant; readonly variables: JsonObject }[],
+): JsonObject {
+  const [first, last] = [items[0], items.at(-1)];
+  if (!first || !last) throw new RangeError('a digest of nothing');
+  return {
+    ...last.variables,
+    items: items.map(({ variables }) => variables),
+    count: items.length,
+    first_at: formatInstant(first.causedAt),
+    last_at: formatInstant(last.causedAt),
+  };
+}
+
+/** The digest without the items that are not kept; null: nothing of it is left. */
+export function digestOf(intent: Intent, isKept: (item: DigestedItem) => boolean): Intent | null {
+  const { digest, variables } = intent;
+  if (!digest) return intent;
+  const { items, recheck: _checked, ...rest } = digest;
+  const values = Array.isArray(variables['items']) ? (variables['items'] as readonly JsonObject[]) : [];
+  const kept = items.flatMap((item, index) => (isKept(item) ? [{ item, variables: values[index] ?? {} }] : []));
+  if (kept.length === 0) return null;
+  const all = kept.map(({ item, variables: own }) => ({ causedAt: item.causedAt, variables: own }));
+  return { ...intent, variables: digestValues(all), digest: { ...rest, items: kept.map(({ item }) => item) } };
+}
+
+/**
+ * The intent of a digest: the same whoever makes it, from the final list of a window, the intent of the first item that went
+ * into it, and all deliveries that did, in the order of the list. What a message has only once is that of the newest item. It stands on no topic.
+ */
+export function digestIntent(
+  head: DigestHead,
+  closing: ClosedWindow,
+  first: IntentId,
+  included: readonly Delivery[],
+  pinned: Configuration,
+  { derive, keyed }: { readonly derive: Moment['derive']; readonly keyed: (...parts: readonly string[]) => string },
+): Intent {
+  const oldestFirst = included.toSorted((a, b) => a.intent.causedAt - b.intent.causedAt);
+  const newest = oldestFirst.at(-1);
+  if (!newest) throw new RangeError('a digest of nothing');
+  const { slot } = digestSlot(head, first, keyed);
+  const notification = findNotification(pinned, slot);
+  const template =
+    (notification &&
+      (digestSettings(notification.body)?.template ?? channelOf(notification.body, slot.channel)?.template)) ??
+    newest.intent.template;
+  const expires = deliverySettings(notification?.body ?? { channels: {}, rules: {} }).expires;
+  // Whatever an item was collected by is no part of what it caused.
+  const { digestKey: _key, ...cause } = newest.intent;
+  return {
+    ...cause,
+    id: derive('intent', 'digest', head.id, first) as IntentId,
+    slot,
+    notification: notification?.ref.name ?? cause.notification,
+    configNumber: closing.configNumber,
+    variables: digestValues(oldestFirst.map(({ intent }) => intent)),
+    template,
+    templateVersion: findResource(pinned, 'template', slot.workspace, template)?.version ?? 0,
+    sendAt: closing.at,
+    notAfter: closing.at + expires,
+    digest: { head: head.id, n: closing.n, items: oldestFirst.map(contentOf) },
+  };
+}

@@ -1,0 +1,160 @@
+import type { DeliveryId, Instant, IntentId } from '@carillon/kernel';
+import type { ChannelName } from '../channels/channel.ts';
+import type { Intent } from '../deliveries/intent.ts';
+import { extendedBy, type WindowEnd } from './window.ts';
+
+/** A digest has at most so many characters of items, written as JSON, however few they are. */
+export const MAX_DIGEST_CHARACTERS = 400_000;
+
+/** A delivery on the list of a window, under the token of its step into COLLECTED: an older token names nobody. */
+export type ListedItem = {
+  readonly deliveryId: DeliveryId;
+  readonly token: string;
+  readonly intentId: IntentId;
+  /** Characters of its variables, written as JSON. */
+  readonly size: number;
+};
+
+/** A window whose list is final, until its digest stands in the ledger. */
+export type ClosedWindow = {
+  readonly n: number;
+  readonly items: readonly ListedItem[];
+  /** When it was closed; the digest expires by it. */
+  readonly at: Instant;
+  /** The configuration that the digest is made by. */
+  readonly configNumber: number;
+};
+
+/**
+ * The windows of one address for one key of a notification's channel, one after the other. Kept for ever, since a number
+ * that comes twice would name two windows. Nothing in it says who anybody is: the id is a keyed hash.
+ */
+export type DigestHead = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly notificationId: string;
+  readonly channel: ChannelName;
+  /** Grows by one with every write; compare-and-set goes by it. 0: not stored yet. */
+  readonly version: number;
+  /** Number of the window that is open, or opens next. */
+  readonly n: number;
+  readonly items: readonly ListedItem[];
+  /** Null: no window is open. */
+  readonly end: WindowEnd | null;
+  /** At most one window is closed and not sent yet. */
+  readonly closing: ClosedWindow | null;
+  readonly updatedAt: Instant;
+};
+
+/** What makes two items meet: the same key for the same address. By default the key is the person. */
+export const headParts = (intent: Intent): readonly [string, string, string, string, string, string] => [
+  'digest',
+  intent.slot.workspace,
+  intent.slot.notificationId,
+  intent.slot.channel,
+  intent.digestKey === undefined ? `person ${intent.person}` : `key ${intent.digestKey}`,
+  intent.to ?? '',
+];
+
+export const emptyHead = (id: string, { workspace, notificationId, channel }: Intent['slot']): DigestHead => ({
+  id,
+  workspace,
+  notificationId,
+  channel,
+  version: 0,
+  n: 0,
+  items: [],
+  end: null,
+  closing: null,
+  updatedAt: 0,
+});
+
+/** When somebody has to look at the head: a closed window is due at once. */
+export const headDueAt = ({ closing, end }: DigestHead): Instant | null => closing?.at ?? end?.closesAt ?? null;
+
+const charactersOf = (items: readonly ListedItem[]): number => items.reduce((sum, { size }) => sum + size, 0);
+
+const written = (before: DigestHead, now: Instant): Pick<DigestHead, 'version' | 'updatedAt'> => ({
+  version: before.version + 1,
+  updatedAt: now,
+});
+
+/**
+ * Closing is one write: the list is final, and the next window has the next number. Undefined where nothing is listed, or
+ * where the window before is not emptied yet; whoever meets that one helps first.
+ */
+export function closeWindow(before: DigestHead, configNumber: number, now: Instant): DigestHead | undefined {
+  if (before.closing !== null || before.items.length === 0) return undefined;
+  const closing: ClosedWindow = { n: before.n, items: before.items, at: now, configNumber };
+  return { ...before, ...written(before, now), n: before.n + 1, items: [], end: null, closing };
+}
+
+/** The closed window `n` has its digest. Undefined: somebody else said so. */
+export function windowEmptied(before: DigestHead, n: number, now: Instant): DigestHead | undefined {
+  if (before.closing?.n !== n) return undefined;
+  return { ...before, ...written(before, now), closing: null };
+}
+
+export type Listing =
+  | { readonly kind: 'listed'; readonly next: DigestHead }
+  /** It stands on the open list or on the closed one under this token. */
+  | { readonly kind: 'is_listed' }
+  /** The open window is due or has no room for it. */
+  | { readonly kind: 'close_first' }
+  /** Its window is gone without it: it collects for the one that is open. */
+  | { readonly kind: 'moved_on' };
+
+const names = (items: readonly ListedItem[], item: ListedItem): boolean =>
+  items.some(({ deliveryId, token }) => deliveryId === item.deliveryId && token === item.token);
+
+/**
+ * Adds a delivery that is COLLECTED for window `n` under the item's token, in place of an older token of it. The first one
+ * opens the window, which then ends as `opened` says.
+ */
+export function listItem(
+  before: DigestHead,
+  item: ListedItem,
+  n: number,
+  { opened, maxItems }: { readonly opened: WindowEnd; readonly maxItems: number },
+  now: Instant,
+): Listing {
+  if (before.n !== n) {
+    const isClosed = before.closing?.n === n && names(before.closing.items, item);
+    return { kind: isClosed ? 'is_listed' : 'moved_on' };
+  }
+  if (names(before.items, item)) return { kind: 'is_listed' };
+  const others = before.items.filter(({ deliveryId }) => deliveryId !== item.deliveryId);
+  if (isDue(before, now) || !hasRoom(others, item.size, maxItems)) return { kind: 'close_first' };
+  const end = before.end === null ? opened : extendedBy(before.end, now);
+  return { kind: 'listed', next: { ...before, ...written(before, now), items: [...others, item], end } };
+}
+
+const isDue = ({ end }: DigestHead, now: Instant): boolean => end !== null && end.closesAt <= now;
+
+/** An empty window takes any item: one that is larger than a digest is refused before. */
+const hasRoom = (items: readonly ListedItem[], size: number, maxItems: number): boolean =>
+  items.length === 0 || (items.length < maxItems && charactersOf(items) + size <= MAX_DIGEST_CHARACTERS);
+
+/** Whether a further item of this size has to wait for the next window. */
+export const mustClose = (head: DigestHead, size: number, maxItems: number, now: Instant): boolean =>
+  isDue(head, now) || !hasRoom(head.items, size, maxItems);
+
+/** Which of several deliveries of one head a write lists, and the write; null: there is nothing to write. */
+export type Listings = { readonly next: DigestHead | null; readonly listed: ReadonlySet<string> };
+
+/** Lists as many as may be, in their order, with one write. `listed` has the tokens of those that are on a list after it. */
+export function listItems(
+  before: DigestHead,
+  items: readonly { readonly item: ListedItem; readonly n: number }[],
+  settings: { readonly opened: WindowEnd; readonly maxItems: number },
+  now: Instant,
+): Listings {
+  const listed = new Set<string>();
+  let next = before;
+  for (const { item, n } of items) {
+    const listing = listItem(next, item, n, settings, now);
+    if (listing.kind === 'listed') next = { ...listing.next, version: before.version + 1 };
+    if (listing.kind === 'listed' || listing.kind === 'is_listed') listed.add(item.token);
+  }
+  return { next: next === before ? null : next, listed };
+}

@@ -1,0 +1,61 @@
+import type { DeliveryId, Duration } from '@carillon/kernel';
+import { stringifyJson } from '@carillon/kernel';
+import type { Delivery } from '../deliveries/delivery.ts';
+import { moveTo, type Moment } from '../deliveries/moves.ts';
+import type { Collected } from './contents.ts';
+import type { ListedItem } from './head.ts';
+
+/** A COLLECTED delivery that nobody listed for so long is listed by the sweeper. */
+export const UNLISTED_AFTER: Duration = 30_000;
+
+/**
+ * Whether a message may wait for a digest. A digest itself and a test go as they
+ * are, and what may have been accepted already must not
+ * come again among others.
+ */
+export const isCollectable = ({ clean, intent }: Delivery): boolean =>
+  clean && intent.digest === undefined && intent.test === undefined;
+
+/** WAITING → COLLECTED, or COLLECTED → COLLECTED for a later window. Undefined where it is neither any more. */
+export function collectFor(
+  before: Delivery,
+  collected: Collected,
+  detail: string,
+  moment: Moment,
+): Delivery | undefined {
+  if (before.state !== 'WAITING' && before.state !== 'COLLECTED') return undefined;
+  const move = { state: 'COLLECTED', reason: 'collected', detail } as const;
+  return moveTo(before, move, { collected, nextAt: moment.now + UNLISTED_AFTER, tried: [] }, moment);
+}
+
+/** The item as the list of its window has it. */
+export const itemOf = ({ id, intent, collected }: Delivery & { readonly collected: Collected }): ListedItem => ({
+  deliveryId: id,
+  token: collected.token,
+  intentId: intent.id,
+  size: sizeOf(intent),
+});
+
+export const sizeOf = ({ variables }: Delivery['intent']): number => stringifyJson(variables).length;
+
+/** The list has it, so nobody need look at it before its window closes. Undefined: it is elsewhere by now. */
+export function knownListed(before: Delivery, token: string): Delivery | undefined {
+  if (before.state !== 'COLLECTED' || before.collected?.token !== token || before.nextAt === null) return undefined;
+  return { ...before, nextAt: null, version: before.version + 1 };
+}
+
+export type Emptied =
+  | { readonly kind: 'digested'; readonly next: Delivery }
+  /** It was moved before. */
+  | { readonly kind: 'is_digested' }
+  /** Cancelled meanwhile, or collected for another window since. */
+  | { readonly kind: 'left_out' };
+
+/** What becomes of a delivery on the final list of a window: it goes into the digest only under the listed token. */
+export function digestItem(before: Delivery, { token }: ListedItem, digest: DeliveryId, moment: Moment): Emptied {
+  if (before.collected?.token !== token) return { kind: 'left_out' };
+  if (before.state === 'DIGESTED') return { kind: 'is_digested' };
+  if (before.state !== 'COLLECTED') return { kind: 'left_out' };
+  const move = { state: 'DIGESTED', reason: 'digested', detail: `in digest ${digest}` } as const;
+  return { kind: 'digested', next: moveTo(before, move, { nextAt: null, digestedIn: digest }, moment) };
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import {
+  closeWindow,
+  collectFor,
+  digestIntent,
+  digestItem,
+  digestOf,
+  digestSlot,
+  emptyHead,
+  isCollectable,
+  itemOf,
+  judgeIntent,
+  knownListed,
+  listItem,
+  openDelivery,
+  operatorCancel,
+  operatorResend,
+  UNLISTED_AFTER,
+  withdrawal,
+  type Configuration,
+  type Delivery,
+  findNotification,
+  type DigestHead,
+  type NotificationBody,
+} from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import { at, configurationOf, givenIntent, HOUR, MINUTE, MORNING, notification } from '@carillon/testing/given';
+
+const DIGEST = 'dlv_digest' as DeliveryId;
+const waiting = (name: string, facts: Parameters<typeof givenIntent>[1] = {}): Delivery =>
+  openDelivery(givenIntent(name, { uniqueId: name, ...facts }), 'p', `dlv_${name}` as DeliveryId, at(MORNING));
+function collected(before: Delivery, n = 0, token = `t ${before.id}`) {
+  const next = collectFor(before, { head: 'dgh_1', n, token }, 'for a digest', at(MORNING));
+  if (!next?.collected) throw new Error('not collected');
+  return { ...next, collected: next.collected };
+}
+function digested(before: Delivery): Delivery {
+  const held = collected(before);
+  const emptied = digestItem(held, itemOf(held), DIGEST, at(MORNING));
+  if (emptied.kind !== 'digested') throw new Error(emptied.kind);
+  return emptied.next;
+}
+const ended = (state: Delivery['state'], clean = true) => ({ state, clean });
+
+describe('an item of a digest', () => {
+  it('is COLLECTED for a window, tells of it, and is due to be looked at until it is known to be listed', () => {
+    const held = collected(waiting('a'), 3, 'x');
+    expect(held).toMatchObject({ state: 'COLLECTED', collected: { head: 'dgh_1', n: 3, token: 'x' } });
+    expect(held.nextAt).toBe(MORNING + UNLISTED_AFTER);
+    expect(held.unpublished.at(-1)).toMatchObject({ state: 'COLLECTED', reason: 'collected' });
+    expect(knownListed(held, 'x')).toMatchObject({ nextAt: null, version: held.version + 1 });
+    expect(knownListed(held, 'another')).toBeUndefined();
+  });
+
+  it('is DIGESTED under the listed token alone', () => {
+    const held = collected(waiting('a'), 0, 'x');
+    const listed = itemOf(held);
+    const emptied = digestItem(held, listed, DIGEST, at(MORNING));
+    expect(emptied).toMatchObject({ kind: 'digested', next: { state: 'DIGESTED', digestedIn: DIGEST, nextAt: null } });
+    const next = emptied.kind === 'digested' ? emptied.next : held;
+    expect(digestItem(next, listed, DIGEST, at(MORNING))).toEqual({ kind: 'is_digested' });
+    expect(digestItem(held, { ...listed, token: 'older' }, DIGEST, at(MORNING))).toEqual({ kind: 'left_out' });
+  });
+
+  it('is left out once it is cancelled, also when it was sent again and collected since', () => {
+    const held = collected(waiting('a'), 0, 'x');
+    const cancelled = operatorCancel(held, 'ann', at(MORNING));
+    if (!cancelled.ok) throw new Error(cancelled.error);
+    expect(digestItem(cancelled.value, itemOf(held), DIGEST, at(MORNING))).toEqual({ kind: 'left_out' });
+    const resent = operatorResend(cancelled.value, HOUR, 'ann', at(MORNING));
+    if (!resent.ok) throw new Error(resent.error);
+    const again = collected(resent.value, 0, 'y');
+    expect(digestItem(again, itemOf(held), DIGEST, at(MORNING))).toEqual({ kind: 'left_out' });
+    expect(digestItem(again, itemOf(again), DIGEST, at(MORNING)).kind).toBe('digested');
+  });
+
+  it('is not what may have been accepted already, and no digest either', () => {
+    expect(isCollectable(waiting('a'))).toBe(true);
+    expect(isCollectable({ ...waiting('a'), clean: false })).toBe(false);
+    const intent = givenIntent('d', { digest: { head: 'dgh_1', n: 0, items: [] } });
+    expect(isCollectable(openDelivery(intent, '', DIGEST, at(MORNING)))).toBe(false);
+  });
+
+  it.each([
+    ['nothing yet', null, 'duplicate'],
+    ['one that waits', ended('WAITING'), 'duplicate'],
+    ['one that was sent', ended('SENT'), 'duplicate'],
+    ['one that failed', ended('FAILED'), 'taken_over'],
+    ['one that was suppressed', ended('SUPPRESSED'), 'taken_over'],
+    ['one that expired', ended('EXPIRED'), 'taken_over'],
+    ['one that an operator called off', ended('CANCELLED'), 'duplicate'],
+    ['one that failed after a doubt', ended('FAILED', false), 'duplicate'],
+  ] as const)('counts as its digest does when another intent comes for its slot: %s', (_what, digest, kind) => {
+    const holder = digested(waiting('a'));
+    const judged = judgeIntent(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), false, digest);
+    expect(judged.kind).toBe(kind);
+    if (judged.kind !== 'taken_over') return;
+    expect(judged.next).not.toHaveProperty('collected');
+    expect(judged.next).not.toHaveProperty('digestedIn');
+    expect(digestItem(judged.next, itemOf(collected(waiting('a'))), DIGEST, at(MORNING)).kind).toBe('left_out');
+  });
+});
+
+describe('the intent of a digest', () => {
+  const NOTIFICATION: NotificationBody = {
+    channels: { email: { template: 'order-paid' } },
+    rules: { paid: { when: 'true', recipients: { from: 'event', to: { email: 'event.email' } } } },
+    expires: '2h',
+    cadence: { digest: { window: { fixed: '1h' }, template: 'orders-digest' } },
+  };
+  const pinned: Configuration = configurationOf([notification('order-paid', NOTIFICATION)]);
+  const slot = { ...givenIntent('a').slot, notificationId: 'shop/order-paid' };
+  const keyed = (...parts: readonly string[]): string => parts.join('|');
+  const items = [
+    waiting('b', { causedAt: MORNING + 2 * MINUTE, variables: { total: 2, time_zone: 'Asia/Tokyo' }, person: 'new' }),
+    waiting('a', { causedAt: MORNING, variables: { total: 1 }, digestKey: 'p' }),
+  ];
+  function closedOf(all: readonly Delivery[]): DigestHead {
+    let head = emptyHead('dgh_1', slot);
+    for (const one of all) {
+      const listing = listItem(
+        head,
+        itemOf(collected(one)),
+        0,
+        { opened: { closesAt: 9, slide: null }, maxItems: 9 },
+        0,
+      );
+      if (listing.kind === 'listed') head = listing.next;
+    }
+    return closeWindow(head, 4, MORNING + HOUR) ?? head;
+  }
+  const head = closedOf(items);
+  const made = (all: readonly Delivery[] = items) => {
+    if (!head.closing) throw new Error('open');
+    return digestIntent(head, head.closing, items[0]!.intent.id, all, pinned, { derive: at(0).derive, keyed });
+  };
+
+  it('shows its items oldest first, how many there are and since when, and the newest values by bare name', () => {
+    expect(made().variables).toEqual({
+      total: 2,
+      time_zone: 'Asia/Tokyo',
+      items: [{ total: 1 }, { total: 2, time_zone: 'Asia/Tokyo' }],
+      count: 2,
+      first_at: new Date(MORNING).toISOString(),
+      last_at: new Date(MORNING + 2 * MINUTE).toISOString(),
+    });
+    expect(made()).toMatchObject({ person: 'new', template: 'orders-digest', configNumber: 4 });
+    expect(made()).not.toHaveProperty('digestKey');
+  });
+
+  it('is the same whoever makes it, and expires by when its window closed', () => {
+    expect(made(items.toReversed())).toEqual(made());
+    expect(made()).toMatchObject({ sendAt: MORNING + HOUR, notAfter: MORNING + 3 * HOUR });
+  });
+
+  it('has its slot from the head and the first item that is in it', () => {
+    const other = digestSlot(head, items[1]!.intent.id, keyed);
+    expect(made().slot).toEqual(digestSlot(head, items[0]!.intent.id, keyed).slot);
+    expect(other.id).not.toBe(digestSlot(head, items[0]!.intent.id, keyed).id);
+    expect(digestSlot({ ...head, id: 'dgh_2' }, items[0]!.intent.id, keyed).id).not.toBe(
+      digestSlot(head, items[0]!.intent.id, keyed).id,
+    );
+  });
+
+  it('is without what another message told since, when an operator sends it again', () => {
+    const failed: Delivery = { ...openDelivery(made(), '', DIGEST, at(MORNING)), state: 'FAILED' };
+    const resent = operatorResend(failed, HOUR, 'ann', at(MORNING));
+    if (!resent.ok) throw new Error(resent.error);
+    expect(resent.value.intent.digest?.recheck).toBe(true);
+    const left = digestOf(resent.value.intent, ({ deliveryId }) => deliveryId === 'dlv_a');
+    expect(left?.variables).toMatchObject({ total: 1, count: 1, items: [{ total: 1 }] });
+    expect(left?.digest?.items).toHaveLength(1);
+    expect(left?.digest).not.toHaveProperty('recheck');
+    expect(digestOf(resent.value.intent, () => false)).toBeNull();
+  });
+
+  it('is sent as long as one of the rules of its items is there', () => {
+    const digest = openDelivery(made(), '', DIGEST, at(MORNING));
+    const before = { newest: pinned, consents: [], suppressed: null, now: MORNING };
+    const found = findNotification(pinned, slot);
+    expect(withdrawal({ ...before, delivery: digest, notification: found }).kind).toBe('end');
+    const [first, ...others] = made().digest?.items ?? [];
+    if (!first) throw new Error('no items');
+    const published = [{ ...first, ruleId: 'shop/order-paid.paid' }, ...others];
+    const mixed = { ...digest, intent: { ...digest.intent, digest: { head: 'dgh_1', n: 0, items: published } } };
+    expect(withdrawal({ ...before, delivery: mixed, notification: found }).kind).toBe('go');
+  });
+});

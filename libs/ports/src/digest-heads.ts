@@ -1,0 +1,23 @@
+import type { DigestHead } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+
+/** The windows that items are collected in: one document for each head, written by compare-and-set, and kept for ever. */
+export type DigestHeads = {
+  get(id: string): Promise<DigestHead | null>;
+  /**
+   * Writes a document whose version is one more than the stored one's; 1 where there is none yet. `stale`: somebody was
+   * faster. Durable when it resolves. When it rejects, it may have happened: read again.
+   */
+  replace(next: DigestHead): Promise<'done' | 'stale'>;
+  /** Workspaces with a window that is to be closed at `now`, or is closed and not emptied. */
+  dueWorkspaces(now: Instant): Promise<readonly string[]>;
+  /** Those windows, the longest due first. */
+  due(workspace: string, now: Instant, limit: number): Promise<readonly DigestHead[]>;
+  /** When the next one is due, if any. */
+  nextDueAt(): Promise<Instant | null>;
+  /** All heads, in an order that no write changes. */
+  list(
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly items: readonly DigestHead[]; readonly next: string | null }>;
+};

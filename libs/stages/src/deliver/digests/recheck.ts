@@ -1,0 +1,32 @@
+import { digestOf, type Delivery } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import type { DeliveryLedger } from '@carillon/ports';
+import { momentOf, type DigestPorts } from './ports.ts';
+
+type RecheckPorts = Pick<DigestPorts, 'ledger' | 'clock' | 'ids'>;
+
+/**
+ * A digest that an operator resends, without the items whose slot another intent holds by now. Each item that stays is
+ * written anew: whoever was about to take its slot over has read it before, and now reads that the digest is sent again.
+ * Null: nothing of it is left. Undefined: somebody else moved the digest.
+ */
+export async function recheckDigest(digest: Delivery, ports: RecheckPorts): Promise<Delivery | null | undefined> {
+  const { intent, id } = digest;
+  if (intent.digest?.recheck !== true) return digest;
+  const kept = new Set<DeliveryId>();
+  for (const { deliveryId } of intent.digest.items) {
+    if (await keepItem(deliveryId, id, ports)) kept.add(deliveryId);
+  }
+  const left = digestOf(intent, ({ deliveryId }) => kept.has(deliveryId));
+  if (left === null) return null;
+  const next = { ...digest, intent: left, version: digest.version + 1, updatedAt: momentOf(ports).now };
+  return (await ports.ledger.replace(next)) === 'done' ? next : undefined;
+}
+
+async function keepItem(id: DeliveryId, digest: DeliveryId, { ledger }: { readonly ledger: DeliveryLedger }) {
+  for (;;) {
+    const item = await ledger.get(id);
+    if (item?.state !== 'DIGESTED' || item.digestedIn !== digest) return false;
+    if ((await ledger.replace({ ...item, version: item.version + 1 })) === 'done') return true;
+  }
+}

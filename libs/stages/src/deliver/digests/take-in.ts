@@ -1,0 +1,30 @@
+import type { Delivery } from '@carillon/domain';
+import { keepBack, type AttemptPorts } from '../attempt.ts';
+import { checkBeforeSend } from '../before-send.ts';
+import { publishOutcomes, type OutcomePorts } from '../outcomes.ts';
+
+/**
+ * Takes in deliveries of one head that are due: those that all checks before the digest let through are collected with one
+ * write of their head, and the others end as their check says. No account is needed for it. Answers those that are to be
+ * sent alone after all, because the configuration changed meanwhile.
+ */
+export async function takeInItems(
+  deliveries: readonly Delivery[],
+  ports: AttemptPorts & OutcomePorts,
+): Promise<readonly Delivery[]> {
+  const collected = new Map<string, Delivery[]>();
+  const alone: Delivery[] = [];
+  const judged = await Promise.all(
+    deliveries.map(async (delivery) => ({ delivery, ...(await checkBeforeSend(delivery, ports)) })),
+  );
+  for (const { delivery, verdict } of judged) {
+    if (verdict.kind === 'collect') collected.set(verdict.detail, [...(collected.get(verdict.detail) ?? []), delivery]);
+    else if (verdict.kind === 'go') alone.push(delivery);
+    else {
+      const report = await keepBack(delivery, verdict, ports);
+      if ('delivery' in report) await publishOutcomes([report.delivery], ports);
+    }
+  }
+  for (const [why, items] of collected) await ports.collect(items, why);
+  return alone;
+}
