@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
+import { expectAccessible, spread, widthOf } from './accessible.ts';
 import { openLab, sendOrder, startTrap, type Lab, type Trap } from './lab.ts';
 import { hinder, openBrowser, startDemo, type Demo } from './support.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 describeWith('chromium', 'the portal in a browser', () => {
   let demo: Demo;
@@ -48,24 +44,6 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.goto('about:blank');
     await page.goto(`${demo.control}${path}`);
   };
-
-  async function violations(on: Page): Promise<string[]> {
-    await on.evaluate(AXE);
-    return on.evaluate(async (standards) => {
-      type Found = { violations: { id: string; nodes: { html: string }[] }[] };
-      const { axe } = globalThis as unknown as { axe: { run(context: object, options: object): Promise<Found> } };
-      // What stands in the frame is the tenant's mail, not ours; no script can run there to look at it either.
-      const found = await axe.run({ exclude: ['iframe'] }, { iframes: false, runOnly: standards });
-      return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`);
-    }, STANDARDS);
-  }
-  /** Runs axe in both themes; the page follows the theme by itself. */
-  async function expectAccessible(on: Page, what: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await on.emulateMedia({ colorScheme });
-      expect(await violations(on), `${what}, ${colorScheme}`).toEqual([]);
-    }
-  }
 
   beforeAll(async () => {
     [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
@@ -340,28 +318,19 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByText('Carillon does not answer').waitFor({ state: 'detached' });
   });
 
-  const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
-  /** Wider than any system font, and than people set letters apart who read better so (WCAG 1.4.12). */
-  const spread = () =>
-    page.evaluate(`{
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync('* { letter-spacing: 0.2em !important; word-spacing: 0.2em !important }');
-      document.adoptedStyleSheets = [sheet];
-    }`);
-
   it('fits a narrow screen and long words, whatever the font', async () => {
     await page.setViewportSize({ width: 360, height: 640 });
     await go('/inbox');
     await row('WWWW').click();
     await title().waitFor();
-    await expect.poll(width).toBeLessThanOrEqual(360);
-    await spread();
-    await expect.poll(width).toBeLessThanOrEqual(360);
+    await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(360);
+    await spread(page);
+    await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(360);
     await go('/deliveries?workspace=lab');
     await row('duplicate').click();
     await title().waitFor();
-    await spread();
-    await expect.poll(width).toBeLessThanOrEqual(360);
+    await spread(page);
+    await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(360);
     await expectAccessible(page, 'narrow');
     await page.setViewportSize({ width: 1280, height: 800 });
   });
@@ -375,10 +344,10 @@ describeWith('chromium', 'the portal in a browser', () => {
     ] as const) {
       await go(path);
       await page.getByRole('heading', { name: words }).waitFor();
-      await expect.poll(width).toBeLessThanOrEqual(320);
+      await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(320);
       await expectAccessible(page, path);
-      await spread();
-      await expect.poll(width).toBeLessThanOrEqual(320);
+      await spread(page);
+      await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(320);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
   });

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+async function violations(on: Page): Promise<string[]> {
+  await on.evaluate(AXE);
+  return on.evaluate(async (standards) => {
+    type Found = { violations: { id: string; nodes: { html: string }[] }[] };
+    const { axe } = globalThis as unknown as { axe: { run(context: object, options: object): Promise<Found> } };
+    // What stands in the frame is the tenant's mail, not ours; no script can run there to look at it either.
+    const found = await axe.run({ exclude: ['iframe'] }, { iframes: false, runOnly: standards });
+    return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`);
+  }, STANDARDS);
+}
+
+/** Runs axe in both themes; the page follows the theme by itself. */
+export async function expectAccessible(on: Page, what: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await on.emulateMedia({ colorScheme });
+    expect(await violations(on), `${what}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+export const widthOf = (page: Page): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
+/** Wider than any system font, and than people set letters apart who read better so (WCAG 1.4.12). */
+export const spread = (page: Page): Promise<unknown> =>
+  page.evaluate(`{
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('* { letter-spacing: 0.2em !important; word-spacing: 0.2em !important }');
+    document.adoptedStyleSheets = [sheet];
+  }`);
+
+/** No part of the page is wider than a phone of these widths, whatever the font. Leaves the window as wide as a desk's. */
+export async function expectToFit(on: Page, ...widths: readonly number[]): Promise<void> {
+  for (const width of widths) {
+    await on.setViewportSize({ width, height: 640 });
+    await expect.poll(() => widthOf(on), { message: `${width} px` }).toBeLessThanOrEqual(width);
+  }
+  await spread(on);
+  for (const width of widths) {
+    await on.setViewportSize({ width, height: 640 });
+    await expect.poll(() => widthOf(on), { message: `${width} px, letters apart` }).toBeLessThanOrEqual(width);
+  }
+  await on.setViewportSize({ width: 1280, height: 800 });
+}
