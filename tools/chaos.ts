@@ -11,9 +11,18 @@ import { everything } from '../test/chaos/cluster/faults.ts';
 import { runCrashes } from '../test/chaos/embedded/crash-run.ts';
 import { runEdges } from '../test/chaos/embedded/edges-run.ts';
 import { caseName, everyCase, everyCaseOfRoles } from '../test/chaos/failpoints/cases.ts';
+import { everyChannelCase } from '../test/chaos/failpoints/channel-cases.ts';
 import type { LabReport } from '../test/chaos/failpoints/laboratory.ts';
 import { runFailpoints, type FailpointRun } from '../test/chaos/failpoints/run.ts';
-import { clusterPart, embeddedPart, endsIn, failpointPage, partsOf, renewed } from '../test/chaos/failpoints/table.ts';
+import {
+  channelPage,
+  clusterPart,
+  embeddedPart,
+  endsIn,
+  failpointPage,
+  partsOf,
+  renewed,
+} from '../test/chaos/failpoints/table.ts';
 import { openClusterPatient } from '../test/chaos/cluster/failpoints/patient.ts';
 import { openEmbeddedPatient } from '../test/chaos/embedded/failpoints/patient.ts';
 import { LONG_SPANS, TROUBLES } from '../test/chaos/network.ts';
@@ -21,17 +30,19 @@ import { closingLines, findingsOf, newTally, type PartTally, type Tally } from '
 import type { Finding } from '../test/chaos/verdict.ts';
 import { missingPrograms } from '../test/support/programs.ts';
 
-const HELP = `npm run chaos [-- --backend embedded|cluster] [--parts failpoints,edges,kills] [--minutes 10] [--seed N] [--table]
+const HELP = `npm run chaos [-- --backend embedded|cluster] [--parts failpoints,channels,edges,kills] [--minutes 10] [--seed N] [--table]
 
 Breaks the running product for a long time, and holds what it acknowledged against what it did.
 
   --backend embedded   the product as one process (default)
   --backend cluster    each role a process, on Kafka and FerretDB (needs the services of npm test -- --install)
   --parts a,b          left out: all. failpoints: lets it fail at every failpoint in every way (10 minutes; on a cluster more
-                       than an hour). edges: cuts, flaps, delays and stalls the network between any two programs (minutes).
+                       than an hour). channels: the same for SMS and push messages, receipts and opt-outs, killed and held
+                       still (embedded only, a quarter of an hour). edges: cuts, flaps, delays and stalls the network between any two programs (minutes).
                        kills: kills it at random; on a cluster roles, broker and stores, and holds roles still
   --actions a,b        at failpoints; left out: ${FAILPOINT_ACTIONS.join(',')}
   --cases WORDS        of failpoints only those whose name matches (a regular expression), such as 'lease|secret'
+  --lanes 8            products side by side at failpoints (embedded): they mostly wait for leases
   --minutes 10         begins rounds of random kills until so much time is over; 0: none
   --seed N             of the first round, each further one has the next number; drawn where it is left out
   --table              writes how it ended at every failpoint into test/chaos/failpoints/README.md; the others stay as they are there
@@ -40,7 +51,7 @@ The last lines count kills, cases, troubles and findings. Where nothing was foun
 partner or the mail server was open (on a cluster: one of the very process, or a request of a client), fewer than 3/n of all such kills lead to a finding, with 95 % confidence; failpoints
 and edges are gone through one by one. Exit code 1: something was found.`;
 
-const PARTS = ['failpoints', 'edges', 'kills'] as const;
+const PARTS = ['failpoints', 'channels', 'edges', 'kills'] as const;
 
 type Wishes = {
   readonly parts: readonly (typeof PARTS)[number][];
@@ -49,13 +60,16 @@ type Wishes = {
   readonly table: boolean;
   readonly seed: number;
   readonly minutes: number;
+  /** Products side by side. */
+  readonly lanes: number;
 };
 
 const PAGE = resolve(import.meta.dirname, '../test/chaos/failpoints/README.md');
-/** Products side by side: they mostly wait for leases. */
-const LANES = 8;
+const CHANNEL_PAGE = resolve(import.meta.dirname, '../test/chaos/failpoints/channels.md');
 /** Longer than the lease of a mail (30 s) and that of a call to a partner (16 s). */
 const HELD = 35_000;
+/** On the three channels: a lease outlives it. */
+const HELD_ON_CHANNELS = 20_000;
 const KILLS_OF_ROUND = 10;
 const EVENTS_OF_ROUND = 2_000;
 /** Of a cluster, in a second: as the faults of a round last. */
@@ -84,17 +98,21 @@ async function troubleEdges(
   say(`edges: ${JSON.stringify(figures)}`);
 }
 
-type Failing = Omit<FailpointRun, 'held' | 'waitsForLeases' | 'progress'>;
+type Failing = Omit<FailpointRun, 'held' | 'waitsForLeases' | 'progress'> & {
+  /** Left out: longer than any lease. */
+  readonly held?: number;
+  readonly page?: string;
+};
 
 async function failEverywhere(
   tally: Tally,
   run: Failing,
   write: ((ends: LabReport['ends']) => string) | null,
 ): Promise<void> {
-  const { cases } = run;
+  const { cases, page = PAGE } = run;
   const { ends, findings } = await runFailpoints({
-    ...run,
     held: HELD,
+    ...run,
     waitsForLeases: true,
     progress: (done, one) => say(`${done} of ${cases.length} failpoints, ${caseName(one)}`),
   });
@@ -104,8 +122,8 @@ async function failEverywhere(
   const found = [...findings.map(({ kind, what }) => `${kind}: ${what}`), ...missed];
   note(part, 'failpoints', found);
   if (!write || found.length > 0) return;
-  writeFileSync(PAGE, write(ends));
-  say(`wrote ${PAGE}`);
+  writeFileSync(page, write(ends));
+  say(`wrote ${page}`);
 }
 
 type Round = (seed: number) => Promise<{ readonly figures: Figures; readonly found: string[] }>;
@@ -117,7 +135,12 @@ const foundIn = (findings: readonly Finding[], showsTooLittle: string | null): s
 ];
 
 const embeddedRound: Round = async (seed) => {
-  const { findings, showsTooLittle, figures } = await runCrashes({ seed, rounds: KILLS_OF_ROUND, calm: true });
+  const { findings, showsTooLittle, figures } = await runCrashes({
+    seed,
+    rounds: KILLS_OF_ROUND,
+    calm: true,
+    mixture: { elsewhere: 0.25 },
+  });
   return { figures, found: foundIn(findings, showsTooLittle) };
 };
 
@@ -137,14 +160,25 @@ async function rounds(tally: Tally, round: Round, seed: number, until: number): 
 
 const pageParts = (): readonly [string, string] => partsOf(readFileSync(PAGE, 'utf8'));
 
-async function breakEmbedded(tally: Tally, { parts, actions, cases, table, seed, minutes }: Wishes): Promise<void> {
+async function breakEmbedded(
+  tally: Tally,
+  { parts, actions, cases, table, seed, minutes, lanes }: Wishes,
+): Promise<void> {
   if (parts.includes('failpoints')) {
     const chosen = everyCase(actions).filter((one) => cases.test(caseName(one)));
-    const run = { open: openEmbeddedPatient, cases: chosen, lanes: LANES };
+    const run = { open: openEmbeddedPatient, cases: chosen, lanes };
     const write = (ends: LabReport['ends']): string => {
       const [embedded, cluster] = pageParts();
       return failpointPage(embeddedPart(renewed(endsIn(embedded, null), ends)), cluster);
     };
+    await failEverywhere(tally, run, table ? write : null);
+  }
+  if (parts.includes('channels')) {
+    const ways = actions.filter((action) => action === 'kill' || action === 'stop');
+    const chosen = everyChannelCase(ways).filter((one) => cases.test(caseName(one)));
+    const run = { open: openEmbeddedPatient, cases: chosen, lanes, held: HELD_ON_CHANNELS, page: CHANNEL_PAGE };
+    const write = (ends: LabReport['ends']): string =>
+      channelPage(renewed(endsIn(readFileSync(CHANNEL_PAGE, 'utf8'), 'channel'), ends));
     await failEverywhere(tally, run, table ? write : null);
   }
   if (parts.includes('edges')) {
@@ -171,7 +205,7 @@ const clusterRound: Round = (seed) =>
       seed,
       events: EVENTS_OF_ROUND,
       rate: RATE,
-      mixture: { firing: 0.4 },
+      mixture: { firing: 0.4, elsewhere: 0.25 },
       faults: (site) => everything(site, KILLS_OF_ROUND),
     });
     const found = report.findings.map(({ kind, what }) => `${kind}: ${what}`);
@@ -229,6 +263,7 @@ async function main(args: readonly string[]): Promise<number> {
     actions: { type: 'string', default: FAILPOINT_ACTIONS.join(',') },
     cases: { type: 'string', default: '' },
     minutes: { type: 'string', default: '10' },
+    lanes: { type: 'string', default: '8' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     table: { type: 'boolean', default: false },
   } as const;
@@ -242,15 +277,16 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+  const [minutes, seed, lanes] = [Number(values.minutes), Number(values.seed), Number(values.lanes)];
   const parts = namesIn(values.parts, PARTS);
   const actions = namesIn(values.actions, FAILPOINT_ACTIONS);
+  if (!Number.isInteger(lanes) || lanes < 1) return refuse('--lanes takes a whole number, 1 or more.');
   if (!(minutes >= 0)) return refuse('--minutes takes a number, 0 or more.');
   if (!Number.isSafeInteger(seed)) return refuse('--seed takes a whole number.');
   if (!parts) return refuse(`--parts takes some of ${PARTS.join(',')}.`);
   if (!actions) return refuse(`--actions takes some of ${FAILPOINT_ACTIONS.join(',')}.`);
   const tally = newTally();
-  const wishes = { parts, actions, cases: new RegExp(values.cases), table: values.table, seed, minutes };
+  const wishes = { parts, actions, cases: new RegExp(values.cases), table: values.table, seed, minutes, lanes };
   switch (values.backend) {
     case 'embedded':
       await breakEmbedded(tally, wishes);

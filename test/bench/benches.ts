@@ -2,6 +2,7 @@ import { append } from './benches/append.ts';
 import { claims } from './benches/claims.ts';
 import { endToEnd } from './benches/end-to-end.ts';
 import { evaluate } from './benches/evaluate.ts';
+import { fcm } from './benches/fcm.ts';
 import { growth } from './benches/growth.ts';
 import { history } from './benches/history.ts';
 import { ingest } from './benches/ingest.ts';
@@ -9,6 +10,7 @@ import { latency } from './benches/latency.ts';
 import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
 import { rules } from './benches/rules.ts';
+import { sending } from './benches/sending.ts';
 import { slowOne } from './benches/slow-one.ts';
 import { smtp } from './benches/smtp.ts';
 import { soak } from './benches/soak.ts';
@@ -30,6 +32,8 @@ export const BENCHES: readonly Bench[] = [
   lookups,
   claims,
   smtp,
+  fcm,
+  sending,
   templates,
   slowOne,
   tracing,

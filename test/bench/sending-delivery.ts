@@ -3,13 +3,18 @@ import {
   findRule,
   notificationIdOf,
   partitionOf,
+  personName,
   providerResult,
   ruleIdOf,
   ruleTitle,
   slotParts,
+  type AccountBody,
+  type ChannelName,
+  type Decision,
   type Intent,
 } from '@carillon/domain';
 import type { IntentId } from '@carillon/kernel';
+import { decideConsents } from '@carillon/stages';
 import type { NewRecord, SenderFactory } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';
 import { account, notification, ORDER_PAID, PAID_MAIL, template } from '@carillon/testing/given';
@@ -29,41 +34,91 @@ export type SendingDelivery = {
   close(): Promise<void>;
 };
 
+const addressOf = (channel: ChannelName, n: number): string =>
+  ({
+    email: `user-${n}@example.com`,
+    sms: `+49151${String(n).padStart(8, '0')}`,
+    push: `device-${n}:APA91b`,
+  })[channel];
+
+const STOPS_SOMETHING_ELSE: Decision = {
+  target: { kind: 'category', name: 'newsletters' },
+  channel: 'email',
+  optedOut: true,
+  way: 'one_click',
+};
+
+export type SendingOptions = {
+  /** On which channel all of it goes; left out: email. */
+  readonly channel?: ChannelName;
+  /** Accounts as they are, and who sends over them; left out: a timer for each name. */
+  readonly real?: {
+    readonly body: AccountBody;
+    readonly senders: SenderFactory;
+    readonly secrets: Readonly<Record<string, string>>;
+  };
+  /** Whether everybody has a document of what they want no more; none of them stops what is sent. */
+  readonly consents?: number;
+};
+
 /** The delivery role over the embedded backend, as `carillon up` runs it, with accounts of these names: a timer each. */
 export async function startSendingDelivery(
   accounts: Readonly<Record<string, () => Promise<unknown>>>,
+  { channel = 'email', real, consents = 0 }: SendingOptions = {},
 ): Promise<SendingDelivery> {
-  const topology = await openTopology({ partitions: 8 });
+  const topology = await openTopology({ partitions: 8, ...(real && { secrets: real.secrets }) });
   const { ids, clock, witness } = topology;
   const names = Object.keys(accounts);
   await topology.publish(
     template('order-paid', PAID_MAIL),
     ...names.flatMap((name) => [
-      account(name, {
-        kind: 'smtp',
-        host: name,
-        port: 25,
-        tls: 'none',
-        from: 'shop@example.com',
-        connections: CONNECTIONS,
-      }),
-      notification(name, { ...ORDER_PAID, channels: { email: { template: 'order-paid', accounts: [name] } } }),
+      account(
+        name,
+        real?.body ?? {
+          kind: 'smtp',
+          host: name,
+          port: 25,
+          tls: 'none',
+          from: 'shop@example.com',
+          connections: CONNECTIONS,
+        },
+      ),
+      notification(name, { ...ORDER_PAID, channels: { [channel]: { template: 'order-paid', accounts: [name] } } }),
     ]),
   );
   const accepted = new Map<string, number>();
   const intended = new Map<string, number>();
   const seen = new Set<string>();
   let twice = 0;
-  const senders: SenderFactory = {
+  const counted = (deliveryId: string, name: string): void => {
+    if (seen.has(deliveryId)) twice += 1;
+    seen.add(deliveryId);
+    accepted.set(name, (accepted.get(name) ?? 0) + 1);
+  };
+  /** There is one account where they are real. */
+  const realSenders = real && {
+    ...real.senders,
+    create: (...given: Parameters<SenderFactory['create']>) => {
+      const sender = real.senders.create(...given);
+      return {
+        check: () => sender.check(),
+        close: () => sender.close(),
+        async send(...message: Parameters<typeof sender.send>) {
+          const result = await sender.send(...message);
+          if (result.verdict === 'accepted') counted(message[1].deliveryId, names[0] ?? '');
+          return result;
+        },
+      };
+    },
+  };
+  const timers: SenderFactory = {
     kind: 'smtp',
     create: (body) => ({
       channel: 'email',
       async send(_message, { deliveryId }) {
         const name = body.kind === 'smtp' ? body.host : '';
         await accounts[name]?.();
-        if (seen.has(deliveryId)) twice += 1;
-        seen.add(deliveryId);
-        accepted.set(name, (accepted.get(name) ?? 0) + 1);
+        counted(deliveryId, name);
         return providerResult('accepted', '250', 'taken');
       },
       check: async () => [],
@@ -81,7 +136,18 @@ export async function startSendingDelivery(
   };
   // Made at each asking for them: taken once, so that it is not what is measured.
   const { ports } = topology;
-  const role = await startDelivery({ aloneOnStore: true }, { ...ports, senders: [senders], watch });
+  const role = await startDelivery(
+    { aloneOnStore: true },
+    {
+      ...ports,
+      senders: [realSenders ?? timers],
+      watch,
+    },
+  );
+  for (let n = 0; n < consents; n += 1) {
+    const person = personName(addressOf(channel, n), (...parts) => ids.keyed(...parts));
+    await decideConsents('shop', person, [STOPS_SOMETHING_ELSE], { ...ports, ids, clock });
+  }
 
   function recordOf(name: string, n: number): NewRecord {
     const configuration = ports.configuration.current();
@@ -94,14 +160,15 @@ export async function startSendingDelivery(
       slot: {
         workspace: 'shop',
         notificationId: notificationIdOf(placed.notification),
-        channel: 'email',
+        channel,
         uniqueId: `order-${n}`,
       },
       notification: name,
       rule: ruleTitle(placed),
       ruleId: ruleIdOf(placed),
       configNumber: configuration.number,
-      to: `user-${n}@example.com`,
+      to: addressOf(channel, n),
+      person: addressOf(channel, n),
       causedAt: now,
       notAfter: now + DAY,
     };

@@ -1,6 +1,8 @@
 import { createChance } from './chance.ts';
+import type { ChannelName } from '@carillon/domain';
+import { deviceOf, phoneOf } from '@carillon/testing/providers';
 import { addressOf, type Character } from './partner.ts';
-import { COHORT_PATH, STREAM, type ShopKeys } from './shop.ts';
+import { COHORT_PATH, STREAM, TOLD_BY, type ShopKeys } from './shop.ts';
 
 /** An event that was answered with 202: from then on it is a promise. */
 export type Acknowledged = {
@@ -42,6 +44,8 @@ export type Mixture = {
   readonly firing?: number;
   /** Share of events of which a partner says who is told. */
   readonly lookups?: number;
+  /** Share of orders that are told by SMS, and as many by push messages; none, unless told. */
+  readonly elsewhere?: number;
   /** Share of changes of a cohort. */
   readonly changes?: number;
   /** How many leave a second cohort because whole exports of it name them no more; nobody, unless told. */
@@ -66,6 +70,8 @@ export type Posts = {
   made(): number;
   readonly acknowledged: readonly Acknowledged[];
   readonly changes: readonly AcknowledgedChange[];
+  /** Whoever has this number has opted out, and was told that it counts: what is ordered from now on goes to nobody there. */
+  readonly optedOut: (phone: string) => void;
 };
 
 const LOOKUPS = 0.2;
@@ -77,6 +83,10 @@ const TOLD = 0.75;
 const SILENT: readonly Character[] = ['quiet', 'nobody', 'mute'];
 /** Share of changes by which somebody leaves. */
 const LEAVING = 0.4;
+/** Share of SMS and push messages that are taken and not answered. */
+const UNANSWERED = 0.05;
+/** Share of SMS to somebody who wants none any more, once there is one. */
+const UNWANTED = 0.3;
 const PAGES = 3;
 const MEMBERS_OF_PAGE = 60;
 /** So many leave the second cohort by each export. */
@@ -109,11 +119,15 @@ export function changePost(keys: ShopKeys, kind: AcknowledgedChange['kind'], use
 
 /** Orders, orders that somebody watches, and the comings and goings of a cohort, mixed by chance. */
 export function createPosts(options: PostsOptions): Posts {
-  const { keys, mixture: { firing = 1, lookups = LOOKUPS, changes: changing = CHANGES, leavers = 0 } = {} } = options;
+  const {
+    keys,
+    mixture: { firing = 1, lookups = LOOKUPS, changes: changing = CHANGES, elsewhere = 0, leavers = 0 } = {},
+  } = options;
   const chance = createChance(options.seed);
   const acknowledged: Acknowledged[] = [];
   const changes: AcknowledgedChange[] = [];
-  const orders: string[] = [];
+  const orders: Record<ChannelName, string[]> = { email: [], sms: [], push: [] };
+  const stopped: string[] = [];
   const firstMembers = Array.from({ length: PAGES * MEMBERS_OF_PAGE }, (_, at) => `first-${at}`);
   const club = Array.from({ length: leavers }, (_, at) => `club-${at}`);
   /** Who is in the cohort and may leave it. */
@@ -123,14 +137,29 @@ export function createPosts(options: PostsOptions): Posts {
   const event = (body: object, promise: Omit<Acknowledged, 'eventId'>): Post =>
     eventPost(keys, `key-${made}`, body, (eventId) => void acknowledged.push({ ...promise, eventId }));
 
+  function channelOf(): ChannelName {
+    const draw = elsewhere === 0 ? 1 : chance();
+    return draw < elsewhere ? 'sms' : draw < 2 * elsewhere ? 'push' : 'email';
+  }
+
   function order(): Post {
-    const earlier = orders[Math.floor(chance() * orders.length)];
-    const subject = earlier !== undefined && chance() < REUSED ? earlier : `order-${made}`;
-    orders.push(subject);
+    const channel = channelOf();
+    const earlier = orders[channel][Math.floor(chance() * orders[channel].length)];
+    const again = earlier !== undefined && chance() < REUSED;
+    const unwanted = channel === 'sms' && !again && chance() < UNWANTED ? stopped.at(-1) : undefined;
+    const subject = again ? earlier : `order-${made}`;
+    // Nothing of it may be taken for a message that was promised: it has no other order beside it.
+    if (unwanted === undefined) orders[channel].push(subject);
     const fires = chance() < firing;
-    const to = `customer-${made}@example.org`;
-    const body = { order_id: subject, status: fires ? 'paid' : 'open', email: to };
-    return event(body, { subject, to, fires, asks: false });
+    const address = unwanted ?? newAddress(channel);
+    const told = TOLD_BY[channel];
+    const body = { order_id: subject, status: fires ? told.status : 'open', [told.address]: address };
+    return event(body, { subject, to: unwanted === undefined ? address : null, fires, asks: false });
+  }
+
+  function newAddress(channel: ChannelName): string {
+    const fate = channel !== 'email' && chance() < UNANSWERED ? 'unanswered' : 'customer';
+    return { email: `customer-${made}@example.org`, sms: phoneOf(fate, made), push: deviceOf(fate, made) }[channel];
   }
 
   function watchedOrder(): Post {
@@ -192,6 +221,7 @@ export function createPosts(options: PostsOptions): Posts {
     acknowledged,
     changes,
     made: () => made,
+    optedOut: (phone) => void stopped.push(phone),
     next() {
       const kind = chance();
       const post = kind < changing ? change() : kind < changing + lookups ? watchedOrder() : order();

@@ -95,7 +95,7 @@ export const shopFiles = ({
 accounts:
   email: { kind: smtp, host: 127.0.0.1, port: ${smtpPort}, tls: none, connections: ${CONNECTIONS}, from: "Shop <shop@example.com>", return_path: bounces.example.com }
   sms:
-${['main', 'spare'].map((name) => `    - { name: ${name}, kind: twilio, account_sid: ${providers.twilioAccount}, auth_token: { secret: TWILIO_TOKEN }, from: "+4915100000000", connections: ${CONNECTIONS}, url: "${providers.twilioUrl}" }\n`).join('')}  push: { kind: fcm, credentials: { secret: FCM_KEY_FILE }, requests: ${CONNECTIONS}, url: "${providers.fcmUrl}" }
+${['main', 'spare'].map((name) => `    - { name: ${name}, kind: twilio, account_sid: ${providers.twilioAccount}, auth_token: { secret: TWILIO_TOKEN }, from: "+4915100000000", max_segments: 10, connections: ${CONNECTIONS}, url: "${providers.twilioUrl}" }\n`).join('')}  push: { kind: fcm, credentials: { secret: FCM_KEY_FILE }, requests: ${CONNECTIONS}, url: "${providers.fcmUrl}" }
 `,
   ...ordersElsewhere,
   'workspaces/shop/workspace.yaml': 'name: Shop\n',
@@ -131,7 +131,7 @@ authorization: { key: { secret: FEED_KEY } }
   ),
   'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
   'workspaces/shop/templates/order-paid/email.txt': 'Order {{ order_id }} is paid.\n',
-  'workspaces/shop/templates/order-paid/sms.txt': '{{ order_id }} is paid.\n',
+  'workspaces/shop/templates/order-paid/sms.txt': '{{ order_id }} is paid. No more of these: {{ unsubscribe_url }}\n',
   'workspaces/shop/templates/order-paid/push.yaml': 'title: "{{ order_id }}"\nbody: It is paid.\n',
   'workspaces/shop/templates/about-member/email.yaml': 'subject: "{{ change }}/{{ user_id }}"\n',
   'workspaces/shop/templates/about-member/email.txt': '{{ user_id }} has {{ change }}.\n',

@@ -344,6 +344,39 @@ describe('The verdict', () => {
     expect(kinds(course, { ...evidence, events })).toEqual(['untrue']);
   });
 
+  it('finds untrue what does not stand as what was reported and wished says', () => {
+    const { course, evidence, delivery } = orderIs();
+    const { eventId } = delivery.intent;
+    expect(kinds({ ...course, fates: [{ eventId, state: 'SENT' }] }, evidence)).toEqual([]);
+    expect(kinds({ ...course, fates: [{ eventId, state: 'DELIVERED' }] }, evidence)).toEqual(['untrue']);
+    expect(kinds({ ...course, fates: [{ eventId: 'evt_of_nobody', state: 'SENT' }] }, evidence)).toEqual(['untrue']);
+  });
+
+  it('finds what reached somebody who was to get nothing any more', () => {
+    const { course, evidence } = orderIs();
+    const unwanted = { ...course, acknowledged: course.acknowledged.map((event) => ({ ...event, to: null })) };
+    expect(kinds(unwanted, evidence)).toEqual(['untrue']);
+  });
+
+  it('finds a report that moved nothing, and an end that nobody reported', () => {
+    const texted = (state: 'SENT' | 'DELIVERED') => {
+      const { course, evidence, delivery } = orderIs({ state });
+      const mail = course.mail.map((entry) => ({ ...entry, channel: 'sms' }));
+      const about = new Set([delivery.slot.uniqueId]);
+      return {
+        of: (answered: boolean, said: boolean) =>
+          kinds(
+            { ...course, mail, reports: { answered: answered ? about : new Set(), said: said ? about : new Set() } },
+            evidence,
+          ),
+      };
+    };
+    expect(texted('SENT').of(false, true)).toEqual([]);
+    expect(texted('SENT').of(true, true)).toEqual(['lost']);
+    expect(texted('DELIVERED').of(true, true)).toEqual([]);
+    expect(texted('DELIVERED').of(false, false)).toEqual(['untrue']);
+  });
+
   it('holds the audit against the same evidence', () => {
     const { course, evidence } = orderIs();
     const parked = { ...course, acknowledged: course.acknowledged.map((event) => ({ ...event, parks: true })) };

@@ -18,7 +18,12 @@ export type Course = Promised &
     readonly leftOpen?: readonly string[];
     /** How deliveries of an event have to stand in the end, whatever came in between; left out: any end will do. */
     readonly fates?: readonly Fate[];
+    /** What Twilio reported as delivered, by the subject of the message; left out: nothing. */
+    readonly reports?: Reports;
   };
+
+/** Of which messages `delivered` was answered, and of which it was said at all. */
+export type Reports = { readonly answered: ReadonlySet<string>; readonly said: ReadonlySet<string> };
 
 /** By what somebody reported or wished, and was told that it is taken. */
 export type Fate = { readonly eventId: string; readonly state: DeliveryState };
@@ -56,6 +61,7 @@ export function judge(course: Course, evidence: Evidence): readonly Finding[] {
     ...findDoubts(course, evidence, slack.ofMails),
     ...findUntrue(events, course, evidence),
     ...findOtherwise(course, evidence),
+    ...findUnreported(course, evidence),
     ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
 }
@@ -180,5 +186,21 @@ function findOtherwise({ fates = [] }: Course, { deliveries, intents }: Evidence
     return found?.state === state
       ? []
       : [{ kind: 'untrue', what: `${eventId} has to be ${state}, and is ${found?.state ?? 'nowhere'}` }];
+  });
+}
+
+const NOTHING_REPORTED: Reports = { answered: new Set(), said: new Set() };
+
+/** A report that was answered moves its delivery, and nothing else does. */
+function findUnreported({ reports = NOTHING_REPORTED, mail }: Course, { deliveries }: Evidence): readonly Finding[] {
+  const texted = new Set(mail.filter((entry) => 'channel' in entry && entry.channel === 'sms').map(deliveryIdOf));
+  return deliveries.flatMap(({ id, state, slot: { uniqueId } }): Finding[] => {
+    if (!texted.has(id)) return [];
+    if (reports.answered.has(uniqueId) && state !== 'DELIVERED') {
+      return [{ kind: 'lost', what: `${id} was reported as delivered, and is ${state}` }];
+    }
+    return state === 'DELIVERED' && !reports.said.has(uniqueId)
+      ? [{ kind: 'untrue', what: `${id} is DELIVERED, and nobody reported it` }]
+      : [];
   });
 }

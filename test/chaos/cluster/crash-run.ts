@@ -11,6 +11,8 @@ import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import type { Edge, Network } from '../network.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
+import { readBooks, startProviders, type Providers } from '../providers.ts';
+import { createReporter, type Reporter } from '../reporter.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
 import { countAtWork } from './at-work.ts';
@@ -67,19 +69,22 @@ export async function runClusterCrashes(options: ClusterCrashOptions): Promise<C
   const file = join(folder, 'mail.jsonl');
   const smtp = await startLedgerSmtp({ file, seed: String(options.seed), ...(options.smtp ?? SMTP) });
   const partner = await startBookedPartner(options.seed);
+  const onSms: { tell: Reporter['onSms'] } = { tell: async () => undefined };
+  const providers = await startProviders(folder, (message) => onSms.tell(message));
   const { network } = options;
   const cluster = await startCluster({
     services: network ? await reachedThrough(network, options.services) : options.services,
     dataDir: join(folder, 'data'),
     members: options.members ?? { gateway: 2, engine: 2, delivery: 2 },
-    env: { ...SHOP_ENVIRONMENT, CARILLON_MONGODB_DATABASE: options.database, ...options.env },
+    env: { ...SHOP_ENVIRONMENT, ...providers.env, CARILLON_MONGODB_DATABASE: options.database, ...options.env },
   });
   const supervisor = superviseCluster(cluster);
   try {
-    return await crash(options, folder, { cluster, supervisor, smtp, partner });
+    return await crash(options, folder, { cluster, supervisor, smtp, partner, providers }, onSms);
   } finally {
     supervisor.abandon();
     await killAll(cluster);
+    await providers.stop();
     await partner.stop();
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
@@ -103,10 +108,16 @@ type Parts = {
   readonly supervisor: Supervisor;
   readonly smtp: LedgerSmtp;
   readonly partner: BookedPartner;
+  readonly providers: Providers;
 };
 
-async function crash(options: ClusterCrashOptions, folder: string, parts: Parts): Promise<ClusterCrashReport> {
-  const { cluster, supervisor, smtp, partner } = parts;
+async function crash(
+  options: ClusterCrashOptions,
+  folder: string,
+  parts: Parts,
+  onSms: { tell: Reporter['onSms'] },
+): Promise<ClusterCrashReport> {
+  const { cluster, supervisor, smtp, partner, providers } = parts;
   const { services, seed, network } = options;
   const through = async (edge: Edge, address: string): Promise<string> =>
     network ? network.through(edge, address) : address;
@@ -115,20 +126,24 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
   const neighbours = {
     smtpPort: Number(mailServer.split(':')[1]),
     partnerUrl: await through('engine-partner', partner.url),
+    providers: providers.places,
   };
   let turn = 0;
+  // As a load balancer would, without looking who is well.
+  const balanced = (): Promise<string> => Promise.resolve(gateways[(turn += 1) % gateways.length] ?? '');
   const began = Date.now();
   const posters = startPosters({
     seed,
     keys: await openShop(folder, cluster.dataDir, neighbours),
-    // As a load balancer would, without looking who is well.
-    gateway: () => Promise.resolve(gateways[(turn += 1) % gateways.length] ?? ''),
+    gateway: balanced,
     posters: POSTERS,
     rate: options.rate / POSTERS,
     events: options.events,
     ...(options.mixture && { mixture: options.mixture }),
     ...(options.patience !== undefined && { patience: options.patience }),
   });
+  const reporter = createReporter({ seed, gateway: balanced, optedOut: posters.posts.optedOut });
+  onSms.tell = reporter.onSms;
   const site: Site = {
     cluster,
     services,
@@ -156,12 +171,12 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
     const settling = { since, ...(standstill !== undefined && { standstill }) };
     const settled = given.length > 0 ? undefined : await settle(lookAt(stores), settling);
     const settledAfter = settled?.after ?? 0;
+    await reporter.stop();
     await supervisor.end();
     await (given.length > 0 ? killAll(cluster) : cluster.stop());
     const stopped = Date.now();
     const evidence = await readEvidence(stores);
-    const mail = await smtp.entries();
-    const sends = await smtp.sends();
+    const { mail, sends } = await readBooks(smtp, providers, evidence);
     const { acknowledged, changes, firstMembers } = posters.posts;
     const course: Course = {
       acknowledged,
@@ -177,6 +192,7 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
       },
       settledAfter,
       leftOpen: settled?.open ?? [],
+      reports: reporter,
     };
     const coverage = coverageOf(course, evidence);
     return {
@@ -193,6 +209,9 @@ async function crash(options: ClusterCrashOptions, folder: string, parts: Parts)
         killsAtWork: countAtWork(supervisor.faults, { ...posters, calls: partner.calls, sends }),
         partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
         messages: mail.length,
+        texted: providers.twilio.messages.length,
+        pushed: providers.fcm.messages.length,
+        reported: reporter.answered.size,
         dropsPlanted: mail.filter(({ dropped }) => dropped).length,
         postedMs: since - began,
         faultsMs: lastFault - began,

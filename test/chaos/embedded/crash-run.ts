@@ -17,6 +17,8 @@ import { type Cut } from '../asking.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture, Posts } from '../posts.ts';
+import { readBooks, startProviders, type Providers } from '../providers.ts';
+import { createReporter, type Reporter } from '../reporter.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { judge, type Course, type Finding } from '../verdict.ts';
 import { comeToRest, settleInLife } from './rest.ts';
@@ -85,23 +87,31 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
   const mail = join(folder, 'mail.jsonl');
   const smtp = await startLedgerSmtp({ file: mail, seed: String(options.seed), ...(options.smtp ?? SMTP) });
   const partner = await startBookedPartner(options.seed);
+  const onSms: { tell: Reporter['onSms'] } = { tell: async () => undefined };
+  const providers = await startProviders(folder, (message) => onSms.tell(message));
   try {
-    return await crash(options, folder, { smtp, partner });
+    return await crash(options, folder, { smtp, partner, providers }, onSms);
   } finally {
+    await providers.stop();
     await partner.stop();
     await smtp.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-type Others = { readonly smtp: LedgerSmtp; readonly partner: BookedPartner };
+type Others = { readonly smtp: LedgerSmtp; readonly partner: BookedPartner; readonly providers: Providers };
 
-async function crash(options: CrashOptions, folder: string, others: Others): Promise<CrashReport> {
-  const { smtp, partner } = others;
+async function crash(
+  options: CrashOptions,
+  folder: string,
+  others: Others,
+  onSms: { tell: Reporter['onSms'] },
+): Promise<CrashReport> {
+  const { smtp, partner, providers } = others;
   const dataDir = join(folder, 'data');
   const lives: LaunchedProduct[] = [];
   const launch = (): LaunchedProduct => {
-    const life = launchProduct({ dataDir, env: { ...SHOP_ENVIRONMENT, ...options.env } });
+    const life = launchProduct({ dataDir, env: { ...SHOP_ENVIRONMENT, ...providers.env, ...options.env } });
     lives.push(life);
     return life;
   };
@@ -111,13 +121,19 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
     await first.ready;
     const posters = startPosters({
       seed: options.seed,
-      keys: await openShop(folder, dataDir, { smtpPort: smtp.port, partnerUrl: partner.url }),
+      keys: await openShop(folder, dataDir, {
+        smtpPort: smtp.port,
+        partnerUrl: partner.url,
+        providers: providers.places,
+      }),
       gateway: address.current,
       posters: options.posters ?? 8,
       rate: options.rate ?? 10,
       ...(options.mixture && { mixture: options.mixture }),
     });
     const { posts } = posters;
+    const reporter = createReporter({ seed: options.seed, gateway: address.current, optedOut: posts.optedOut });
+    onSms.tell = reporter.onSms;
     const troubles: Cut[] = [];
     const standing: Finding[] = [];
     let recoveredAfter = 0;
@@ -145,8 +161,10 @@ async function crash(options: CrashOptions, folder: string, others: Others): Pro
         return posters.finish();
       },
     });
+    await reporter.stop();
     return await report(
       {
+        reporter,
         options,
         posters,
         kills,
@@ -219,6 +237,7 @@ const chooseCalm = (rounds: number, chance: () => number): ReadonlySet<number> =
   );
 
 type Run = Others & {
+  readonly reporter: Reporter;
   readonly options: CrashOptions;
   readonly posters: Posters;
   readonly kills: readonly Cut[];
@@ -228,10 +247,23 @@ type Run = Others & {
 } & Rest;
 
 async function report(
-  { options, posters, smtp, partner, kills, troubles, standing, evidence, leftOpen, settledAfter }: Run,
+  {
+    options,
+    posters,
+    reporter,
+    smtp,
+    partner,
+    providers,
+    kills,
+    troubles,
+    standing,
+    evidence,
+    leftOpen,
+    settledAfter,
+  }: Run,
   stderr: string,
 ): Promise<CrashReport> {
-  const mail = await smtp.entries();
+  const { mail, sends } = await readBooks(smtp, providers, evidence);
   const { acknowledged, changes, firstMembers } = posters.posts;
   const cuts = [...troubles, ...kills];
   const course: Course = {
@@ -239,10 +271,11 @@ async function report(
     changes,
     firstMembers,
     mail,
-    atKills: { sends: await smtp.sends(), kills: cuts },
+    atKills: { sends, kills: cuts },
     partner: { calls: partner.calls, cuts },
     settledAfter,
     leftOpen,
+    reports: reporter,
   };
   const inDoubt = (reason: string): number =>
     evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
@@ -262,6 +295,10 @@ async function report(
       partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
       requestsCut: posters.cut(),
       messages: mail.length,
+      texted: providers.twilio.messages.length,
+      pushed: providers.fcm.messages.length,
+      reported: reporter.answered.size,
+      optedOut: evidence.deliveries.filter(({ reason }) => reason === 'opted_out').length,
       deliveries: evidence.deliveries.length,
       duplicates: evidence.deliveries.reduce((sum, one) => sum + one.duplicates, 0),
       failed: evidence.deliveries.filter((one) => one.state === 'FAILED').length,

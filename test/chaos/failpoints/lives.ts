@@ -17,7 +17,11 @@ export type Lives = {
 export type Doors = Pick<Product, 'gatewayUrl' | 'controlUrl' | 'token'>;
 
 /** A delivery as the management API shows it. */
-export type Shown = { readonly id: string; readonly state: string };
+export type Shown = {
+  readonly id: string;
+  readonly state: string;
+  readonly history?: readonly { readonly state: string }[];
+};
 
 const TAKEN_WITHIN = 120_000;
 const TRY_AGAIN = 50;

@@ -29,3 +29,4 @@ export {
   type ProviderFate,
 } from './provider-book.ts';
 export { REPORT_TO, SID_OF, signedByTwilio, startTwilioBook, type TwilioBook } from './twilio-book.ts';
+export { startPrism, type Prism } from './prism.ts';
