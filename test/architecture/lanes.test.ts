@@ -37,6 +37,17 @@ describe('every test', () => {
     expect(using(NOT_FAST, ['fast']).filter((file) => !file.endsWith('architecture/lanes.test.ts'))).toEqual([]);
   });
 
+  test('of the proof lane is run by a line of the table of proofs', () => {
+    const document = readFileSync(join(root, 'docs/contributing.md'), 'utf8');
+    const named = [...document.matchAll(/\| proof \| `npm run proof -- ([^`]+)`/g)].flatMap(([, names = '']) =>
+      names.split(' '),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    const proofs = committed.filter((file) => laneOf(file) === 'proof');
+    expect(proofs.filter((file) => !named.some((name) => file.includes(name)))).toEqual([]);
+    expect(named.filter((name) => !proofs.some((file) => file.includes(name)))).toEqual([]);
+  });
+
   test('with a bug planted into the product is a proof', () => {
     expect(using(NOT_DAILY, ['server', 'product'])).toEqual([]);
   });

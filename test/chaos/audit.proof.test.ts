@@ -88,7 +88,7 @@ describe('The audit', () => {
     const { id } = delivery.intent;
     const other = deliveryOf({ id: 'dlv_other' as DeliveryId, slot: delivery.slot, intent: delivery.intent });
     expect(gapsOf({ ...evidence, deliveries: [], outcomes: [] })).toEqual([`intent ${id} is in no delivery`]);
-    expect(gapsOf({ ...evidence, deliveries: [delivery, other] })).toContain('slot ntf order-1 has 2 deliveries');
+    expect(gapsOf({ ...evidence, deliveries: [delivery, other] })).toContain('slot email ntf order-1 has 2 deliveries');
     const crowdedOut = { ...delivery, intent: { ...delivery.intent, id: 'int_later' as IntentId }, judged: [] };
     const later = { ...delivery.intent, id: crowdedOut.intent.id };
     const both = {
