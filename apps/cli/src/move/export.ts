@@ -1,5 +1,11 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import { type ConfigurationRecord, listResources, TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
+import {
+  type ConfigurationRecord,
+  listResources,
+  TERMINAL_STATES,
+  type Delivery,
+  type DeliveryState,
+} from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
@@ -69,11 +75,35 @@ async function refuseUnfinished(backend: Backend): Promise<void> {
   const asked = (await backend.tasks.dueQueues(Number.MAX_SAFE_INTEGER)).map(
     ({ workspace, name }) => `${workspace}/${name}`,
   );
+  const closing = await closedWindows(backend);
+  if (closing > 0) open.push(`${closing} digests are about to be sent`);
   if (asked.length > 0) open.push(`questions to partners are open (${asked.join(', ')})`);
   if (open.length === 0) return;
   throw new CommandError(
     `${open.join('; ')}. Start it once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind and partners have answered, stop it, then export`,
   );
+}
+
+/** Windows of digests that are closed and not emptied: some of their items say that they are in a digest which is not there yet. */
+async function closedWindows({ digestHeads }: Backend): Promise<number> {
+  let closed = 0;
+  for (let cursor: string | undefined; ;) {
+    const page = await digestHeads.list(PAGE, cursor);
+    closed += page.items.filter(({ closing }) => closing !== null).length;
+    if (page.next === null) return closed;
+    cursor = page.next;
+  }
+}
+
+/** What waits for a digest waits for a new one elsewhere: windows are not taken along. */
+function dissolved({ collected: _left, ...delivery }: Delivery): Delivery {
+  return {
+    ...delivery,
+    state: 'WAITING',
+    reason: 'new',
+    detail: 'its digest is collected anew',
+    nextAt: delivery.updatedAt,
+  };
 }
 
 /** Who is in a cohort is learned anew from its platform, and that counts as a first sync. */
@@ -103,7 +133,7 @@ async function* linesOf(
   async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
     for (let cursor: string | undefined; ;) {
       const page = await ledger.list({ state }, PAGE, cursor);
-      for (const delivery of page.items) yield { delivery };
+      for (const delivery of page.items) yield { delivery: state === 'COLLECTED' ? dissolved(delivery) : delivery };
       done += page.items.length;
       progress(done, all);
       if (page.next === null) return;
@@ -132,6 +162,7 @@ async function* linesOf(
   for (const state of [...TERMINAL_STATES, 'IN_DOUBT'] as const) yield* inState(state);
   for await (const configuration of configurationRecords(log, codecs)) yield { configuration };
   yield* inState('WAITING');
+  yield* inState('COLLECTED');
 }
 
 /** Records of `carillon.config` from a number on, in order. What is no record of ours changes nothing, and keeps its number. */

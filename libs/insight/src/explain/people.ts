@@ -132,11 +132,21 @@ export async function personStory(named: NamedPerson, ledger: Pick<DeliveryLedge
   if (!delivery) {
     return { ...named, outcome: 'waiting', state: null, reason: 'new', text: 'not in the ledger yet' };
   }
-  return { ...named, ...endingOf(delivery, message.intentId) };
+  const digest = delivery.digestedIn === undefined ? null : await ledger.get(delivery.digestedIn);
+  return { ...named, ...endingOf(delivery, message.intentId, digest) };
 }
 
-function endingOf({ id, intent, history, state, reason, detail }: Delivery, intentId: string): Ending {
+function endingOf(
+  { id, intent, history, state, reason, detail }: Delivery,
+  intentId: string,
+  digest: Delivery | null,
+): Ending {
   if (intent.id === intentId) {
+    // Who is told by a digest is told when it is.
+    if (digest) {
+      const text = `in digest ${digest.id}, which is ${digest.state} (${digest.reason})`;
+      return { outcome: ENDS[digest.state], state, reason, text };
+    }
     return { outcome: ENDS[state], state, reason, text: detail === '' ? REASON_WORDS[reason] : detail };
   }
   const last = history.findLast((entry) => entry.intentId === intentId);

@@ -110,8 +110,17 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
         reason: attempt.result?.code ?? null,
       }),
     );
+  const made = intentId === undefined || delivery.intent.id === intentId ? digestSteps(delivery) : [];
   const taken = intentId === undefined ? [] : takenOverBy(intentId, delivery);
-  return [...moves, ...attempts, ...taken].toSorted(byTime);
+  return [...made, ...moves, ...attempts, ...taken].toSorted(byTime);
+}
+
+/** What a digest was made of, so that the way leads back to each item. */
+function digestSteps({ id, intent, createdAt }: Delivery): TraceStep[] {
+  if (!intent.digest) return [];
+  const items = intent.digest.items.map(({ deliveryId }) => deliveryId);
+  const words = `a digest of ${items.length === 1 ? 'one item' : `${items.length} items`}: ${items.join(', ')}`;
+  return [step('delivery', createdAt, words, { id })];
 }
 
 /** Whose intent held the slot then: another may have taken it over since, and an attempt stays that of its time. */

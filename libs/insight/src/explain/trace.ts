@@ -140,7 +140,8 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
     }),
   );
   const asked = await traceAnswer(delivery.intent.triggerId, ports);
-  const told = [...deliverySteps(delivery), ...duplicates].toSorted(byTime);
+  const digest = await stepsOfDigest(delivery, ports);
+  const told = [...deliverySteps(delivery), ...digest, ...duplicates].toSorted(byTime);
   const { test, traceparent } = delivery.intent;
   if (test) {
     const steps = inOrder([testStep(delivery, test), ...told]);
@@ -356,5 +357,11 @@ async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep
   });
   if (!delivery) return [first, step('delivery', null, 'not in the ledger yet')];
   const own = deliverySteps(delivery, intent.id);
-  return [first, ...own];
+  return [first, ...own, ...(holds ? await stepsOfDigest(delivery, ports) : [])];
+}
+
+/** What became of the digest that tells of an item. */
+async function stepsOfDigest({ digestedIn }: Delivery, { ledger }: TracePorts): Promise<readonly TraceStep[]> {
+  const digest = digestedIn === undefined ? null : await ledger.get(digestedIn);
+  return digest ? deliverySteps(digest) : [];
 }

@@ -1,5 +1,5 @@
-import type { Delivery, DeliverySettings, Moment } from '@carillon/domain';
-import { leaseRanOut, operatorCancel, RESTORE } from '@carillon/domain';
+import type { Delivery, DeliverySettings, DigestHead, Moment } from '@carillon/domain';
+import { leaseRanOut, moveTo, operatorCancel, RESTORE } from '@carillon/domain';
 import type { Reader } from '../reader.ts';
 import type { Statements } from '../statements.ts';
 import { readDelivery, rewriteDelivery } from './documents.ts';
@@ -18,7 +18,27 @@ export const readCalledOff = (reader: Pick<Reader, 'all'>, topic: keyof typeof T
 const HELD: DeliverySettings = { retry: { attempts: 1, first: 0, max: 0 }, inDoubt: 'hold', expires: 0 };
 
 /**
- * Calls off what the data had not sent: what waits is CANCELLED, what was being sent is IN_DOUBT, and what the events on
+ * Items that went into a digest which was not made yet: it may have been made and sent after the backup. Without items it
+ * is never made.
+ */
+function callOffClosing(sql: Statements, moment: Moment): number {
+  let cancelled = 0;
+  for (const row of sql.all('SELECT document FROM digest_heads WHERE due_at IS NOT NULL')) {
+    const { closing } = JSON.parse(String(row['document'])) as DigestHead;
+    for (const { deliveryId, token } of closing?.items ?? []) {
+      const before = readDelivery(sql, deliveryId);
+      if (before?.state !== 'DIGESTED' || before.collected?.token !== token) continue;
+      if (before.digestedIn !== undefined && readDelivery(sql, before.digestedIn)) continue;
+      const move = { state: 'CANCELLED', reason: 'operator_cancel', detail: `by ${RESTORE}` } as const;
+      rewriteDelivery(sql, before, moveTo(before, move, { nextAt: null }, moment));
+      cancelled += 1;
+    }
+  }
+  return cancelled;
+}
+
+/**
+ * Calls off what the data had not sent: what waits, also for a digest, is CANCELLED, what was being sent is IN_DOUBT, and what the events on
  * its log will still cause is CANCELLED when it comes; what messages about cohorts there still change becomes no event. Answers
  * how many were cancelled.
  */
@@ -28,7 +48,7 @@ export function callOff(sql: Statements, moment: Moment): number {
     return cancelled.ok ? cancelled.value : leaseRanOut(before, HELD, moment);
   };
   let cancelled = 0;
-  for (const state of ['WAITING', 'SENDING'] as const) {
+  for (const state of ['WAITING', 'COLLECTED', 'SENDING'] as const) {
     for (const row of sql.all('SELECT id FROM deliveries WHERE state = ?', state)) {
       const before = readDelivery(sql, String(row['id']));
       const after = before && next(before);
@@ -37,6 +57,7 @@ export function callOff(sql: Statements, moment: Moment): number {
       if (after.state === 'CANCELLED') cancelled += 1;
     }
   }
+  cancelled += callOffClosing(sql, moment);
   for (const [topic, table] of Object.entries(TABLES)) {
     sql.run(
       `INSERT OR REPLACE INTO ${table} SELECT partition, next FROM partitions WHERE topic = ? AND next > 0`,

@@ -63,7 +63,7 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
     for (const row of source.iterate('SELECT document FROM deliveries')) {
       const theirs = parseJson(String(row['document'])) as unknown as Delivery;
       const ours = readDelivery(sql, theirs.id);
-      if (theirs.state === 'WAITING' && theirs.clean) {
+      if (isUnsent(theirs, source)) {
         if (!ours) leftWaiting += 1;
       } else if (ours?.version !== theirs.version || ours.updatedAt !== theirs.updatedAt) {
         const next = carried(theirs, configurations, moment);
@@ -82,6 +82,14 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
     db?.close();
     lock.release();
   }
+}
+
+/** Whether nobody was told by it there: it waits, also for a digest, or is in one that waits or was not made. */
+function isUnsent({ state, clean, digestedIn }: Delivery, source: Statements): boolean {
+  if (!clean) return false;
+  if (state !== 'DIGESTED') return state === 'WAITING' || state === 'COLLECTED';
+  const digest = digestedIn === undefined ? null : readDelivery(source, digestedIn);
+  return digest === null || (digest.state === 'WAITING' && digest.clean);
 }
 
 const SUPPRESSION = ['workspace', 'channel', 'address', 'source', 'detail', 'delivery_id', 'at', 'added_by'] as const;

@@ -51,7 +51,7 @@ export function outstanding(
       })),
     ),
     questions: count('SELECT count(*) AS n FROM tasks WHERE done = 0'),
-    waiting: count("SELECT count(*) AS n FROM deliveries WHERE state = 'WAITING'"),
+    waiting: count("SELECT count(*) AS n FROM deliveries WHERE state IN ('WAITING', 'COLLECTED')"),
     sending: count("SELECT count(*) AS n FROM deliveries WHERE state = 'SENDING'"),
     doubts: count("SELECT count(*) AS n FROM deliveries WHERE state = 'IN_DOUBT'"),
   };

@@ -52,6 +52,7 @@ export async function collectForDigest(
   const { ended, fitting } = await refuseTooLarge(deliveries, ports);
   const listed: Delivery[] = [];
   let open = fitting;
+  let full: DigestHead | null = null;
   for (let tries = 0; open.length > 0; tries += 1) {
     if (tries === MAX_TRIES) throw new Error(`the digest head ${headId} keeps changing`);
     const head = (await digestHeads.get(headId)) ?? emptyHead(headId, first.slot);
@@ -67,6 +68,7 @@ export async function collectForDigest(
       open = held;
       continue;
     }
+    if (listing.next && mustClose(listing.next, 0, settings.maxItems, clock.now())) full = listing.next;
     listed.push(...held.filter(({ collected }) => listing.listed.has(collected.token)));
     open = held.filter(({ collected }) => !listing.listed.has(collected.token));
   }
@@ -74,6 +76,8 @@ export async function collectForDigest(
     const ours = listed.find(({ id }) => id === seen.id);
     return knownListed(seen, ours?.collected?.token ?? '');
   });
+  // Nobody need come for one that is full.
+  if (full) await closeWindows(full, true, ports);
   return [...listed, ...ended];
 }
 
