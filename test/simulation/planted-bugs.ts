@@ -18,6 +18,13 @@ const inLedger =
     ledger: { ...ports.ledger, ...change(ports.ledger) },
   });
 
+const inLimits =
+  (change: (limits: Ports['limits']) => Partial<Ports['limits']>): Plant =>
+  (ports) => ({
+    ...ports,
+    limits: { ...ports.limits, ...change(ports.limits) },
+  });
+
 /** What a provider said is taken for something else. */
 const withAnswers =
   (read: (said: ProviderResult) => ProviderResult): Plant =>
@@ -153,6 +160,35 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
     finds: /told twice|was SENT and is|nobody has intent/,
+  },
+  'a place under a limit that is taken without compare-and-set': {
+    plant: inLimits((limits) => ({
+      async replace(next, before) {
+        if ((await limits.replace(next, before)) === 'done') return 'done';
+        const seen = await limits.find(next.workspace, next.person);
+        return limits.replace(next, seen?.revision ?? null);
+      },
+    })),
+    finds: /that the limit allows/,
+  },
+  'a place under a limit that is moved to the next attempt': {
+    plant: inLimits((limits) => ({
+      replace: (next, before) =>
+        limits.replace(
+          { ...next, entries: [...new Map(next.entries.map((entry) => [entry.deliveryId, entry])).values()] },
+          before,
+        ),
+    })),
+    finds: /that the limit allows/,
+  },
+  'a limit that is full by what nobody has looked at': {
+    plant: inLimits((limits) => ({
+      async find(workspace, person) {
+        const sent = await limits.find(workspace, person);
+        return sent && { ...sent, entries: sent.entries.map((entry) => ({ ...entry, sure: true })) };
+      },
+    })),
+    finds: /is capped, and only/,
   },
   'a sweeper that sends again': {
     plant: inLedger((ledger) => ({

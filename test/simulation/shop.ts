@@ -18,12 +18,20 @@ const sending = (name: string, rule: NotificationBody['rules'][string], more: Pa
     ...more,
   });
 
+/** Of the six orders so many may be told of: all are one person's. */
+export const MOST_TOLD = 4;
+const LIMITED = { cadence: { limits: [{ max: MOST_TOLD, per: '1d', then: 'drop' as const }] } };
+
 /** Several events name one order: of these one message goes out. */
 const orderPaid = (more: Partial<NotificationBody> = {}, when = 'event.kind == "paid"'): Wish =>
   sending(
     'order-paid',
-    { stream: 'orders', when, recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event.order' } },
-    more,
+    {
+      stream: 'orders',
+      when,
+      recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event.order', person: '"buyer"' },
+    },
+    { ...LIMITED, ...more },
   );
 const welcome = (more: Partial<NotificationBody> = {}): Wish =>
   sending(

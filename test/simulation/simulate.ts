@@ -134,6 +134,7 @@ const PORTS = [
   'suppressions',
   'consents',
   'digestHeads',
+  'limits',
   'provider',
   'partner',
 ];

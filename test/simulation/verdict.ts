@@ -10,6 +10,7 @@ import type { RecordCodec, TopicName } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { chainEnd } from '../chaos/audit.ts';
 import { decodeAll, expectedOf, type Expected } from './oracle.ts';
+import { MOST_TOLD } from './shop.ts';
 import type { Finding, Shared, World } from './world.ts';
 
 const CONSUMED: readonly (readonly [group: string, topic: TopicName])[] = [
@@ -59,6 +60,7 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
     ...findUnheld(world, intents, ids),
     ...findUntrue(world),
     ...findUnsent(world),
+    ...findOverLimit(world),
     ...findUntold(world, intents, shared),
     ...findGaps(world, expected, shared),
     ...findCohorts(world, expected),
@@ -163,7 +165,7 @@ function findUnsent({ ledger, refused, suppressions }: World): Finding[] {
         wasRefused ||
         (reason === 'attempts_used_up' && attempts.length >= FEWEST_ATTEMPTS),
       // Editors of the simulation take rules away.
-      SUPPRESSED: to === null || isSuppressed || reason === 'rule_withdrawn',
+      SUPPRESSED: to === null || isSuppressed || reason === 'rule_withdrawn' || reason === 'capped',
       EXPIRED: updatedAt > notAfter,
       CANCELLED: reason === 'operator_cancel',
     };
@@ -173,6 +175,22 @@ function findUnsent({ ledger, refused, suppressions }: World): Finding[] {
         : [];
     return causes[state] === false ? [`${id} is ${state} (${reason}) without a cause`, ...unlisted] : unlisted;
   });
+}
+
+/** Nobody gets more than the limit allows, and nobody is left out for messages that were not sent. What an operator said of a doubt counts. */
+function findOverLimit({ ledger, accepted, decided }: World): Finding[] {
+  const tokens = new Set(accepted.values());
+  const orders = ledger.all().filter(({ intent: { notification } }) => notification === 'order-paid');
+  const arrived = orders.filter(({ attempts }) => attempts.some(({ token }) => tokens.has(token)));
+  const told = arrived.filter(({ id }) => !decided.has(id)).length;
+  const counted = orders.filter(({ id, clean }) => !clean || arrived.some((one) => one.id === id)).length;
+  const capped = orders.filter(({ reason }) => reason === 'capped');
+  return [
+    ...(told > MOST_TOLD ? [`one person was told ${told} times of ${MOST_TOLD} that the limit allows`] : []),
+    ...(counted < MOST_TOLD
+      ? capped.map(({ id }) => `${id} is capped, and only ${counted} messages were sent or are in doubt`)
+      : []),
+  ];
 }
 
 /** Every move is told of on the log, and nothing else is. */

@@ -135,6 +135,18 @@ describe('a message under a limit', () => {
     expect(await attempt(second)).toMatchObject({ kind: 'called', delivery: { state: 'SENT' } });
   });
 
+  it('goes by the calendar of the recipient, not of the machine or the workspace', async () => {
+    const day = 24 * HOUR;
+    await publish([{ max: 1, per: 'calendar day', then: 'hold' }]);
+    // Half a day ahead of UTC, and never changed.
+    const variables = { time_zone: 'Pacific/Tarawa' };
+    const [first, second] = [await waiting({ variables }), await waiting({ variables })];
+    await attempt(first);
+    await attempt(second);
+    const midnight = (Math.floor((topology.clock.now() + 12 * HOUR) / day) + 1) * day - 12 * HOUR;
+    expect(await read(second)).toMatchObject({ state: 'WAITING', nextAt: midnight });
+  });
+
   it('of another person has its own room', async () => {
     const [ada, bob] = [await waiting(), await waiting({ person: 'bob@example.com', to: 'bob@example.com' })];
     await attempt(ada);
