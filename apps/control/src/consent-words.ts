@@ -1,5 +1,8 @@
 import type { ConsentBody } from '@carillon/contracts';
 import {
+  categoriesUsed,
+  categoryOf,
+  findResource,
   listResources,
   nameOfTarget,
   notificationIdOf,
@@ -25,7 +28,8 @@ export function targetNames(configuration: Configuration, workspace: string): Ta
   const notifications = listResources(configuration, 'notification', workspace);
   const idOf = new Map(notifications.map((one) => [one.ref.name, notificationIdOf(one)]));
   const byId = new Map(notifications.map((one) => [notificationIdOf(one), one.ref.name]));
-  const categories = categoriesOf(configuration, workspace);
+  const declared = Object.keys(findResource(configuration, 'workspace', workspace, '')?.body.categories ?? {});
+  const categories = [...new Set([...declared, ...categoriesUsed(configuration, workspace)])];
   const exempt = notifications.filter(({ body }) => body.transactional === true).map(({ ref }) => ref.name);
   return {
     exempt: exempt.toSorted(),
@@ -40,7 +44,8 @@ export function targetNames(configuration: Configuration, workspace: string): Ta
     },
     nameOf(target) {
       if (target.kind === 'all') return null;
-      return target.kind === 'category' ? target.name : (byId.get(target.name) ?? null);
+      if (target.kind === 'notification') return byId.get(target.name) ?? null;
+      return categoryOf(configuration, workspace, target.name).name;
     },
   };
 }
@@ -48,12 +53,6 @@ export function targetNames(configuration: Configuration, workspace: string): Ta
 const unknown = (kind: string, name: string, known: readonly string[]) => ({
   fault: `there is no ${kind} ${name}; ${insteadOf(name, known)}`,
 });
-
-/** Categories that notifications of the workspace name. */
-function categoriesOf(configuration: Configuration, workspace: string): readonly string[] {
-  const named = listResources(configuration, 'notification', workspace).flatMap(({ body }) => body.category ?? []);
-  return [...new Set(named)].toSorted();
-}
 
 const byTarget = (a: ConsentWord, b: ConsentWord): number =>
   a.target.kind.localeCompare(b.target.kind) || nameOfTarget(a.target).localeCompare(nameOfTarget(b.target));

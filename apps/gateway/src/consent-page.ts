@@ -22,6 +22,7 @@ body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 36rem; background: 
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem }
 fieldset { border: 1px solid var(--line); border-radius: .5rem; margin: 0 0 1rem; padding: .5rem 1rem }
 legend { font-weight: 600; padding: 0 .25rem }
+fieldset .note { margin: 0 }
 label { display: flex; gap: .75rem; align-items: center; min-height: 2.75rem }
 input[type=checkbox] { width: 1.375rem; height: 1.375rem; flex: none; accent-color: var(--act) }
 button { font: inherit; font-weight: 600; min-height: 2.75rem; padding: .5rem 1.25rem; border-radius: .5rem; border: 1px solid var(--act); background: var(--act); color: var(--on); cursor: pointer }
@@ -70,7 +71,9 @@ const testNote = ({ test }: ConsentLink): string => (test ? TEST : '');
 const kindWords = (link: ConsentLink, offers: readonly Offer[]): string => {
   const { target } = oneClick(link);
   const name = nameOfTarget(target);
-  const title = offers.find((offer) => offer.target.kind === target.kind && offer.target.name === name)?.title;
+  const isIt = ({ target: offered, was }: Offer): boolean =>
+    offered.kind === target.kind && (offered.name === name || was.includes(name));
+  const title = offers.find(isIt)?.title;
   return title === undefined ? 'such messages' : `“${title}”`;
 };
 
@@ -133,7 +136,8 @@ function fieldset(offer: Offer, documents: readonly Consents[]): string {
     const checked = isWanted(documents, offer, channel) ? ' checked' : '';
     return `<input type="hidden" name="shown" value="${box}"><label><input type="checkbox" name="want" value="${box}"${checked}>${html(channelWords(channel))}</label>`;
   });
-  return `<fieldset><legend>${html(offer.title)}</legend>${lines.join('')}</fieldset>`;
+  const words = offer.description === null ? '' : `<p class="note">${html(offer.description)}</p>`;
+  return `<fieldset><legend>${html(offer.title)}</legend>${words}${lines.join('')}</fieldset>`;
 }
 
 /** One page for every link that does not open, so that nobody learns why. */

@@ -1,4 +1,4 @@
-import { writeConsentLink, type ConsentLink, type Consents, type ResourceChange } from '@carillon/domain';
+import { findResource, writeConsentLink, type ConsentLink, type Consents, type ResourceChange } from '@carillon/domain';
 import { foldConfiguration } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -173,6 +173,48 @@ describe('the page of preferences', () => {
     expect(await outs()).toEqual(['all null']);
     await call(`/preferences/${tokenOf()}`, form([['do', 'allow']]));
     expect(await outs()).toEqual([]);
+  });
+
+  describe('with a category that was renamed', () => {
+    const before = () => ground.configuration.current;
+    let held: ReturnType<typeof before>;
+    beforeEach(() => {
+      held = before();
+      const categories = {
+        updates: { name: 'Your orders', description: 'What <you> bought', was: ['orders'] },
+        news: {},
+      };
+      const changes = [
+        { ref: { kind: 'workspace' as const, workspace: 'shop', name: '' }, based_on: null, body: { categories } },
+        notification('paid', { id: 'ntf_paid', category: 'updates' }),
+      ].map((change) => ({
+        ...change,
+        based_on: findResource(held, change.ref.kind, 'shop', change.ref.name)?.number ?? null,
+      }));
+      const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+      ground.configuration.current = foldConfiguration(held, record, 2).configuration;
+    });
+    afterEach(() => {
+      ground.configuration.current = held;
+    });
+
+    it('shows it by its words, as stopped by a click on an older message, and takes that back', async () => {
+      const clicked = await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK);
+      expect(clicked.body).toContain('“Your orders”');
+      expect(await outs()).toEqual(['category orders email']);
+      const page = await call(`/preferences/${tokenOf({ category: 'updates' })}`);
+      expect(page.body).toContain('<legend>Your orders</legend><p class="note">What &lt;you&gt; bought</p>');
+      expect(page.body).toContain('value="category:updates:email">');
+      expect(page.body).not.toContain('category:orders:email');
+      const back = form([
+        ['do', 'save'],
+        ['shown', 'category:updates:email'],
+        ['want', 'category:updates:email'],
+      ]);
+      const saved = await call(`/preferences/${tokenOf()}`, back);
+      expect(saved.body).toContain('value="category:updates:email" checked>');
+      expect(await outs()).toEqual([]);
+    });
   });
 
   it('takes nothing that it did not offer', async () => {

@@ -96,6 +96,7 @@ test.each(FILE_SECTIONS.map((section) => [section.title, section] as const))(
       ...layouts,
       ...german,
       ...Object.entries(goodFolder),
+      ['workspaces/shop/workspace.yaml', 'categories: { orders: {} }\n'] as const,
       ...parts.map((name) => [name, 'title: Paid\n'] as const),
     ];
     const { faults } = readConfigurationFolder(new Map([...around, [path, example]]), reading);

@@ -31,6 +31,7 @@ export * from './configuration/public-address.ts';
 export * from './configuration/resources.ts';
 export * from './configuration/secrets.ts';
 export * from './configuration/streams.ts';
+export * from './consent/categories.ts';
 export * from './consent/consents.ts';
 export * from './consent/link.ts';
 export * from './consent/page.ts';

@@ -44,7 +44,10 @@ export const notificationShape = keys({
     otherwise: 'the file’s name',
     example: 'Order paid',
   }),
-  category: said(slug.exactOptional(), { description: 'What people opt out of together.', example: 'orders' }),
+  category: said(slug.exactOptional(), {
+    description: 'What people opt out of together: one of the `categories` of the workspace.',
+    example: 'orders',
+  }),
   transactional: said(z.boolean().exactOptional(), {
     description: 'true: exempt from limits and quiet hours.',
     default: false,

@@ -1,10 +1,27 @@
 import { isLocale, isTimeZone } from '@carillon/kernel';
 import { z } from 'zod';
 import { workspaceCadence } from './cadence-shape.ts';
-import { keys, said, text } from './shape-parts.ts';
+import { keys, said, slug, text } from './shape-parts.ts';
 
 const timeZone = z.string().refine(isTimeZone, { error: 'a time zone such as Europe/Berlin' });
 const locale = z.string().refine(isLocale, { error: 'a language tag such as en or de-AT' });
+
+/** What people opt out of together. It may be empty: then its name is all that people see. */
+export const categoryShape = keys({
+  name: said(text(100).exactOptional(), {
+    description: 'Name for people, on the page of their choices.',
+    otherwise: 'its key, as words',
+    example: 'Your orders',
+  }),
+  description: said(text(500).exactOptional(), {
+    description: 'What it holds, for people.',
+    example: 'What happens to what you bought',
+  }),
+  was: said(z.array(slug).min(1, { error: 'at least one name' }).exactOptional(), {
+    description: 'Names that it had before: who opted out of these is out of it.',
+    example: ['purchases'],
+  }),
+});
 
 export const workspaceShape = keys({
   name: said(text(200).exactOptional(), {
@@ -21,6 +38,10 @@ export const workspaceShape = keys({
     description: 'Language of people who have none of their own.',
     default: 'en',
     example: 'en',
+  }),
+  categories: said(z.record(slug, categoryShape).exactOptional(), {
+    description: 'What people can opt out of together, by the name that notifications use.',
+    example: { orders: { name: 'Your orders' } },
   }),
   cadence: said(workspaceCadence.exactOptional(), { description: 'When people are told, for all its messages.' }),
 });

@@ -2,6 +2,7 @@ import { findResource, resourceKey, type Configuration, type ResourceBodies, typ
 import { isKind, type WantedResource } from '../resource.ts';
 import { checkAccounts } from './accounts.ts';
 import { checkCadence } from './cadence.ts';
+import { checkCategories } from './categories.ts';
 import { checkDigest } from './digests.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
@@ -22,6 +23,7 @@ const CHECKS: readonly Check[] = [
   checkTemplate,
   checkAccounts,
   checkReferences,
+  checkCategories,
   checkOpenRecipients,
   checkIntegration,
   checkJwtProvider,

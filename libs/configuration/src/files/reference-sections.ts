@@ -34,6 +34,8 @@ public_url: https://notify.example.com
     example: `name: Shop
 time_zone: Europe/Berlin
 locale: en
+categories:
+  orders: { name: Your orders, description: What happens to what you bought, was: [purchases] }
 `,
   },
   {

@@ -12,6 +12,7 @@ import {
 } from '@carillon/domain';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
+import { keptCategories } from '../checks/categories.ts';
 import { checkPlan } from './check-plan.ts';
 import { withUsers } from './put-ins.ts';
 import { differencesOf } from './differences.ts';
@@ -70,6 +71,7 @@ function planOne(
   let body: PlannedChange['body'] = item.body;
   let notes: readonly string[] = [];
   if (isKind(item, 'stream')) fixedAtCreation(current, item, faults);
+  if (isKind(item, 'workspace')) keptCategories(current, item, faults);
   if (isKind(item, 'notification')) {
     const notification = identified(current, item, wanted, options);
     movedPaths(current, item, notification.body, faults);

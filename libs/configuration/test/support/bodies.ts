@@ -240,13 +240,16 @@ const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitr
     { requiredKeys: ['when', 'open_recipients', 'recipients'] },
   ) as Arbitrary<RuleBody>;
 
+/** Those of every workspace. */
+const CATEGORIES = ['orders', 'news'] as const;
+
 const notification = (around: Around): Arbitrary<NotificationBody> =>
   fc
     .record({
       basis: optional<NotificationBody>({
         id: id('ntf_'),
         name: words,
-        category: name,
+        category: fc.constantFrom(...CATEGORIES),
         transactional: fc.boolean(),
         enabled: fc.boolean(),
         retry: optional({ attempts: fc.integer({ min: 1, max: 100 }), first: duration, max: duration }),
@@ -306,7 +309,9 @@ export const configurations: Arbitrary<Configuration> = fc
         { requiredKeys: [] },
       ),
     ),
-    workspace: optional({ name: words, time_zone: fc.constant('Europe/Berlin'), locale: fc.constant('de-AT') }),
+    workspace: optional({ name: words, time_zone: fc.constant('Europe/Berlin'), locale: fc.constant('de-AT') }).map(
+      (body) => ({ ...body, categories: Object.fromEntries(CATEGORIES.map((category) => [category, {}])) }),
+    ),
     streams: fc.dictionary(name, stream, { maxKeys: 2 }),
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, fc.oneof(account, textAccount, pushAccount), { maxKeys: 2 }),

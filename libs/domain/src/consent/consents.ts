@@ -172,18 +172,19 @@ export function countChanges(before: Pick<Consents, 'words'> | null, after: Pick
 /** What a message is, as far as somebody may want no more of it. */
 export type ConsentQuestion = {
   readonly notificationId: string;
-  readonly category: string | null;
+  /** Its category under every name that it ever had; empty where it has none. */
+  readonly categories: readonly string[];
   readonly channel: ChannelName;
 };
 
 /** The word by which a message is unwanted, the widest first; null where nobody said so. */
 export function optOutFor(
   documents: readonly Pick<Consents, 'words'>[],
-  { notificationId, category, channel }: ConsentQuestion,
+  { notificationId, categories, channel }: ConsentQuestion,
 ): ConsentWord | null {
   const wanted = [
     ['all', NAME_OF_ALL],
-    ...(category === null ? [] : [['category', category] as const]),
+    ...categories.map((name) => ['category', name] as const),
     ['notification', notificationId],
   ] as const;
   for (const [kind, name] of wanted) {

@@ -2,6 +2,7 @@ import { CHANNEL_NAMES, type ChannelName } from '../channels/channel.ts';
 import { channelOf } from '../channels/configured.ts';
 import { findResource, listResources, type Configuration } from '../configuration/configuration.ts';
 import { notificationIdOf } from '../configuration/streams.ts';
+import { categoryOf } from './categories.ts';
 import { nameOfTarget, optOutFor, type Consents, type ConsentTarget, type Decision } from './consents.ts';
 import type { ConsentLink } from './link.ts';
 
@@ -10,6 +11,9 @@ export type Offer = {
   readonly target: Exclude<ConsentTarget, { kind: 'all' }>;
   /** For people. */
   readonly title: string;
+  readonly description: string | null;
+  /** Of a category: names that it had before. */
+  readonly was: readonly string[];
   readonly channels: readonly ChannelName[];
 };
 
@@ -25,31 +29,27 @@ export function offersOf(configuration: Configuration, link: ConsentLink): reado
     if (ref.workspace !== link.workspace || body.transactional === true) continue;
     const channels = CHANNEL_NAMES.filter((name) => channelOf(body, name) !== undefined);
     if (body.category !== undefined) {
-      const known = ofCategory.get(body.category) ?? new Set();
+      const { name: category } = categoryOf(configuration, link.workspace, body.category);
+      const known = ofCategory.get(category) ?? new Set();
       channels.forEach((name) => known.add(name));
-      ofCategory.set(body.category, known);
+      ofCategory.set(category, known);
     } else if (notificationIdOf(notification) === link.notificationId) {
       const target = { kind: 'notification', name: link.notificationId } as const;
-      own = { target, title: body.name ?? ref.name, channels };
+      own = { target, title: body.name ?? ref.name, description: null, was: [], channels };
     }
   }
   // The link's own stays to be chosen after its category went out of use.
-  if (link.category !== null && !ofCategory.has(link.category)) ofCategory.set(link.category, new Set([link.channel]));
+  const linked = link.category === null ? null : categoryOf(configuration, link.workspace, link.category).name;
+  if (linked !== null && !ofCategory.has(linked)) ofCategory.set(linked, new Set([link.channel]));
   const categories = [...ofCategory]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, channels]): Offer => ({
-      target: { kind: 'category', name },
-      title: titleOf(name),
-      channels: CHANNEL_NAMES.filter((channel) => channels.has(channel)),
-    }));
+    .map(([name, channels]): Offer => {
+      const { title, description, was } = categoryOf(configuration, link.workspace, name);
+      const offered = CHANNEL_NAMES.filter((channel) => channels.has(channel));
+      return { target: { kind: 'category', name }, title, description, was, channels: offered };
+    });
   return own ? [...categories, own] : categories;
 }
-
-/** `order-updates` as people read it. */
-const titleOf = (slug: string): string => {
-  const words = slug.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 /** How the workspace is called for people. */
 export const workspaceTitle = (configuration: Configuration, workspace: string): string =>
@@ -62,14 +62,14 @@ export const boxOf = ({ target }: Offer, channel: ChannelName): string =>
 /** Whether it comes now, everything else being wanted. */
 export const isWanted = (
   documents: readonly Pick<Consents, 'words'>[],
-  { target }: Offer,
+  { target, was }: Offer,
   channel: ChannelName,
 ): boolean => {
   const words = documents.flatMap((one) => one.words.filter((word) => word.target.kind === target.kind));
   const question =
     target.kind === 'category'
-      ? { notificationId: '', category: target.name, channel }
-      : { notificationId: target.name, category: null, channel };
+      ? { notificationId: '', categories: [target.name, ...was], channel }
+      : { notificationId: target.name, categories: [], channel };
   return optOutFor([{ words }], question) === null;
 };
 
@@ -86,17 +86,19 @@ export function decisionsOf(
   return offers.flatMap((offer) => {
     const boxes = offer.channels.filter((channel) => shown.has(boxOf(offer, channel)));
     if (boxes.length === 0) return [];
-    const { target } = offer;
-    const each = boxes.map((channel): Decision => ({
-      target,
-      channel,
-      optedOut: !wanted.has(boxOf(offer, channel)),
-      way: 'page',
-    }));
-    // A word about all channels would hold back what is wanted on one of them: those about each take its place.
-    return boxes.some((channel) => wanted.has(boxOf(offer, channel)))
-      ? [...each, { target, channel: null, optedOut: false, way: 'page' }]
-      : each;
+    const { target, was } = offer;
+    const wantedOn = (channel: ChannelName): boolean => wanted.has(boxOf(offer, channel));
+    const each = boxes.map((channel): Decision => ({ target, channel, optedOut: !wantedOn(channel), way: 'page' }));
+    // What was said of all channels, or under a name that the category had before, would hold back what is wanted on one
+    // of them: words about each channel take its place.
+    const taken = boxes.filter(wantedOn);
+    if (taken.length === 0) return each;
+    const others = was.map((name) => ({ kind: 'category', name }) as const);
+    const back = [
+      { target, channel: null },
+      ...others.flatMap((other) => [null, ...taken].map((channel) => ({ target: other, channel }))),
+    ];
+    return [...each, ...back.map((one): Decision => ({ ...one, optedOut: false, way: 'page' }))];
   });
 }
 

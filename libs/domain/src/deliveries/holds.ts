@@ -5,6 +5,7 @@ import { quietRulesOf } from '../cadence/settings.ts';
 import { canonicalAddress } from '../channels/channel.ts';
 import { channelOf } from '../channels/configured.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
+import { categoryOf, namesOfCategory } from '../consent/categories.ts';
 import { optOutFor, type Consents, type ConsentWay, type ConsentWord } from '../consent/consents.ts';
 import { isCollectable } from '../digests/items.ts';
 import { digestSettings } from '../digests/settings.ts';
@@ -78,10 +79,12 @@ const address: Hold = ({ delivery: { intent, slot } }) =>
     : GO;
 
 /** What somebody has to be told (`transactional`) is told whatever they opted out of. */
-const consent: Hold = ({ delivery: { slot }, notification, consents }) => {
+const consent: Hold = ({ delivery: { slot }, newest, notification, consents }) => {
   if (!notification || notification.body.transactional === true) return GO;
-  const { notificationId, channel } = slot;
-  const word = optOutFor(consents, { notificationId, category: notification.body.category ?? null, channel });
+  const { workspace, notificationId, channel } = slot;
+  const { category } = notification.body;
+  const categories = category === undefined ? [] : namesOfCategory(categoryOf(newest, workspace, category));
+  const word = optOutFor(consents, { notificationId, categories, channel });
   return word === null ? GO : end('SUPPRESSED', 'opted_out', optOutWords(word));
 };
 

@@ -111,7 +111,9 @@ describe('words of a person', () => {
   it('are newer than all that stands, even where the clock of another process ran ahead', () => {
     const ahead = decide(null, PERSON, [out(ORDERS)], at(1_000));
     const later = decide(ahead ?? null, PERSON, [back(ORDERS)], at(10));
-    expect(optOutFor(later ? [later] : [], { notificationId: 'x', category: 'orders', channel: 'email' })).toBeNull();
+    expect(
+      optOutFor(later ? [later] : [], { notificationId: 'x', categories: ['orders'], channel: 'email' }),
+    ).toBeNull();
     expect(standing(later)).toMatchObject([{ optedOut: false, when: 1_001 }]);
   });
 
@@ -146,7 +148,7 @@ describe('words of a person', () => {
 });
 
 describe('an opt-out', () => {
-  const question = { notificationId: 'ntf_paid', category: 'orders', channel: 'email' } as const;
+  const question = { notificationId: 'ntf_paid', categories: ['orders'], channel: 'email' } as const;
   it.each([
     ['of everything on all channels', out(ALL), true],
     ['of everything on this channel', out(ALL, 'email'), true],
@@ -164,7 +166,7 @@ describe('an opt-out', () => {
   it('that was taken back holds nothing back, and leaves those of other targets', () => {
     const document = decide(saying(out(ALL), out(ORDERS)), PERSON, [back(ALL)], at(20));
     expect(optOutFor(document ? [document] : [], question)).toMatchObject({ target: ORDERS });
-    expect(optOutFor(document ? [document] : [], { ...question, category: null })).toBeNull();
+    expect(optOutFor(document ? [document] : [], { ...question, categories: [] })).toBeNull();
   });
 });
 

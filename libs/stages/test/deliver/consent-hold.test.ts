@@ -84,6 +84,18 @@ describe('a person who opted out', () => {
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
   });
 
+  it('of a category under the name that it had before is held back still, and told again once that is taken back', async () => {
+    await optOut('user 1', { target: { kind: 'category', name: 'purchases' }, channel: 'email' });
+    expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
+    await topology.publish({
+      ref: { kind: 'workspace', workspace: 'shop', name: '' },
+      body: { categories: { orders: { was: ['purchases'] }, news: {} } },
+    });
+    expect(await attempt({ person: 'user 1' })).toMatchObject(HELD);
+    await optOut('user 1', { target: { kind: 'category', name: 'purchases' }, channel: 'email', optedOut: false });
+    expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
+  });
+
   it('is told again once it was taken back', async () => {
     await optOut('user 1');
     await optOut('user 1', { optedOut: false });

@@ -1,0 +1,68 @@
+import { categoriesUsed, findResource, type Configuration } from '@carillon/domain';
+import { isKind, type WantedResource } from '../resource.ts';
+import { similarTo } from '../similar.ts';
+import { type Fault, reportOn } from './finding.ts';
+import type { Check } from './surroundings.ts';
+
+/** That a notification names a category that the workspace has, and that old names of categories are old. */
+export const checkCategories: Check = (resource, around, report) => {
+  if (isKind(resource, 'workspace')) {
+    const categories = resource.body.categories ?? {};
+    const renamed = new Map<string, string>();
+    for (const [name, { was = [] }] of Object.entries(categories)) {
+      for (const [index, old] of was.entries()) {
+        const holder = old in categories ? old : renamed.get(old);
+        renamed.set(old, name);
+        if (holder === undefined) continue;
+        report.fault(['categories', name, 'was', index], {
+          message: `${old} is ${old === holder ? 'a category of its own' : `what ${holder} was`}`,
+          expected: 'a name that no category has any more',
+          fix: `remove ${old} here, or there`,
+        });
+      }
+    }
+  }
+  if (!isKind(resource, 'notification') || resource.body.category === undefined) return;
+  const { category } = resource.body;
+  const { workspace } = resource.ref;
+  const body = around.workspace(workspace);
+  if (!body || category in (body.categories ?? {})) return;
+  const known = Object.keys(body.categories ?? {});
+  const now = Object.entries(body.categories ?? {}).find(([, { was = [] }]) => was.includes(category))?.[0];
+  const meant = now ?? similarTo(category, known);
+  report.fault(['category'], {
+    message: `there is no category ${category}`,
+    expected: known.length === 0 ? 'a category of the workspace' : known.join(' or '),
+    fix:
+      meant === null
+        ? `write categories: { ${category}: {} } into workspaces/${workspace}/workspace.yaml`
+        : `did you mean ${meant}?`,
+  });
+};
+
+/**
+ * A category whose name went would take with it what people said about it: it stays, or becomes the old name of another. What
+ * notifications named before there were categories counts too.
+ */
+export function keptCategories(
+  current: Configuration,
+  { ref, body }: WantedResource<'workspace'>,
+  faults: Fault[],
+): void {
+  const before = findResource(current, 'workspace', ref.workspace, ref.name)?.body.categories ?? {};
+  const namesIn = (categories: NonNullable<typeof body.categories>): readonly string[] =>
+    Object.entries(categories).flatMap(([name, { was = [] }]) => [name, ...was]);
+  const after = new Set(namesIn(body.categories ?? {}));
+  for (const name of new Set([...namesIn(before), ...categoriesUsed(current, ref.workspace)])) {
+    if (after.has(name)) continue;
+    reportOn(ref, faults, []).fault(
+      ['categories'],
+      {
+        message: `the category ${name} is gone, and with it what people said about it`,
+        expected: `${name}, or another with was: [${name}]`,
+        fix: `write was: [${name}] under the category that has its messages now, or leave ${name}: {} where it was`,
+      },
+      'key',
+    );
+  }
+}

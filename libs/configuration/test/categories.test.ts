@@ -1,0 +1,84 @@
+import { formatFault, planChanges } from '@carillon/configuration';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { describe, expect, test } from 'vitest';
+import { notificationWith, read } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
+
+const WORKSPACE = 'workspaces/shop/workspace.yaml';
+const workspace = (categories: string) => ({ [WORKSPACE]: `name: Shop\n${categories}` });
+const naming = (category: string) => notificationWith('channels:', `category: ${category}\nchannels:`);
+const faults = (changes: Readonly<Record<string, string>>): readonly string[] => read(changes).faults.map(formatFault);
+
+describe('a category that a notification names', () => {
+  test('is one of those of the workspace', () => {
+    const categories = 'categories:\n  orders: { name: Your orders, description: What you bought }\n  news: {}\n';
+    expect(faults({ ...workspace(categories), ...naming('orders') })).toEqual([]);
+    expect(faults({ ...workspace(categories), ...naming('news') })).toEqual([]);
+  });
+
+  test.each([
+    ['order', 'did you mean orders?'],
+    ['purchases', 'did you mean orders?'],
+    ['something-else', 'write categories: { something-else: {} } into workspaces/shop/workspace.yaml'],
+  ])('is refused where it is %s, with the nearest', (category, fix) => {
+    const found = faults({ ...workspace('categories: { orders: { was: [purchases] } }\n'), ...naming(category) });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`order-paid.yaml:1:`);
+    expect(found[0]).toContain(`there is no category ${category}`);
+    expect(found[0]).toContain(fix);
+  });
+
+  test('is refused in a workspace without any, with what to write', () => {
+    expect(faults(naming('orders'))).toEqual([expect.stringContaining('write categories: { orders: {} } into')]);
+  });
+});
+
+describe('an old name of a category', () => {
+  test.each([
+    ['categories: { orders: { was: [news] }, news: {} }\n', 'news is a category of its own'],
+    ['categories: { orders: { was: [old] }, news: { was: [old] } }\n', 'old is what orders was'],
+    ['categories: { orders: { was: [] } }\n', 'at least one name'],
+    ['categories: { orders: { was: old } }\n', 'was'],
+    ['categories: { Orders: {} }\n', 'a name of a-z'],
+    ['categories: { orders: { title: Orders } }\n', 'title'],
+  ])('in %j is refused', (categories, words) => {
+    const found = faults(workspace(categories));
+    expect(found.length).toBeGreaterThan(0);
+    expect(found[0]).toContain('workspace.yaml:2:');
+    expect(found.join(' ')).toContain(words);
+  });
+});
+
+describe('a category that goes', () => {
+  const options = { prune: false, newId: (kind: string) => `${kind}_new`, ...reading };
+  /** What applying a folder over another comes to. */
+  function over(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
+    const first = planChanges(EMPTY_CONFIGURATION, read(before).resources, options);
+    expect(first.faults).toEqual([]);
+    const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: first.record };
+    const current = foldConfiguration(EMPTY_CONFIGURATION, record, 1).configuration;
+    return planChanges(current, read(after).resources, options).faults.map(({ message, fix }) => `${message}; ${fix}`);
+  }
+  const orders = { ...workspace('categories: { orders: {} }\n'), ...naming('orders') };
+  const GONE = [
+    expect.stringContaining('the category orders is gone, and with it what people said about it; write was: [orders]'),
+  ];
+
+  test('takes what people said with it, and is refused', () => {
+    expect(over(orders, { ...workspace('categories: { updates: {} }\n'), ...naming('updates') })).toEqual(GONE);
+    expect(over(orders, workspace(''))).toEqual(GONE);
+  });
+
+  test('becomes the old name of another, and stays one', () => {
+    const renamed = { ...workspace('categories: { updates: { was: [orders] } }\n'), ...naming('updates') };
+    expect(over(orders, renamed)).toEqual([]);
+    expect(over(renamed, { ...workspace('categories: { updates: {} }\n'), ...naming('updates') })).toEqual(GONE);
+    expect(
+      over(renamed, { ...workspace('categories: { letters: { was: [updates, orders] } }\n'), ...naming('letters') }),
+    ).toEqual([]);
+  });
+
+  test('may stay without a notification', () => {
+    expect(over(orders, workspace('categories: { orders: {} }\n'))).toEqual([]);
+  });
+});
