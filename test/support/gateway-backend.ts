@@ -52,7 +52,7 @@ export async function openGatewayBackend(): Promise<GatewayBackend> {
     links: createLinkTokens(new Uint8Array(32).fill(7)),
     bounceMail: createBounceMail(),
     cohortReaders: createCohortReaders(),
-    receipts: createReceiptReaders({ http: loopbackHttp, clock: systemClock }),
+    receipts: createReceiptReaders({ http: loopbackHttp, clock: systemClock, leases: backend.leases }),
     tokens: createTokenVerifier({ http: loopbackHttp, clock: systemClock }),
   };
 }

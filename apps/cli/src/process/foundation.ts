@@ -122,7 +122,7 @@ export async function openFoundation(
     templates,
     outboundHttp,
     partners,
-    receipts: createReceiptReaders({ http: outboundHttp, clock }),
+    receipts: createReceiptReaders({ http: outboundHttp, clock, leases: backend.leases }),
     bounceMail: createBounceMail(),
     cohortReaders: createCohortReaders(),
     cohortPages: createPostHog(outboundHttp),

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BounceListener, BounceListenerOptions, MailReading } from '@carillon/ports';
+import { statusReport } from '@carillon/testing';
 import { createBounceMail, MAX_BOUNCE_BYTES } from '../src/index.ts';
 
 const started: BounceListener[] = [];
@@ -30,19 +31,7 @@ async function start(options: Partial<BounceListenerOptions> = {}) {
   return { listener, taken, refusals };
 }
 
-const REPORT = [
-  'Content-Type: multipart/report; report-type=delivery-status; boundary="B"',
-  '',
-  '--B',
-  'Content-Type: message/delivery-status',
-  '',
-  'Reporting-MTA: dns; relay.test',
-  '',
-  'Final-Recipient: rfc822; ann@example.org',
-  'Action: failed',
-  'Status: 5.1.1',
-  '--B--',
-].join('\r\n');
+const REPORT = statusReport('ann@example.org', '5.1.1', '550 5.1.1 no such user').join('\r\n');
 
 /** A client that says one line at a time and hears one reply to it. */
 async function dial({ port }: BounceListener) {

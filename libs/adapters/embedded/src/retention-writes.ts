@@ -30,6 +30,8 @@ export const retentionWrites = ({ sql }: Transaction) => ({
       olderThan,
       limit,
     ),
+  'retention.leases': (endedBefore: number, limit: number): number =>
+    sql.run('DELETE FROM leases WHERE name IN (SELECT name FROM leases WHERE until < ? LIMIT ?)', endedBefore, limit),
   'retention.duplicates': (olderThan: number, limit: number): number =>
     sql.run(
       'DELETE FROM duplicate_rows WHERE rowid IN (SELECT rowid FROM duplicate_rows WHERE at < ? LIMIT ?)',

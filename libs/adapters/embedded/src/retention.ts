@@ -66,6 +66,8 @@ export async function applyRetention(
     ['retention.evaluations', policy.readModels],
     ['retention.fields', policy.readModels],
     ['retention.inbox', policy.inbox],
+    // One that has ended is held by nobody.
+    ['retention.leases', 0],
     ['retention.leftCohorts', policy.leftCohorts],
     ['retention.limits', policy.limitEntries],
     // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.

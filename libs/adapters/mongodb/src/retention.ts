@@ -64,13 +64,16 @@ export async function applyRowRetention(
       if (ids.length < AT_ONCE) return removed;
     }
   }
-  const { events, duplicates, evaluations, fields, inbox, cohortMembers, tasks, claims, limitEntries } = collections;
+  const { events, duplicates, evaluations, fields, inbox, leases, cohortMembers, tasks, claims, limitEntries } =
+    collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
     (await sweep(duplicates, 'at', policy.readModels)) +
     (await sweep(evaluations, 'writtenAt', policy.readModels)) +
     (await sweep(fields, 'lastAt', policy.readModels)) +
     (await sweep(inbox, 'at', policy.inbox)) +
+    // One that has ended is held by nobody.
+    (await sweep(leases, 'until', 0)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
     (await sweep(tasks, 'endedAt', policy.lookups)) +
     (await sweep(claims, 'at', policy.lookups)) +

@@ -4,5 +4,5 @@ export { isFromPostmark, readPostmark } from './postmark.ts';
 export { isFromSendGrid, readSendGrid } from './sendgrid.ts';
 export { readSes } from './ses.ts';
 export { createReceiptReaders } from './readers.ts';
-export { isSnsUrl, readSns, verifySns, type SnsKind, type SnsMessage } from './sns.ts';
+export { isSnsCertificateUrl, isSnsUrl, readSns, verifySns, type SnsKind, type SnsMessage } from './sns.ts';
 export { isFromTwilio, readTwilioInbound, readTwilioStatus, TWILIO_CALLBACK_CODES, type InboundSms } from './twilio.ts';

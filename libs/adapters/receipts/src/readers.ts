@@ -1,5 +1,5 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type { Clock, OutboundHttp, ReceiptCallback, ReceiptReaders, ReceiptReading } from '@carillon/ports';
+import type { Clock, LeaseStore, OutboundHttp, ReceiptCallback, ReceiptReaders, ReceiptReading } from '@carillon/ports';
 import { createHash } from 'node:crypto';
 import { OLDEST_SIGNATURE } from './callback.ts';
 import { mailgunNonce, readMailgun } from './mailgun.ts';
@@ -16,18 +16,22 @@ const MAX_CERTIFICATE_BYTES = 64 * 1024;
 /** Certificates of SNS are replaced about once a year. */
 const CERTIFICATE_KEPT: Duration = 24 * 3_600_000;
 const MAX_CERTIFICATES = 100;
-const MAX_NONCES = 100_000;
+/** Of ours and Mailgun's, at most. */
+const CLOCKS_APART: Duration = 5 * 60_000;
 
-/** Readers of all providers. `http` is guarded: certificates and confirmations go to hosts of SNS alone, and through it. */
-export function createReceiptReaders({
-  http,
-  clock,
-}: {
+const digestOf = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('base64');
+
+export type ReceiptReaderPorts = {
+  /** Guarded: certificates and confirmations go to hosts of SNS alone, and through it. */
   readonly http: Pick<OutboundHttp, 'request'>;
   readonly clock: Clock;
-}): ReceiptReaders {
+  /** Shared by all processes: a proof of Mailgun is leased to the body that it came with first. */
+  readonly leases: Pick<LeaseStore, 'acquire'>;
+};
+
+/** Readers of all providers. */
+export function createReceiptReaders({ http, clock, leases }: ReceiptReaderPorts): ReceiptReaders {
   const certificates = new Map<string, { readonly pem: Promise<string | null>; readonly until: Instant }>();
-  const nonces = createNonces();
 
   async function fetchText(url: string): Promise<string | null> {
     const answer = await http.request({
@@ -73,6 +77,15 @@ export function createReceiptReaders({
     return { kind: 'proved', reports: { ok: true, value: [] } };
   }
 
+  /**
+   * Whether this body is the first that this proof of Mailgun came with. The same one again is Mailgun's own repeat; another one somebody
+   * put there. Accounts may share a key, and each gets a message of its own. Remembered for as long as a proof may be old.
+   */
+  function isFirstWith(account: string, nonce: string, body: Uint8Array, now: Instant): Promise<boolean> {
+    const name = `mailgun:${digestOf(JSON.stringify([account, nonce]))}`;
+    return leases.acquire(name, digestOf(body), now, now + OLDEST_SIGNATURE + CLOCKS_APART);
+  }
+
   return {
     async read(callback, sender, secret) {
       const { account, body } = callback;
@@ -88,7 +101,7 @@ export function createReceiptReaders({
             : UNPROVED;
         case 'mailgun': {
           const nonce = secret === null ? null : mailgunNonce(body, secret, now);
-          return nonce !== null && nonces.isFirst(`${account} ${nonce}`, body, now)
+          return nonce !== null && (await isFirstWith(account, nonce, body, now))
             ? { kind: 'proved', reports: readMailgun(body) }
             : UNPROVED;
         }
@@ -97,27 +110,6 @@ export function createReceiptReaders({
             ? { kind: 'proved', reports: readPostmark(body) }
             : UNPROVED;
       }
-    },
-  };
-}
-
-/**
- * Proofs of Mailgun that were seen, with what stood behind them. One that comes again with the same body is Mailgun's own
- * repeat; with another body somebody put it there. Accounts may share a key, and each gets its own. Kept for as long as a proof may be old, in this process.
- */
-function createNonces() {
-  const seen = new Map<string, { readonly body: string; readonly until: Instant }>();
-  return {
-    isFirst(nonce: string, body: Uint8Array, now: Instant): boolean {
-      const digest = createHash('sha256').update(body).digest('base64');
-      const known = seen.get(nonce);
-      if (known && now < known.until) return known.body === digest;
-      for (const [oldest, { until }] of seen) {
-        if (now < until && seen.size < MAX_NONCES) break;
-        seen.delete(oldest);
-      }
-      seen.set(nonce, { body: digest, until: now + OLDEST_SIGNATURE + 5 * 60_000 });
-      return true;
     },
   };
 }

@@ -6,6 +6,9 @@ import { isRecent } from './callback.ts';
 /** limits-and-errors.md 2.7: the only hosts that a certificate is fetched from and a subscription confirmed at. */
 const SNS_HOST = /^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/;
 
+/** What SNS names its certificates: nothing else on these hosts, such as a message of somebody's topic, is taken for one. */
+const CERTIFICATE_PATH = /^\/SimpleNotificationService-[A-Za-z0-9]{1,64}\.pem$/;
+
 export type SnsKind = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation';
 
 /** A message of Amazon's Simple Notification Service. Nothing in it is proved before `verifySns`. */
@@ -42,7 +45,7 @@ export function readSns(body: Uint8Array): Result<SnsMessage, CarillonError> {
   const version = field('SignatureVersion');
   if (version !== '1' && version !== '2') return unreadable('The SignatureVersion of SNS is 1 or 2.');
   const certificateUrl = field('SigningCertURL');
-  if (!isSnsUrl(certificateUrl)) return unreadable('The SigningCertURL is not an address of SNS.');
+  if (!isSnsCertificateUrl(certificateUrl)) return unreadable('The SigningCertURL is not an address of SNS.');
   const subscribeUrl = kind === 'SubscriptionConfirmation' ? field('SubscribeURL') : null;
   if (subscribeUrl !== null && !isSnsUrl(subscribeUrl)) return unreadable('The SubscribeURL is not an address of SNS.');
   const names = SIGNED[kind as SnsKind].filter((name) => name !== 'Subject' || field(name) !== '');
@@ -65,6 +68,10 @@ export function isSnsUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url?.protocol === 'https:' && url.port === '' && url.username === '' && SNS_HOST.test(url.hostname);
 }
+
+/** Where a certificate of SNS may be: its own name there, without query or fragment. */
+export const isSnsCertificateUrl = (text: string): boolean =>
+  isSnsUrl(text) && CERTIFICATE_PATH.test(text.slice(text.indexOf('/', 'https://'.length)));
 
 /**
  * Whether SNS signed this message for this topic, not longer than a day ago. `certificate` is the PEM at its

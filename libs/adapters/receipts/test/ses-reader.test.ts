@@ -21,7 +21,14 @@ function network(confirmed = 200) {
       return ok({ status, headers: {}, body: Buffer.from(url === CERTIFICATE ? cert : '') });
     },
   };
-  return { fetched, readers: createReceiptReaders({ http, clock: { now: () => NOW } }) };
+  return {
+    fetched,
+    readers: createReceiptReaders({
+      http,
+      clock: { now: () => NOW },
+      leases: { acquire: () => Promise.reject(new Error('not asked')) },
+    }),
+  };
 }
 
 const subscription = (more: Readonly<Record<string, string>> = {}): Uint8Array => {

@@ -1,7 +1,7 @@
 import { selfSigned } from '@carillon/testing';
 import { createSign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isSnsUrl, readSns, verifySns, type SnsMessage } from '../src/index.ts';
+import { isSnsCertificateUrl, isSnsUrl, readSns, verifySns, type SnsMessage } from '../src/index.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:bounces';
@@ -71,7 +71,11 @@ describe('a message of SNS', () => {
       'a certificate of a foreign host',
       { SigningCertURL: 'https://sns.eu-central-1.amazonaws.com.evil.example/x.pem' },
     ],
-    ['a certificate without TLS', { SigningCertURL: 'http://sns.eu-central-1.amazonaws.com/x.pem' }],
+    [
+      'a certificate without TLS',
+      { SigningCertURL: 'http://sns.eu-central-1.amazonaws.com/SimpleNotificationService-1.pem' },
+    ],
+    ['what is no certificate of SNS', { SigningCertURL: 'https://sns.eu-central-1.amazonaws.com/x.pem' }],
     ['a version that there is not', { SignatureVersion: '3' }],
     ['a type that there is not', { Type: 'Order' }],
   ])('is refused with %s', (_, changes) => {
@@ -97,4 +101,25 @@ describe('a message of SNS', () => {
       expect(isSnsUrl(url)).toBe(true);
     },
   );
+
+  it.each([
+    'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-9c6465fa7f48f5cacd23014631ec1136.pem',
+    'https://sns.cn-north-1.amazonaws.com.cn/SimpleNotificationService-1.pem',
+  ])('may have a certificate at %s', (url) => {
+    expect(isSnsCertificateUrl(url)).toBe(true);
+  });
+
+  it.each([
+    'https://sns.us-east-1.amazonaws.com/',
+    'https://sns.us-east-1.amazonaws.com/?Action=GetTopicAttributes',
+    'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem?x=1',
+    'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem#x',
+    'https://sns.us-east-1.amazonaws.com/a/SimpleNotificationService-1.pem',
+    'https://sns.us-east-1.amazonaws.com/a/../SimpleNotificationService-1.pem',
+    'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-.pem',
+    'https://sns.us-east-1.amazonaws.com/simplenotificationservice-1.pem',
+    'https://evil.example/SimpleNotificationService-1.pem',
+  ])('has no certificate at %s', (url) => {
+    expect(isSnsCertificateUrl(url)).toBe(false);
+  });
 });

@@ -85,6 +85,8 @@ export type Attempt = {
   readonly startedAt: Instant;
   readonly endedAt: Instant | null;
   readonly result: ProviderResult | null;
+  /** How many of the times at which its provider is asked about a doubt are over; left out: none. */
+  readonly asked?: number;
 };
 
 /** What happened at one move; appended to `carillon.outcomes` after it stands in the document. */

@@ -44,3 +44,11 @@ export function ownMessage(
 /** Whether it made a message, or may have, of which we do not know which one it is. */
 const mayOwnAny = ({ result }: Attempt): boolean =>
   result === null || (MAY_HAVE.has(result.verdict) && result.providerId === null);
+
+/** The delivery once its provider has been asked about the doubt so many times, and had no proof. */
+export const askedAbout = (before: Delivery, asked: number, now: Instant): Delivery => ({
+  ...before,
+  attempts: before.attempts.map((attempt, at) => (at === before.attempts.length - 1 ? { ...attempt, asked } : attempt)),
+  version: before.version + 1,
+  updatedAt: now,
+});

@@ -13,14 +13,14 @@ import type {
   DeliveryLedger,
   EventLog,
   Ids,
-  LogRecord,
   NewRecord,
   RecordCodecs,
   RecordFate,
   SuppressionList,
 } from '@carillon/ports';
-import { decodeRecord } from '../decode-record.ts';
+import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { sideBySide } from '../side-by-side.ts';
 import { publishOutcomes } from './outcomes.ts';
 
 export type ReceiptPorts = {
@@ -42,13 +42,20 @@ const UNKNOWN: RecordFate = { kind: 'parked', reason: UNKNOWN_RECEIPT };
 const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
 const WHY_NOBODY = 'no account sends over the number that somebody wrote to any more';
 
+/**
+ * Receipts of so many deliveries are applied at a time. Each waits for the store two or three times, and a store takes many writes
+ * together as quickly as one.
+ */
+const AT_ONCE = 64;
+
 /** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
 const MAX_TRIES = 50;
 
 /**
  * Deliver, after the call (flow table, stage 4): applies what providers report to the ledger. Each receipt is applied once
  * and upwards only, so the same batch may come again; an address that it condemns is on the list before the delivery
- * moves, since nobody would look at it again.
+ * moves, since nobody would look at it again. Those of one delivery, and what one person wrote, keep their order; all others are
+ * applied side by side.
  */
 export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
@@ -110,22 +117,32 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   return {
     name: 'receipts',
     async handle(records, state) {
-      const fates: RecordFate[] = [];
-      const outputs: NewRecord[] = [];
       const moved = new Map<string, Delivery>();
-      const park = (record: LogRecord, reason: string, detail: string): void =>
-        void outputs.push(deadLetterRecord(deadLetterOf('receipts', record, reason, detail, ports), ports));
-      for (const record of records) {
-        const decoded = await decodeRecord(codecs.receipt, record.value);
-        const fate: RecordFate = decoded.ok
-          ? await (decoded.value.inbound ? carryOut(decoded.value, decoded.value.inbound) : apply(decoded.value, moved))
-          : { kind: 'parked', reason: decoded.error.reason };
+      const read = await decodeRecords(codecs.receipt, records);
+      const fates: RecordFate[] = [];
+      const lanes = Map.groupBy(
+        read.entries(),
+        ([at, { decoded }]) => (decoded.ok ? laneOf(decoded.value) : null) ?? at,
+      );
+      const applied = sideBySide(lanes.values(), AT_ONCE, async (lane) => {
+        for (const [at, { decoded }] of lane) {
+          if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
+          else if (decoded.value.inbound) fates[at] = await carryOut(decoded.value, decoded.value.inbound);
+          else fates[at] = await apply(decoded.value, moved);
+        }
+      });
+      // Those that moved are told of also where another one failed: the batch comes again, and moves them no more.
+      await applied.finally(() => publishOutcomes([...moved.values()], ports));
+      const outputs = read.flatMap(({ record, decoded }, at): readonly NewRecord[] => {
+        const fate = fates[at];
+        if (fate?.kind !== 'parked') return [];
         const why = !decoded.ok ? decoded.error.detail : decoded.value.inbound ? WHY_NOBODY : WHY_UNKNOWN;
-        if (fate.kind === 'parked') park(record, fate.reason, why);
-        fates.push(fate);
-      }
-      await publishOutcomes([...moved.values()], ports);
+        return [deadLetterRecord(deadLetterOf('receipts', record, fate.reason, why, ports), ports)];
+      });
       return { fates, outputs, state };
     },
   };
 }
+
+/** What is applied in its order: what is said of one delivery, and what one person wrote to our numbers. Null: by itself. */
+const laneOf = ({ attempt, inbound }: Receipt): string | null => attempt?.deliveryId ?? inbound?.address ?? null;

@@ -1,5 +1,6 @@
 import {
   applyReceipt,
+  askedAbout,
   attemptTag,
   ownMessage,
   type ChannelName,
@@ -10,6 +11,7 @@ import {
 } from '@carillon/domain';
 import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
+import { sideBySide } from '../side-by-side.ts';
 import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
 
 export type DoubtPorts = OutcomePorts & {
@@ -33,6 +35,10 @@ export const ASKED_AFTER: readonly Duration[] = [60_000, 600_000, 3_600_000];
 const OLDEST: Duration = 24 * 3_600_000;
 /** Where nothing could be found out. */
 const AGAIN: Duration = 60_000;
+/** So many accounts are asked side by side. */
+const ACCOUNTS_AT_ONCE = 16;
+/** After this long an account has had its turn, whatever is left of its doubts: it goes on in the next round. */
+const TURN: Duration = 30_000;
 const SKEW: Duration = 5 * 60_000;
 const PAGE = 200;
 const MAX_DOUBTS = 1000;
@@ -40,13 +46,14 @@ const MAX_DOUBTS = 1000;
 const MAX_OTHERS = 500;
 
 /**
- * Asks providers about what is in doubt, where they can be asked (delivery.md section 5). What it has asked it remembers in memory
- * alone: a process that starts again asks once more, and proof found twice is the same proof. It only ever ends a doubt as
- * accepted; nothing is sent again, and nothing found proves nothing.
+ * Asks providers about what is in doubt, where they can be asked (delivery.md section 5). Accounts are asked side by side, so that one
+ * which is slow, or away, holds up no other. What was asked stands in the delivery, so that no process asks again; one that dies in
+ * between asks once more, and proof found twice is the same proof. It only ever ends a doubt as accepted; nothing is sent again, and
+ * nothing found proves nothing.
  */
 export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number> } {
   const { ledger, clock, ids } = ports;
-  /** How many of the times have been asked, and when to ask again after a failure. */
+  /** Of those that could not be asked: how many of the times are over, and when to ask again. */
   const asked = new Map<DeliveryId, { readonly steps: number; readonly notBefore: Instant }>();
 
   const begunAt = (delivery: Delivery): Instant =>
@@ -77,18 +84,54 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     return others;
   }
 
-  /** True where its proof was found and written. */
-  async function ask(delivery: Delivery, steps: number): Promise<boolean> {
+  /** `away`: its account cannot be asked now. */
+  async function ask(delivery: Delivery, steps: number): Promise<'ended' | 'stays' | 'away'> {
     const attempt = delivery.attempts.at(-1);
-    if (!attempt || attempt.to === null) return false;
+    if (!attempt || attempt.to === null) return 'stays';
     const found = await ports.find(delivery, attempt.startedAt - SKEW);
-    const notBefore = found === null ? clock.now() + AGAIN : 0;
-    asked.set(delivery.id, { steps: found === null ? steps - 1 : steps, notBefore });
-    if (!found || found.length === 0) return false;
+    if (found === null) {
+      asked.set(delivery.id, { steps: steps - 1, notBefore: clock.now() + AGAIN });
+      return 'away';
+    }
+    asked.set(delivery.id, { steps, notBefore: 0 });
+    if (found === undefined) return 'stays';
     // After the list, so that whoever owns one of its messages by now is seen.
-    const others = await othersTo(attempt.to);
+    const others = found.length === 0 ? null : await othersTo(attempt.to);
     const proof = others && ownMessage(delivery, others, found);
-    return proof ? settle(delivery, proof) : false;
+    if (proof) return (await settle(delivery, proof)) ? 'ended' : 'stays';
+    // Stale: somebody moved it meanwhile, or asked as well.
+    await ledger.replace(askedAbout(delivery, steps, clock.now()));
+    return 'stays';
+  }
+
+  type Due = { readonly delivery: Delivery; readonly steps: number };
+
+  /** Whether a time to ask has come that nobody has asked at. */
+  function dueOf(delivery: Delivery, now: Instant): readonly Due[] {
+    const age = now - begunAt(delivery);
+    const steps = ASKED_AFTER.filter((after) => age >= after).length;
+    const before = asked.get(delivery.id) ?? { steps: 0, notBefore: 0 };
+    const over = Math.max(before.steps, delivery.attempts.at(-1)?.asked ?? 0);
+    return age > OLDEST || steps <= over || now < before.notBefore ? [] : [{ delivery, steps }];
+  }
+
+  /** Asks one account about its doubts, one after another; answers how many were ended. */
+  async function askAccount(doubts: readonly Due[]): Promise<number> {
+    const began = clock.now();
+    let ended = 0;
+    for (const { delivery, steps } of doubts) {
+      if (clock.now() - began >= TURN) break;
+      try {
+        const came = await ask(delivery, steps);
+        if (came === 'away') break;
+        if (came === 'ended') ended += 1;
+      } catch (error) {
+        // It keeps its turn, and the others have theirs.
+        asked.set(delivery.id, { steps: steps - 1, notBefore: clock.now() + AGAIN });
+        ports.trouble('ask about a doubt', error);
+      }
+    }
+    return ended;
   }
 
   async function settle(delivery: Delivery, proof: FoundMessage): Promise<boolean> {
@@ -130,20 +173,13 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
       for (const channel of ports.channels) all.push(...(await doubtsOver(channel)));
       const known = new Set(all.map(({ id }) => id));
       for (const id of asked.keys()) if (!known.has(id)) asked.delete(id);
+      const due = all.flatMap((delivery) => dueOf(delivery, now));
+      const byAccount = Map.groupBy(due, ({ delivery }) => delivery.attempts.at(-1)?.account);
       let ended = 0;
-      for (const delivery of all) {
-        const age = now - begunAt(delivery);
-        const steps = ASKED_AFTER.filter((after) => age >= after).length;
-        const before = asked.get(delivery.id) ?? { steps: 0, notBefore: 0 };
-        if (age > OLDEST || steps <= before.steps || now < before.notBefore) continue;
-        try {
-          if (await ask(delivery, steps)) ended += 1;
-        } catch (error) {
-          // It keeps its turn, and the others have theirs.
-          asked.set(delivery.id, { steps: before.steps, notBefore: clock.now() + AGAIN });
-          ports.trouble('ask about a doubt', error);
-        }
-      }
+      await sideBySide(byAccount.values(), ACCOUNTS_AT_ONCE, async (doubts) => {
+        const settled = await askAccount(doubts);
+        ended += settled;
+      });
       return ended;
     },
   };

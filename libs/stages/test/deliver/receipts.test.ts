@@ -1,10 +1,18 @@
-import { beginAttempt, settleAttempt, providerResult, type Delivery, type Receipt } from '@carillon/domain';
+import {
+  beginAttempt,
+  settleAttempt,
+  providerResult,
+  writeReceiptToken,
+  type Delivery,
+  type Receipt,
+  type Report,
+} from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
 import { account as accountOf, givenIntent, givenReceipt, PLAIN_SETTINGS } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCustodyStage, createReceiptStage, deliveryIdOf } from '../../src/index.ts';
+import { createCustodyStage, createReceiptStage, deliveryIdOf, receiptRecord } from '../../src/index.ts';
 
 let topology: Topology;
 const alerts: string[] = [];
@@ -27,9 +35,9 @@ const recordOf = (topic: LogRecord['topic'], value: Uint8Array): LogRecord => ({
 });
 
 /** A delivery that was accepted over `main`, or that is still under way. */
-async function begun(answered = true): Promise<DeliveryId> {
+async function begun(answered = true, name = 'a'): Promise<DeliveryId> {
   const { ledger } = topology.data;
-  const intent = givenIntent('a', { uniqueId: '1', notAfter: topology.clock.now() + 3_600_000 });
+  const intent = givenIntent(name, { uniqueId: name, notAfter: topology.clock.now() + 3_600_000 });
   const value = topology.ports.codecs.intent.encode(intent);
   const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
   await custody.handle([recordOf('carillon.intents', value)], STATE);
@@ -135,6 +143,96 @@ describe('a receipt', () => {
     expect(kinds(result)).toEqual(['unknown_receipt', 'unknown_receipt', 'unknown_receipt', 'not_framed']);
     expect(result.outputs.map(({ topic }) => topic)).toEqual(Array.from({ length: 4 }, () => 'carillon.dead-letters'));
     expect(await get(id)).toMatchObject({ state: 'SENT', receipts: [] });
+  });
+});
+
+describe('receipts of one batch', () => {
+  /** A ledger whose reads of a delivery wait until it is let go. */
+  function held(id: DeliveryId) {
+    const { ledger } = topology.data;
+    let letGo = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    const get: typeof ledger.get = async (one) => {
+      if (one === id) await gate;
+      return ledger.get(one);
+    };
+    const stage = createReceiptStage({ ...topology.ports, ledger: { ...ledger, get }, alert: () => undefined });
+    const apply = (receipts: readonly Receipt[]) =>
+      stage.handle(
+        receipts.map((one) => recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(one))),
+        STATE,
+      );
+    return { apply, letGo: () => letGo() };
+  }
+
+  it('about other deliveries are applied while the store is slow over the first', async () => {
+    const [slow, ...others] = [await begun(true, 'a'), await begun(true, 'b'), await begun(true, 'c')];
+    const { apply, letGo } = held(slow);
+    const applied = apply([slow, ...others].map((id) => givenReceipt(id, 1, { id: `rct_${id}` })));
+    for (const id of others) {
+      await untilFound('it is applied', async () => (await get(id)).state === 'DELIVERED' || undefined);
+    }
+    expect((await get(slow)).state).toBe('SENT');
+    letGo();
+    expect(kinds(await applied)).toEqual(['done', 'done', 'done']);
+    expect((await get(slow)).state).toBe('DELIVERED');
+  });
+
+  it('about one delivery keep their order, however many there are of others', async () => {
+    const ids = await Promise.all(['a', 'b'].map((name) => begun(true, name)));
+    const verdicts = ['delivered', 'note', 'bounced', 'complained', 'delivered'] as const;
+    const receipts = verdicts.flatMap((verdict, at) =>
+      ids.map((id) => givenReceipt(id, 1, { verdict, id: `rct_${at}_${id}` })),
+    );
+    expect(kinds(await handle(receipts))).toEqual(receipts.map(() => 'done'));
+    for (const id of ids) {
+      const { state, receipts: kept } = await get(id);
+      expect([state, kept.map(({ verdict }) => verdict)]).toEqual(['COMPLAINED', verdicts]);
+    }
+  });
+
+  it('come again where one cannot be written, and those that moved are told of once', async () => {
+    const [broken, whole] = [await begun(true, 'a'), await begun(true, 'b')];
+    const { ledger } = topology.data;
+    const replace: typeof ledger.replace = (next) =>
+      next.id === broken ? Promise.reject(new Error('away')) : ledger.replace(next);
+    const stage = createReceiptStage({ ...topology.ports, ledger: { ...ledger, replace }, alert: () => undefined });
+    const receipts = [whole, broken].map((id) => givenReceipt(id, 1, { id: `rct_${id}` }));
+    const records = receipts.map((one) => recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(one)));
+    await expect(stage.handle(records, STATE)).rejects.toThrow('away');
+    expect(await get(whole)).toMatchObject({ state: 'DELIVERED', unpublished: [] });
+    expect(kinds(await handle(receipts))).toEqual(['known', 'done']);
+    const outcomes = (await topology.records('carillon.outcomes')).flatMap(({ value }) => {
+      const read = topology.ports.codecs.outcome.decode(value);
+      return read.ok && read.value.state === 'DELIVERED' ? [read.value.deliveryId] : [];
+    });
+    expect(outcomes.toSorted()).toEqual([whole, broken].toSorted());
+  });
+});
+
+describe('a receipt of before the store was put back', () => {
+  it('moves nothing, though the delivery is sent again under the same number: the attempt is another', async () => {
+    const id = await begun();
+    const { ports, ids } = topology;
+    const keyed = (...parts: readonly string[]) => ids.keyed(...parts);
+    const before = ids.random('attempt') as AttemptId;
+    const token = writeReceiptToken({ deliveryId: id, attempt: 1, id: before }, keyed);
+    const report: Report = {
+      source: 'ses',
+      eventId: 'e1',
+      token,
+      verdict: 'bounced',
+      suppress: 'hard_bounce',
+      alert: false,
+      code: '5.1.1',
+      detail: '',
+      at: null,
+    };
+    const { value } = receiptRecord(report, 'main', topology.clock.now(), ports);
+    const result = await handle([value]);
+    expect(kinds(result)).toEqual(['unknown_receipt']);
+    expect(await get(id)).toMatchObject({ state: 'SENT', receipts: [] });
+    expect(await topology.data.suppressions.find('shop', 'email', 'ada@example.com')).toBeNull();
   });
 });
 

@@ -1,9 +1,9 @@
 import { beginAttempt, leaseRanOut, type ChannelName, type Delivery, type FoundMessage } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCustodyStage, createDoubtSettler, deliveryIdOf } from '../../src/index.ts';
+import { createCustodyStage, createDoubtSettler, deliveryIdOf, type DoubtPorts } from '../../src/index.ts';
 
 let topology: Topology;
 let answers: readonly FoundMessage[] | null | undefined;
@@ -30,8 +30,12 @@ async function get(id: DeliveryId): Promise<Delivery> {
   return found;
 }
 /** A delivery whose call ended nobody knows how. */
-async function doubted(name = 'a'): Promise<DeliveryId> {
-  const intent = givenIntent(name, { uniqueId: name, notAfter: topology.clock.now() + 48 * HOUR });
+async function doubted(name = 'a', account = 'main'): Promise<DeliveryId> {
+  const intent = givenIntent(name, {
+    uniqueId: name,
+    to: `${account}@example.com`,
+    notAfter: topology.clock.now() + 48 * HOUR,
+  });
   const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
   const record = {
     topic: 'carillon.intents',
@@ -44,7 +48,7 @@ async function doubted(name = 'a'): Promise<DeliveryId> {
   } as const;
   await custody.handle([record], { partition: 0, configNumber: -1, clocks: {} });
   const id = deliveryIdOf(intent, topology.ids);
-  const start = { attemptId: `att_${name}` as AttemptId, token: `t${name}`, account: 'main', leaseUntil: moment().now };
+  const start = { attemptId: `att_${name}` as AttemptId, token: `t${name}`, account, leaseUntil: moment().now };
   const sending = beginAttempt(await get(id), start, moment());
   if (!sending) throw new Error('not begun');
   await topology.data.ledger.replace(sending);
@@ -53,19 +57,19 @@ async function doubted(name = 'a'): Promise<DeliveryId> {
   await topology.data.ledger.replace(lost);
   return id;
 }
-const settler = () =>
-  createDoubtSettler({
-    ...topology.ports,
-    ledger: topology.data.ledger,
-    isOurs: () => true,
-    channels,
-    trouble: (_, error) => void troubles.push(String(error)),
-    find: async ({ id }) => {
-      asked += 1;
-      if (id === broken) throw new Error('no adapter');
-      return answers;
-    },
-  });
+const settlerPorts = (): DoubtPorts => ({
+  ...topology.ports,
+  ledger: topology.data.ledger,
+  isOurs: () => true,
+  channels,
+  trouble: (_, error) => void troubles.push(String(error)),
+  find: async ({ id }) => {
+    asked += 1;
+    if (id === broken) throw new Error('no adapter');
+    return answers;
+  },
+});
+const settler = () => createDoubtSettler(settlerPorts());
 const message = (): FoundMessage => ({ source: 'twilio', providerId: 'SM1', createdAt: topology.clock.now() });
 
 describe('a doubt about which a provider can be asked', () => {
@@ -123,14 +127,80 @@ describe('a doubt about which a provider can be asked', () => {
     expect(asked).toBe(2);
   });
 
-  it('is asked about once more by a process that starts again, with the same end', async () => {
+  it('is not asked about again by a process that starts again, until its next time has come', async () => {
     const id = await doubted();
     topology.clock.pass(2 * MINUTE);
     await settler().round();
-    answers = [{ ...message(), createdAt: topology.clock.now() - 2 * MINUTE }];
+    await settler().round();
+    expect(asked).toBe(1);
+    topology.clock.pass(10 * MINUTE);
+    answers = [{ ...message(), createdAt: topology.clock.now() - 12 * MINUTE }];
     expect(await settler().round()).toBe(1);
-    expect(asked).toBe(2);
     expect((await get(id)).state).toBe('SENT');
+  });
+
+  it('is asked about once more where the process died before it had written down that it asked', async () => {
+    await doubted();
+    topology.clock.pass(MINUTE);
+    const replace = () => Promise.reject(new Error('the process dies here'));
+    const dying = createDoubtSettler({ ...settlerPorts(), ledger: { ...topology.data.ledger, replace } });
+    await dying.round();
+    expect([asked, troubles]).toEqual([1, ['Error: the process dies here']]);
+    await settler().round();
+    expect(asked).toBe(2);
+  });
+
+  it('over another account is settled while a slow one is still being asked', async () => {
+    const quick = await doubted('b', 'quick');
+    topology.clock.pass(1);
+    // The newest is asked about first.
+    const slow = await doubted('a', 'slow');
+    let letGo = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    topology.clock.pass(MINUTE);
+    const found = [{ ...message(), createdAt: topology.clock.now() - MINUTE }];
+    const round = createDoubtSettler({
+      ...settlerPorts(),
+      find: async ({ id }) => {
+        if (id === slow) await gate;
+        return id === quick ? found : [];
+      },
+    }).round();
+    await untilFound('the quick one is settled', async () => (await get(quick)).state === 'SENT' || undefined);
+    letGo();
+    expect(await round).toBe(1);
+    expect((await get(slow)).state).toBe('IN_DOUBT');
+  });
+
+  it('over an account that cannot be asked now costs one question in a round, however many there are', async () => {
+    for (const name of ['a', 'b', 'c']) await doubted(name);
+    answers = null;
+    topology.clock.pass(MINUTE);
+    const doubts = settler();
+    await doubts.round();
+    expect(asked).toBe(1);
+    await doubts.round();
+    await doubts.round();
+    expect(asked).toBe(3);
+    await doubts.round();
+    expect(asked).toBe(3);
+  });
+
+  it('waits for the next round where its account has had its turn', async () => {
+    for (const name of ['a', 'b', 'c']) await doubted(name);
+    topology.clock.pass(MINUTE);
+    const doubts = createDoubtSettler({
+      ...settlerPorts(),
+      find: async () => {
+        asked += 1;
+        topology.clock.pass(20_000);
+        return [];
+      },
+    });
+    await doubts.round();
+    expect(asked).toBe(2);
+    await doubts.round();
+    expect(asked).toBe(3);
   });
 
   it('that cannot be asked about holds up no other, and is asked about again in a minute', async () => {

@@ -18,6 +18,8 @@ import {
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
 import { STORES_SCHEMA } from './stores.ts';
 import { SUPPRESSIONS_ADDED_BY, SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
+import { LEASES_BY_END, STORES_SCHEMA } from './stores.ts';
+import { SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 
 /** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
 export const APPLICATION_ID = 0x43617269;
@@ -45,6 +47,7 @@ export const MIGRATIONS: readonly string[] = [
   DEAD_LETTERS_OF_RECEIPTS,
   SUPPRESSIONS_ADDED_BY,
   DIGEST_HEADS_SCHEMA,
+  LEASES_BY_END,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -75,3 +75,6 @@ export const STORES_SCHEMA = `
     PRIMARY KEY (subject, schema_id)
   ) STRICT, WITHOUT ROWID;
 `;
+
+/** Leases of single messages come by the thousand, and those that have ended are removed. */
+export const LEASES_BY_END = 'CREATE INDEX leases_until ON leases (until);';

@@ -66,7 +66,7 @@ export const WANTED = {
   ],
   secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
   identity: [],
-  leases: [],
+  leases: [{ name: 'until', key: { until: 1 } }],
   events: [
     { name: 'id', key: { id: 1 } },
     { name: 'newest', key: { at: 1, partition: 1, offset: 1 } },
