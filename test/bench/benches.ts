@@ -9,6 +9,7 @@ import { ingest } from './benches/ingest.ts';
 import { latency } from './benches/latency.ts';
 import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
+import { receipts } from './benches/receipts.ts';
 import { rules } from './benches/rules.ts';
 import { sending } from './benches/sending.ts';
 import { slowOne } from './benches/slow-one.ts';
@@ -31,6 +32,7 @@ export const BENCHES: readonly Bench[] = [
   manyRules,
   lookups,
   claims,
+  receipts,
   smtp,
   fcm,
   sending,

@@ -1,6 +1,7 @@
 import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { Duration } from '@carillon/kernel';
 import type { BounceListener, BounceListenerOptions } from '@carillon/ports';
 import { MAX_BOUNCE_BYTES } from './limits.ts';
 import { readMailReport } from './read-report.ts';
@@ -12,7 +13,10 @@ const CONNECTION_LIFE = 30_000;
  * Takes mail that comes back, for addresses of our own attempts and for nobody else: no relaying, no VRFY, no login, one
  * recipient a mail, at most 256 KiB, 20 connections of 30 s. It never sends anything.
  */
-export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
+export async function startBounceListener(
+  options: BounceListenerOptions,
+  connectionLife: Duration = CONNECTION_LIFE,
+): Promise<BounceListener> {
   const tokenOf = (address: string): string | null => {
     const localPart = address.slice(0, Math.max(0, address.lastIndexOf('@')));
     return options.isToken(localPart) ? localPart : null;
@@ -75,7 +79,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
 
   // A sender that drips a byte now and then is never idle, so the life of a connection has an end of its own.
   server.server.on('connection', (socket) => {
-    const timer = setTimeout(() => socket.destroy(), CONNECTION_LIFE);
+    const timer = setTimeout(() => socket.destroy(), connectionLife);
     socket.once('close', () => clearTimeout(timer));
   });
   // A connection that breaks is the other side's affair; without a listener it would end the process.

@@ -135,6 +135,47 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
 });
 
 describe('the listener', () => {
+  it('keeps nothing of a mail of 50 MB, and goes on with the next', async () => {
+    const { listener, taken, refusals } = await start();
+    const client = await dial(listener);
+    await client.say('EHLO relay.test');
+    await client.say('MAIL FROM:<>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    await client.say('DATA');
+    const megabyte = `${'x'.repeat(998)}\r\n`.repeat(1000);
+    for (let each = 0; each < 50; each += 1) {
+      if (!client.socket.write(megabyte)) await once(client.socket, 'drain');
+    }
+    expect(await client.say('.')).toMatch(/^552/);
+    expect([taken, refusals]).toEqual([[], ['too_large']]);
+    await client.say('MAIL FROM:<>');
+    await client.say('RCPT TO:<tok-1@bounces.test>');
+    await client.say('DATA');
+    expect(await client.say(`${REPORT}\r\n.`)).toMatch(/^250/);
+  });
+
+  it('cuts off a mail that never ends, however it drips', async () => {
+    const listener = await createBounceMail({ connectionLife: 500 }).listen({
+      host: '127.0.0.1',
+      port: 0,
+      protocol: 'smtp',
+      isToken: () => true,
+      take: () => Promise.reject(new Error('there is no whole mail')),
+    });
+    started.push(listener);
+    const client = await dial(listener);
+    let drips = true;
+    client.socket.once('close', () => (drips = false));
+    for (const line of ['EHLO relay.test', 'MAIL FROM:<>', 'RCPT TO:<tok-1@bounces.test>', 'DATA']) {
+      client.socket.write(`${line}\r\n`);
+    }
+    while (drips) {
+      client.socket.write('x');
+      await new Promise((done) => setImmediate(done));
+    }
+    expect(client.socket.closed).toBe(true);
+  });
+
   it('talks to twenty at a time', async () => {
     const { listener } = await start();
     const clients = [];

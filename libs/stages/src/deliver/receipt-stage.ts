@@ -132,7 +132,9 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
         }
       });
       // Those that moved are told of also where another one failed: the batch comes again, and moves them no more.
-      await applied.finally(() => publishOutcomes([...moved.values()], ports));
+      await applied.finally(async () => {
+        await publishOutcomes([...moved.values()], ports);
+      });
       const outputs = read.flatMap(({ record, decoded }, at): readonly NewRecord[] => {
         const fate = fates[at];
         if (fate?.kind !== 'parked') return [];

@@ -152,11 +152,11 @@ describe('receipts of one batch', () => {
     const { ledger } = topology.data;
     let letGo = (): void => undefined;
     const gate = new Promise<void>((resolve) => (letGo = resolve));
-    const get: typeof ledger.get = async (one) => {
+    const slow: typeof ledger.get = async (one) => {
       if (one === id) await gate;
       return ledger.get(one);
     };
-    const stage = createReceiptStage({ ...topology.ports, ledger: { ...ledger, get }, alert: () => undefined });
+    const stage = createReceiptStage({ ...topology.ports, ledger: { ...ledger, get: slow }, alert: () => undefined });
     const apply = (receipts: readonly Receipt[]) =>
       stage.handle(
         receipts.map((one) => recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(one))),
