@@ -124,17 +124,18 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
         read.entries(),
         ([at, { decoded }]) => (decoded.ok ? laneOf(decoded.value) : null) ?? at,
       );
-      const applied = sideBySide(lanes.values(), AT_ONCE, async (lane) => {
-        for (const [at, { decoded }] of lane) {
-          if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
-          else if (decoded.value.inbound) fates[at] = await carryOut(decoded.value, decoded.value.inbound);
-          else fates[at] = await apply(decoded.value, moved);
-        }
-      });
-      // Those that moved are told of also where another one failed: the batch comes again, and moves them no more.
-      await applied.finally(async () => {
+      try {
+        await sideBySide(lanes.values(), AT_ONCE, async (lane) => {
+          for (const [at, { decoded }] of lane) {
+            if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
+            else if (decoded.value.inbound) fates[at] = await carryOut(decoded.value, decoded.value.inbound);
+            else fates[at] = await apply(decoded.value, moved);
+          }
+        });
+      } finally {
+        // Those that moved are told of also where another one failed: the batch comes again, and moves them no more.
         await publishOutcomes([...moved.values()], ports);
-      });
+      }
       const outputs = read.flatMap(({ record, decoded }, at): readonly NewRecord[] => {
         const fate = fates[at];
         if (fate?.kind !== 'parked') return [];
