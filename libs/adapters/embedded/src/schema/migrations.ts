@@ -16,10 +16,8 @@ import {
   READ_MODELS_SCHEMA,
 } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
-import { STORES_SCHEMA } from './stores.ts';
 import { SUPPRESSIONS_ADDED_BY, SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 import { LEASES_BY_END, STORES_SCHEMA } from './stores.ts';
-import { SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 
 /** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
 export const APPLICATION_ID = 0x43617269;
