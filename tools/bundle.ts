@@ -16,6 +16,7 @@ export const ENTRIES = {
   'health-check': 'apps/cli/src/health-check.ts',
   'embedded-page-check': 'libs/adapters/embedded/src/damage/check-thread.ts',
   'embedded-writer': 'libs/adapters/embedded/src/writing/thread.ts',
+  'mjml-worker': 'libs/adapters/mjml/src/worker.ts',
   'template-worker': 'libs/adapters/handlebars/src/worker.ts',
 };
 
@@ -29,6 +30,7 @@ const WHOLE = [
   '@opentelemetry/exporter-trace-otlp-proto',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
+  'mrml',
 ];
 
 /**
@@ -37,8 +39,11 @@ const WHOLE = [
  */
 const NEVER_LOOKS = new Set(['pino', 'thread-stream', 'undici']);
 
-/** Of a package that is copied: what only developers read, and packages inside it, which are copied by themselves. */
-const LEFT_OUT = /\.(?:map|d\.[cm]?ts)$|\/node_modules\b/;
+/**
+ * Of a package that is copied: what only developers read, packages inside it, which are copied by themselves, and what the MJML
+ * compiler is for browsers.
+ */
+const LEFT_OUT = /\.(?:map|d\.[cm]?ts)$|\/node_modules\b|\/mrml_wasm_bg\.js$|^\/(?:bundler|web)\/mrml_/;
 
 /**
  * Modules of CommonJS expect a `require`; a module of ECMAScript has none. And what others deprecated is not for those who

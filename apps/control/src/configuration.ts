@@ -17,6 +17,7 @@ import {
 } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { compileTemplates } from './mjml.ts';
 import { insteadOf } from './names.ts';
 import type { PlanningPorts, PublishingPorts } from './ports.ts';
 import { hiddenSecretWarnings } from './secret-places.ts';
@@ -44,7 +45,10 @@ export async function planFolder({ files, prune, workspace }: FolderRequest, por
   const shown = { number: current.number, warnings: told.map(warningBody), changes: [], unchanged: 0 };
   const faults = [...others, ...reading.faults];
   if (faults.length > 0) return { body: { ...shown, faults }, changes: [] };
-  const plan = planChanges(current, reading.resources, {
+  const compiled = await compileTemplates(reading.resources, current, prune, ports);
+  if (compiled.faults.length > 0)
+    return { body: { ...shown, faults: compiled.faults.map(reading.faultAt) }, changes: [] };
+  const plan = planChanges(current, compiled.resources, {
     prune,
     workspace,
     newId: (kind) => ports.ids.random(kind),

@@ -23,6 +23,7 @@ import type {
   Secrets,
   SenderFactory,
   SuppressionList,
+  MjmlCompiler,
   TemplateRenderer,
   TokenVerifier,
   Turns,
@@ -72,6 +73,7 @@ export type ControlPorts = {
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;
+  readonly mjml: MjmlCompiler;
   /** For the links of previews alone. */
   readonly links: Pick<LinkTokens, 'seal'>;
   readonly tokens: Pick<TokenVerifier, 'inspect'>;
@@ -104,7 +106,7 @@ export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 /** What finding out takes what a configuration would change. */
 export type PlanningPorts = Pick<
   ControlPorts,
-  'configuration' | 'expressions' | 'templates' | 'ids' | 'secrets' | 'ledger'
+  'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger'
 >;
 
 /** What putting a change of the configuration into force takes. */

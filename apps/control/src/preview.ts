@@ -105,7 +105,7 @@ async function preview(
     configuration: { current: () => current, at: async () => current },
   });
   const missing = [...rendered.missing];
-  const notes = rendered.wrong.map(wrongLocalityText);
+  const notes = [...rendered.wrong.map(wrongLocalityText), ...(rendered.language === null ? [] : [rendered.language])];
   if (!rendered.ok) return { ...failed(channel, rendered.why, rendered.parts), missing, notes };
   const { to: _to, ...content } = showContent(rendered.message);
   return { ...content, ok: true, error: null, links: rendered.links && { ...rendered.links }, missing, notes };

@@ -1,5 +1,5 @@
 export { BROKER, FILE_SHAPES, LISTEN, type FileKind, type StartSettings } from '@carillon/shapes';
-export { checkResources } from './checks/check-resources.ts';
+export { checkResources, shelfIn } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
 export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/surroundings.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';

@@ -29,6 +29,7 @@ export * from './stores.ts';
 export * from './suppression-list.ts';
 export * from './consent-store.ts';
 export * from './link-tokens.ts';
+export * from './mjml-compiler.ts';
 export * from './template-renderer.ts';
 export * from './token-verifier.ts';
 export * from './turns.ts';

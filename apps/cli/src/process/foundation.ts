@@ -5,6 +5,7 @@ import { compileRule } from '@carillon/domain';
 import { createFcmSenderFactory } from '@carillon/adapter-fcm';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createMjmlCompiler } from '@carillon/adapter-mjml';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createReceiptReaders } from '@carillon/adapter-receipts';
@@ -86,6 +87,8 @@ export async function openFoundation(
   const expressions = createExpressionLanguage();
   const templates = createTemplateRenderer();
   closing.add(() => templates.close());
+  const mjml = createMjmlCompiler({ onStopped: (message) => watches.trouble('compile MJML', new Error(message)) });
+  closing.add(() => mjml.close());
   const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
   const partners = createPartnerLookup({ http: outboundHttp, clock });
@@ -120,6 +123,7 @@ export async function openFoundation(
     clock,
     turns: createTurns(),
     templates,
+    mjml,
     outboundHttp,
     partners,
     receipts: createReceiptReaders({ http: outboundHttp, clock, leases: backend.leases }),

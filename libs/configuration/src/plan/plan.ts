@@ -15,6 +15,7 @@ import { isKind, isWritten, type WantedResource, type WrittenKind } from '../res
 import { keptCategories } from '../checks/categories.ts';
 import { checkPlan } from './check-plan.ts';
 import { withUsers } from './put-ins.ts';
+import { withoutCompiled } from './compiled.ts';
 import { differencesOf } from './differences.ts';
 import { identified } from './identities.ts';
 import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
@@ -80,7 +81,9 @@ function planOne(
   const base = { ref, based_on: before?.number ?? null, body, notes };
   if (!before) return { ...base, action: 'create', differences: [] };
   if (canonical(before.body) === canonical(body)) return { ...base, action: 'unchanged', differences: [] };
-  return { ...base, action: 'update', differences: differencesOf(before.body, body) };
+  const differences = differencesOf(before.body, body);
+  if (!isKind(item, 'template')) return { ...base, action: 'update', differences };
+  return { ...base, action: 'update', ...withoutCompiled(item.body, differences) };
 }
 
 /** A stream's key decides where its events stand in the log, its time what they mean: both are for ever. */

@@ -1,8 +1,9 @@
-import { DEFAULT_LOCALITY, type Locality } from '@carillon/kernel';
+import { DEFAULT_LOCALITY, type JsonObject, type Locality } from '@carillon/kernel';
 import type { ChannelName } from '../channels/channel.ts';
 import { variantsOf, type ChannelTemplate, type TemplateVariant } from '../channels/configured.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { resourceKey, type ResourceKind } from '../configuration/resources.ts';
+import { localityOf, type WrongLocality } from '../locality.ts';
 import { assemble, type Assembled } from './assemble.ts';
 import { languagesFor } from './languages.ts';
 import { placeAt, type Shelf } from './put-together.ts';
@@ -69,6 +70,44 @@ export function variantFor(
     if (match) return match;
   }
   return base;
+}
+
+/** What somebody reads, and by what it was chosen. */
+export type ReadersTemplate = {
+  /** Undefined: the template has nothing for the channel. */
+  readonly chosen: FoundTemplate | undefined;
+  readonly locality: Locality;
+  readonly wrong: readonly WrongLocality[];
+  /** Which language it is and why, for people; null of a template that has no languages. */
+  readonly language: string | null;
+};
+
+/** The template of a message under its configuration, in the language of whoever reads it. Undefined: there is none of this name. */
+export function templateForReader(
+  configuration: Configuration,
+  workspace: string,
+  name: string,
+  channel: ChannelName,
+  variables: JsonObject,
+): ReadersTemplate | undefined {
+  const templates = findTemplates(configuration, workspace, name, channel);
+  if (!templates) return undefined;
+  const { locality, wrong } = localityOf(configuration, workspace, variables);
+  const chosen = variantFor(templates, locality, configuration, workspace);
+  return { chosen, locality, wrong, language: languageText(templates, chosen, locality) };
+}
+
+function languageText(
+  { variants }: FoundTemplates,
+  chosen: FoundTemplate | undefined,
+  { locale }: Locality,
+): string | null {
+  const languages = variants.flatMap(({ variant }) => variant ?? []);
+  if (languages.length === 0 || !chosen) return null;
+  const reader = `the reader’s is ${locale}`;
+  return chosen.variant === null
+    ? `written in no language of its own (there are ${languages.join(', ')}; ${reader})`
+    : `written in ${chosen.variant} (${reader})`;
 }
 
 /** Of the same bodies the same object, so that what was read of it counts under the next configuration too. */

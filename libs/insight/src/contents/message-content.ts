@@ -1,4 +1,11 @@
-import { CHANNELS, wrongLocalityText, type ChannelName, type Delivery, type RenderedParts } from '@carillon/domain';
+import {
+  CHANNELS,
+  wrongLocalityText,
+  type WrongLocality,
+  type ChannelName,
+  type Delivery,
+  type RenderedParts,
+} from '@carillon/domain';
 import type { DeliveryId, Instant, JsonObject } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { renderPinned, type RenderingPorts } from '@carillon/stages';
@@ -75,11 +82,16 @@ export async function openMessage(id: string, ports: MessageContentPorts): Promi
     variables: intent.variables,
     parts,
     missing: rendered.ok ? rendered.missing : [],
-    notes: rendered.ok ? rendered.wrong.map(wrongLocalityText) : [],
+    notes: rendered.ok ? notesOf(rendered.wrong, rendered.language) : [],
     problem: rendered.ok ? null : rendered.why,
     replies: delivery.attempts.map(replyTo),
   };
 }
+
+const notesOf = (wrong: readonly WrongLocality[], language: string | null): readonly string[] => [
+  ...wrong.map(wrongLocalityText),
+  ...(language === null ? [] : [language]),
+];
 
 function replyTo({ id, startedAt, endedAt, account, result }: Delivery['attempts'][number]): ProviderReply {
   return {

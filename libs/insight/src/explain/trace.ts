@@ -4,6 +4,7 @@ import {
   ruleIdOf,
   ruleTitle,
   StepBudget,
+  templateForReader,
   whoIsDropped,
   type Configuration,
   type Delivery,
@@ -143,17 +144,22 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const digest = await stepsOfDigest(delivery, ports);
   const told = [...deliverySteps(delivery), ...digest, ...duplicates].toSorted(byTime);
   const { test, traceparent } = delivery.intent;
+  // A story without the language of its message is better than none.
+  const pinned = await ports.configuration.at(delivery.intent.configNumber).catch(() => null);
   if (test) {
-    const steps = inOrder([testStep(delivery, test), ...told]);
+    const steps = inOrder([testStep(delivery, test, pinned), ...told]);
     return { kind: 'delivery', id, traceId: traceIdOf(traceparent), steps, people: null };
   }
-  const [event, trigger, intent] = originSteps(delivery);
+  const [event, trigger, intent] = originSteps(delivery, pinned);
   // A slot that was taken over has a story from before its event.
   const steps = inOrder([event, trigger, ...asked, intent, ...told]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
 }
 
-function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep, TraceStep, TraceStep] {
+function originSteps(
+  { intent, intentPosition }: Delivery,
+  pinned: Configuration | null,
+): readonly [TraceStep, TraceStep, TraceStep] {
   const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt } = intent;
   const named = { configNumber, rule, ruleVersion };
   return [
@@ -163,13 +169,13 @@ function originSteps({ intent, intentPosition }: Delivery): readonly [TraceStep,
       lines: traceLines(traceIdOf(intent.traceparent)),
     }),
     step('trigger', causedAt, `rule ${rule} fired`, { id: triggerId, ...named }),
-    step('intent', causedAt, intentWords(intent), { id: intent.id, position: intentPosition, ...named }),
+    step('intent', causedAt, intentWords(intent, pinned), { id: intent.id, position: intentPosition, ...named }),
   ];
 }
 
 /** Nothing but a person's request stands behind a test message. */
-const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend): TraceStep =>
-  step('intent', intent.causedAt, `test message, asked for by ${by}: ${intentWords(intent)}`, {
+const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend, pinned: Configuration | null): TraceStep =>
+  step('intent', intent.causedAt, `test message, asked for by ${by}: ${intentWords(intent, pinned)}`, {
     id: intent.id,
     position: intentPosition,
     configNumber: intent.configNumber,
@@ -178,8 +184,13 @@ const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend): Trace
 
 const traceLines = (traceId: string | null): readonly string[] => (traceId === null ? [] : [`trace ${traceId}`]);
 
-const intentWords = (intent: Intent): string =>
-  `${intent.notification} by ${intent.slot.channel}, template ${intent.template} version ${intent.templateVersion}`;
+/** `pinned`: the configuration that judged the event, where it is at hand. */
+function intentWords(intent: Intent, pinned: Configuration | null): string {
+  const { slot, template, variables } = intent;
+  const read = pinned && templateForReader(pinned, slot.workspace, template, slot.channel, variables);
+  const language = read?.language ? `, ${read.language}` : '';
+  return `${intent.notification} by ${slot.channel}, template ${template} version ${intent.templateVersion}${language}`;
+}
 
 /** The story of one place where an event stands on the log. */
 type RowStory = {
@@ -348,7 +359,8 @@ async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep
   const { rule, ruleVersion, configNumber } = intent;
   const delivery = await ports.ledger.get(deliveryIdOf(intent, ports.ids));
   const holds = delivery?.intent.id === intent.id;
-  const first = step('intent', intent.causedAt, intentWords(intent), {
+  const pinned = await ports.configuration.at(configNumber).catch(() => null);
+  const first = step('intent', intent.causedAt, intentWords(intent, pinned), {
     id: intent.id,
     position: holds ? delivery.intentPosition : null,
     rule,

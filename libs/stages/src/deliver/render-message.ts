@@ -26,6 +26,8 @@ type LinkingPorts = {
 export type RenderedForSending = {
   readonly missing: readonly string[];
   readonly wrong: readonly WrongLocality[];
+  /** In which language it is and why, in words; null of a template that has no languages. */
+  readonly language: string | null;
 } & (
   | { readonly ok: true; readonly message: RenderedMessage; readonly links: ConsentUrls | null }
   | { readonly ok: false; readonly why: string; readonly parts: RenderedParts }
@@ -44,7 +46,7 @@ export async function renderMessage(
   const links = linksOf(delivery, pinned, ports);
   const own = links ? { unsubscribe_url: links.unsubscribe, preferences_url: links.preferences } : {};
   const rendered = await renderPinned(delivery, own, ports);
-  if (!rendered.ok) return { ...rendered, parts: {}, missing: [], wrong: [] };
+  if (!rendered.ok) return { ...rendered, parts: {}, missing: [], wrong: [], language: null };
   const { id: deliveryId, attempts, intent, slot } = delivery;
   const addressed = {
     channel: slot.channel,
@@ -53,10 +55,10 @@ export async function renderMessage(
     to: intent.to,
     ...(links && { unsubscribe: links.unsubscribe }),
   };
-  const { parts, missing, wrong } = rendered;
+  const { parts, missing, wrong, language } = rendered;
   const message = composeMessage(addressed, { ...rendered.template, parts }, choice.body);
-  if (!message.ok) return { ok: false, why: message.error, parts, missing, wrong };
-  return { ok: true, message: message.value, links, missing, wrong };
+  if (!message.ok) return { ok: false, why: message.error, parts, missing, wrong, language };
+  return { ok: true, message: message.value, links, missing, wrong, language };
 }
 
 /**

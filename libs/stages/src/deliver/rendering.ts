@@ -1,12 +1,5 @@
 import type { JsonObject } from '@carillon/kernel';
-import {
-  findTemplates,
-  localityOf,
-  variantFor,
-  type ChannelTemplate,
-  type Delivery,
-  type WrongLocality,
-} from '@carillon/domain';
+import { templateForReader, type ChannelTemplate, type Delivery, type WrongLocality } from '@carillon/domain';
 import type { ConfigurationView, Rendered, TemplateRenderer } from '@carillon/ports';
 
 export type RenderingPorts = {
@@ -21,10 +14,8 @@ export type PinnedRendering =
       readonly template: ChannelTemplate;
       /** What the recipient's own time zone and language were said to be, and are not. */
       readonly wrong: readonly WrongLocality[];
-      /** The language that was chosen for the recipient; null: the template has none that fits, or none at all. */
-      readonly variant: string | null;
-      /** The languages that the template has for the channel. */
-      readonly languages: readonly string[];
+      /** In which language it is and why, in words; null of a template that has no languages. */
+      readonly language: string | null;
     })
   | { readonly ok: false; readonly why: string };
 
@@ -39,16 +30,14 @@ export async function renderPinned(
 ): Promise<PinnedRendering> {
   const pinned = await ports.configuration.at(intent.configNumber);
   const { workspace, channel } = slot;
-  const found = findTemplates(pinned, workspace, intent.template, channel);
+  const found = templateForReader(pinned, workspace, intent.template, channel, intent.variables);
   if (!found) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
-  const { locality, wrong } = localityOf(pinned, workspace, intent.variables);
-  const chosen = variantFor(found, locality, pinned, workspace);
+  const { chosen, locality, wrong, language } = found;
   if (!chosen) return { ok: false, why: `template ${intent.template} had nothing for ${channel}` };
   if (chosen.fault !== null) return { ok: false, why: chosen.fault };
-  const { key, template, variant } = chosen;
+  const { key, template } = chosen;
   const rendered = await ports.templates.render(key, template, { ...intent.variables, ...own }, locality);
-  const languages = found.variants.flatMap((one) => one.variant ?? []);
   return rendered.ok
-    ? { ...rendered, template, wrong, variant, languages }
+    ? { ...rendered, template, wrong, language }
     : { ok: false, why: `${rendered.part}: ${rendered.message}` };
 }

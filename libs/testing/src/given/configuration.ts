@@ -8,7 +8,9 @@ import {
   type Configuration,
   type DeploymentBody,
   type IntegrationBody,
+  type LayoutBody,
   type NotificationBody,
+  type PartialBody,
   type ResourceChange,
   type StreamBody,
   type TemplateBody,
@@ -30,6 +32,14 @@ export const notification = (name: string, body: NotificationBody | null, worksp
 });
 export const template = (name: string, body: TemplateBody | null, workspace = WORKSPACE): Wish => ({
   ref: { kind: 'template', workspace, name },
+  body,
+});
+export const layout = (name: string, body: LayoutBody | null, workspace = WORKSPACE): Wish => ({
+  ref: { kind: 'layout', workspace, name },
+  body,
+});
+export const partial = (name: string, body: PartialBody | null, workspace = WORKSPACE): Wish => ({
+  ref: { kind: 'partial', workspace, name },
   body,
 });
 export const workspaceOf = (body: WorkspaceBody | null, name = WORKSPACE): Wish => ({

@@ -1,7 +1,8 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createMjmlCompiler } from '@carillon/adapter-mjml';
 import { templateOf } from '@carillon/domain';
 import type { TemplateNeeds } from '@carillon/insight';
-import type { TemplateRenderer } from '@carillon/ports';
+import type { MjmlCompiler, TemplateRenderer } from '@carillon/ports';
 import { createRuleBook, type RuleBook } from '@carillon/stages';
 import { compileGiven } from './rules.ts';
 
@@ -13,6 +14,9 @@ export function givenRuleBook(): RuleBook {
 
 /** The product's renderer, for what is checked with templates of it. */
 export const givenTemplates = (): TemplateRenderer => createTemplateRenderer();
+
+/** The product's compiler of MJML. */
+export const givenMjml = (): MjmlCompiler => createMjmlCompiler();
 
 /** What a template with this text asks of an event, as the product's renderer lists it. */
 export function givenTemplateNeeds(text: string): TemplateNeeds {

@@ -1,0 +1,128 @@
+import { isKind, shelfIn, type Fault, type WantedResource } from '@carillon/configuration';
+import {
+  assemble,
+  asWritten,
+  CHANNEL_NAMES,
+  listResources,
+  originOf,
+  placeAt,
+  putInsOf,
+  resourceKey,
+  variantsOf,
+  wholeText,
+  type ChannelTemplate,
+  type Configuration,
+  type Shelf,
+  type TemplateBody,
+  type TemplateVariant,
+  type TextPiece,
+} from '@carillon/domain';
+import type { MjmlCompiler, MjmlFault, TemplateRenderer } from '@carillon/ports';
+
+export type CompilePorts = {
+  readonly mjml: Pick<MjmlCompiler, 'compile'>;
+  readonly templates: Pick<TemplateRenderer, 'check'>;
+};
+
+export type CompiledResources = {
+  /** The same with HTML beside all MJML; and templates that stay and hold a layout or partial of these, compiled again. */
+  readonly resources: readonly WantedResource[];
+  readonly faults: readonly Fault[];
+};
+
+/**
+ * Compiles the MJML of templates, layout and partials in place. What comes out is kept in the configuration beside its source,
+ * and is what is rendered. `prune`: templates that nobody named go, so that they are not looked at.
+ */
+export async function compileTemplates(
+  wanted: readonly WantedResource[],
+  current: Configuration,
+  prune: boolean,
+  ports: CompilePorts,
+): Promise<CompiledResources> {
+  const faults: Fault[] = [];
+  const resources: WantedResource[] = [];
+  for (const resource of [...wanted, ...(prune ? [] : touched(wanted, current))]) {
+    if (!isKind(resource, 'template')) resources.push(resource);
+    else resources.push(await compileOne(resource, shelfIn(wanted, resource.ref.workspace, current), faults, ports));
+  }
+  return { resources, faults };
+}
+
+/** Templates that are not among these, are MJML, and have one of these put in. */
+function touched(wanted: readonly WantedResource[], current: Configuration): readonly WantedResource<'template'>[] {
+  const named = new Set(wanted.map(({ ref }) => resourceKey(ref)));
+  return listResources(current, 'template').flatMap(({ ref, body }) => {
+    const { workspace } = ref;
+    if (named.has(resourceKey(ref)) || !hasMjml(body)) return [];
+    const { layouts, partials } = putInsOf(body, shelfIn(wanted, workspace, current));
+    const isNamed = (kind: 'layout' | 'partial') => (name: string) => named.has(resourceKey({ kind, workspace, name }));
+    return layouts.some(isNamed('layout')) || partials.some(isNamed('partial')) ? [{ ref, body }] : [];
+  });
+}
+
+const hasMjml = (body: TemplateBody): boolean =>
+  CHANNEL_NAMES.some((channel) => variantsOf(body, channel).some(({ sources }) => Object.keys(sources).length > 0));
+
+async function compileOne(
+  resource: WantedResource<'template'>,
+  shelf: Shelf,
+  faults: Fault[],
+  ports: CompilePorts,
+): Promise<WantedResource<'template'>> {
+  let { body } = resource;
+  for (const channel of CHANNEL_NAMES) {
+    for (const variant of variantsOf(resource.body, channel)) {
+      for (const [part, { key }] of Object.entries(variant.sources)) {
+        const { template, pieces } = assemble(asWritten(variant), shelf);
+        const made = pieces[part] ?? [];
+        const compiled = await ports.mjml.compile(wholeText(made));
+        const found = compiled.ok ? afterwards(template, part, compiled.html, ports) : compiled.faults;
+        faults.push(...found.map((fault) => inOrigin(resource, variant, key, made, fault)));
+        if (compiled.ok) body = withPart(body, variant, part, compiled.html);
+      }
+    }
+  }
+  return { ...resource, body };
+}
+
+/** What is wrong with what came out, and was not with what went in: it may hold more tags. */
+const afterwards = (
+  template: ChannelTemplate,
+  part: string,
+  html: string,
+  { templates }: CompilePorts,
+): readonly MjmlFault[] =>
+  templates
+    .check({ ...template, parts: { ...template.parts, [part]: html }, compiled: [part] })
+    .slice(0, 1)
+    .map(({ message, fix }) => ({ line: 1, column: 1, message: `Once compiled: ${message}`, fix }));
+
+/** The fault where it was written: in the template, its layout or a partial. */
+function inOrigin(
+  { ref }: WantedResource<'template'>,
+  { channel, locale }: TemplateVariant,
+  key: string,
+  pieces: readonly TextPiece[],
+  { message, fix, ...place }: MjmlFault,
+): Fault {
+  const expected = 'MJML that can be compiled';
+  const found = originOf(pieces, place);
+  const spot = found ? placeAt(found.origin.source, found.at) : place;
+  if (found && found.origin.kind !== 'template') {
+    const { kind, name, part } = found.origin;
+    const used = `${message} (in the template ${ref.name})`;
+    return { ref: { kind, workspace: ref.workspace, name }, path: [part], spot, message: used, expected, fix };
+  }
+  const path = [...(locale === null ? [channel] : [channel, 'locales', locale]), key];
+  return { ref, path, spot, message, expected, fix };
+}
+
+/** The body with what was compiled in it. */
+function withPart(body: TemplateBody, { channel, locale }: TemplateVariant, part: string, text: string): TemplateBody {
+  const written: { readonly locales?: Readonly<Record<string, object>> } = body[channel] ?? {};
+  const { locales = {} } = written;
+  const inLanguage =
+    locale === null ? { [part]: text } : { locales: { ...locales, [locale]: { ...locales[locale], [part]: text } } };
+  return { ...body, [channel]: { ...written, ...inLanguage } } as TemplateBody;
+}

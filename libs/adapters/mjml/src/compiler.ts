@@ -1,0 +1,186 @@
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '@carillon/kernel';
+import type { CompiledMjml, MjmlCompiler, MjmlFault } from '@carillon/ports';
+import { MJML_LIMITS } from './limits.ts';
+import { scanMjml } from './scan.ts';
+import { lostTag } from './tags.ts';
+import type { MjmlAnswer, MjmlOrder } from './worker.ts';
+
+export type MjmlCompilerOptions = {
+  /** Hears when the thread had to be ended because of a source. */
+  readonly onStopped?: (message: string) => void;
+  /** Milliseconds without an order after which the thread ends. Default 30 s: compiling is for when templates are saved. */
+  readonly restMs?: number;
+  /** Milliseconds of one compilation: of work, and by the clock. Default: those of the limits. */
+  readonly workMs?: number;
+  readonly clockMs?: number;
+  /** How often the main thread looks at what the thread is doing, in milliseconds. */
+  readonly lookMs?: number;
+};
+
+/** A thread that has not come up by then never will, in milliseconds. */
+const START_MS = 60_000;
+/** Of the thread's heap; the compiler's own memory is bounded by the scan before it. */
+const RESOURCES = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 } as const;
+
+/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
+const workerEntry = (): URL =>
+  import.meta.url.endsWith('.ts')
+    ? new URL('./worker.ts', import.meta.url)
+    : new URL('./mjml-worker.js', import.meta.url);
+
+type Thread = { readonly worker: Worker; online: boolean };
+
+/**
+ * Compiles one source after the other, in a thread that starts with the first. What hangs there ends with it, and the next
+ * source gets a fresh one: a compiler that once ran out of its memory answers nobody any more.
+ */
+export function createMjmlCompiler({
+  onStopped = () => {},
+  restMs = 30_000,
+  workMs = MJML_LIMITS.workMs,
+  clockMs = MJML_LIMITS.clockMs,
+  lookMs = 50,
+}: MjmlCompilerOptions = {}): MjmlCompiler {
+  let thread: Thread | null = null;
+  let jobs = 0;
+  let closed = false;
+  let line: Promise<unknown> = Promise.resolve();
+  let rest: NodeJS.Timeout | undefined;
+
+  function end(): void {
+    const ended = thread;
+    thread = null;
+    void ended?.worker.terminate();
+  }
+
+  function start(): Thread {
+    const worker = new Worker(workerEntry(), {
+      resourceLimits: RESOURCES,
+      // What breaks out finds no secrets in the environment.
+      env: {},
+      execArgv: [],
+      name: 'mjml',
+    });
+    const started: Thread = { worker, online: false };
+    worker.once('online', () => (started.online = true));
+    // Without an order nobody waits for it; what becomes of an order is heard by whoever gave it.
+    worker.on('error', () => (thread = thread === started ? null : thread));
+    worker.on('exit', () => (thread = thread === started ? null : thread));
+    worker.unref();
+    return started;
+  }
+
+  async function run(source: string): Promise<CompiledMjml> {
+    if (closed) throw new Error('the MJML compiler is closed');
+    clearTimeout(rest);
+    thread ??= start();
+    const answer = await ask(thread, { job: (jobs += 1), source }, { workMs, clockMs, lookMs });
+    rest = setTimeout(end, restMs).unref();
+    if ('html' in answer) return finished(source, answer.html);
+    if ('problem' in answer) return refused(placed(answer.problem));
+    end();
+    onStopped(answer.broken);
+    return refused({ line: 1, column: 1, message: `The compiler stopped: ${answer.broken}`, fix: 'Make it simpler.' });
+  }
+
+  return {
+    compile(source) {
+      const faults = scanMjml(source);
+      if (faults.length > 0) return Promise.resolve({ ok: false, faults });
+      const result = line.then(() => run(source));
+      line = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await line;
+      closed = true;
+      clearTimeout(rest);
+      await thread?.worker.terminate();
+      thread = null;
+    },
+  };
+}
+
+const refused = (fault: MjmlFault): CompiledMjml => ({ ok: false, faults: [fault] });
+
+function finished(source: string, html: string): CompiledMjml {
+  const bytes = Buffer.byteLength(html);
+  if (bytes > MJML_LIMITS.output) {
+    const message = `It comes out as ${bytes} bytes of HTML; ${MJML_LIMITS.output} are allowed`;
+    return refused({ line: 1, column: 1, message, fix: 'Use {{#each}} in <mj-raw> for what repeats.' });
+  }
+  const lost = lostTag(source, html);
+  return lost ? refused(lost) : { ok: true, html };
+}
+
+/** The compiler's own words, with the place that they end in where they have one. */
+function placed(problem: string): MjmlFault {
+  const [, what = problem, line = '1', column = '1', why] =
+    /(?:^|: )([^:]*?) at (\d+):(\d+)(?: cause (.*))?$/.exec(problem) ?? [];
+  const message = `This cannot be compiled: ${why === undefined ? what : `${what}, ${why}`}`.slice(0, 300);
+  const fix = 'Close every element, put attribute values in quotes, and write &lt; for the character.';
+  return { line: Number(line), column: Number(column), message, fix };
+}
+
+type Bounds = { readonly workMs: number; readonly clockMs: number; readonly lookMs: number };
+
+/** What comes of an order; one that hangs is `broken` by the limit. Rejects where the thread never comes up. */
+function ask({ worker, online }: Thread, order: MjmlOrder, { workMs, clockMs, lookMs }: Bounds): Promise<MjmlAnswer> {
+  return new Promise((resolve, reject) => {
+    const began = performance.now();
+    let runningSince = online ? began : null;
+    let usedBefore: number | null = null;
+    let judging = false;
+    const { job } = order;
+    const finish = (act: () => void): void => {
+      clearInterval(looking);
+      worker.off('message', heard).off('error', failed).off('exit', ended).off('online', up);
+      worker.unref();
+      act();
+    };
+    const heard = (answer: MjmlAnswer): void => {
+      if (answer.job === job) finish(() => resolve(answer));
+    };
+    // Before it is up nothing of the order was looked at.
+    const gone = (why: string): void =>
+      finish(() =>
+        runningSince === null ? reject(new Error(`no thread for MJML: ${why}`)) : resolve({ job, broken: why }),
+      );
+    const failed = (error: unknown): void => gone(messageOf(error).slice(0, 200));
+    const ended = (): void => gone('its thread ended');
+    const up = (): void => void (runningSince = performance.now());
+    const look = async (): Promise<void> => {
+      const now = performance.now();
+      if (runningSince === null) {
+        if (now - began > START_MS) finish(() => reject(new Error('no thread for MJML could be started')));
+        return;
+      }
+      const used = await workedMs(worker);
+      usedBefore ??= used ?? null;
+      const worked = used === undefined || usedBefore === null ? undefined : used - usedBefore;
+      const passed = performance.now() - runningSince;
+      if (passed < clockMs && (worked === undefined || worked < workMs)) return;
+      finish(() => resolve({ job, broken: `compiling took more than ${workMs} ms` }));
+    };
+    const looking = setInterval(() => {
+      if (judging) return;
+      judging = true;
+      void look().finally(() => (judging = false));
+    }, lookMs);
+    worker.on('message', heard).once('error', failed).once('exit', ended).once('online', up);
+    worker.ref();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows, this is a thread
+    worker.postMessage(order);
+  });
+}
+
+/** Time that the thread has worked, in milliseconds; undefined where it does not say: it may be deep in its work. */
+async function workedMs(worker: Worker): Promise<number | undefined> {
+  const silence = new Promise<undefined>((resolve) => setTimeout(resolve, 100, undefined));
+  const asked = worker.cpuUsage().then(
+    (used) => (used.user + used.system) / 1000,
+    () => undefined,
+  );
+  return Promise.race([asked, silence]);
+}

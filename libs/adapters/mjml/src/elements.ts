@@ -1,0 +1,68 @@
+/** All elements of MJML that there are, and those in which HTML may stand. */
+const WITH_HTML = [
+  'mj-accordion-text',
+  'mj-accordion-title',
+  'mj-button',
+  'mj-navbar-link',
+  'mj-preview',
+  'mj-raw',
+  'mj-social-element',
+  'mj-style',
+  'mj-table',
+  'mj-text',
+  'mj-title',
+] as const;
+export const MJML_ELEMENTS: readonly string[] = [
+  'mjml',
+  'mj-accordion',
+  'mj-accordion-element',
+  'mj-all',
+  'mj-attributes',
+  'mj-body',
+  'mj-breakpoint',
+  'mj-carousel',
+  'mj-carousel-image',
+  'mj-class',
+  'mj-column',
+  'mj-divider',
+  'mj-font',
+  'mj-group',
+  'mj-head',
+  'mj-hero',
+  'mj-image',
+  'mj-navbar',
+  'mj-section',
+  'mj-social',
+  'mj-spacer',
+  'mj-wrapper',
+  ...WITH_HTML,
+];
+
+export const isMjml = (name: string): boolean => name === 'mjml' || name.startsWith('mj-');
+export const takesHtml = (name: string): boolean => (WITH_HTML as readonly string[]).includes(name);
+
+/** Elements of HTML that have no end. */
+export const VOID: ReadonlySet<string> = new Set(
+  'area base br col embed hr img input link meta source track wbr'.split(' '),
+);
+
+/** The known name that is nearest to one that is not known; null where none is near. */
+export function meantElement(name: string): string | null {
+  const near = MJML_ELEMENTS.map((known) => [edits(name.slice(0, 30), known), known] as const).toSorted(
+    ([a], [b]) => a - b,
+  )[0];
+  return near && near[0] <= 3 ? near[1] : null;
+}
+
+function edits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const change = (row[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] as number;
+}

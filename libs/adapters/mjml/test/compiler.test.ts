@@ -1,0 +1,174 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createMjmlCompiler } from '../src/index.ts';
+import { lostTag } from '../src/tags.ts';
+
+const stops: string[] = [];
+const compiler = createMjmlCompiler({ onStopped: (message) => void stops.push(message) });
+afterAll(() => compiler.close());
+
+const mail = (inside: string): string => `<mjml>\n<mj-body>\n${inside}\n</mj-body>\n</mjml>\n`;
+const column = (inside: string): string => `<mj-section><mj-column>${inside}</mj-column></mj-section>`;
+const html = async (source: string): Promise<string> => {
+  const result = await compiler.compile(source);
+  if (!result.ok) throw new Error(JSON.stringify(result.faults));
+  return result.html;
+};
+const told = async (source: string): Promise<string[]> => {
+  const result = await compiler.compile(source);
+  return result.ok ? [] : result.faults.map(({ line, column: at, message, fix }) => `${line}:${at} ${message}; ${fix}`);
+};
+
+describe('MJML', () => {
+  test('becomes a whole page of HTML, with all tags of templates as they were written', async () => {
+    const source = `<mjml><mj-head><mj-title>Order {{order_id}}</mj-title><mj-style>.a > b { color: {{colour}} }</mj-style></mj-head>
+<mj-body>
+  <mj-raw>{{#each items}}</mj-raw>
+  <mj-section><mj-column>
+    <mj-text font-size="{{size}}px">{{name}} {{#if (gt qty 1)}}× {{qty}}{{else}}once{{/if}} {{currency price "EUR"}}<br>&nbsp;</mj-text>
+    <mj-button href="{{url link}}">{{default label 'Open'}}</mj-button>
+    <mj-image src="https://shop.example/{{sku}}.png" />
+  </mj-column></mj-section>
+  <mj-raw>{{/each}}</mj-raw>
+  {{!-- nobody reads this --}}
+</mj-body></mjml>`;
+    const made = await html(source);
+    expect(made).toMatch(/^<!doctype html>[\s\S]*<\/html>$/);
+    for (const [tag] of source.matchAll(/\{\{(?!!)[^}]*\}\}/g)) expect(made).toContain(tag);
+    expect(made).not.toContain('<mj-');
+  });
+
+  test('loads nothing from elsewhere that its author did not name', async () => {
+    expect(await html(mail(column('<mj-text>a</mj-text>')))).not.toMatch(/https?:\/\/(?!www\.w3\.org)/);
+    const named = '<mj-head><mj-font name="Own" href="https://shop.example/own.css" /></mj-head>';
+    const own = column('<mj-text font-family="Own, Arial">a</mj-text>');
+    expect(await html(mail(own).replace('<mj-body>', `${named}<mj-body>`))).toContain('https://shop.example/own.css');
+  });
+
+  test('comes out the same each time', async () => {
+    const source = mail(column('<mj-text>{{a}}</mj-text>'));
+    expect(await html(source)).toBe(await html(source));
+  });
+});
+
+describe('what is refused is told with line and column, and what to do', () => {
+  test.each([
+    [
+      'an element that is not closed',
+      mail('<mj-section>\n  <mj-column>\n</mj-section>'),
+      '4:3 <mj-column> is not closed; Write </mj-column> before </mj-section>.',
+    ],
+    ['an element that never ends', '<mjml><mj-body>', '1:7 <mj-body> is not closed; Write </mj-body> where it ends.'],
+    ['an end of nothing', mail('</mj-text>'), '3:1 </mj-text> closes what was not begun; <mj-body> is open here.'],
+    [
+      'an element that there is not',
+      mail(column('<mj-txet>a</mj-txet>')),
+      '3:24 There is no element <mj-txet>; Did you mean <mj-text>?',
+    ],
+    [
+      'a file',
+      mail('<mj-include path="/etc/passwd" />'),
+      '3:1 mj-include is refused: a template reads no files; Use a partial: {{> name}}.',
+    ],
+    [
+      'HTML between sections',
+      mail('<div>a</div>'),
+      '3:1 <div> is HTML and cannot stand in <mj-body>; Put it into <mj-text> or <mj-raw>.',
+    ],
+    ['no MJML', '<p>a</p>', '1:1 <p> stands outside of <mjml>; Put all of it into <mjml>.'],
+    ['nothing', ' \n', '1:1 There is no <mjml>; Write <mjml><mj-body>...</mj-body></mjml>, here or in the layout.'],
+    [
+      'MJML in MJML',
+      mail('<mjml></mjml>'),
+      '3:1 <mjml> stands inside of another element; A template in a layout holds what goes into its body.',
+    ],
+    ['a comment that is not closed', mail('<!-- a'), '3:1 This comment is not closed; Close it: <!-- ... -->.'],
+    [
+      'a quote that is not closed',
+      mail('<mj-text color="red>a</mj-text>'),
+      '3:1 <mj-text is not closed; Close it with >, and every quote inside it.',
+    ],
+    [
+      'a character that begins nothing',
+      mail(column('<mj-text>\na < b</mj-text>')),
+      '4:3 This < begins no element; Write &lt; where you mean the character.',
+    ],
+    [
+      'a declaration',
+      '<!doctype html><mjml></mjml>',
+      '1:1 A declaration cannot stand in MJML; Begin with <mjml>; the compiler writes the rest.',
+    ],
+    [
+      'an attribute without quotes',
+      mail(column('<mj-text>\n <a href={{x}}>a</a></mj-text>')),
+      /^4:\d+ This cannot be compiled: invalid attribute.*; Close every element/,
+    ],
+    [
+      'a value that would be lost',
+      mail('\n<mj-section nobody="{{a}}"></mj-section>'),
+      '4:21 {{a}} does not come out of the compiler; Blocks go into <mj-raw> between elements; values into text, or attributes that the element has.',
+    ],
+    [
+      '3,000 elements inside each other',
+      mail(column(`<mj-text>${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}</mj-text>`)),
+      '3:168 More than 32 elements inside each other; Take out elements that hold only one other.',
+    ],
+    [
+      '3,000 elements',
+      mail(column(`<mj-text>${'<b>x</b>'.repeat(3000)}</mj-text>`)),
+      /^3:\d+ More than 2000 elements; Use \{\{#each\}\}/,
+    ],
+    [
+      'more than 64 KB',
+      mail(column(`<mj-text>${'x'.repeat(64 * 1024)}</mj-text>`)),
+      /^1:1 The source has 656\d\d characters with its layout and partials; 65536 are allowed; /,
+    ],
+    [
+      'more HTML than a mail may have',
+      mail(column('<mj-button>x</mj-button>').repeat(400)),
+      /^1:1 It comes out as \d+ bytes of HTML; 262144 are allowed; Use \{\{#each\}\}/,
+    ],
+  ])('%s', async (_what, source, expected) => {
+    const [first, ...more] = await told(source);
+    if (typeof expected === 'string') expect(first).toBe(expected);
+    else expect(first).toMatch(expected);
+    expect(more).toEqual([]);
+    // Whatever it was, the next source is compiled.
+    expect(await html(mail(column('<mj-text>{{a}}</mj-text>')))).toContain('{{a}}');
+  });
+
+  test('a block of a template that comes out elsewhere', () => {
+    const swapped = lostTag('{{#if a}}x{{else}}y{{/if}}', '{{else}}y{{#if a}}x{{/if}}');
+    expect(swapped).toMatchObject({ line: 1, column: 11, message: '{{else}} comes out in another place' });
+    expect(lostTag('{{a}}{{b}}', '{{b}}{{a}}{{a}}')).toBeNull();
+    expect(lostTag('{{a}}{{a}}', '{{a}}')).toMatchObject({ column: 6 });
+  });
+});
+
+test('a compilation that takes too long ends with its thread, and says so', async () => {
+  const heard: string[] = [];
+  // With no time at all every thread is over it while it loads the compiler; a first look may still come too late.
+  const hasty = createMjmlCompiler({
+    workMs: 0,
+    clockMs: 0,
+    lookMs: 1,
+    onStopped: (message) => void heard.push(message),
+  });
+  const source = mail(column('<mj-text>{{a}}</mj-text>'));
+  const results = await Promise.all(Array.from({ length: 20 }, () => hasty.compile(source)));
+  await hasty.close();
+  const stopped = results.filter((result) => !result.ok);
+  expect(heard).toHaveLength(stopped.length);
+  expect(stopped[0]).toMatchObject({
+    ok: false,
+    faults: [{ line: 1, column: 1, message: 'The compiler stopped: compiling took more than 0 ms' }],
+  });
+  expect(await html(source)).toContain('{{a}}');
+});
+
+test('a closed compiler finishes what it has, and takes no more', async () => {
+  const own = createMjmlCompiler();
+  const last = own.compile(mail(column('<mj-text>{{a}}</mj-text>')));
+  await own.close();
+  expect(await last).toMatchObject({ ok: true });
+  await expect(own.compile(mail(''))).rejects.toThrow('closed');
+});

@@ -1,0 +1,20 @@
+import { CHANNEL_NAMES, type TemplateBody, variantsOf } from '@carillon/domain';
+import { pathText } from '../value-path.ts';
+import type { Difference } from './differences.ts';
+
+/** What changes in a template but for what is compiled from something else: nobody wrote that. */
+export function withoutCompiled(
+  body: TemplateBody,
+  differences: readonly Difference[],
+): { readonly differences: readonly Difference[]; readonly notes?: readonly string[] } {
+  const compiled = new Set(
+    CHANNEL_NAMES.flatMap((channel) =>
+      variantsOf(body, channel).flatMap(({ locale, sources }) =>
+        Object.keys(sources).map((part) => pathText([channel, ...(locale === null ? [] : ['locales', locale]), part])),
+      ),
+    ),
+  );
+  const written = differences.filter(({ path }) => !compiled.has(path));
+  if (written.length > 0 || differences.length === 0) return { differences: written };
+  return { differences: written, notes: ['its MJML is compiled again'] };
+}
