@@ -143,7 +143,12 @@ async function delivered(event: object): Promise<readonly Delivery[]> {
     const own = findNotification(newest, delivery.slot);
     const [choice] = own ? accountsOf(newest, own, delivery.slot.channel) : [];
     if (!choice) throw new Error('there is an account');
-    const ports = { ...topology.ports, pause: () => Promise.resolve(), stopping: new AbortController().signal };
+    const ports = {
+      ...topology.ports,
+      pause: () => Promise.resolve(),
+      collect: async () => [],
+      stopping: new AbortController().signal,
+    };
     await attemptDelivery(
       delivery,
       { choice, sender, release: () => undefined },
