@@ -124,5 +124,5 @@ function withPart(body: TemplateBody, { channel, locale }: TemplateVariant, part
   const { locales = {} } = written;
   const inLanguage =
     locale === null ? { [part]: text } : { locales: { ...locales, [locale]: { ...locales[locale], [part]: text } } };
-  return { ...body, [channel]: { ...written, ...inLanguage } } as TemplateBody;
+  return { ...body, [channel]: { ...written, ...inLanguage } };
 }
