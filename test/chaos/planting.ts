@@ -27,13 +27,18 @@ export const TWO_DISPATCHERS: Change = {
   from: `const dispatcher = startDispatcher(
     ports,
     (delivery) => held.has(partitionOfIntent(delivery, ports)),
+    ({ id }) => held.has(partitionOf(id, partitions)),
     // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
     () => Math.max(1, held.size) / partitions,
+    () => unread === 0,
   );`,
-  to: `const one = () => startDispatcher(ports, () => true, () => Math.max(1, held.size) / partitions);
+  to: `const mine = () => Math.max(1, held.size) / partitions;
+  const one = () => startDispatcher(ports, () => true, () => true, mine, () => unread === 0);
   const both = [one(), one()];
   const dispatcher = {
     offer: (deliveries) => both.forEach((each) => each.offer(deliveries)),
+    find: (...asked) => both[0].find(...asked),
+    listUnlisted: () => both[0].listUnlisted(),
     stop: async (deadline) => (await Promise.all(both.map((each) => each.stop(deadline)))).flat(),
   };`,
 };
