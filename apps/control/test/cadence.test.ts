@@ -125,6 +125,20 @@ describe('what would meet a message to a person', () => {
     ]);
   });
 
+  it('is a digest, always or over the limit', async () => {
+    const limits = [{ max: 1, per: '1d', then: 'digest' as const }];
+    const digested = (when: 'always' | 'over_limit') =>
+      topology.publish(
+        ...orderShop({ ...ORDER_PAID, id: 'ntf_paid', cadence: { limits, digest: { when, window: { fixed: '1h' } } } }),
+      );
+    await digested('over_limit');
+    expect((await explain(ADA)).body.channels).toMatchObject([{ verdict: 'sent' }]);
+    await sent(entry('a'));
+    expect((await explain(ADA)).body.channels).toMatchObject([{ verdict: 'collected', until: null }]);
+    await digested('always');
+    expect((await explain({ ...ADA, person: 'bob' })).body.channels).toMatchObject([{ verdict: 'collected' }]);
+  });
+
   it('passes over a place that a dead process left behind, and changes nothing', async () => {
     await sent(entry('a', { sure: false }));
     expect((await explain(ADA)).body.channels).toMatchObject([

@@ -37,6 +37,7 @@ const VERDICTS = {
   sent: 'would be sent',
   held: 'would be held',
   dropped: 'would be dropped',
+  collected: 'would go into a digest',
   perhaps: 'may be sent or not: it depends on what is being sent this moment',
 } as const;
 

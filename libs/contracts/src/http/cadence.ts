@@ -6,8 +6,8 @@ const instant = z.string().nullable();
 export const explainedChannel = z.object({
   channel: z.string(),
   verdict: z
-    .enum(['sent', 'held', 'dropped', 'perhaps'])
-    .describe('`perhaps`: it depends on messages that are being sent this moment'),
+    .enum(['sent', 'held', 'dropped', 'collected', 'perhaps'])
+    .describe('`collected`: it goes into a digest. `perhaps`: it depends on messages that are being sent this moment'),
   until: instant.describe('When a held one goes; RFC 3339, UTC, milliseconds'),
   quiet_hours: z
     .object({ then: z.enum(['hold', 'drop']), until: z.string() })

@@ -2,6 +2,7 @@ import type { DeliveryId, Instant, TriggerId } from '@carillon/kernel';
 import type { ChannelName } from '../channels/channel.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { notificationIdOf } from '../configuration/streams.ts';
+import { digestSettings } from '../digests/settings.ts';
 import { limitBookOf, limitsMet, limitWords } from './limit-settings.ts';
 import { countedBy, judgeLimits, type FrequencyLimit, type SentEntry } from './limits.ts';
 import { quietUntil } from './quiet-hours.ts';
@@ -24,8 +25,8 @@ export type ExplainedCadence = {
   readonly channel: ChannelName;
   readonly zone: string;
   readonly transactional: boolean;
-  /** What would become of a message that is due at this time. `perhaps`: it depends on what is being sent this moment. */
-  readonly verdict: 'sent' | 'held' | 'dropped' | 'perhaps';
+  /** What would become of a message that is due at this time. `collected`: it goes into a digest. `perhaps`: it depends on what is being sent this moment. */
+  readonly verdict: 'sent' | 'held' | 'dropped' | 'collected' | 'perhaps';
   /** When it could go; null: now, or never. */
   readonly until: Instant | null;
   readonly quietHours: { readonly then: 'hold' | 'drop'; readonly until: Instant } | null;
@@ -81,7 +82,15 @@ export function explainCadence(
     };
   });
   const common = { channel, zone, transactional, quietHours, limits };
+  const digest = digestSettings(notification.body);
+  // An item is not held for the night first: its digest is.
+  if (digest?.when === 'always') return { ...common, verdict: 'collected', until: null };
   if (quietHours?.then === 'drop') return { ...common, verdict: 'dropped', until: null };
+  if (verdict.kind === 'full' && verdict.limit.action === 'digest' && digest) {
+    return quietHours
+      ? { ...common, verdict: 'held', until: quietHours.until }
+      : { ...common, verdict: 'collected', until: null };
+  }
   if (verdict.kind === 'full') {
     return verdict.limit.action === 'drop'
       ? { ...common, verdict: 'dropped', until: null }
