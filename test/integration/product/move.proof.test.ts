@@ -198,7 +198,7 @@ function describeImport(open: () => Promise<Target>): void {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain(
-      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 1 secrets, 3 configurations',
+      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 secrets, 3 configurations',
     );
     const second = await cli(['move', 'import', file, '--json'], { dataDir: target.dataDir, env: target.env });
     expect(second.code).toBe(0);
