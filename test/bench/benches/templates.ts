@@ -151,7 +151,7 @@ function inPieces(n: number): {
       {
         ref: ref('layout', 'mail'),
         body: {
-          html: `${head.replace(/<title>.*<\/title>/, '<title>Order {{order_id}}</title>')}{{{body}}}{{> footer}}`,
+          html: `${head.replace(/<title>.*<\/title>/, '<title>Order {{order_id}}</title>')}{{{body}}}\n{{> footer}}`,
         },
       },
       { ref: ref('partial', 'rows'), body: { text: rows } },
