@@ -121,7 +121,7 @@ function leftOut(
 }
 
 const TOLD = ['SENT', 'DELIVERED', 'COMPLAINED'] as const satisfies readonly DeliveryState[];
-const UNSENT = ['WAITING'] as const satisfies readonly DeliveryState[];
+const UNSENT = ['WAITING', 'COLLECTED'] as const satisfies readonly DeliveryState[];
 
 /** People under what goes: who was told, whom a new notification of this name does not know, and who is yet to be. */
 type PeopleUnder = { readonly told: number; readonly waiting: number };

@@ -80,7 +80,7 @@ describe('An operator', () => {
     expect(cancelled.stdout).toContain(`${waiting.id} called off: CANCELLED (operator_cancel)`);
     const again = await shop.run(['deliveries', 'cancel', waiting.id]);
     expect(again.code).toBe(1);
-    expect(again.stderr).toContain('only WAITING can be cancelled; this is CANCELLED');
+    expect(again.stderr).toContain('only WAITING and COLLECTED can be cancelled; this is CANCELLED');
   });
 
   it('sends again what failed, once the address is no longer suppressed', async () => {
