@@ -90,4 +90,17 @@ chapter('17. A bounce', (newHome) => {
     await carillon.delivery(first, 'COMPLAINED');
     expect(await carillon.trace(first)).not.toContain('DELIVERED');
   });
+
+  it('is told to let the address be written to again, and says what else is known of it', async () => {
+    const remove = ['suppressions', 'remove', 'ada@example.com'];
+    const bounced = await carillon.command([...remove, '--source', 'hard_bounce']);
+    expect(bounced.out).toMatch(/^ada@example\.com still gets nothing: complaint, /);
+    expect((await carillon.command(['suppressions', 'list', '--address', 'Ada@Example.com'])).out).not.toContain(
+      'hard_bounce',
+    );
+    expect((await carillon.command(remove)).out).toContain('ada@example.com may be sent to again');
+    const before = smtp.accepted.length;
+    await carillon.delivery(await carillon.send({ ...ORDER, order_id: 'A-1003' }), 'SENT');
+    expect(smtp.accepted).toHaveLength(before + 1);
+  });
 });
