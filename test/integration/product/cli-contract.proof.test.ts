@@ -93,6 +93,8 @@ describe('Every command', () => {
       'integration',
       'jwt-provider',
       'move',
+      'receipts',
+      'cadence',
       'template',
     ]);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
