@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { caseKey, everyCase, everyCaseOfRoles } from './failpoints/cases.ts';
+import { everyChannelCase } from './failpoints/channel-cases.ts';
 import type { CaseEnd } from './failpoints/laboratory.ts';
 import { FAILPOINT_ACTIONS } from './failpoints/failpoints.ts';
-import { clusterPart, embeddedPart, endsIn, failpointPage, partsOf } from './failpoints/table.ts';
+import { channelPage, clusterPart, embeddedPart, endsIn, failpointPage, partsOf } from './failpoints/table.ts';
 
 const page = await readFile(new URL('./failpoints/README.md', import.meta.url), 'utf8');
 const [embedded, cluster] = partsOf(page);
+const channels = await readFile(new URL('./failpoints/channels.md', import.meta.url), 'utf8');
 
 const namesOf = (ends: readonly CaseEnd[]): readonly string[] => ends.map((end) => caseKey(end.case)).toSorted();
 
@@ -26,5 +28,20 @@ describe('failpoints/README.md says how it ended at every place', () => {
   it('and nothing that the long form would not write', () => {
     const written = failpointPage(embeddedPart(endsIn(embedded, null)), clusterPart(endsIn(cluster, 'who failed')));
     expect(page).toBe(written);
+  });
+});
+
+/** Its rows come one after the other, as each was let fail. */
+describe('failpoints/channels.md says of three channels', () => {
+  it('no case that there is not, and each once', () => {
+    const all = new Set(everyChannelCase(['kill', 'stop']).map(caseKey));
+    const written = namesOf(endsIn(channels, 'channel'));
+    expect(written.filter((name) => !all.has(name))).toEqual([]);
+    expect(new Set(written).size).toBe(written.length);
+    expect(written.length).toBeGreaterThan(0);
+  });
+
+  it('nothing that the long form would not write', () => {
+    expect(channels).toBe(channelPage(endsIn(channels, 'channel')));
   });
 });

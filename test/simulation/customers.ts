@@ -83,6 +83,30 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
       repeat(`is told of a cohort (${n})`, (answered) => (running) => running.postCohort?.(post).then(answered));
     });
   }
+  /** Somebody orders something of his own. */
+  let ordered = 0;
+  function orderFor(email: string): void {
+    ordered += 1;
+    const n = events + ordered;
+    const body = { n, kind: 'paid', order: `order-of-${n}`, email };
+    repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
+  }
+  for (let n = between(0, 3); n > 0; n -= 1) {
+    const email = `order-${between(1, 6)}-${between(1, 2)}@example.com`;
+    add(between(0, during), null, `${email} wants no more`, () => {
+      world.wished.add(email);
+      repeat(
+        `is told that ${email} wants no more`,
+        (answered) => (running) =>
+          running.optOut?.(email).then(() => {
+            answered();
+            if (world.optedOut.has(email)) return;
+            world.optedOut.set(email, scheduler.now());
+            orderFor(email);
+          }),
+      );
+    });
+  }
   for (const [at, wishes] of LATER_WISHES.entries()) {
     if (scheduler.chance() < 0.5) continue;
     add(between(0, during), null, `somebody changes the configuration (${at})`, () => {

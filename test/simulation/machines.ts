@@ -1,9 +1,25 @@
 import { startDelivery } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
-import { operatorCancel, operatorDismiss, operatorResend, streamTable, type Delivery } from '@carillon/domain';
+import {
+  operatorCancel,
+  operatorDismiss,
+  operatorResend,
+  personName,
+  STOP_ALL,
+  streamTable,
+  type Delivery,
+} from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type Duration, type EventId, type Result } from '@carillon/kernel';
 import { pause, startLoop } from '@carillon/runtime';
-import { cohortMessages, cohortRecord, decideOnDelivery, prepareAppend, publishConfiguration } from '@carillon/stages';
+import {
+  cohortMessages,
+  cohortRecord,
+  decideConsents,
+  decideOnDelivery,
+  prepareAppend,
+  publishConfiguration,
+  publishConsents,
+} from '@carillon/stages';
 import { changesOf, type Wish } from '@carillon/testing/given';
 import { portsOf, type Plant, type Ports } from './ports.ts';
 import type { Process } from './scheduler.ts';
@@ -15,6 +31,8 @@ export type Running = {
   /** Resolves with the id of the event: it got its 202. */
   post?(n: number, body: Posted): Promise<EventId>;
   postCohort?(post: CohortPost): Promise<void>;
+  /** Resolves when whoever has this address was told that nothing comes any more. */
+  optOut?(email: string): Promise<void>;
   /** Resolves with the number of the configuration, which counts from now on. */
   publish?(wishes: readonly Wish[]): Promise<number>;
   operate?(id: DeliveryId, act: OperatorAct): Promise<unknown>;
@@ -190,7 +208,7 @@ async function operate(id: DeliveryId, act: OperatorAct, ports: Ports): Promise<
 }
 
 /** What a gateway does with a request once it has let it in. */
-function intakeOf({ log, ids, clock, configuration, codecs }: Ports) {
+function intakeOf({ log, ids, clock, configuration, codecs, deciding, watch }: Ports) {
   return {
     async post(n: number, body: Posted): Promise<EventId> {
       const stream = streamTable(configuration.current()).streams.get('shop/orders');
@@ -209,6 +227,12 @@ function intakeOf({ log, ids, clock, configuration, codecs }: Ports) {
       if (!prepared.ok) throw prepared.error;
       await log.append([prepared.value.record]);
       return prepared.value.id;
+    },
+    async optOut(email: string): Promise<void> {
+      const ports = { consents: deciding, log, codecs, ids, clock };
+      const person = personName(email, (...parts) => ids.keyed(...parts));
+      const document = await decideConsents('shop', person, [STOP_ALL], ports);
+      if (document) publishConsents([document], ports).catch((error: unknown) => watch.trouble('tell consents', error));
     },
     async postCohort({ change, name }: CohortPost): Promise<void> {
       const source = { workspace: 'shop', integration: 'segments', id: ids.random('event') as EventId, firstSync: 0 };

@@ -278,4 +278,17 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
     ),
     finds: /is FAILED \(refused_content\) without a cause/,
   },
+  'an opt-out that is answered before the store has it': {
+    plant: (ports) => ({
+      ...ports,
+      deciding: {
+        ...ports.deciding,
+        async replace(next) {
+          ports.deciding.replace(next).catch(() => undefined);
+          return 'done';
+        },
+      },
+    }),
+    finds: /told though he had opted out/,
+  },
 };

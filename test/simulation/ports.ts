@@ -1,7 +1,7 @@
 import { noRuleStates, oneLongTurn } from '@carillon/testing/given';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
-import type { Ids } from '@carillon/ports';
+import type { ConsentStore, Ids } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import type { Process } from './scheduler.ts';
 import type { Shared, World } from './world.ts';
@@ -9,6 +9,8 @@ import type { Shared, World } from './world.ts';
 /** Everything that the roles ask for. */
 export type Ports = Omit<EnginePorts & DeliveryPorts, 'watch' | 'configuration'> & {
   readonly configuration: FollowedConfiguration;
+  /** Where it is written down what a person wants no more. */
+  readonly deciding: ConsentStore;
   readonly watch: EnginePorts['watch'] & DeliveryPorts['watch'];
 };
 
@@ -21,6 +23,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
   const wire = world.wireOf(process);
   const clock = { now: scheduler.now };
   const log = world.log.connect(wire);
+  const consents = world.consents.connect(wire);
   const ids: Ids = {
     ...shared.ids,
     random: (kind) => shared.ids.derive(kind, scheduler.name()),
@@ -49,7 +52,14 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     claims: world.claims.connect(wire),
     leases: world.leases.connect(wire),
     suppressions: world.suppressions.connect(wire),
-    consents: world.consents.connect(wire),
+    consents: {
+      ...consents,
+      find(workspace, persons) {
+        world.checks(process.name, persons);
+        return consents.find(workspace, persons);
+      },
+    },
+    deciding: consents,
     limits: world.limits.connect(wire),
     digestHeads: world.digestHeads.connect(wire),
     links: { seal: () => 'link', open: () => null },

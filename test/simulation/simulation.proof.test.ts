@@ -17,7 +17,7 @@ const PATHS = [
   'SENDING to IN_DOUBT',
   'IN_DOUBT to SENT',
 ];
-const ENDS = ['WAITING to EXPIRED', 'operator_cancel', 'operator_resend', 'operator_dismiss'];
+const ENDS = ['WAITING to SUPPRESSED', 'WAITING to EXPIRED', 'operator_cancel', 'operator_resend', 'operator_dismiss'];
 const TO_BE_SEEN = [...FAULTS, ...PATHS, ...ENDS, 'SENDING to WAITING', 'SENDING to FAILED'];
 
 let shared: Shared;

@@ -155,7 +155,7 @@ function findUntrue({ ledger, accepted, doubtful, decided }: World): Finding[] {
 const FEWEST_ATTEMPTS = 3;
 
 /** Nobody stays untold without a cause: a refusal, all attempts, an address that is missing or takes no mail, a rule taken away, or its time. */
-function findUnsent({ ledger, refused, suppressions }: World): Finding[] {
+function findUnsent({ ledger, refused, suppressions, wished }: World): Finding[] {
   return ledger.all().flatMap(({ id, state, reason, slot, intent: { to }, attempts, updatedAt, notAfter }) => {
     const isSuppressed = to !== null && suppressions.has(slot.workspace, slot.channel, to);
     const wasRefused = attempts.some(({ token }) => refused.has(token));
@@ -165,7 +165,12 @@ function findUnsent({ ledger, refused, suppressions }: World): Finding[] {
         wasRefused ||
         (reason === 'attempts_used_up' && attempts.length >= FEWEST_ATTEMPTS),
       // Editors of the simulation take rules away.
-      SUPPRESSED: to === null || isSuppressed || reason === 'rule_withdrawn' || reason === 'capped',
+      SUPPRESSED:
+        to === null ||
+        isSuppressed ||
+        reason === 'rule_withdrawn' ||
+        reason === 'capped' ||
+        (reason === 'opted_out' && wished.has(to)),
       EXPIRED: updatedAt > notAfter,
       CANCELLED: reason === 'operator_cancel',
     };

@@ -1,5 +1,5 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { compileRule } from '@carillon/domain';
+import { compileRule, personName } from '@carillon/domain';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { Delivery, PlacedRule } from '@carillon/domain';
 import { stringifyJson, type Instant, type Json, type LogId } from '@carillon/kernel';
@@ -49,6 +49,11 @@ export function createWorld(
   const refused = new Set<string>();
   /** Deliveries, by id, that an operator sent again or dismissed while they were in doubt. */
   const decided = new Set<string>();
+  /** When people who want nothing more were told that it counts, by address; and all who were to say so at all. */
+  const optedOut = new Map<string, Instant>();
+  const wished = new Set<string>();
+  /** When a process began to look whether somebody still wants messages, by process and person. */
+  const checks = new Map<string, Instant[]>();
   const seen = new Map<string, number>();
   let calm = false;
 
@@ -84,10 +89,20 @@ export function createWorld(
       if (answer.verdict === 'ambiguous') doubtful.add(token);
       if (answer.verdict.startsWith('refused')) refused.add(token);
       if (!taken) return;
+      if (isUnwanted(message.to, token)) find(`told though he had opted out: "${subject}" to ${message.to}`);
       if (accepted.has(subject) && !wasDecided(token)) find(`told twice: "${subject}" to ${message.to}`);
       accepted.set(subject, token);
     },
   );
+
+  const checkOf = (process: string, person: string): string => `${process} ${person}`;
+  /** Whether every check that the sender can have sent by began after the person was told that nothing comes any more. */
+  function isUnwanted(address: string, token: string): boolean {
+    const toldAt = optedOut.get(address);
+    const person = personName(address, (...parts) => givenIds.keyed(...parts));
+    const begun = checks.get(checkOf(open.get(token) ?? '', person)) ?? [];
+    return toldAt !== undefined && begun.length > 0 && begun.every((at) => at > toldAt);
+  }
 
   const ledger = createMemoryLedger(moved);
 
@@ -143,6 +158,14 @@ export function createWorld(
     doubtful: doubtful as ReadonlySet<string>,
     refused: refused as ReadonlySet<string>,
     decided: decided as ReadonlySet<string>,
+    optedOut,
+    wished,
+    checks: (process: string, persons: readonly string[]): void => {
+      for (const person of persons) {
+        const key = checkOf(process, person);
+        checks.set(key, [...(checks.get(key) ?? []), scheduler.now()]);
+      }
+    },
     /** This process gave a token to an attempt. */
     gave: (process: string, token: string): void => void open.set(token, process),
     /** Attempts that this process has under way. */

@@ -270,8 +270,10 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
       (error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }),
     );
-    // A mail that is put off at each try is a fault that goes on: its account is probed every 30 s.
-    if (situationOf(one) !== 'never') untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
+    // A message that is put off at each try is a fault that goes on: its account is probed every 30 s. One that is refused
+    // rests for a minute.
+    if (situationOf(one) !== 'never' && situationOf(one) !== 'astray')
+      untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
   }
 
   async function runAndKill(one: FailpointCase): Promise<void> {
