@@ -151,6 +151,40 @@ describe('messages to one person within a window', () => {
   });
 });
 
+describe('a digest of what is over a limit', () => {
+  it('leaves what has room as it is, tells of the rest together, and is counted by the limit itself', async () => {
+    await open({
+      cadence: {
+        limits: [{ max: 1, per: '2h', then: 'digest' }],
+        digest: { when: 'over_limit', window: { fixed: '1h' }, template: 'orders-digest' },
+      },
+    });
+    await pays('A-1');
+    await itemOf('A-1', 'SENT');
+    await pays('A-2');
+    await pays('A-3');
+    expect((await listed('A-2')).detail).toContain('filled by dlv_');
+    await listed('A-3');
+    under.topology.clock.pass(HOUR);
+    await untilFound('it is held', async () => (await digests()).find(({ reason }) => reason === 'held_by_limit'));
+    under.topology.clock.pass(HOUR);
+    const digest = await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
+    expect(digest.intent.variables['count']).toBe(2);
+    expect(under.mail.accepted).toHaveLength(2);
+  });
+
+  it('is none where the notification has no digest: it waits', async () => {
+    await open({ cadence: { limits: [{ max: 1, per: '2h', then: 'hold' }] } });
+    await pays('A-1');
+    await itemOf('A-1', 'SENT');
+    await pays('A-2');
+    await untilFound('it is held', async () =>
+      (await under.deliveries()).find(({ reason }) => reason === 'held_by_limit'),
+    );
+    expect(await heads()).toEqual([]);
+  });
+});
+
 describe('what happens to an item meanwhile', () => {
   it('is no part of the digest when it was called off, and in the next one when it was sent again', async () => {
     await open();

@@ -46,9 +46,12 @@ function together(variants: readonly TemplateNames[]): TemplateNames {
   };
 }
 
+/** One of a list, or each: `items.length` is neither. */
+const isItem = (step: TemplateField['steps'][number] | undefined): boolean => step === null || typeof step === 'number';
+
 /** The names that a template looks up in each item of a digest; all of them where it takes an item whole. */
 function namesOfItems(fields: readonly TemplateField[]): TemplateNames {
-  const paths = fields.map(({ steps }) => steps).filter((steps) => steps[0] === ITEMS && steps.length > 1);
+  const paths = fields.map(({ steps }) => steps).filter((steps) => steps[0] === ITEMS && isItem(steps[1]));
   const names = paths.map((steps) => steps[2]).filter((name) => typeof name === 'string');
   return { names: [...new Set(names)], all: paths.some((steps) => typeof steps[2] !== 'string') };
 }
