@@ -39,6 +39,7 @@ function sent(number: number): Delivery {
   const waiting = deliveryOf({
     id: ids.derive('delivery', String(number), String(now)) as DeliveryId,
     slot: { uniqueId: `order-${number}` },
+    notAfter: now + 86_400_000,
     createdAt: now,
     updatedAt: now,
     nextAt: now,
