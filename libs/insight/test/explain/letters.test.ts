@@ -1,7 +1,7 @@
 import type { LogId } from '@carillon/kernel';
 import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memory';
 import { givenIds } from '@carillon/testing/given';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { letterAt, letterSteps, type LetterPorts } from '../../src/explain/letters.ts';
 import { inOrder, step } from '../../src/explain/steps.ts';
 
@@ -28,13 +28,13 @@ const row = {
 };
 
 describe('a record that was put aside', () => {
+  beforeEach(() => readModels.put({ deadLetters: [row] }));
   it('is none where there is no dead letter of it', async () => {
     expect(
       await letterSteps(letterAt('resolve', 'carillon.lookups', { partition: 0, offset: 0 }, ports), ports),
     ).toEqual([]);
   });
   it('says why, with the command that puts it on the log again', async () => {
-    await readModels.put({ deadLetters: [row] });
     expect(await letterSteps(id, ports)).toMatchObject([
       {
         at: 10,
