@@ -28,8 +28,8 @@ export const FAILPOINTS_IN_THE_PRODUCT: readonly Change[] = [
   },
   {
     file: FOUNDATION,
-    from: 'receipts: createReceiptReaders({ http: outboundHttp, clock }),',
-    to: 'receipts: fallible.withReceiptFailpoints(createReceiptReaders({ http: outboundHttp, clock }), failpoints),',
+    from: 'receipts: createReceiptReaders({ http: outboundHttp, clock, leases: backend.leases }),',
+    to: 'receipts: fallible.withReceiptFailpoints(createReceiptReaders({ http: outboundHttp, clock, leases: backend.leases }), failpoints),',
   },
   {
     file: FOUNDATION,
