@@ -31,7 +31,7 @@ export type SentEntry = Countable & {
   readonly token: string;
   /** The time of the attempt. */
   readonly at: Instant;
-  /** True: its delivery was seen accepted or in doubt, so it counts for good. */
+  /** True: its delivery was seen accepted, so it counts for good. */
   readonly sure: boolean;
 };
 

@@ -93,36 +93,43 @@ export const STEP_WITHIN: Duration = 15_000;
 /** A place whose delivery still waits after this has nobody any more, or somebody who is to lose. */
 const ABANDONED: Duration = 30_000;
 
-const ACCEPTED_OR_IN_DOUBT: ReadonlySet<DeliveryState> = new Set([
-  'SENT',
-  'IN_DOUBT',
-  'DELIVERED',
-  'BOUNCED',
-  'COMPLAINED',
-]);
+const ACCEPTED: ReadonlySet<DeliveryState> = new Set(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED']);
 
 /** The attempt of this token where it is over; null where there is none, or it is under way. */
 const endedAttempt = (token: string, { attempts, state, token: holder }: Delivery): Attempt | null =>
   (state === 'SENDING' && holder === token ? undefined : attempts.find((one) => one.token === token)) ?? null;
 
-/** Accepted, or nobody can say that it was not. An operator who looked can. */
-function mayHaveArrived({ result }: Attempt, { state, reason }: Delivery): boolean {
-  if (state === 'FAILED' && reason === 'operator_dismiss') return result?.verdict === 'accepted';
-  return result === null || result.verdict === 'ambiguous' || result.verdict === 'accepted';
+/** What an attempt that is over counts. Nobody can say that a doubt was not sent, but an operator who looked. */
+function countOf({ result }: Attempt, { state, reason }: Delivery): 'sure' | 'doubt' | 'gone' {
+  if (result?.verdict === 'accepted') return 'sure';
+  if (state === 'FAILED' && reason === 'operator_dismiss') return 'gone';
+  return result === null || result.verdict === 'ambiguous' ? 'doubt' : 'gone';
 }
 
-/**
- * What an entry is, by the delivery that it belongs to. `fence`: nobody has been seen to step, so whoever still means to
- * must lose first: raise the delivery's version, then take the entry out. A clock that is far off only ever fences.
- */
-export function fateOf(entry: SentEntry, delivery: Delivery | null, now: Instant): 'sure' | 'again' | 'gone' | 'fence' {
+/** What an entry is, by the delivery that it belongs to. */
+export type EntryFate =
+  /** Accepted: it counts for good. */
+  | 'sure'
+  /** It counts now. It is never marked, since a late answer or an operator may end the doubt. */
+  | 'doubt'
+  /** Under way: whether it counts is known soon. */
+  | 'again'
+  | 'gone'
+  /**
+   * Nobody has been seen to step, so whoever still means to must lose first: raise the delivery's version, then take the
+   * entry out. A clock that is far off only ever fences.
+   */
+  | 'fence';
+
+export function fateOf(entry: SentEntry, delivery: Delivery | null, now: Instant): EntryFate {
   if (!delivery) return 'gone';
   // Another intent took the slot over: the one of this entry ended unsent, and no attempt of it was in doubt.
   if (delivery.intent.triggerId !== entry.triggerId) return 'gone';
-  if (ACCEPTED_OR_IN_DOUBT.has(delivery.state)) return 'sure';
+  if (ACCEPTED.has(delivery.state)) return 'sure';
+  if (delivery.state === 'IN_DOUBT') return 'doubt';
   const attempt = endedAttempt(entry.token, delivery);
   // Sent again or given up after a doubt: the doubt goes on counting.
-  if (attempt) return mayHaveArrived(attempt, delivery) ? 'sure' : 'gone';
+  if (attempt) return countOf(attempt, delivery);
   if (delivery.state === 'SENDING') return 'again';
   if (delivery.state === 'WAITING') return Math.abs(now - entry.at) < ABANDONED ? 'again' : 'fence';
   return 'gone';

@@ -96,7 +96,7 @@ const messageOf = ({ intent, slot }: Delivery) => ({
   channel: slot.channel,
 });
 const NOTHING: Found = { sure: [], gone: [] };
-const FRESH = { document: null, left: [], met: null, found: NOTHING, waitedFor: [] } as const;
+const FRESH = { document: null, left: [], met: null, found: NOTHING, waitedFor: [], doubts: [] } as const;
 
 /** What the provider may say, and whether the person got it. */
 const ANSWERS: readonly (readonly [ProviderVerdict, boolean])[] = [
@@ -145,7 +145,9 @@ class LimitModel {
       }
       case 'judges': {
         const { document } = state;
-        const others = (document?.entries ?? []).filter(({ deliveryId }) => deliveryId !== worker.seen.id);
+        const others = (document?.entries ?? [])
+          .filter(({ deliveryId }) => deliveryId !== worker.seen.id)
+          .map((entry) => (worker.doubts.includes(entry.token) ? { ...entry, sure: true } : entry));
         const verdict = judgeLimits([LIMIT], others, messageOf(worker.seen), 'UTC', NOW);
         if (verdict.kind === 'room' || worker.sent) yield ['sees room', go({ ...worker, at: 'takes', document })];
         else if (verdict.kind === 'full' || this.#steps.dropsOnAnyEntry)

@@ -15,6 +15,7 @@ export type Worker =
       readonly met: Delivery | null;
       readonly found: Found;
       readonly waitedFor: readonly string[];
+      readonly doubts: readonly string[];
       readonly sent: boolean;
     }
   | { readonly at: 'steps'; readonly which: Which; readonly seen: Delivery; readonly token: string }
@@ -42,10 +43,15 @@ export const counted = ([first, second]: State['accepted'], which: Which): State
   which === 0 ? [first + 1, second] : [first, second + 1];
 
 export function noted(
-  { found, waitedFor }: { readonly found: Found; readonly waitedFor: readonly string[] },
+  {
+    found,
+    waitedFor,
+    doubts,
+  }: Pick<Extract<Worker, { readonly doubts: readonly string[] }>, 'found' | 'waitedFor' | 'doubts'>,
   token: string,
   fate: ReturnType<typeof fateOf>,
 ) {
+  if (fate === 'doubt') return { doubts: [...doubts, token] };
   if (fate === 'again') return { waitedFor: [...waitedFor, token] };
   return fate === 'sure'
     ? { found: { ...found, sure: [...found.sure, token] } }

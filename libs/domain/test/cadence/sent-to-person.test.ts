@@ -50,12 +50,17 @@ const attempt = (token: string, verdict: string | null): Delivery['attempts'][nu
   ({ id: 'att_1' as AttemptId, token, result: verdict === null ? null : { verdict } }) as Delivery['attempts'][number];
 
 describe('an entry that may fill a limit', () => {
-  it.each(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED', 'IN_DOUBT'] as const)(
-    'counts where its delivery is %s',
+  it.each(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED'] as const)(
+    'counts for good where its delivery is %s',
     (state) => {
       expect(fateOf(entry('a'), delivery(state), NOON)).toBe('sure');
     },
   );
+
+  it('counts as a doubt as long as its delivery is one', () => {
+    const attempts = [attempt('a', 'ambiguous')];
+    expect(fateOf(entry('a', NOON - DAY), delivery('IN_DOUBT', { token: 'a', attempts }), NOON)).toBe('doubt');
+  });
 
   it.each(['SUPPRESSED', 'FAILED', 'EXPIRED', 'CANCELLED'] as const)('goes where its delivery ended %s', (state) => {
     expect(fateOf(entry('a'), delivery(state), NOON)).toBe('gone');
@@ -83,9 +88,9 @@ describe('an entry that may fill a limit', () => {
   it('goes on counting where its own attempt was in doubt, though the delivery is sent again or was given up', () => {
     for (const verdict of ['ambiguous', null]) {
       const again = delivery('WAITING', { reason: 'in_doubt_resend', attempts: [attempt('a', verdict)] });
-      expect(fateOf(entry('a', NOON - DAY), again, NOON)).toBe('sure');
+      expect(fateOf(entry('a', NOON - DAY), again, NOON)).toBe('doubt');
       const dropped = delivery('FAILED', { reason: 'in_doubt_drop', attempts: [attempt('a', verdict)] });
-      expect(fateOf(entry('a'), dropped, NOON)).toBe('sure');
+      expect(fateOf(entry('a'), dropped, NOON)).toBe('doubt');
     }
   });
 

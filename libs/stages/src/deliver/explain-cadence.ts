@@ -51,7 +51,7 @@ async function knownOf(
       some.map(async (entry): Promise<readonly SentEntry[]> => {
         if (entry.sure) return [entry];
         const fate = fateOf(entry, await ledger.get(entry.deliveryId), at);
-        if (fate === 'sure') return [{ ...entry, sure: true }];
+        if (fate === 'sure' || fate === 'doubt') return [{ ...entry, sure: true }];
         return fate === 'again' ? [entry] : [];
       }),
     );

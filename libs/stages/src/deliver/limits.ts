@@ -12,6 +12,7 @@ import {
   type Configuration,
   type Countable,
   type Delivery,
+  type EntryFate,
   type FrequencyLimit,
   type FullLimit,
   type LimitBook,
@@ -89,18 +90,20 @@ const personOf = ({ intent }: Delivery, ids: Ids): string =>
 
 async function take(asking: Asking, ports: LimitPorts): Promise<RoomAnswer> {
   const { delivery, message, person, limits, zone } = asking;
-  const waitedFor = new Set<string>();
+  const [waitedFor, doubts] = [new Set<string>(), new Set<string>()];
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await ports.limits.find(person.workspace, person.person);
     const now = ports.clock.now();
     // The retry, the failover and the resend of one delivery never count twice.
-    const others = (before?.entries ?? []).filter(({ deliveryId }) => deliveryId !== delivery.id);
+    const others = (before?.entries ?? [])
+      .filter(({ deliveryId }) => deliveryId !== delivery.id)
+      .map((entry) => (doubts.has(entry.token) ? { ...entry, sure: true } : entry));
     const verdict = judgeLimits(limits, others, message, zone, now);
     if (verdict.kind === 'full') return { kind: 'full', full: verdict, zone };
     if (verdict.kind === 'look') {
       const unknown = verdict.entries.filter(({ token }) => !waitedFor.has(token));
       if (unknown.length === 0 || !before) return { kind: 'again' };
-      await findOut(before, unknown, waitedFor, asking, ports);
+      await findOut(before, unknown, { waitedFor, doubts }, asking, ports);
       continue;
     }
     const entry: SentEntry = {
@@ -124,11 +127,14 @@ const pruning = ({ book, zone }: Asking, now: Instant, { ids }: LimitPorts): Pru
   revision: ids.token(),
 });
 
-/** Looks at the deliveries that seem to fill a limit, fences those that nobody seems to send, and writes down what was found. */
+/**
+ * Looks at the deliveries that seem to fill a limit, fences those that nobody seems to send, and writes down what was found
+ * for good. A doubt is looked at by every message: it counts only as long as it is one.
+ */
 async function findOut(
   before: SentToPerson,
   unknown: readonly SentEntry[],
-  waitedFor: Set<string>,
+  { waitedFor, doubts }: { readonly waitedFor: Set<string>; readonly doubts: Set<string> },
   asking: Asking,
   ports: LimitPorts,
 ): Promise<void> {
@@ -139,7 +145,7 @@ async function findOut(
     for (const [index, { token }] of some.entries()) {
       const fate = fates[index];
       if (fate === 'sure' || fate === 'gone') found[fate].add(token);
-      else waitedFor.add(token);
+      else (fate === 'doubt' ? doubts : waitedFor).add(token);
     }
   }
   if (found.sure.size + found.gone.size === 0) return;
@@ -148,7 +154,7 @@ async function findOut(
   await ports.limits.replace(next, before.revision);
 }
 
-async function lookAt(entry: SentEntry, { ledger, clock }: LimitPorts): Promise<'sure' | 'gone' | 'again'> {
+async function lookAt(entry: SentEntry, { ledger, clock }: LimitPorts): Promise<Exclude<EntryFate, 'fence'>> {
   const delivery = await ledger.get(entry.deliveryId);
   const fate = fateOf(entry, delivery, clock.now());
   if (fate !== 'fence' || !delivery) return fate === 'fence' ? 'gone' : fate;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   openDelivery,
+  operatorDismiss,
   providerResult,
   sandboxOf,
   type Delivery,
@@ -220,6 +221,41 @@ describe('what does not count', () => {
     expect((await read(other)).state).toBe('SUPPRESSED');
     await attempt(delivery);
     expect(taken).toEqual([delivery.id]);
+  });
+
+  it('is a doubt that an operator dismissed as failed, also where it filled a limit before', async () => {
+    const [doubted, dropped, other] = [await waiting(), await waiting(), await waiting()];
+    await attempt(doubted, says('ambiguous'));
+    await attempt(dropped);
+    expect(await read(dropped)).toMatchObject({ state: 'SUPPRESSED', reason: 'capped' });
+    const moment = { now: topology.clock.now(), derive: topology.ids.derive };
+    const dismissed = operatorDismiss(await read(doubted), 'failed', 'no word of it', 'ann', moment);
+    if (!dismissed.ok) throw new Error(dismissed.error);
+    await topology.data.ledger.replace(dismissed.value);
+    await attempt(other);
+    expect(taken).toEqual([other.id]);
+  });
+
+  it('is a doubt that a late refusal ended, also where its place could not be given back', async () => {
+    const [slow, dropped, other] = [await waiting(), await waiting(), await waiting()];
+    const { limits } = topology.data;
+    let late = false;
+    const lost: LimitStore = {
+      ...limits,
+      find: (...asked) => (late ? Promise.reject(new Error('away')) : limits.find(...asked)),
+    };
+    const refusing = senderOf(async () => {
+      topology.clock.pass(31 * SECOND);
+      await sweep(topology.ports, topology.clock.now());
+      await attempt(dropped);
+      late = true;
+      return providerResult('refused_recipient', '', 'no such person');
+    });
+    await attempt(slow, refusing, { limits: lost, pause: () => new Promise(() => undefined) });
+    expect(await read(dropped)).toMatchObject({ state: 'SUPPRESSED', reason: 'capped' });
+    expect((await read(slow)).state).toBe('FAILED');
+    await attempt(other);
+    expect(taken).toEqual([other.id]);
   });
 
   it('is a place whose holder died before its step: the delivery is fenced once it is 30 s old, and nobody lost a message', async () => {
