@@ -127,10 +127,16 @@ const ZONES_APART: Duration = 26 * 3_600_000;
 /** Clocks of machines that are further apart are reported. */
 const CLOCKS_APART: Duration = 10_000;
 
-/** Until when an entry may still be counted, by whatever zone and clock; null where no limit counts it at all. */
+/**
+ * Until when an entry may still be counted, by whatever zone and clock; null where no limit counts it at all. Another zone
+ * may show the next period of the calendar at the time of the entry already, and end that period later than this one.
+ */
 export function countedUntil(limits: readonly FrequencyLimit[], entry: SentEntry, zone: string): Instant | null {
   const ends = limits
     .filter(({ counted }) => counts(counted, entry))
-    .map((limit) => endsCounting(limit, zone, entry.at) + ('rolling' in limit.per ? CLOCKS_APART : ZONES_APART));
+    .map((limit) => {
+      const apart = 'rolling' in limit.per ? 0 : ZONES_APART;
+      return endsCounting(limit, zone, entry.at + apart) + apart + CLOCKS_APART;
+    });
   return ends.length === 0 ? null : Math.max(...ends);
 }

@@ -184,6 +184,32 @@ describe('laws of frequency limits', () => {
     );
   });
 
+  it('whatever a calendar may still count by the clock of any zone is kept by a write from any other', () => {
+    const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe'];
+    const edges = ['Pacific/Kiritimati', 'Etc/GMT+12', 'Pacific/Apia'];
+    const zone = fc.constantFrom(...zones, ...edges);
+    fc.assert(
+      fc.property(
+        zone,
+        zone,
+        fc.constantFrom('day' as const, 'week' as const, 'month' as const),
+        fc.integer({ min: Date.parse('2011-01-01T00:00:00Z'), max: Date.parse('2037-12-31T00:00:00Z') }),
+        (reads, writes, calendar, at) => {
+          const one = limit(1, { per: { calendar } });
+          const [entry, now] = [sent('a', at), message('now')];
+          const verdict = judgeLimits([one], [entry], now, reads, at);
+          if (verdict.kind !== 'full') throw new Error('it counts in the period in which it was sent');
+          expect(countedUntil([one], entry, writes)).toBeGreaterThanOrEqual(verdict.until + CLOCKS_APART);
+        },
+      ),
+      {
+        numRuns: 1000,
+        // The next week has begun in Berlin, and not by UTC.
+        examples: [['Europe/Berlin', 'UTC', 'week', Date.parse('2026-11-22T23:30:00Z')]],
+      },
+    );
+  });
+
   it('at the time that a full limit names there is room, and a moment earlier there is none', () => {
     fc.assert(
       fc.property(
