@@ -1,4 +1,4 @@
-import type { SentEntry } from '@carillon/domain';
+import type { NotificationBody, SentEntry } from '@carillon/domain';
 import type { DeliveryId, TriggerId } from '@carillon/kernel';
 import { ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
@@ -80,6 +80,7 @@ describe('what would meet a message to a person', () => {
           {
             channel: 'email',
             verdict: 'sent',
+            reason: null,
             until: null,
             quiet_hours: null,
             limits: [
@@ -123,6 +124,44 @@ describe('what would meet a message to a person', () => {
     expect((await explain({ ...night, time_zone: 'America/New_York' })).body.channels).toMatchObject([
       { verdict: 'sent', quiet_hours: null },
     ]);
+  });
+
+  const publish = (more: Partial<NotificationBody>) =>
+    topology.publish(...orderShop({ ...ORDER_PAID, id: 'ntf_paid', ...more }));
+  const verdictAt = async (at: string) => {
+    const { body } = await explain({ ...ADA, at });
+    return (body.channels as readonly { verdict: string; reason: string | null; until: string | null }[]).map(
+      ({ verdict, reason, until }) => [verdict, reason, until],
+    );
+  };
+
+  it('is the end at once where quiet hours or a limit end only when it is too late', async () => {
+    await publish({ expires: '2h', cadence: { quiet_hours: { from: '22:00', to: '07:00' } } });
+    expect(await verdictAt('2026-11-22T22:00:00Z')).toEqual([['dropped', 'quiet_hours', null]]);
+    expect(await verdictAt('2026-11-23T04:00:00Z')).toEqual([['held', null, '2026-11-23T06:00:00.000Z']]);
+    await publish({ expires: '2h', cadence: { limits: [{ max: 1, per: '1d', then: 'hold' }] } });
+    await sent(entry('a'));
+    expect(await verdictAt('2026-11-22T13:00:00Z')).toEqual([['dropped', 'capped', null]]);
+    expect(await verdictAt('2026-11-23T10:00:00Z')).toEqual([['held', null, '2026-11-23T12:00:00.000Z']]);
+  });
+
+  it('is the night too, where a limit has room only when it is quiet', async () => {
+    const limits = [{ max: 1, per: '1d', then: 'hold' as const }];
+    await publish({ expires: '48h', cadence: { limits, quiet_hours: { from: '12:00', to: '18:00' } } });
+    await sent(entry('a'));
+    expect(await verdictAt('2026-11-22T20:00:00Z')).toEqual([['held', null, '2026-11-23T17:00:00.000Z']]);
+    await publish({ expires: '20h', cadence: { limits, quiet_hours: { from: '12:00', to: '18:00' } } });
+    expect(await verdictAt('2026-11-22T20:00:00Z')).toEqual([['dropped', 'quiet_hours', null]]);
+    await publish({ cadence: { limits, quiet_hours: { from: '12:00', to: '18:00', then: 'drop' } } });
+    expect(await verdictAt('2026-11-22T20:00:00Z')).toEqual([['dropped', 'quiet_hours', null]]);
+  });
+
+  it('is the switch, where the notification or all its rules are off', async () => {
+    await publish({ enabled: false });
+    expect(await verdictAt('2026-11-22T12:00:00Z')).toEqual([['dropped', 'rule_withdrawn', null]]);
+    const rules = Object.entries(ORDER_PAID.rules).map(([name, rule]) => [name, { ...rule, enabled: false }] as const);
+    await publish({ rules: Object.fromEntries(rules) });
+    expect(await verdictAt('2026-11-22T12:00:00Z')).toEqual([['dropped', 'rule_withdrawn', null]]);
   });
 
   it('is a digest, always or over the limit', async () => {

@@ -47,8 +47,12 @@ function showExplained({ notification, at, time_zone: zone, transactional, chann
   const local = (time: string): string => `${wall.format(Date.parse(time))} ${zone}`;
   const lines = [`${paint('bold', clean(notification))} at ${local(at)}`];
   if (transactional) lines.push('transactional: neither quiet hours nor limits count');
-  for (const { channel, verdict, until, quiet_hours: quiet, limits } of channels) {
-    lines.push('', `${paint('bold', channel)}  ${VERDICTS[verdict]}${until === null ? '' : ` until ${local(until)}`}`);
+  for (const { channel, verdict, reason, until, quiet_hours: quiet, limits } of channels) {
+    const why = reason === null ? '' : ` (${reason})`;
+    lines.push(
+      '',
+      `${paint('bold', channel)}  ${VERDICTS[verdict]}${why}${until === null ? '' : ` until ${local(until)}`}`,
+    );
     lines.push(quiet ? `  quiet hours until ${local(quiet.until)}, then: ${quiet.then}` : '  no quiet hours now');
     if (limits.length === 0) lines.push('  no limit counts it');
     for (const { limit, max, count, then, under_way: underWay, filled_by: filledBy, room_from: roomFrom } of limits) {

@@ -36,6 +36,7 @@ export const CONTENT_EXAMPLES = {
         {
           channel: 'email',
           verdict: 'held',
+          reason: null,
           until: '2026-11-23T08:15:00.000Z',
           quiet_hours: null,
           limits: [

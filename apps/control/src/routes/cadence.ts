@@ -71,9 +71,10 @@ function instantOf(text: string | undefined): Instant | undefined {
 
 const orNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 
-const channelBody = ({ channel, verdict, until, quietHours, limits }: ExplainedCadence) => ({
+const channelBody = ({ channel, verdict, reason, until, quietHours, limits }: ExplainedCadence) => ({
   channel,
   verdict,
+  reason,
   until: orNull(until),
   quiet_hours: quietHours && { then: quietHours.then, until: formatInstant(quietHours.until) },
   limits: limits.map(({ limit, max, then, count, underWay, by, roomFrom }) => ({

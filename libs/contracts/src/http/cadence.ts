@@ -8,6 +8,12 @@ export const explainedChannel = z.object({
   verdict: z
     .enum(['sent', 'held', 'dropped', 'collected', 'perhaps'])
     .describe('`collected`: it goes into a digest. `perhaps`: it depends on messages that are being sent this moment'),
+  reason: z
+    .enum(['rule_withdrawn', 'quiet_hours', 'capped'])
+    .nullable()
+    .describe(
+      'Why it would be dropped, as its delivery would say. `rule_withdrawn`: the notification or all its rules are switched off. Null: it would not be',
+    ),
   until: instant.describe('When a held one goes; RFC 3339, UTC, milliseconds'),
   quiet_hours: z
     .object({ then: z.enum(['hold', 'drop']), until: z.string() })

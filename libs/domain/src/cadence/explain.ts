@@ -2,11 +2,14 @@ import type { DeliveryId, Instant, TriggerId } from '@carillon/kernel';
 import type { ChannelName } from '../channels/channel.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { notificationIdOf } from '../configuration/streams.ts';
+import type { DeliveryReason } from '../deliveries/delivery.ts';
+import { deliverySettings } from '../deliveries/settings.ts';
 import { digestSettings } from '../digests/settings.ts';
 import { limitBookOf, limitsMet, limitWords } from './limit-settings.ts';
-import { countedBy, judgeLimits, type FrequencyLimit, type SentEntry } from './limits.ts';
+import { cappedVerdict } from './limit-verdict.ts';
+import { countedBy, judgeLimits, type Countable, type FrequencyLimit, type SentEntry } from './limits.ts';
 import { quietUntil } from './quiet-hours.ts';
-import { quietRulesOf } from './settings.ts';
+import { quietRulesOf, type QuietRules } from './settings.ts';
 
 /** What stands in the way of a message, or does not. */
 export type ExplainedLimit = {
@@ -21,14 +24,20 @@ export type ExplainedLimit = {
   readonly roomFrom: Instant | null;
 };
 
-export type ExplainedCadence = {
+/** What would become of a message that is due at a time. */
+export type ExplainedVerdict = {
+  /** `collected`: it goes into a digest. `perhaps`: it depends on what is being sent this moment. */
+  readonly verdict: 'sent' | 'held' | 'dropped' | 'collected' | 'perhaps';
+  /** Why it would be dropped, as its delivery would say; else null. */
+  readonly reason: Extract<DeliveryReason, 'rule_withdrawn' | 'quiet_hours' | 'capped'> | null;
+  /** When it could go; null: now, or never. */
+  readonly until: Instant | null;
+};
+
+export type ExplainedCadence = ExplainedVerdict & {
   readonly channel: ChannelName;
   readonly zone: string;
   readonly transactional: boolean;
-  /** What would become of a message that is due at this time. `collected`: it goes into a digest. `perhaps`: it depends on what is being sent this moment. */
-  readonly verdict: 'sent' | 'held' | 'dropped' | 'collected' | 'perhaps';
-  /** When it could go; null: now, or never. */
-  readonly until: Instant | null;
   readonly quietHours: { readonly then: 'hold' | 'drop'; readonly until: Instant } | null;
   readonly limits: readonly ExplainedLimit[];
 };
@@ -51,10 +60,10 @@ export function explainCadence(
   const { workspace } = notification.ref;
   const transactional = notification.body.transactional === true;
   const rules = quietRulesOf(notification.body, findResource(configuration, 'workspace', workspace, '')?.body, channel);
-  const [dropped, held] = [quietUntil(rules.drop, zone, now), quietUntil(rules.hold, zone, now)];
+  const [never, held] = [quietUntil(rules.drop, zone, now), quietUntil(rules.hold, zone, now)];
   const quietHours =
-    dropped !== null
-      ? ({ then: 'drop', until: dropped } as const)
+    never !== null
+      ? ({ then: 'drop', until: never } as const)
       : held !== null
         ? ({ then: 'hold', until: held } as const)
         : null;
@@ -65,9 +74,6 @@ export function explainCadence(
     channel,
   };
   const met = limitsMet(limitBookOf(configuration, workspace), message);
-  // Where it is held for the night, what counts is what counts when the night is over.
-  const due = quietHours?.until ?? now;
-  const verdict = judgeLimits(met, entries, message, zone, due);
   const limits = met.map((limit): ExplainedLimit => {
     const counted = countedBy(limit, entries, message, zone, now);
     const alone = judgeLimits([limit], entries, message, zone, now);
@@ -81,23 +87,57 @@ export function explainCadence(
       roomFrom: alone.kind === 'full' ? alone.until : null,
     };
   });
-  const common = { channel, zone, transactional, quietHours, limits };
-  const digest = digestSettings(notification.body);
+  const { expires } = deliverySettings(notification.body);
+  const verdict = verdictOf(notification, { rules, met, entries, message, zone, now, notAfter: now + expires });
+  return { channel, zone, transactional, quietHours, limits, ...verdict };
+}
+
+type Asked = {
+  readonly rules: QuietRules;
+  readonly met: readonly FrequencyLimit[];
+  readonly entries: readonly SentEntry[];
+  readonly message: Countable;
+  readonly zone: string;
+  readonly now: Instant;
+  /** What could go only later is dropped: waiting makes nothing live longer. */
+  readonly notAfter: Instant;
+};
+
+const dropped = (reason: NonNullable<ExplainedVerdict['reason']>): ExplainedVerdict => ({
+  verdict: 'dropped',
+  reason,
+  until: null,
+});
+
+/** As delivery asks: from the start again whenever something that held it ends. */
+function verdictOf(
+  { body }: Resource<'notification'>,
+  { rules, met, entries, message, zone, now, notAfter }: Asked,
+): ExplainedVerdict {
+  if (body.enabled === false || Object.values(body.rules).every(({ enabled }) => enabled === false))
+    return dropped('rule_withdrawn');
+  const digest = digestSettings(body);
   // An item is not held for the night first: its digest is.
-  if (digest?.when === 'always') return { ...common, verdict: 'collected', until: null };
-  if (quietHours?.then === 'drop') return { ...common, verdict: 'dropped', until: null };
-  if (verdict.kind === 'full' && verdict.limit.action === 'digest' && digest) {
-    return quietHours
-      ? { ...common, verdict: 'held', until: quietHours.until }
-      : { ...common, verdict: 'collected', until: null };
+  if (digest?.when === 'always') return { verdict: 'collected', reason: null, until: null };
+  let at = now;
+  const goesOn = (verdict: 'sent' | 'collected' | 'perhaps'): ExplainedVerdict => {
+    if (at === now) return { verdict, reason: null, until: null };
+    return { verdict: verdict === 'perhaps' ? 'perhaps' : 'held', reason: null, until: at };
+  };
+  for (;;) {
+    if (quietUntil(rules.drop, zone, at) !== null) return dropped('quiet_hours');
+    const night = quietUntil(rules.hold, zone, at);
+    if (night !== null) {
+      if (night > notAfter) return dropped('quiet_hours');
+      at = night;
+      continue;
+    }
+    const full = judgeLimits(met, entries, message, zone, at);
+    if (full.kind === 'look') return goesOn('perhaps');
+    if (full.kind === 'room') return goesOn('sent');
+    if (full.limit.action === 'digest' && digest) return goesOn('collected');
+    const capped = cappedVerdict(full, { notAfter }, zone);
+    if (capped.kind === 'end') return dropped(capped.reason);
+    at = capped.until;
   }
-  if (verdict.kind === 'full') {
-    return verdict.limit.action === 'drop'
-      ? { ...common, verdict: 'dropped', until: null }
-      : { ...common, verdict: 'held', until: verdict.until };
-  }
-  if (verdict.kind === 'look') return { ...common, verdict: 'perhaps', until: quietHours?.until ?? null };
-  return quietHours
-    ? { ...common, verdict: 'held', until: quietHours.until }
-    : { ...common, verdict: 'sent', until: null };
 }
