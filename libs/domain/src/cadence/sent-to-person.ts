@@ -42,7 +42,21 @@ function written(
     kept.push(entry);
     keptUntil = Math.max(keptUntil, until);
   }
-  return { workspace, person, revision, entries: kept, keptUntil };
+  return { workspace, person, revision, entries: newestOfEach(kept), keptUntil };
+}
+
+/**
+ * Devices of one trigger count as one message, as long as its newest entry does: once they are sure, that one says it all.
+ * What is not sure stays, since it may be given back.
+ */
+function newestOfEach(entries: readonly SentEntry[]): readonly SentEntry[] {
+  const newest = new Map<string, SentEntry>();
+  const alike = ({ triggerId, notificationId, category, channel }: SentEntry): string =>
+    JSON.stringify([triggerId, notificationId, category, channel]);
+  for (const entry of entries) {
+    if (entry.sure && entry.at > (newest.get(alike(entry))?.at ?? -Infinity)) newest.set(alike(entry), entry);
+  }
+  return entries.filter((entry) => !entry.sure || newest.get(alike(entry)) === entry);
 }
 
 /** Takes a place. Entries of the same delivery stay: each belongs to its own attempt. */

@@ -2,6 +2,7 @@ import {
   cappedVerdict,
   fateOf,
   fenced,
+  judgeLimits,
   limitBookOf,
   limitsMet,
   limitWords,
@@ -18,6 +19,7 @@ import {
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId, TriggerId } from '@carillon/kernel';
 import { configurationOf, notification, ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 const MINUTE = 60_000;
@@ -197,6 +199,49 @@ describe('the document of a person', () => {
       revision: 'r2',
       entries: [entry('a', NOON, { sure: true }), entry('c')],
     });
+  });
+});
+
+describe('several devices of one event', () => {
+  const [before, limits] = [{ ...ADA, revision: 'r1', keptUntil: NOON }, [1, 2, 4] as const];
+  const perDay = (max: number, category: string | null): FrequencyLimit => ({
+    counted: { notificationId: null, category, channels: null },
+    max,
+    per: { rolling: DAY },
+    action: 'hold',
+  });
+  const write = (entries: readonly SentEntry[], all: readonly FrequencyLimit[]) =>
+    withFound(
+      { ...before, entries },
+      { sure: new Set(), gone: new Set() },
+      { book: { of: () => all }, zone: 'UTC', now: NOON, revision: 'r2' },
+    );
+
+  it('are one entry once they were sent, the newest; one that may not have been sent stays', () => {
+    const devices = ['a', 'b', 'c'].map((token, at) => entry(token, NOON - at, { sure: token !== 'c' }));
+    const sms = entry('d', NOON, { sure: true, channel: 'sms' });
+    expect(write([...devices, sms], [perDay(9, null)]).entries.map(({ token }) => token)).toEqual(['a', 'c', 'd']);
+  });
+
+  it('fill limits as if each had its own entry', () => {
+    const device = fc.record({
+      triggerId: fc.constantFrom('a', 'b', 'c', 'd').map((id) => id as TriggerId),
+      category: fc.constantFrom(null, 'news'),
+      channel: fc.constantFrom('email' as const, 'sms' as const),
+      at: fc.integer({ min: NOON - DAY - MINUTE, max: NOON }),
+      sure: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(device, { maxLength: 12 }), fc.nat({ max: DAY }), (devices, later) => {
+        const entries = devices.map(({ at, ...more }, nth) => entry(`t${nth}`, at, more));
+        const all = limits.flatMap((max) => [perDay(max, null), perDay(max, 'news')]);
+        const judge = (known: readonly SentEntry[]) => {
+          const next = entry('next', NOON, { triggerId: 'x' as TriggerId, category: 'news' });
+          return all.map((one) => ({ ...judgeLimits([one], known, next, 'UTC', NOON + later), by: null }));
+        };
+        expect(judge(write(entries, all).entries)).toEqual(judge(entries));
+      }),
+    );
   });
 });
 
