@@ -3,7 +3,7 @@ import { messageOf } from '@carillon/kernel';
 import type { CompiledMjml, MjmlCompiler, MjmlFault } from '@carillon/ports';
 import { MJML_LIMITS } from './limits.ts';
 import { scanMjml } from './scan.ts';
-import { lostTag } from './tags.ts';
+import { lostTag, unclosedTag } from './tags.ts';
 import type { MjmlAnswer, MjmlOrder } from './worker.ts';
 
 export type MjmlCompilerOptions = {
@@ -88,6 +88,8 @@ export function createMjmlCompiler({
     compile(source) {
       const faults = scanMjml(source);
       if (faults.length > 0) return Promise.resolve({ ok: false, faults });
+      const unclosed = unclosedTag(source);
+      if (unclosed) return Promise.resolve(refused(unclosed));
       const result = line.then(() => run(source));
       line = result.catch(() => undefined);
       return result;

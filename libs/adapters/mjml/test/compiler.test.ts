@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createMjmlCompiler } from '../src/index.ts';
-import { lostTag } from '../src/tags.ts';
+import { lostTag, unclosedTag } from '../src/tags.ts';
 
 const stops: string[] = [];
 const compiler = createMjmlCompiler({ onStopped: (message) => void stops.push(message) });
@@ -108,6 +108,11 @@ describe('what is refused is told with line and column, and what to do', () => {
       '4:21 {{a}} does not come out of the compiler; Blocks go into <mj-raw> between elements; values into text, or attributes that the element has.',
     ],
     [
+      '32,000 tags of templates that are not closed',
+      mail(column(`<mj-text>\n${'{{'.repeat(32_000)}</mj-text>`)),
+      '4:1 This tag is not closed; Close it: {{...}}, or {{!-- ... --}}.',
+    ],
+    [
       '3,000 elements inside each other',
       mail(column(`<mj-text>${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}</mj-text>`)),
       '3:168 More than 32 elements inside each other; Take out elements that hold only one other.',
@@ -141,6 +146,22 @@ describe('what is refused is told with line and column, and what to do', () => {
     expect(swapped).toMatchObject({ line: 1, column: 11, message: '{{else}} comes out in another place' });
     expect(lostTag('{{a}}{{b}}', '{{b}}{{a}}{{a}}')).toBeNull();
     expect(lostTag('{{a}}{{a}}', '{{a}}')).toMatchObject({ column: 6 });
+  });
+
+  test.each(['{{', '{{!', '{{!--', '{{~!--', '{{!--}}', '{{a', '\\{{', '{{a}}'])(
+    'a megabyte of %s is read once, for whoever reads it from each tag to the end is not done in minutes',
+    (piece) => {
+      const source = piece.repeat(2 ** 20 / piece.length);
+      const isClosed = piece.endsWith('}}') || piece.startsWith('\\');
+      expect(unclosedTag(source)).toEqual(isClosed ? null : expect.objectContaining({ line: 1, column: 1 }));
+      expect(lostTag(source, source)).toBeNull();
+    },
+  );
+
+  test('a tag of a template that is not closed is told; braces that are written out and comments are none', () => {
+    expect(unclosedTag('{{a}}\n {{b')).toMatchObject({ line: 2, column: 2 });
+    expect(unclosedTag('{{!-- }} {{a}}')).toMatchObject({ line: 1, column: 1 });
+    expect(unclosedTag(String.raw`\{{ {{!-- {{ --~}} {{{a}}} {{!--}} {{~! {{ ~}}`)).toBeNull();
   });
 });
 
