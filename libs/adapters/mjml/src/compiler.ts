@@ -16,6 +16,8 @@ export type MjmlCompilerOptions = {
   readonly clockMs?: number;
   /** How often the main thread looks at what the thread is doing, in milliseconds. */
   readonly lookMs?: number;
+  /** The script that answers orders in the thread, asked for at each start. Default: the compiler. */
+  readonly script?: () => URL;
 };
 
 /** A thread that has not come up by then never will, in milliseconds. */
@@ -41,6 +43,7 @@ export function createMjmlCompiler({
   workMs = MJML_LIMITS.workMs,
   clockMs = MJML_LIMITS.clockMs,
   lookMs = 50,
+  script = workerEntry,
 }: MjmlCompilerOptions = {}): MjmlCompiler {
   let thread: Thread | null = null;
   let jobs = 0;
@@ -55,7 +58,7 @@ export function createMjmlCompiler({
   }
 
   function start(): Thread {
-    const worker = new Worker(workerEntry(), {
+    const worker = new Worker(script(), {
       resourceLimits: RESOURCES,
       // What breaks out finds no secrets in the environment.
       env: {},
