@@ -33,6 +33,9 @@ export type CompiledResources = {
 /**
  * Compiles the MJML of templates, layout and partials in place. What comes out is kept in the configuration beside its source,
  * and is what is rendered. `prune`: templates that nobody named go, so that they are not looked at.
+ *
+ * All plans share one compiler. After a part that stopped it nothing more of this plan is compiled: a folder of such parts
+ * would keep everybody else waiting for as long as it has parts. Those that are left are refused too, with what stopped it.
  */
 export async function compileTemplates(
   wanted: readonly WantedResource[],
@@ -42,12 +45,33 @@ export async function compileTemplates(
 ): Promise<CompiledResources> {
   const faults: Fault[] = [];
   const resources: WantedResource[] = [];
+  const guarded = { ...ports, mjml: untilStopped(ports.mjml) };
   for (const resource of [...wanted, ...(prune ? [] : touched(wanted, current))]) {
     if (!isKind(resource, 'template')) resources.push(resource);
-    else resources.push(await compileOne(resource, shelfIn(wanted, resource.ref.workspace, current), faults, ports));
+    else resources.push(await compileOne(resource, shelfIn(wanted, resource.ref.workspace, current), faults, guarded));
   }
   return { resources, faults };
 }
+
+/** The compiler until a source stops it. */
+function untilStopped(mjml: CompilePorts['mjml']): CompilePorts['mjml'] {
+  let stoppedBy: MjmlFault | undefined;
+  return {
+    async compile(source) {
+      if (stoppedBy) return { ok: false, faults: [leftBehind(stoppedBy)] };
+      const compiled = await mjml.compile(source);
+      if (!compiled.ok && compiled.stopped) [stoppedBy] = compiled.faults;
+      return compiled;
+    },
+  };
+}
+
+const leftBehind = ({ message }: MjmlFault): MjmlFault => ({
+  line: 1,
+  column: 1,
+  message: `Not compiled, because of another part of this plan. ${message}`,
+  fix: 'Make the other part simpler.',
+});
 
 /** Templates that are not among these, are MJML, and have one of these put in. */
 function touched(wanted: readonly WantedResource[], current: Configuration): readonly WantedResource<'template'>[] {

@@ -6,7 +6,12 @@ export type MjmlFault = {
 };
 export type CompiledMjml =
   | { readonly ok: true; readonly html: string }
-  | { readonly ok: false; readonly faults: readonly MjmlFault[] };
+  | {
+      readonly ok: false;
+      readonly faults: readonly MjmlFault[];
+      /** The compiler had to be ended because of this source: it took all the time that there is for one, or all the memory. */
+      readonly stopped?: true;
+    };
 
 /**
  * Makes HTML of MJML, when a template is saved. Sources are hostile: it runs where it can be stopped, reads no file, and ends

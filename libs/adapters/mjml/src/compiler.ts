@@ -84,7 +84,8 @@ export function createMjmlCompiler({
     if ('problem' in answer) return refused(placed(answer.problem));
     end();
     onStopped(answer.broken);
-    return refused({ line: 1, column: 1, message: `The compiler stopped: ${answer.broken}`, fix: 'Make it simpler.' });
+    const message = `The compiler stopped: ${answer.broken}`;
+    return { ...refused({ line: 1, column: 1, message, fix: 'Make it simpler.' }), stopped: true };
   }
 
   return {
@@ -107,7 +108,7 @@ export function createMjmlCompiler({
   };
 }
 
-const refused = (fault: MjmlFault): CompiledMjml => ({ ok: false, faults: [fault] });
+const refused = (fault: MjmlFault): CompiledMjml & { readonly ok: false } => ({ ok: false, faults: [fault] });
 
 function finished(source: string, html: string): CompiledMjml {
   const bytes = Buffer.byteLength(html);
