@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -104,6 +104,26 @@ describe('The bundle that a release carries', () => {
     await expect(check(`${product.gatewayUrl}/nowhere`)).rejects.toMatchObject({ code: 1 });
     await expect(check('http://127.0.0.1:1/readyz')).rejects.toMatchObject({ code: 1, stderr: /ECONNREFUSED/ });
     await expect(check('readyz')).rejects.toMatchObject({ code: 1, stderr: /name the address/ });
+  });
+
+  it('compiles MJML, in a thread that finds its compiler beside it', async () => {
+    const folder = join(place, 'mjml');
+    const mail = join(folder, 'workspaces/post/templates/paid');
+    await mkdir(mail, { recursive: true });
+    await writeFile(
+      join(folder, 'workspaces/post/workspace.yaml'),
+      'name: Post\ntime_zone: Europe/Berlin\nlocale: en\n',
+    );
+    await writeFile(join(mail, 'email.yaml'), 'subject: Order {{order_id}}\n');
+    const section = '<mj-section><mj-column><mj-text>{{order_id}}</mj-text></mj-column></mj-section>';
+    await writeFile(join(mail, 'email.mjml'), `<mjml><mj-body>${section}</mj-body></mjml>\n`);
+    await writeFile(join(mail, 'email.txt'), '{{order_id}}\n');
+    expect(await carillon(['apply', '-f', 'mjml'])).toMatchObject({ code: 0, stderr: '' });
+    await writeFile(join(mail, 'email.mjml'), '<mjml><mj-body><mj-section a=></mj-section></mj-body></mjml>\n');
+    const refused = await carillon(['apply', '-f', 'mjml']);
+    // In the words of the compiler: what looks at a source before it finds nothing.
+    expect(refused.code).toBe(2);
+    expect(refused.stdout).toContain('This cannot be compiled');
   });
 
   it('ends with code 0 when it is asked to', async () => {
