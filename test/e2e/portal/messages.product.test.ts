@@ -10,7 +10,7 @@ import { hinder, openBrowser, startDemo, type Demo } from './support.ts';
 const AT = 'workspaces/club';
 const filesOf = (gateway: string): Readonly<Record<string, string>> => ({
   'carillon.yaml': `backend: embedded\npublic_url: ${gateway}\n`,
-  [`${AT}/workspace.yaml`]: 'name: Club\n',
+  [`${AT}/workspace.yaml`]: 'name: Club\ncategories:\n  news: {}\n',
   [`${AT}/streams/news.yaml`]: 'security: { api_keys: [backend] }\n',
   [`${AT}/templates/news/email.yaml`]: 'subject: "{{ title }}"\nfrom: club@example.com\n',
   [`${AT}/templates/news/email.txt`]: 'No more: {{ unsubscribe_url }}\nWhat you get: {{ preferences_url }}\n',
