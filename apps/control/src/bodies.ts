@@ -186,7 +186,8 @@ export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
   dismissed_by: row.dismissedBy,
 });
 
-export const showParkedReceipt = (row: DeadLetterRow): ParkedReceiptBody => ({
+/** Who wrote, and a provider's own words, which may quote an address, are for whoever has the permission `bodies`. */
+export const showParkedReceipt = (row: DeadLetterRow, withBodies: boolean): ParkedReceiptBody => ({
   id: row.id,
   workspace: row.workspace,
   reason: row.reason,
@@ -194,11 +195,11 @@ export const showParkedReceipt = (row: DeadLetterRow): ParkedReceiptBody => ({
   account: row.receipt?.account ?? null,
   verdict: row.receipt?.verdict ?? null,
   code: row.receipt?.code ?? null,
-  detail: row.receipt?.detail ?? null,
+  detail: withBodies ? (row.receipt?.detail ?? null) : null,
   delivery_id: row.receipt?.deliveryId ?? null,
   attempt: row.receipt?.attempt ?? null,
   wish: row.receipt?.wish ?? null,
-  address: row.receipt?.address ?? null,
+  address: withBodies ? (row.receipt?.address ?? null) : null,
   received_at: timeOrNull(row.receipt?.receivedAt ?? null),
   parked_at: formatInstant(row.at),
   position: `${row.topic}/${row.partition}@${row.offset}`,

@@ -60,8 +60,11 @@ const letter = {
 };
 /** One of each place, the newest first: `shop`, `acme`, the deployment’s own, and a dead letter that is no receipt. */
 async function park(): Promise<void> {
-  const said = (account: string | null, source: 'ses' | 'twilio' = 'twilio') =>
-    parkedReceipt(givenReceipt('dlv_00000000000000000000000000' as DeliveryId, 1, { account, source }));
+  const said = (account: string | null, source: 'ses' | 'twilio' = 'twilio') => ({
+    ...parkedReceipt(givenReceipt('dlv_00000000000000000000000000' as DeliveryId, 1, { account, source })),
+    detail: '250 taken for ada@example.com',
+    address: 'ada@example.com',
+  });
   await readModels.put({
     deadLetters: [
       { ...letter, id: 'ddl_rule', workspace: 'shop', stage: 'evaluate', at: 0, ownOffset: 0, receipt: null },
@@ -104,7 +107,7 @@ describe('receipts that nobody could place', () => {
 
   it('are seen and dismissed in one’s own workspace alone', async () => {
     await park();
-    const { idsOf, ask } = await openFor(personIn('shop', 'read', 'operate'));
+    const { idsOf, ask } = await openFor(personIn('shop', 'read', 'bodies', 'operate'));
     expect(await idsOf('-/receipts')).toEqual(['ddl_shop']);
     for (const id of ['ddl_acme', 'ddl_none']) {
       expect(await ask(`-/receipts/${id}`)).toMatchObject({ status: 404 });
@@ -122,6 +125,30 @@ describe('receipts that nobody could place', () => {
     expect(await ask('shop/receipts/ddl_shop/dismiss', 'POST')).toMatchObject({
       status: 200,
       body: { dismissed_at: '1970-01-01T00:00:00.005Z', dismissed_by: 'bob' },
+    });
+  });
+
+  it('are not shown to whoever may only read, who sees no addresses and no words of providers elsewhere either', async () => {
+    await park();
+    const { ask } = await openFor(personIn('shop', 'read'));
+    for (const url of ['shop/receipts', '-/receipts', 'shop/receipts/ddl_shop', '-/receipts/ddl_shop']) {
+      expect(await ask(url)).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+    }
+  });
+
+  it('are dismissed without sight of address and words by whoever operates and does not read messages', async () => {
+    await park();
+    const blind = await (await openFor(personIn('shop', 'operate'))).ask('shop/receipts/ddl_shop/dismiss', 'POST');
+    expect(blind).toMatchObject({
+      status: 200,
+      body: { id: 'ddl_shop', address: null, detail: null, verdict: 'delivered' },
+    });
+    const seen = await (
+      await openFor(personIn('shop', 'operate', 'bodies'))
+    ).ask('shop/receipts/ddl_shop/dismiss', 'POST');
+    expect(seen).toMatchObject({
+      status: 200,
+      body: { address: 'ada@example.com', detail: '250 taken for ada@example.com' },
     });
   });
 

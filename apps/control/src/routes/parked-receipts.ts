@@ -47,7 +47,7 @@ export function parkedReceiptRoutes(
   app.get(
     '/v1/workspaces/:workspace/receipts',
     {
-      config: { permission: 'read', across: true },
+      config: { permission: 'bodies', across: true },
       schema: {
         operationId: 'listParkedReceipts',
         tags: ['Receipts'],
@@ -77,14 +77,14 @@ export function parkedReceiptRoutes(
           (source === undefined || row.receipt?.source === source) &&
           (account === undefined || row.receipt?.account === account),
       );
-      return { items: page.items.map(showParkedReceipt), next: page.next };
+      return { items: page.items.map((row) => showParkedReceipt(row, true)), next: page.next };
     },
   );
 
   app.get(
     '/v1/workspaces/:workspace/receipts/:id',
     {
-      config: { permission: 'read', across: true, problems: ['not_found'] },
+      config: { permission: 'bodies', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readParkedReceipt',
         tags: ['Receipts'],
@@ -93,7 +93,7 @@ export function parkedReceiptRoutes(
         response: { 200: parkedReceiptBody },
       },
     },
-    async (request) => showParkedReceipt(await find(sightOf(request), request.params.id)),
+    async (request) => showParkedReceipt(await find(sightOf(request), request.params.id), true),
   );
 
   app.post(
@@ -113,9 +113,11 @@ export function parkedReceiptRoutes(
       const sight = sightOf(request);
       const { id } = request.params;
       await find(sight, id);
-      await readModels.markDismissed(id, clock.now(), principalOf(request).name);
+      const principal = principalOf(request);
+      await readModels.markDismissed(id, clock.now(), principal.name);
       // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
-      return showParkedReceipt(await find(sight, id));
+      const row = await find(sight, id);
+      return showParkedReceipt(row, principal.may('bodies', row.workspace));
     },
   );
 }
