@@ -3,13 +3,14 @@ import {
   askedAbout,
   attemptTag,
   ownMessage,
+  type Attempt,
   type ChannelName,
   type Delivery,
   type FoundMessage,
   type Moment,
   type Receipt,
 } from '@carillon/domain';
-import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
+import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import { sideBySide } from '../side-by-side.ts';
 import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
@@ -53,8 +54,14 @@ const MAX_OTHERS = 500;
  */
 export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number> } {
   const { ledger, clock, ids } = ports;
-  /** Of those that could not be asked: how many of the times are over, and when to ask again. */
-  const asked = new Map<DeliveryId, { readonly steps: number; readonly notBefore: Instant }>();
+  /**
+   * How many of the times are over, and when to ask again where it could not be asked. By the attempt: a delivery that is sent again
+   * may be in doubt a second time, and that doubt has all its own times.
+   */
+  const asked = new Map<AttemptId, { readonly steps: number; readonly notBefore: Instant }>();
+
+  /** Of a doubt it is the last attempt that nobody knows the end of. */
+  type Due = { readonly delivery: Delivery; readonly attempt: Attempt; readonly steps: number };
 
   const begunAt = (delivery: Delivery): Instant =>
     delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
@@ -85,15 +92,14 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
   }
 
   /** `away`: its account cannot be asked now. */
-  async function ask(delivery: Delivery, steps: number): Promise<'ended' | 'stays' | 'away'> {
-    const attempt = delivery.attempts.at(-1);
-    if (!attempt || attempt.to === null) return 'stays';
+  async function ask({ delivery, attempt, steps }: Due): Promise<'ended' | 'stays' | 'away'> {
+    if (attempt.to === null) return 'stays';
     const found = await ports.find(delivery, attempt.startedAt - SKEW);
     if (found === null) {
-      asked.set(delivery.id, { steps: steps - 1, notBefore: clock.now() + AGAIN });
+      asked.set(attempt.id, { steps: steps - 1, notBefore: clock.now() + AGAIN });
       return 'away';
     }
-    asked.set(delivery.id, { steps, notBefore: 0 });
+    asked.set(attempt.id, { steps, notBefore: 0 });
     if (found === undefined) return 'stays';
     // After the list, so that whoever owns one of its messages by now is seen.
     const others = found.length === 0 ? null : await othersTo(attempt.to);
@@ -104,30 +110,30 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     return 'stays';
   }
 
-  type Due = { readonly delivery: Delivery; readonly steps: number };
-
   /** Whether a time to ask has come that nobody has asked at. */
   function dueOf(delivery: Delivery, now: Instant): readonly Due[] {
+    const attempt = delivery.attempts.at(-1);
+    if (!attempt) return [];
     const age = now - begunAt(delivery);
     const steps = ASKED_AFTER.filter((after) => age >= after).length;
-    const before = asked.get(delivery.id) ?? { steps: 0, notBefore: 0 };
-    const over = Math.max(before.steps, delivery.attempts.at(-1)?.asked ?? 0);
-    return age > OLDEST || steps <= over || now < before.notBefore ? [] : [{ delivery, steps }];
+    const before = asked.get(attempt.id) ?? { steps: 0, notBefore: 0 };
+    const over = Math.max(before.steps, attempt.asked ?? 0);
+    return age > OLDEST || steps <= over || now < before.notBefore ? [] : [{ delivery, attempt, steps }];
   }
 
   /** Asks one account about its doubts, one after another; answers how many were ended. */
   async function askAccount(doubts: readonly Due[]): Promise<number> {
     const began = clock.now();
     let ended = 0;
-    for (const { delivery, steps } of doubts) {
+    for (const due of doubts) {
       if (clock.now() - began >= TURN) break;
       try {
-        const came = await ask(delivery, steps);
+        const came = await ask(due);
         if (came === 'away') break;
         if (came === 'ended') ended += 1;
       } catch (error) {
         // It keeps its turn, and the others have theirs.
-        asked.set(delivery.id, { steps: steps - 1, notBefore: clock.now() + AGAIN });
+        asked.set(due.attempt.id, { steps: due.steps - 1, notBefore: clock.now() + AGAIN });
         ports.trouble('ask about a doubt', error);
       }
     }
@@ -171,10 +177,10 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
       const now = clock.now();
       const all: Delivery[] = [];
       for (const channel of ports.channels) all.push(...(await doubtsOver(channel)));
-      const known = new Set(all.map(({ id }) => id));
+      const known = new Set(all.map(({ attempts }) => attempts.at(-1)?.id));
       for (const id of asked.keys()) if (!known.has(id)) asked.delete(id);
       const due = all.flatMap((delivery) => dueOf(delivery, now));
-      const byAccount = Map.groupBy(due, ({ delivery }) => delivery.attempts.at(-1)?.account);
+      const byAccount = Map.groupBy(due, ({ attempt }) => attempt.account);
       let ended = 0;
       await sideBySide(byAccount.values(), ACCOUNTS_AT_ONCE, async (doubts) => {
         const settled = await askAccount(doubts);

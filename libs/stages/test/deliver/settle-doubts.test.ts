@@ -1,4 +1,11 @@
-import { beginAttempt, leaseRanOut, type ChannelName, type Delivery, type FoundMessage } from '@carillon/domain';
+import {
+  beginAttempt,
+  leaseRanOut,
+  operatorResend,
+  type ChannelName,
+  type Delivery,
+  type FoundMessage,
+} from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
@@ -48,6 +55,11 @@ async function doubted(name = 'a', account = 'main'): Promise<DeliveryId> {
   } as const;
   await custody.handle([record], { partition: 0, configNumber: -1, clocks: {} });
   const id = deliveryIdOf(intent, topology.ids);
+  await lose(id, name, account);
+  return id;
+}
+/** An attempt that ends nobody knows how. */
+async function lose(id: DeliveryId, name: string, account = 'main'): Promise<void> {
   const start = { attemptId: `att_${name}` as AttemptId, token: `t${name}`, account, leaseUntil: moment().now };
   const sending = beginAttempt(await get(id), start, moment());
   if (!sending) throw new Error('not begun');
@@ -55,7 +67,6 @@ async function doubted(name = 'a', account = 'main'): Promise<DeliveryId> {
   const lost = leaseRanOut(sending, PLAIN_SETTINGS, moment());
   if (!lost) throw new Error('not lost');
   await topology.data.ledger.replace(lost);
-  return id;
 }
 const settlerPorts = (): DoubtPorts => ({
   ...topology.ports,
@@ -147,6 +158,22 @@ describe('a doubt about which a provider can be asked', () => {
     await dying.round();
     expect([asked, troubles]).toEqual([1, ['Error: the process dies here']]);
     await settler().round();
+    expect(asked).toBe(2);
+  });
+
+  it('that is the second of its delivery is asked about as the first was', async () => {
+    const id = await doubted();
+    const doubts = settler();
+    topology.clock.pass(2 * HOUR);
+    await doubts.round();
+    expect(asked).toBe(1);
+    // Somebody has it sent again, and that call too ends nobody knows how, between two rounds.
+    const again = operatorResend(await get(id), HOUR, 'ann', moment());
+    if (!again.ok) throw new Error(again.error);
+    await topology.data.ledger.replace(again.value);
+    await lose(id, 'b');
+    topology.clock.pass(MINUTE);
+    await doubts.round();
     expect(asked).toBe(2);
   });
 
