@@ -306,12 +306,27 @@ describe('The list as a file', () => {
 });
 
 describe('Rows of a table', () => {
+  const shape = { columns: ['address', 'detail'], needed: ['address'], firstLine: 2, mostRows: 100 } as const;
+  const titled = (columns: number): string =>
+    `address,${Array.from({ length: columns - 1 }, (_, at) => `c${at}`).join(',')}\nada@example.com\n`;
+
+  it('have at most a hundred columns, since each more is work for every row', () => {
+    expect(readTable(titled(100), shape).rows.map(({ cell }) => cell('address'))).toEqual(['ada@example.com']);
+    expect(() => readTable(titled(101), shape)).toThrow('line 1: 101 columns are too many, 100 are the most');
+  });
+
+  it('have no column twice, unless it has no name', () => {
+    expect(() => readTable('address,Detail,detail\na,b,c\n', shape)).toThrow('two columns have the same name');
+    expect(
+      readTable('detail,,,address\nx,1,2,a\n', shape).rows.map(({ cell }) => cell('address') + cell('detail')),
+    ).toEqual(['ax']);
+  });
+
   it('are as many as the text has, taken or refused, whatever is in them', () => {
     const cells = fc.string({ unit: fc.constantFrom('"', ',', '\n', 'a', "'", '=', ';'), maxLength: 8 });
     fc.assert(
       fc.property(fc.array(fc.array(cells, { maxLength: 3 }), { maxLength: 8 }), (table) => {
         const text = `address,detail\n${table.map((row) => row.join(',')).join('\n')}`;
-        const shape = { columns: ['address', 'detail'], needed: ['address'], firstLine: 2, mostRows: 100 } as const;
         const read = readTable(text, shape);
         const reader = createCsvReader();
         const records = [...reader.push(text), ...reader.end()].slice(1);

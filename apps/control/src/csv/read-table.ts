@@ -24,6 +24,9 @@ export type TableShape<Name extends string> = {
   readonly mostRows: number;
 };
 
+/** More than anybody’s export has; each one more is work for every row. */
+const MOST_COLUMNS = 100;
+
 const nameOf = (title: string): string => unguardedCell(title).trim().toLowerCase();
 const isBlank = ({ cells, fault }: CsvRecord): boolean => fault === null && cells.every((cell) => cell.trim() === '');
 
@@ -41,6 +44,8 @@ export function readTable<Name extends string>(text: string, shape: TableShape<N
       limit: `${shape.mostRows} rows`,
     });
   }
+  // No name but the empty one is there twice.
+  const places = new Map(titles.map((title, at) => [title, at]));
   const moved = shape.firstLine - (header.line + linesOf(header));
   const rows: TableRow<Name>[] = [];
   const faults: RowFault[] = [];
@@ -51,7 +56,7 @@ export function readTable<Name extends string>(text: string, shape: TableShape<N
       const message = `has ${cells.length} cells, and the first line names ${titles.length} columns: put a cell with a comma in quotes`;
       faults.push({ line, message });
     } else {
-      const cell = (name: Name): string => unguardedCell(cells[titles.indexOf(name)] ?? '').trim();
+      const cell = (name: Name): string => unguardedCell(cells[places.get(name) ?? -1] ?? '').trim();
       rows.push({ line, cell });
     }
   }
@@ -64,16 +69,16 @@ const linesOf = ({ text }: CsvRecord): number => text.match(/\r\n|\r|\n/g)?.leng
 function titlesOf<Name extends string>(header: CsvRecord, { columns, needed }: TableShape<Name>): readonly string[] {
   const refuse = (why: string): CarillonError => new CarillonError('invalid_request', `line ${header.line}: ${why}`);
   if (header.fault !== null) throw refuse(header.fault);
+  if (header.cells.length > MOST_COLUMNS) {
+    throw refuse(`${header.cells.length} columns are too many, ${MOST_COLUMNS} are the most`);
+  }
   const titles = header.cells.map(nameOf);
-  const twice = titles.find((title, at) => title !== '' && titles.indexOf(title) !== at);
-  if (twice !== undefined) throw refuse('two columns have the same name');
+  const named = titles.filter((title) => title !== '');
+  if (new Set(named).size < named.length) throw refuse('two columns have the same name');
   for (const name of needed) {
     if (titles.includes(name)) continue;
     if (titles.length === 1 && /[;\t|]/.test(header.text)) throw refuse('cells are separated by commas');
-    const meant = insteadOf(
-      name,
-      titles.filter((title) => title !== ''),
-    );
+    const meant = insteadOf(name, named);
     throw refuse(
       `the first line names the columns, and none is called ${name}${meant.startsWith('did') ? ` (${meant})` : ''}; columns are ${columns.join(', ')}`,
     );
