@@ -4,6 +4,7 @@ import {
   categoryOf,
   findResource,
   listResources,
+  namesOfCategory,
   nameOfTarget,
   notificationIdOf,
   type Configuration,
@@ -11,13 +12,18 @@ import {
   type ConsentTarget,
   type ConsentWord,
 } from '@carillon/domain';
-import { formatInstant } from '@carillon/kernel';
+import { formatInstant, isId } from '@carillon/kernel';
 import { insteadOf } from './names.ts';
 
 /** Targets as people name them. A notification is kept under its id, so that a rename keeps what was said about it. */
 export type TargetNames = {
-  /** The target of a kind and a name, or why there is none. */
+  /**
+   * The target of a kind and a name, or why there is none. A category may be named as it was before; a notification by its id too, also
+   * where it is gone.
+   */
   target(kind: ConsentTarget['kind'], name: string): ConsentTarget | { readonly fault: string };
+  /** The target under every name under which something may have been said about it: a category may have had others. */
+  everyName(target: ConsentTarget): readonly ConsentTarget[];
   /** The name of a target's notification or category; null of all, and of what is gone. */
   nameOf(target: ConsentTarget): string | null;
   /** Notifications that nobody can opt out of. */
@@ -37,10 +43,17 @@ export function targetNames(configuration: Configuration, workspace: string): Ta
       if (kind === 'all') return name === '' ? { kind } : { fault: 'of all there is no name' };
       if (name === '') return { fault: `it names no ${kind}` };
       if (kind === 'notification') {
-        const id = idOf.get(name) ?? (byId.has(name) ? name : undefined);
+        // What was said about one that is gone comes along, and counts where it is put back.
+        const id = idOf.get(name) ?? (byId.has(name) || isId('notification', name) ? name : undefined);
         return id === undefined ? unknown(kind, name, [...idOf.keys()]) : { kind, name: id };
       }
-      return categories.includes(name) ? { kind, name } : unknown(kind, name, categories);
+      const now = categoryOf(configuration, workspace, name).name;
+      return categories.includes(now) ? { kind, name: now } : unknown(kind, name, categories);
+    },
+    everyName(target) {
+      if (target.kind !== 'category') return [target];
+      const names = namesOfCategory(categoryOf(configuration, workspace, target.name));
+      return names.map((name) => ({ kind: 'category', name }));
     },
     nameOf(target) {
       if (target.kind === 'all') return null;

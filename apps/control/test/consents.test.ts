@@ -1,4 +1,4 @@
-import { personName, type Consents } from '@carillon/domain';
+import { optOutFor, personName, type Consents, type Decision } from '@carillon/domain';
 import { createCsvReader, unguardedCell } from '@carillon/kernel';
 import type { ConsentStore, EventLog } from '@carillon/ports';
 import { decideConsents, publishConfiguration } from '@carillon/stages';
@@ -21,7 +21,11 @@ async function open(
   const watch = { trouble: (where: string) => void troubles.push(where) } as never;
   ground = await openControl(accessOf(who), { consents, watch, ...more });
   const { configuration, clock, codecs } = ground;
-  const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
+  const categories = { orders: { was: ['purchases'] } };
+  const workspace = (name: string): Wish => ({
+    ref: { kind: 'workspace', workspace: name, name: '' },
+    body: { categories },
+  });
   const wishes = ['club', 'shop'].flatMap((name) => [workspace(name), ...orderShop(undefined, name)]);
   const changed = wishes.map((wish) =>
     wish.ref.kind === 'notification' && wish.body !== null
@@ -75,6 +79,14 @@ const show = async (person: string) => (await call('GET', `${SHOP}/person?person
 const importing = (csv: string, query = '') => call('POST', `${SHOP}/import${query}`, csv, 'text/csv');
 const held = (person: string) =>
   consents.find('shop', [personName(person, (...parts) => givenIds.keyed(...parts))]).then(([one]) => one);
+/** Said on the page: by default that nothing is wanted any more. */
+const saying = (person: string, said: Partial<Decision>, workspace = 'shop') =>
+  decideConsents(
+    workspace,
+    person,
+    [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', ...said }],
+    { ...ground, ids: givenIds, consents },
+  );
 const wordsOf = ({ words }: Shown) =>
   words.map(({ target, name, channel, opted_out: out, by }) => [target, name, channel, out ? 'out' : 'in', by]);
 
@@ -181,19 +193,88 @@ describe('What somebody sets for a person', () => {
   });
 });
 
+describe('What was said under a name that a category had before', () => {
+  const say = (person: string, name: string, optedOut: boolean, channel: 'sms' | null = null) =>
+    saying(person, { target: { kind: 'category', name }, channel, optedOut });
+  const isOut = async (person: string) => {
+    const document = await held(person);
+    const question = { notificationId: 'ntf_shop', categories: ['orders', 'purchases'], channel: 'sms' } as const;
+    return document !== undefined && optOutFor([document], question) !== null;
+  };
+
+  it('is taken back by the name of now, and by that of then, on each channel', async () => {
+    for (const [person, name] of [
+      ['ada', 'orders'],
+      ['bob', 'purchases'],
+    ] as const) {
+      await say(person, 'purchases', true);
+      await say(person, 'purchases', true, 'sms');
+      expect(await isOut(person)).toBe(true);
+      expect((await set({ person, target: 'category', name, opted_out: false })).status).toBe(200);
+      expect(await isOut(person)).toBe(false);
+    }
+  });
+
+  it('is taken back by a file, by either name', async () => {
+    for (const person of ['ada', 'bob']) await say(person, 'purchases', true);
+    const csv = 'person,target,name,opted_out\nada,category,orders,false\nbob,category,purchases,false\n';
+    expect((await importing(csv)).body).toMatchObject({ taken: 2, refused: 0 });
+    expect([await isOut('ada'), await isOut('bob')]).toEqual([false, false]);
+  });
+
+  it('is said under the name of now where a file or an operator says it anew', async () => {
+    await importing('person\nada\n', '?category=purchases');
+    await set({ person: 'bob', target: 'category', name: 'purchases', opted_out: true });
+    for (const person of ['ada', 'bob']) {
+      expect((await held(person))?.words).toMatchObject([{ target: { kind: 'category', name: 'orders' } }]);
+    }
+  });
+
+  it('counts after it was written to a file and brought elsewhere, whatever was said under the name of now', async () => {
+    // Out under the name of then counts, however late somebody wanted it again under the name of now.
+    await say('ada', 'orders', true);
+    await say('ada', 'purchases', true);
+    await say('ada', 'orders', false);
+    await say('bob', 'purchases', true);
+    await say('bob', 'orders', true);
+    await say('bob', 'orders', false);
+    await say('bob', 'purchases', false);
+    await say('carl', 'orders', true);
+    await say('carl', 'purchases', true);
+    await say('carl', 'purchases', false);
+    const people = ['ada', 'bob', 'carl'];
+    const before = await Promise.all(people.map(isOut));
+    expect(before).toEqual([true, false, true]);
+    const text = await (await fetch(`${url}${SHOP}/export`)).text();
+    expect((await importing(text)).body).toMatchObject({ refused: 0, added: 0 });
+    expect(await Promise.all(people.map(isOut))).toEqual(before);
+    await ground.control.close(0);
+    consents = createMemoryConsents().connect(createDirectWire());
+    await open();
+    expect((await importing(text)).body).toMatchObject({ refused: 0 });
+    expect(await Promise.all(people.map(isOut))).toEqual(before);
+  });
+});
+
+describe('What was said about a notification that is gone', () => {
+  it('is written under its id, which a file may name', async () => {
+    const gone = 'ntf_0123456789ABCDEFGHJKMNPQRS';
+    const target = { kind: 'notification', name: gone } as const;
+    await saying('ada', { target });
+    const text = await (await fetch(`${url}${SHOP}/export`)).text();
+    await ground.control.close(0);
+    consents = createMemoryConsents().connect(createDirectWire());
+    await open();
+    expect((await importing(text)).body).toMatchObject({ rows: 1, taken: 1, added: 1, refused: 0 });
+    expect((await held('ada'))?.words).toMatchObject([{ target, optedOut: true }]);
+    expect((await importing('person,target,name\nada,notification,ntf_short\n')).body).toMatchObject({ refused: 1 });
+  });
+});
+
 describe('The list', () => {
   it('is of a workspace or of all, page by page, and finds a person in any form', async () => {
     for (const person of ['ada@example.com', 'bob', 'carl']) await set({ person, target: 'all', opted_out: true });
-    await decideConsents(
-      'club',
-      'ada@example.com',
-      [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page' }],
-      {
-        ...ground,
-        ids: givenIds,
-        consents,
-      },
-    );
+    await saying('ada@example.com', {}, 'club');
     const persons = async (path: string) => (await call('GET', path)).body.items.map(({ person }) => person).toSorted();
     expect(await persons(SHOP)).toEqual(['ada@example.com', 'bob', 'carl']);
     expect(await persons('/v1/workspaces/-/consents?person=ADA@Example.com')).toEqual([

@@ -185,6 +185,23 @@ describe('A test message', () => {
     expect((await testSend()).body['delivery_id']).not.toBe(first.body['delivery_id']);
   });
 
+  it('is the same request however its template changed since, and another with what the template does not show', async () => {
+    const key = { 'idempotency-key': 'try-3' };
+    const written = (text: string) => template('changing', { sms: { text } });
+    const channels = { sms: { template: 'changing' } };
+    await topology.publish(
+      written('{{order_id}}'),
+      notification('changing', { ...ORDER_PAID, rules: {}, id: 'ntf_changing', channels }),
+    );
+    const ask = (of: object) =>
+      post('notifications/changing/test-send', { channel: 'sms', to: TO.sms, event: JSON.stringify(of) }, key);
+    const first = await ask(EVENT);
+    await custody();
+    await topology.publish(written('{{order_id}} {{note}} {{total}}'));
+    expect(await ask(EVENT)).toMatchObject({ status: 202, body: { delivery_id: first.body['delivery_id'] } });
+    expect(await ask({ ...EVENT, at: 'never' })).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
+  });
+
   it('that crossed another one under its key on the way is sent once, and the other is told as a duplicate', async () => {
     const key = { 'idempotency-key': 'try-2' };
     const { body } = await testSend({}, key);

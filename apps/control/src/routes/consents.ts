@@ -7,6 +7,7 @@ import {
   personName,
   type ChannelName,
   type Consents,
+  type ConsentWord,
   type Decision,
 } from '@carillon/domain';
 import {
@@ -150,7 +151,12 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       const person = nameOf(body.person);
       const by = principalOf(request).name;
       const said = { target, channel: body.channel, optedOut: body.opted_out, way: 'api', by } as const;
-      const document = await decideConsents(workspace, person, withEachChannel(said), ports);
+      const document = await decideConsents(
+        workspace,
+        person,
+        withEachChannel(said).flatMap((one) => underEveryName(one, names)),
+        ports,
+      );
       if (document) await tell([document]);
       return showConsents(workspace, person, document, names);
     },
@@ -242,30 +248,33 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
   }
 }
 
-/** A name that is gone is written as the id that it had, which `import` takes too. */
-const exportedLines = ({ workspace, person, words }: Consents, names: TargetNames): string =>
-  words
-    .map(({ target, channel, optedOut, way, by = '', at }) => {
-      const name = names.nameOf(target) ?? nameOfTarget(target);
-      return csvLine([
-        workspace,
-        person,
-        target.kind,
-        name,
-        channel ?? '',
-        String(optedOut),
-        way,
-        by,
-        formatInstant(at),
-      ]);
-    })
+/**
+ * A notification that is gone is written as the id that it had, which `import` takes too. What was said under several names of one
+ * category is one line: an opt-out under any of them counts, so it is written however late somebody wanted it again under another.
+ */
+function exportedLines({ workspace, person, words }: Consents, names: TargetNames): string {
+  const named = words.map((word) => ({ ...word, name: names.nameOf(word.target) ?? nameOfTarget(word.target) }));
+  const places = Map.groupBy(named, ({ target, name, channel }) => JSON.stringify([target.kind, name, channel]));
+  return [...places.values()]
+    .flatMap((same) => same.toSorted(whatCountsFirst).slice(0, 1))
+    .map(({ target, name, channel, optedOut, way, by = '', at }) =>
+      csvLine([workspace, person, target.kind, name, channel ?? '', String(optedOut), way, by, formatInstant(at)]),
+    )
     .join('');
+}
+
+const whatCountsFirst = (a: ConsentWord, b: ConsentWord): number =>
+  Number(b.optedOut) - Number(a.optedOut) || b.at - a.at;
 
 /**
  * To allow something on all channels takes back what was said about single ones too: who says so means that it comes again.
  */
 const withEachChannel = (said: Decision): readonly Decision[] =>
   said.optedOut || said.channel !== null ? [said] : [said, ...CHANNEL_NAMES.map((channel) => ({ ...said, channel }))];
+
+/** To allow a category takes back what was said under its old names too, which holds messages back as well. */
+const underEveryName = (said: Decision, names: TargetNames): readonly Decision[] =>
+  said.optedOut ? [said] : names.everyName(said.target).map((target) => ({ ...said, target }));
 
 /** Whether the first row of a file names the column `address` and none that is called `person`. */
 function isByAddress(text: string): boolean {
@@ -314,5 +323,5 @@ function readRow(
   if (time !== '' && at === undefined) return 'at: takes an RFC 3339 time, such as 2026-01-31T09:00:00Z';
   if (at !== undefined && at > now + CLOCKS_APART) return 'at: it has not come yet';
   const said = { target, channel, optedOut: out !== 'false', way: 'import', by } as const;
-  return { person, decisions: [at === undefined ? said : { ...said, at }] };
+  return { person, decisions: underEveryName(at === undefined ? said : { ...said, at }, names) };
 }
