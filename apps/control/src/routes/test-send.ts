@@ -8,7 +8,7 @@ import {
   type Delivery,
   type Intent,
 } from '@carillon/domain';
-import { CarillonError, formatInstant, stringifyJson } from '@carillon/kernel';
+import { CarillonError, formatInstant } from '@carillon/kernel';
 import { deliveryIdOf, intentRecord, makeTestIntent, readIdempotencyKey, readTraceparent } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -116,9 +116,8 @@ function intentOf(
   throw new CarillonError('invalid_request', `channel: notification ${name} sends by ${has.join(', ')} alone`);
 }
 
-/** The same request as before: where to and with what. The configuration may have changed since. */
-const isSame = ({ intent }: Delivery, { to, variables }: Intent): boolean =>
-  intent.to === to && stringifyJson(intent.variables) === stringifyJson(variables);
+/** The same request as before: where to and with what. The configuration, and what the template names, may have changed since. */
+const isSame = ({ intent }: Delivery, { test }: Intent): boolean => intent.test?.request === test?.request;
 
 /** Node joins what comes twice by a comma, which no key and no trace context holds. */
 function headerOf({ headers }: FastifyRequest, name: string): string | null {

@@ -55,12 +55,14 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       person: intent.person,
       unique_id: intent.slot.uniqueId,
       variables: intent.variables,
+      ...(intent.test?.request !== undefined && { test_request: intent.test.request }),
       ...(intent.digestKey !== undefined && { digest_key: intent.digestKey }),
     }),
   }),
   read: (wire) => {
     const personal = readPersonal(wire.personal);
     const digestKey = personal['digest_key'];
+    const request = personal['test_request'];
     return {
       id: wire.id as IntentId,
       slot: {
@@ -87,7 +89,12 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       sendAt: wire.send_at === 0 ? wire.caused_at : wire.send_at,
       notAfter: wire.not_after,
       traceparent: wire.traceparent,
-      ...(wire.test_by !== null && { test: { by: wire.test_by } }),
+      ...(wire.test_by !== null && {
+        test: {
+          by: wire.test_by,
+          ...(request !== undefined && { request: textOf(request, 'test_request') }),
+        },
+      }),
       ...(digestKey !== undefined && { digestKey: textOf(digestKey, 'digest_key') }),
     };
   },

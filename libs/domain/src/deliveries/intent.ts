@@ -54,8 +54,12 @@ export type Intent = {
   readonly digest?: DigestContents;
 };
 
-/** Who asked for a test message, by the name that the story of a delivery shows. */
-export type TestSend = { readonly by: string };
+export type TestSend = {
+  /** Who asked for it, by the name that the story of a delivery shows. */
+  readonly by: string;
+  /** A keyed hash of what was asked for, so that the same request is known again whatever the template names by then. */
+  readonly request?: string;
+};
 
 /** Settings of a notification as delivery reads them from the newest configuration. */
 export type DeliverySettings = {

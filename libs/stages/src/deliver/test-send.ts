@@ -78,6 +78,6 @@ export function makeTestIntent(
     sendAt: now,
     notAfter: now + Math.min(TEST_EXPIRES, deliverySettings(notification.body).expires),
     traceparent,
-    test: { by },
+    test: { by, request: ids.keyed('test request', to, stringifyJson(variables)) },
   };
 }
