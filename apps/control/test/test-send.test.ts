@@ -240,6 +240,29 @@ describe('A test message', () => {
     expect((await topology.records('carillon.intents')).length).toBe(before);
   });
 
+  it('is one of at most twenty in a minute of whoever asks, and what is known already is none of them', async () => {
+    const fresh = await controlOf(['read', 'configure']);
+    const ask = (key: string) => {
+      const asked = { channel: 'email', to: TO.email, event };
+      return post('notifications/order-paid/test-send', asked, { 'idempotency-key': key }, fresh);
+    };
+    for (let nth = 1; nth <= 20; nth += 1) expect((await ask(`many-${nth}`)).status).toBe(202);
+    const before = (await topology.records('carillon.intents')).length;
+    const refused = await fresh.app.inject({
+      method: 'POST',
+      url: '/v1/workspaces/shop/notifications/order-paid/test-send',
+      payload: { channel: 'email', to: TO.email, event },
+    });
+    expect([refused.statusCode, refused.json<Answer['body']>()['code']]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await topology.records('carillon.intents')).length).toBe(before);
+    await custody();
+    expect((await ask('many-1')).status).toBe(202);
+    topology.clock.pass(60_001);
+    expect((await ask('many-21')).status).toBe(202);
+    await fresh.app.close();
+  });
+
   it('takes the permission to configure', async () => {
     const reader = await controlOf(['read', 'operate', 'people', 'bodies']);
     const asked = { channel: 'email', to: TO.email, event };

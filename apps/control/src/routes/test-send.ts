@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { insteadOf, namesOf } from '../names.ts';
 import type { RoutePorts } from '../ports.ts';
+import { createRate } from '../rate.ts';
 import { notFound, oneOfWords, withName, type ApiServer } from './app.ts';
 import { renderedWith, variablesOf } from './templates.ts';
 
@@ -31,6 +32,7 @@ type TestSendPorts = Pick<RoutePorts, 'configuration' | 'book' | 'ids' | 'clock'
  * intents stand; from there on nothing is special about it but what it is exempt from.
  */
 export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
+  const rate = createRate({ what: 'test messages', most: 20, span: 60_000 });
   app.post(
     '/v1/workspaces/:workspace/notifications/:name/test-send',
     {
@@ -42,6 +44,7 @@ export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
           'invalid_idempotency_key',
           'wrong_state',
           'idempotency_mismatch',
+          'rate_limited',
           'log_unavailable',
         ],
       },
@@ -63,8 +66,12 @@ export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
         const detail = 'Idempotency-Key: it was used for another test message; send a new key, or the same request';
         throw new CarillonError('idempotency_mismatch', detail);
       }
-      // Once it is acknowledged here, it is taken into custody whoever dies; the same intent again changes nothing.
-      if (!known) await ports.log.append([intentRecord(intent, ports)]);
+      if (!known) {
+        // Nothing else bounds them: no limit and no quiet hours of the notification do.
+        rate.take(JSON.stringify([principalOf(request).name, request.params.workspace]), ports.clock.now());
+        // Once it is acknowledged here, it is taken into custody whoever dies; the same intent again changes nothing.
+        await ports.log.append([intentRecord(intent, ports)]);
+      }
       return reply.code(202).send({
         delivery_id: id,
         notification: intent.notification,

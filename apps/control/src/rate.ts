@@ -1,0 +1,31 @@
+import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+
+/** Whoever has not come for longest is forgotten beyond this many. */
+const MOST_KEYS = 10_000;
+
+export type Rate = {
+  /** Counts one for `key`. Throws `rate_limited`, with the time after which there is room again, and counts nothing. */
+  take(key: string, now: Instant): void;
+};
+
+/** At most so many of each key within any such span. Each process counts for itself, and anew when it starts. */
+export function createRate(of: { readonly what: string; readonly most: number; readonly span: Duration }): Rate {
+  const taken = new Map<string, readonly Instant[]>();
+  return {
+    take(key, now) {
+      // Those of the future were made before the clock was set back: they count no longer.
+      const recent = (taken.get(key) ?? []).filter((at) => Math.abs(now - at) < of.span);
+      const [oldest = now] = recent;
+      taken.delete(key);
+      if (recent.length >= of.most) {
+        taken.set(key, recent);
+        const limit = `${of.most} ${of.what} in ${of.span / 1000} seconds`;
+        const retryAfter = oldest + of.span - now;
+        throw new CarillonError('rate_limited', `there are at most ${limit}; send later`, { limit, retryAfter });
+      }
+      taken.set(key, [...recent, now]);
+      const [longestAgo] = taken.keys();
+      if (taken.size > MOST_KEYS && longestAgo !== undefined) taken.delete(longestAgo);
+    },
+  };
+}
