@@ -13,14 +13,22 @@ import { digestSettings } from './settings.ts';
 /** The delivery id of a digest is known from its first item, before any of it is written. */
 export type DigestSlot = { readonly slot: Intent['slot']; readonly id: DeliveryId };
 
-/** What the slot of a digest is made of: the head, and the intent of the first item that is in it. */
+/**
+ * What names a digest: the intent of the first item that is in it. `nth` counts from 1, and is more only after a restore,
+ * where a newer folder's digest of that name stands and does not tell of the item.
+ */
+export type DigestNaming = { readonly intentId: IntentId; readonly nth: number };
+
+const partsOf = ({ intentId, nth }: DigestNaming): readonly string[] => (nth === 1 ? [intentId] : [intentId, `${nth}`]);
+
+/** What the slot of a digest is made of: the head, and what names it. */
 export function digestSlot(
   head: Pick<DigestHead, 'id' | 'workspace' | 'notificationId' | 'channel'>,
-  first: IntentId,
+  naming: DigestNaming,
   keyed: (...parts: readonly string[]) => string,
 ): DigestSlot {
   const { workspace, notificationId, channel } = head;
-  const uniqueId = `digest-${keyed('digest slot', head.id, first)}`;
+  const uniqueId = `digest-${keyed('digest slot', head.id, ...partsOf(naming))}`;
   const id = `dlv_${keyed('slot', workspace, notificationId, channel, uniqueId)}` as DeliveryId;
   return { slot: { workspace, notificationId, channel, uniqueId }, id };
 }
@@ -60,13 +68,13 @@ export function digestOf(intent: Intent, isKept: (item: DigestedItem) => boolean
 }
 
 /**
- * The intent of a digest: the same whoever makes it, from the final list of a window, the intent of the first item that went
- * into it, and all deliveries that did, in the order of the list. What a message has only once is that of the newest item. It stands on no topic.
+ * The intent of a digest: the same whoever makes it, from the final list of a window, what names it, and all deliveries
+ * that went into it, in the order of the list. What a message has only once is that of the newest item. It stands on no topic.
  */
 export function digestIntent(
   head: DigestHead,
   closing: ClosedWindow,
-  first: IntentId,
+  naming: DigestNaming,
   included: readonly Delivery[],
   pinned: Configuration,
   { derive, keyed }: { readonly derive: Moment['derive']; readonly keyed: (...parts: readonly string[]) => string },
@@ -74,7 +82,7 @@ export function digestIntent(
   const oldestFirst = included.toSorted((a, b) => a.intent.causedAt - b.intent.causedAt);
   const newest = oldestFirst.at(-1);
   if (!newest) throw new RangeError('a digest of nothing');
-  const { slot } = digestSlot(head, first, keyed);
+  const { slot } = digestSlot(head, naming, keyed);
   const notification = findNotification(pinned, slot);
   const template =
     (notification &&
@@ -85,7 +93,7 @@ export function digestIntent(
   const { digestKey: _key, ...cause } = newest.intent;
   return {
     ...cause,
-    id: derive('intent', 'digest', head.id, first) as IntentId,
+    id: derive('intent', 'digest', head.id, ...partsOf(naming)) as IntentId,
     slot,
     notification: notification?.ref.name ?? cause.notification,
     configNumber: closing.configNumber,

@@ -40,6 +40,7 @@ function digested(before: Delivery): Delivery {
   if (emptied.kind !== 'digested') throw new Error(emptied.kind);
   return emptied.next;
 }
+const namedBy = ({ intent }: Delivery, nth = 1) => ({ intentId: intent.id, nth });
 const ended = (state: Delivery['state'], clean = true) => ({ state, clean });
 
 describe('an item of a digest', () => {
@@ -132,7 +133,7 @@ describe('the intent of a digest', () => {
   const head = closedOf(items);
   const made = (all: readonly Delivery[] = items) => {
     if (!head.closing) throw new Error('open');
-    return digestIntent(head, head.closing, items[0]!.intent.id, all, pinned, { derive: at(0).derive, keyed });
+    return digestIntent(head, head.closing, namedBy(items[0]!), all, pinned, { derive: at(0).derive, keyed });
   };
 
   it('shows its items oldest first, how many there are and since when, and the newest values by bare name', () => {
@@ -154,11 +155,12 @@ describe('the intent of a digest', () => {
   });
 
   it('has its slot from the head and the first item that is in it', () => {
-    const other = digestSlot(head, items[1]!.intent.id, keyed);
-    expect(made().slot).toEqual(digestSlot(head, items[0]!.intent.id, keyed).slot);
-    expect(other.id).not.toBe(digestSlot(head, items[0]!.intent.id, keyed).id);
-    expect(digestSlot({ ...head, id: 'dgh_2' }, items[0]!.intent.id, keyed).id).not.toBe(
-      digestSlot(head, items[0]!.intent.id, keyed).id,
+    const other = digestSlot(head, namedBy(items[1]!), keyed);
+    expect(made().slot).toEqual(digestSlot(head, namedBy(items[0]!), keyed).slot);
+    expect(other.id).not.toBe(digestSlot(head, namedBy(items[0]!), keyed).id);
+    expect(digestSlot(head, namedBy(items[0]!, 2), keyed).id).not.toBe(digestSlot(head, namedBy(items[0]!), keyed).id);
+    expect(digestSlot({ ...head, id: 'dgh_2' }, namedBy(items[0]!), keyed).id).not.toBe(
+      digestSlot(head, namedBy(items[0]!), keyed).id,
     );
   });
 

@@ -8,9 +8,10 @@ import {
   type ClosedWindow,
   type Delivery,
   type DigestHead,
+  type DigestNaming,
   type ListedItem,
 } from '@carillon/domain';
-import type { DeliveryId, IntentId } from '@carillon/kernel';
+import type { DeliveryId } from '@carillon/kernel';
 import { publishOutcomes } from '../outcomes.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
@@ -40,43 +41,70 @@ export async function closeWindows(seen: DigestHead, makeRoom: boolean, ports: D
   }
 }
 
-/** A delivery that is in the digest, and the slot that the digest has by it. */
+/** A delivery that is in a digest of this window, and which one. */
 type Included = { readonly delivery: Delivery; readonly in: DeliveryId };
 
+/**
+ * A digest is made of items that are moved into it while it is not in the ledger. All are moved before it is inserted, so
+ * an item that is still COLLECTED beside a digest that stands was not told by it: a restore brought that one from a newer folder.
+ */
 async function emptyWindow(head: DigestHead, closing: ClosedWindow, ports: DigestPorts): Promise<void> {
   const { ledger, ids, configuration, digestMade } = ports;
   const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
-  const slotIdOf = (first: IntentId): DeliveryId => digestSlot(head, first, keyed).id;
   const included: Included[] = [];
+  const toldBefore: Delivery[] = [];
   let rest = closing.items;
-  // The first one that is in it names the digest, so those before it have to be known as left out.
+  // The first one that is in it names the digest, so those before it have to be known as left out, or as told.
   while (included.length === 0 && rest.length > 0) {
     const [item, ...others] = rest;
     rest = others;
-    const one = item && (await moveItem(item, slotIdOf(item.intentId), ports));
-    if (one) included.push(one);
+    const one = item && (await moveItem(item, await freeSlot(head, item, ports), ports));
+    if (!one) continue;
+    if (await ledger.get(one.in)) toldBefore.push(one.delivery);
+    else included.push(one);
   }
   const [first] = included;
   if (first) {
     for (let from = 0; from < rest.length; from += AT_ONCE) {
       const moved = await Promise.all(rest.slice(from, from + AT_ONCE).map((item) => moveItem(item, first.in, ports)));
-      included.push(...moved.filter((one) => one !== null));
+      for (const one of moved) {
+        if (one?.in === first.in) included.push(one);
+        else if (one) toldBefore.push(one.delivery);
+      }
     }
-    // An item that names the digest may have left it since; its intent names the slot all the same.
-    const naming = closing.items.find(({ intentId }) => slotIdOf(intentId) === first.in);
-    if (!naming) throw new Error(`digest ${first.in} is named by no item of window ${closing.n} of ${head.id}`);
+    const naming = namingOf(head, closing, first.in, keyed);
     const pinned = await configuration.at(closing.configNumber);
     const deliveries = included.map(({ delivery }) => delivery);
-    const intent = digestIntent(head, closing, naming.intentId, deliveries, pinned, { derive: ids.derive, keyed });
+    const intent = digestIntent(head, closing, naming, deliveries, pinned, { derive: ids.derive, keyed });
     const digest = openDelivery(intent, '', first.in, momentOf(ports));
     const [answer] = await ledger.insert([digest]);
     if (answer?.inserted) digestMade(digest);
   }
   await endClosing(head, closing.n, ports);
-  await publishOutcomes(
-    included.map(({ delivery }) => delivery),
-    ports,
-  );
+  await publishOutcomes([...toldBefore, ...included.map(({ delivery }) => delivery)], ports);
+}
+
+/** The slot that an item gives its digest, in which nothing stands. It is looked at before the item is read, see `emptyWindow`. */
+async function freeSlot(head: DigestHead, { intentId }: ListedItem, { ledger, ids }: DigestPorts): Promise<DeliveryId> {
+  for (let nth = 1; nth <= MAX_TRIES; nth += 1) {
+    const { id } = digestSlot(head, { intentId, nth }, (...parts) => ids.keyed(...parts));
+    if (!(await ledger.get(id))) return id;
+  }
+  throw new Error(`${MAX_TRIES} digests are named by intent ${intentId} of ${head.id}`);
+}
+
+/** An item that names the digest may have left it since; its intent names the slot all the same. */
+function namingOf(
+  head: DigestHead,
+  { n, items }: ClosedWindow,
+  digest: DeliveryId,
+  keyed: (...parts: readonly string[]) => string,
+): DigestNaming {
+  for (let nth = 1; nth <= MAX_TRIES; nth += 1) {
+    const item = items.find(({ intentId }) => digestSlot(head, { intentId, nth }, keyed).id === digest);
+    if (item) return { intentId: item.intentId, nth };
+  }
+  throw new Error(`digest ${digest} is named by no item of window ${n} of ${head.id}`);
 }
 
 async function endClosing(seen: DigestHead, n: number, { digestHeads, clock }: DigestPorts): Promise<void> {

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  collectFor,
+  digestItem,
+  digestSlot,
+  emptyHead,
+  itemOf,
+  listItem,
+  openDelivery,
+  type Collected,
+  type Delivery,
+  type DigestHead,
+} from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import { at, givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { closeWindows, type DigestPorts } from '../../src/index.ts';
+
+const HEAD = 'dgh_1';
+type Held = Delivery & { readonly collected: Collected };
+
+let topology: Topology;
+let made: Delivery[] = [];
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  made = [];
+  const [rule] = Object.values(ORDER_PAID.rules);
+  if (!rule) throw new Error('there is a rule');
+  const cadence = { digest: { window: { fixed: '1h' } } } as const;
+  await topology.publish(
+    ...orderShop({ ...ORDER_PAID, cadence, id: 'ntf_paid', rules: { paid: { ...rule, id: 'rul_paid' } } }),
+  );
+});
+afterEach(() => topology.close());
+
+const portsOf = (): DigestPorts => ({ ...topology.ports, digestMade: (digest) => void made.push(digest) });
+const now = () => at(topology.clock.now());
+
+function collected(name: string): Held {
+  const intent = givenIntent(name, { uniqueId: name, causedAt: topology.clock.now(), variables: { order_id: name } });
+  const opened = openDelivery(intent, 'p', `dlv_${name}` as DeliveryId, now());
+  const next = collectFor(opened, { head: HEAD, n: 0, token: `t ${name}` }, 'for a digest', now());
+  if (!next?.collected) throw new Error('not collected');
+  return { ...next, collected: next.collected };
+}
+
+/** A window of an hour that lists them. */
+async function listed(...items: readonly Held[]): Promise<DigestHead> {
+  const closesAt = topology.clock.now() + HOUR;
+  let head = emptyHead(HEAD, givenIntent('a').slot);
+  for (const item of items) {
+    const settings = { opened: { closesAt, slide: null }, maxItems: 100 };
+    const listing = listItem(head, itemOf(item), 0, settings, topology.clock.now());
+    if (listing.kind === 'listed') head = { ...listing.next, version: 1 };
+  }
+  expect(await topology.data.digestHeads.replace(head)).toBe('done');
+  return head;
+}
+
+const nameOf = ({ intent }: Delivery): DeliveryId =>
+  digestSlot(emptyHead(HEAD, intent.slot), { intentId: intent.id, nth: 1 }, (...parts) => topology.ids.keyed(...parts))
+    .id;
+const isIn = (item: Held, digest: DeliveryId): Delivery => {
+  const emptied = digestItem(item, itemOf(item), digest, now());
+  if (emptied.kind !== 'digested') throw new Error(emptied.kind);
+  return emptied.next;
+};
+/** A digest that a newer folder made, as a restore carries it over. */
+const carried = (item: Delivery, state: 'SENT' | 'FAILED'): Delivery => {
+  const intent = givenIntent('before', { digest: { head: HEAD, n: 0, items: [] } });
+  return { ...openDelivery(intent, '', nameOf(item), now()), state, nextAt: null };
+};
+const get = async ({ id }: Delivery) => {
+  const found = await topology.data.ledger.get(id);
+  if (!found) throw new Error(`no ${id}`);
+  return found;
+};
+const toldOf = (): readonly (readonly DeliveryId[])[] =>
+  made.map(({ intent }) => (intent.digest?.items ?? []).map(({ deliveryId }) => deliveryId));
+
+async function emptied(head: DigestHead, helpers = 1): Promise<void> {
+  topology.clock.pass(HOUR);
+  await Promise.all(Array.from({ length: helpers }, () => closeWindows(head, false, portsOf())));
+  expect(await topology.data.digestHeads.get(HEAD)).toMatchObject({ n: 1, closing: null, items: [] });
+}
+
+describe('a window that a backup held open, while the newer folder sent its digest', () => {
+  it.each([1, 3])('tells of what joined since in a digest of its own, with %i helpers', async (helpers) => {
+    const [a, c, d] = [collected('a'), collected('c'), collected('d')] as const;
+    await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT'), c, d]);
+    await emptied(await listed(a, c, d), helpers);
+    expect(toldOf()).toEqual([[c.id, d.id]]);
+    expect(await get(a)).toMatchObject({ state: 'DIGESTED', digestedIn: nameOf(a) });
+    for (const item of [c, d]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: nameOf(c) });
+  });
+
+  it('does not tell again what was told, wherever it stands on the list', async () => {
+    const [a, c] = [collected('a'), collected('c')] as const;
+    await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT'), c]);
+    await emptied(await listed(c, a));
+    expect(toldOf()).toEqual([[c.id]]);
+  });
+
+  it.each([1, 3])(
+    'tells of an item whose digest failed there, beside that digest, with %i helpers',
+    async (helpers) => {
+      const [a, c] = [collected('a'), collected('c')] as const;
+      await topology.data.ledger.insert([carried(a, 'FAILED'), a, c]);
+      await emptied(await listed(a, c), helpers);
+      expect(toldOf()).toEqual([[a.id, c.id]]);
+      expect(made[0]?.id).not.toBe(nameOf(a));
+      for (const item of [a, c]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: made[0]?.id });
+    },
+  );
+
+  it('makes no digest where all of it was told', async () => {
+    const a = collected('a');
+    await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT')]);
+    await emptied(await listed(a));
+    expect(made).toEqual([]);
+  });
+});
+
+describe('a window that somebody closed and left', () => {
+  it('has the digest that its items say, although nobody had inserted it', async () => {
+    const [a, c] = [collected('a'), collected('c')] as const;
+    await topology.data.ledger.insert([isIn(a, nameOf(a)), c]);
+    await emptied(await listed(a, c), 3);
+    expect(toldOf()).toEqual([[a.id, c.id]]);
+    expect(made[0]?.id).toBe(nameOf(a));
+  });
+});
