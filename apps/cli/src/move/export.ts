@@ -1,12 +1,13 @@
 import { createRecordCodecs } from '@carillon/contracts';
 import {
+  type Configuration,
   type ConfigurationRecord,
+  dissolvedItem,
   listResources,
   TERMINAL_STATES,
-  type Delivery,
   type DeliveryState,
 } from '@carillon/domain';
-import { formatInstant } from '@carillon/kernel';
+import { formatInstant, type Instant } from '@carillon/kernel';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { CommandError } from '../failure.ts';
@@ -42,7 +43,8 @@ export async function exportMove(
 ): Promise<MoveCounts> {
   await refuseUnfinished(backend);
   const codecs = await createRecordCodecs(backend.registry, clock.now);
-  await refuseSecondSync(createConfigurationView(backend.log, codecs.configuration, clock));
+  const view = createConfigurationView(backend.log, codecs.configuration, clock);
+  await refuseSecondSync(view);
   const deliveries = Object.values(await backend.ledger.countByState()).reduce((sum, count) => sum + count, 0);
   const first = await configurationRecords(backend.log, codecs).next();
   const header = {
@@ -57,7 +59,11 @@ export async function exportMove(
   // Marked before there is a file that somebody could import: a whole file beside a folder that starts would tell twice.
   const unmark = markMoved(dataDir, `exported to ${file} on ${header.made_at}`);
   try {
-    return await writeMoveFile(file, header, linesOf(backend, codecs, progress, deliveries));
+    return await writeMoveFile(
+      file,
+      header,
+      linesOf(backend, codecs, view.current(), clock.now(), progress, deliveries),
+    );
   } catch (error) {
     unmark();
     throw error;
@@ -95,17 +101,6 @@ async function closedWindows({ digestHeads }: Backend): Promise<number> {
   }
 }
 
-/** What waits for a digest waits for a new one elsewhere: windows are not taken along. */
-function dissolved({ collected: _left, ...delivery }: Delivery): Delivery {
-  return {
-    ...delivery,
-    state: 'WAITING',
-    reason: 'new',
-    detail: 'its digest is collected anew',
-    nextAt: delivery.updatedAt,
-  };
-}
-
 /** Who is in a cohort is learned anew from its platform, and that counts as a first sync. */
 async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
   const telling = listResources(await view.refresh(), 'notification').flatMap(({ ref, body }) =>
@@ -126,6 +121,8 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
 async function* linesOf(
   { configurationStore, suppressions, consents, limits, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
+  newest: Configuration,
+  now: Instant,
   progress: Progress,
   all: number,
 ): AsyncGenerator<MoveLine> {
@@ -133,7 +130,9 @@ async function* linesOf(
   async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
     for (let cursor: string | undefined; ;) {
       const page = await ledger.list({ state }, PAGE, cursor);
-      for (const delivery of page.items) yield { delivery: state === 'COLLECTED' ? dissolved(delivery) : delivery };
+      // What waits for a digest waits for a new one elsewhere: windows are not taken along.
+      for (const delivery of page.items)
+        yield { delivery: state === 'COLLECTED' ? dissolvedItem(delivery, newest, now) : delivery };
       done += page.items.length;
       progress(done, all);
       if (page.next === null) return;

@@ -1,7 +1,10 @@
-import type { DeliveryId, Duration } from '@carillon/kernel';
+import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
+import type { Configuration } from '../configuration/configuration.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import { moveTo, type Moment } from '../deliveries/moves.ts';
+import { findNotification } from '../deliveries/presend.ts';
+import { deliverySettings } from '../deliveries/settings.ts';
 import type { Collected } from './contents.ts';
 import type { ListedItem } from './head.ts';
 
@@ -58,4 +61,22 @@ export function digestItem(before: Delivery, { token }: ListedItem, digest: Deli
   if (before.state !== 'COLLECTED') return { kind: 'left_out' };
   const move = { state: 'DIGESTED', reason: 'digested', detail: `in digest ${digest}` } as const;
   return { kind: 'digested', next: moveTo(before, move, { nextAt: null, digestedIn: digest }, moment) };
+}
+
+/**
+ * An item without its window, where windows are not taken along: it is to be collected anew. Its digest would have been
+ * told until `expires` after its window closed, and closing is now: so it expires no sooner than that.
+ */
+export function dissolvedItem(before: Delivery, newest: Configuration, now: Instant): Delivery {
+  const { collected: _left, ...delivery } = before;
+  const body = findNotification(newest, before.slot)?.body ?? { channels: {}, rules: {} };
+  const notAfter = Math.max(before.intent.notAfter, now + deliverySettings(body).expires);
+  return {
+    ...delivery,
+    intent: { ...before.intent, notAfter },
+    state: 'WAITING',
+    reason: 'new',
+    detail: 'its digest is collected anew',
+    nextAt: before.updatedAt,
+  };
 }

@@ -6,6 +6,7 @@ import {
   digestItem,
   digestOf,
   digestSlot,
+  dissolvedItem,
   emptyHead,
   isCollectable,
   itemOf,
@@ -174,6 +175,16 @@ describe('the intent of a digest', () => {
     expect(left?.digest?.items).toHaveLength(1);
     expect(left?.digest).not.toHaveProperty('recheck');
     expect(digestOf(resent.value.intent, () => false)).toBeNull();
+  });
+
+  it('comes from items that expire with it, also where they leave their window for another deployment', () => {
+    const late = MORNING + 5 * HOUR;
+    const own = { slot: { ...slot, uniqueId: 'a' }, notAfter: MORNING + 2 * HOUR };
+    const left = dissolvedItem(collected(waiting('a', own)), pinned, late);
+    expect(left).toMatchObject({ state: 'WAITING', reason: 'new', intent: { notAfter: late + 2 * HOUR } });
+    expect(left).not.toHaveProperty('collected');
+    const patient = collected(waiting('a', { ...own, notAfter: late + 9 * HOUR }));
+    expect(dissolvedItem(patient, pinned, late).intent.notAfter).toBe(late + 9 * HOUR);
   });
 
   it('is sent as long as one of the rules of its items is there', () => {
