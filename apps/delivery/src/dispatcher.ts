@@ -232,7 +232,7 @@ export function startDispatcher(
       ),
     offer,
     async listUnlisted() {
-      await listUnlisted(digestPorts);
+      await listUnlisted(digestPorts, trouble);
     },
     async stop(deadline) {
       stopping.abort();

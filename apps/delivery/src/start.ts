@@ -115,7 +115,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     SWEEP_EVERY,
     async () => {
       await sweep(ports, clock.now());
-      await dispatcher.listUnlisted();
+      await dispatcher.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
       await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
       const { number } = ports.configuration.current();
       if (number === withdrawnBy) return;

@@ -306,6 +306,19 @@ describe('a digest that was not sent', () => {
 });
 
 describe('what a process left behind', () => {
+  it('keeps the sweeper from nothing else while it cannot be looked for', async () => {
+    const { ledger } = under.topology.data;
+    Object.assign(ledger, { unlisted: () => Promise.reject(new Error('cut')) });
+    under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined));
+    const retry = { attempts: 4, first: '4h', max: '4h' };
+    await open({ retry });
+    await pays('A-1');
+    await untilFound('it waits', async () => (await under.deliveries()).find(({ reason }) => reason === 'transient'));
+    await under.change({ retry, enabled: false });
+    expect(await itemOf('A-1', 'SUPPRESSED')).toMatchObject({ reason: 'rule_withdrawn' });
+    expect(under.troubles).toContainEqual(new Error('cut'));
+  });
+
   it('is listed by the sweeper where it was collected and not listed, and told once', async () => {
     await open();
     const { digestHeads } = under.topology.data;

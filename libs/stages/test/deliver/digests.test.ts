@@ -14,7 +14,7 @@ import {
 import type { DeliveryId } from '@carillon/kernel';
 import { at, givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { closeWindows, type DigestPorts } from '../../src/index.ts';
+import { closeWindows, collectForDigest, headIdOf, listUnlisted, type DigestPorts } from '../../src/index.ts';
 
 const HEAD = 'dgh_1';
 type Held = Delivery & { readonly collected: Collected };
@@ -128,5 +128,55 @@ describe('a window that somebody closed and left', () => {
     await emptied(await listed(a, c), 3);
     expect(toldOf()).toEqual([[a.id, c.id]]);
     expect(made[0]?.id).toBe(nameOf(a));
+  });
+});
+
+describe('a head that cannot be written', () => {
+  const broken = new Error('the store is away');
+  /** Its store fails at the write that `fails` says, after it is done or instead of it. */
+  function failing(fails: (head: string, nth: number) => boolean, isDone = false) {
+    const tried: string[] = [];
+    const { digestHeads } = topology.ports;
+    const replace: typeof digestHeads.replace = async (next) => {
+      tried.push(next.id);
+      if (!fails(next.id, tried.length)) return digestHeads.replace(next);
+      if (isDone) await digestHeads.replace(next);
+      throw broken;
+    };
+    return { tried, ports: { ...portsOf(), digestHeads: { ...digestHeads, replace } } };
+  }
+  const waiting = (name: string): Delivery =>
+    openDelivery(givenIntent(name, { uniqueId: name }), 'p', `dlv_${name}` as DeliveryId, now());
+
+  it('is tried once more, since its answer alone may be lost, and then said to be', async () => {
+    await topology.data.ledger.insert([waiting('a')]);
+    const { tried, ports } = failing(() => true);
+    await expect(collectForDigest([waiting('a')], '', ports)).rejects.toBe(broken);
+    expect(tried).toHaveLength(2);
+    expect(await get(waiting('a'))).toMatchObject({ state: 'COLLECTED' });
+  });
+
+  it('lists an item once where the answer was lost', async () => {
+    await topology.data.ledger.insert([waiting('a')]);
+    const { tried, ports } = failing((_head, nth) => nth === 1, true);
+    expect(await collectForDigest([waiting('a')], '', ports)).toHaveLength(1);
+    expect(tried).toHaveLength(1);
+    const [head] = (await topology.data.digestHeads.list(10)).items;
+    expect(head?.items).toHaveLength(1);
+  });
+
+  it('is told of by the sweep, which goes on with the others', async () => {
+    const stuck = collected('a');
+    const other = { ...collected('b'), collected: { head: 'dgh_2', n: 0, token: 't b' } };
+    const elsewhere = { ...other, intent: { ...other.intent, to: 'bob@example.com' } };
+    await topology.data.ledger.insert([stuck, elsewhere]);
+    topology.clock.pass(31_000);
+    const stuckHead = headIdOf(stuck, topology.ids);
+    const { ports } = failing((head) => head === stuckHead);
+    const told: [string, unknown][] = [];
+    expect(await listUnlisted(ports, (where, error) => void told.push([where, error]))).toBe(2);
+    expect(told).toEqual([[expect.stringContaining('list items of digest head'), broken]]);
+    expect((await get(elsewhere)).nextAt).toBeNull();
+    expect((await get(stuck)).nextAt).not.toBeNull();
   });
 });

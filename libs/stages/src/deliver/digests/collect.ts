@@ -53,6 +53,7 @@ export async function collectForDigest(
   const listed: Delivery[] = [];
   let open = fitting;
   let full: DigestHead | null = null;
+  let isInDoubt = false;
   for (let tries = 0; open.length > 0; tries += 1) {
     if (tries === MAX_TRIES) throw new Error(`the digest head ${headId} keeps changing`);
     const head = (await digestHeads.get(headId)) ?? emptyHead(headId, first.slot);
@@ -63,10 +64,15 @@ export async function collectForDigest(
     const opened = openedNow(settings.window, zoneOf(open[0]!, ports), clock.now());
     const held = await collectAll(open, head, words(head, opened, open[0]!, why, ports), ports);
     const listing = listItems(head, held.map(placed), { opened, maxItems: settings.maxItems }, clock.now());
-    if (listing.next && (await digestHeads.replace(listing.next).catch(() => 'stale' as const)) === 'stale') {
-      // Somebody listed something else, or our own answer was lost: the list itself says which.
-      open = held;
-      continue;
+    if (listing.next) {
+      const written = await digestHeads.replace(listing.next).catch((error: unknown) => ({ error }));
+      // The answer alone may have been lost: the list itself says so. A store that says no again is in trouble.
+      if (typeof written === 'object' && isInDoubt) throw written.error;
+      isInDoubt = typeof written === 'object';
+      if (written !== 'done') {
+        open = held;
+        continue;
+      }
     }
     if (listing.next && mustClose(listing.next, 0, settings.maxItems, clock.now())) full = listing.next;
     listed.push(...held.filter(({ collected }) => listing.listed.has(collected.token)));
