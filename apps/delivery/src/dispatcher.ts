@@ -28,8 +28,6 @@ import { createRates } from './rates.ts';
 const MAX_BYTES = 32 * 1024 * 1024;
 /** What a delivery takes beside the text that it was read from. */
 const OVERHEAD_BYTES = 1000;
-/** What a digest takes of the memory, about: the ledger says better when it is read from there. */
-const DIGEST_BYTES = 50_000;
 /** Rows read from the ledger for one workspace in one round. */
 const PAGE = 200;
 const NO_ACCOUNT_PLACES = 4;
@@ -94,7 +92,7 @@ export function startDispatcher(
   const stopping = new AbortController();
   const digestPorts = {
     ...ports,
-    digestMade: (digest: Delivery) => offer([{ delivery: digest, bytes: DIGEST_BYTES }]),
+    digestMade: (digest: DueDelivery) => offer([digest]),
   };
   const attemptPorts = {
     ...ports,

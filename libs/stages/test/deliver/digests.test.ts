@@ -21,9 +21,11 @@ type Held = Delivery & { readonly collected: Collected };
 
 let topology: Topology;
 let made: Delivery[] = [];
+let sizes: number[] = [];
 beforeEach(async () => {
   topology = await openTopology({ partitions: 1 });
   made = [];
+  sizes = [];
   const [rule] = Object.values(ORDER_PAID.rules);
   if (!rule) throw new Error('there is a rule');
   const cadence = { digest: { window: { fixed: '1h' } } } as const;
@@ -33,7 +35,13 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const portsOf = (): DigestPorts => ({ ...topology.ports, digestMade: (digest) => void made.push(digest) });
+const portsOf = (): DigestPorts => ({
+  ...topology.ports,
+  digestMade: ({ delivery, bytes }) => {
+    made.push(delivery);
+    sizes.push(bytes);
+  },
+});
 const now = () => at(topology.clock.now());
 
 function collected(name: string): Held {
@@ -61,9 +69,9 @@ const nameOf = ({ intent }: Delivery): DeliveryId =>
   digestSlot(emptyHead(HEAD, intent.slot), { intentId: intent.id, nth: 1 }, (...parts) => topology.ids.keyed(...parts))
     .id;
 const isIn = (item: Held, digest: DeliveryId): Delivery => {
-  const emptied = digestItem(item, itemOf(item), digest, now());
-  if (emptied.kind !== 'digested') throw new Error(emptied.kind);
-  return emptied.next;
+  const step = digestItem(item, itemOf(item), digest, now());
+  if (step.kind !== 'digested') throw new Error(step.kind);
+  return step.next;
 };
 /** A digest that a newer folder made, as a restore carries it over. */
 const carried = (item: Delivery, state: 'SENT' | 'FAILED'): Delivery => {
@@ -128,6 +136,18 @@ describe('a window that somebody closed and left', () => {
     await emptied(await listed(a, c), 3);
     expect(toldOf()).toEqual([[a.id, c.id]]);
     expect(made[0]?.id).toBe(nameOf(a));
+  });
+
+  it('has a digest that is as large as the values of all its items, and of the newest by bare name', async () => {
+    const note = 'x'.repeat(100_000);
+    const items = ['a', 'b', 'c'].map((name) => {
+      const item = collected(name);
+      return { ...item, intent: { ...item.intent, variables: { note } } };
+    });
+    await topology.data.ledger.insert(items);
+    await emptied(await listed(...items));
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]).toBeGreaterThan(400_000);
   });
 });
 

@@ -11,7 +11,7 @@ import {
   type DigestNaming,
   type ListedItem,
 } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
+import { stringifyJson, type DeliveryId } from '@carillon/kernel';
 import { publishOutcomes } from '../outcomes.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
@@ -78,7 +78,7 @@ async function emptyWindow(head: DigestHead, closing: ClosedWindow, ports: Diges
     const intent = digestIntent(head, closing, naming, deliveries, pinned, { derive: ids.derive, keyed });
     const digest = openDelivery(intent, '', first.in, momentOf(ports));
     const [answer] = await ledger.insert([digest]);
-    if (answer?.inserted) digestMade(digest);
+    if (answer?.inserted) digestMade({ delivery: digest, bytes: stringifyJson(digest).length });
   }
   await endClosing(head, closing.n, ports);
   await publishOutcomes([...toldBefore, ...included.map(({ delivery }) => delivery)], ports);

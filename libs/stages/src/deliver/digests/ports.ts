@@ -1,9 +1,10 @@
-import type { Delivery, Moment } from '@carillon/domain';
+import type { Moment } from '@carillon/domain';
 import type {
   Clock,
   ConfigurationView,
   DeliveryLedger,
   DigestHeads,
+  DueDelivery,
   EventLog,
   Ids,
   RecordCodecs,
@@ -19,7 +20,7 @@ export type DigestPorts = {
   readonly ids: Ids;
   readonly clock: Clock;
   /** Told of every digest that is due now, after it stands in the ledger: a hint, never needed for correctness. */
-  readonly digestMade: (digest: Delivery) => void;
+  readonly digestMade: (digest: DueDelivery) => void;
 };
 
 export const momentOf = ({ clock, ids }: Pick<DigestPorts, 'clock' | 'ids'>): Moment => ({
