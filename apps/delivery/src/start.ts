@@ -9,6 +9,7 @@ import {
   createReceiptStage,
   intentKeyOf,
   publishConsents,
+  READ_BEFORE_SENDING,
   sweep,
   withdraw,
   type CalledOff,
@@ -30,11 +31,6 @@ export type DeliveryRole = {
   close(): Promise<void>;
 };
 
-/**
- * What people and providers said that the store may not know, where it was put back from a backup: opt-outs, and STOP, bounces
- * and complaints. Sending begins when all of it that is on the log has been read.
- */
-const READ_BEFORE_SENDING = ['carillon.consents', 'carillon.receipts'] as const;
 /** So often it is looked whether it has been. */
 const LOOK_AGAIN = 100;
 const IDLE = 3_600_000;

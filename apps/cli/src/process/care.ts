@@ -5,6 +5,7 @@ import { checkStep, type Check } from '@carillon/control';
 import { CarillonError, formatInstant, type Duration } from '@carillon/kernel';
 import type { Clock, TopicName } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
+import { createCatchUp, READ_BEFORE_SENDING } from '@carillon/stages';
 import type { Backend } from './backend.ts';
 import { fingerprintFor, foreignKey, type Keys } from './deployment-keys.ts';
 import { READERS } from './readers.ts';
@@ -121,13 +122,14 @@ const STANDS: Duration = 1_000;
 /** A delivery role that starts sends nothing before it has read what people and providers said: it must not stand still. */
 const sendingChecks = async (backend: Backend): Promise<readonly Check[]> => [
   await checkStep('sending', async () => {
-    const unread = async (): Promise<number> =>
-      (await lagOf(backend, 'delivery', 'carillon.consents')) + (await lagOf(backend, 'delivery', 'carillon.receipts'));
-    const before = await unread();
+    // What comes meanwhile does not count: where much is reported all the time, something is always unread.
+    const said = await createCatchUp('delivery', READ_BEFORE_SENDING, backend);
+    const before = await said.behind();
     if (before === 0) return 'is held back by nothing';
     await pause(STANDS);
-    const left = await unread();
-    const what = `${left} records of carillon.consents and carillon.receipts are unread`;
+    const left = await said.behind();
+    if (left === 0) return 'is held back by nothing that stood there a second ago';
+    const what = `${left} records of ${READ_BEFORE_SENDING.join(' and ')} are unread`;
     if (left >= before) throw new Error(`${what}: a delivery role that started since sends nothing; its log says why`);
     return `${what}, and are being read: a delivery role that started since sends when they are`;
   }),

@@ -75,4 +75,33 @@ describe('The doctor', () => {
     expect(names(steps, false)).toEqual(['in doubt', ...LAG]);
     expect(steps.find(({ step }) => step === 'in doubt')?.detail).toBe('the store is away');
   });
+
+  it('finds sending well where reports come as quickly as they are read, and not where they stand unread', async () => {
+    const isReported = (topic: string, partition: number): boolean => topic === 'carillon.receipts' && partition === 0;
+    const { log, checkpoints } = backend;
+    let next = 0;
+    const reported = (step: number): Backend => ({
+      ...backend,
+      log: {
+        ...log,
+        bounds: async (topic, partition) =>
+          isReported(topic, partition) ? { start: 0, end: next + 300 } : log.bounds(topic, partition),
+      },
+      checkpoints: {
+        ...checkpoints,
+        load: async (group, topic, partition) => {
+          if (!isReported(topic, partition)) return checkpoints.load(group, topic, partition);
+          next += step;
+          return { group, topic, partition, logId: log.logId, next, clocks: {}, configNumber: -1 };
+        },
+      },
+    });
+    const sending = async (step: number): Promise<Check | undefined> =>
+      (await diagnose(reported(step), keys, systemClock)).find((one) => one.step === 'sending');
+    expect(await sending(1)).toMatchObject({ ok: true });
+    expect(await sending(0)).toMatchObject({
+      ok: false,
+      detail: '300 records of carillon.consents and carillon.receipts are unread: a delivery role that started since sends nothing; its log says why',
+    });
+  });
 });

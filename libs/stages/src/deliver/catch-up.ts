@@ -1,5 +1,11 @@
 import type { CheckpointStore, EventLog, TopicName } from '@carillon/ports';
 
+/**
+ * What people and providers said that the store may not know, where it was put back from a backup: opt-outs, and STOP, bounces
+ * and complaints. Sending begins when all of it that is on the log has been read.
+ */
+export const READ_BEFORE_SENDING = ['carillon.consents', 'carillon.receipts'] as const;
+
 export type CatchUpPorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions' | 'bounds'>;
   readonly checkpoints: Pick<CheckpointStore, 'load'>;
