@@ -101,7 +101,8 @@ describe('The doctor', () => {
     expect(await sending(1)).toMatchObject({ ok: true });
     expect(await sending(0)).toMatchObject({
       ok: false,
-      detail: '300 records of carillon.consents and carillon.receipts are unread: a delivery role that started since sends nothing; its log says why',
+      detail:
+        '300 records of carillon.consents and carillon.receipts are unread: a delivery role that started since sends nothing; its log says why',
     });
   });
 });

@@ -39,10 +39,12 @@ export async function createCatchUp(
   );
 
   async function leftIn({ topic, partition, start, end }: Span): Promise<number> {
-    if (end <= start) return 0;
     const stored = await checkpoints.load(group, topic, partition);
     // A position of another log says nothing about this one: the consumer stands still there until a person has looked.
     const next = stored?.logId === log.logId ? stored.next : 0;
+    // Neither does one beyond the end: the topic was made anew, or cut short, under the same name.
+    const isBeyond = next > end && next > (await log.bounds(topic, partition)).end;
+    if (isBeyond) return Math.max(1, end - start);
     return Math.max(0, end - Math.max(next, start));
   }
 
