@@ -54,7 +54,7 @@ const MAX_TRIES = 50;
 /**
  * Deliver, after the call (flow table, stage 4): applies what providers report to the ledger. Each receipt is applied once
  * and upwards only, so the same batch may come again; an address that it condemns is on the list before the delivery
- * moves, since nobody would look at it again. Those of one delivery, and what one person wrote, keep their order; all others are
+ * moves, since nobody would look at it again. Those of one delivery, and what people wrote, keep their order; all others are
  * applied side by side.
  */
 export function createReceiptStage(ports: ReceiptPorts): BatchStage {
@@ -120,10 +120,9 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       const moved = new Map<string, Delivery>();
       const read = await decodeRecords(codecs.receipt, records);
       const fates: RecordFate[] = [];
-      const lanes = Map.groupBy(
-        read.entries(),
-        ([at, { decoded }]) => (decoded.ok ? laneOf(decoded.value) : null) ?? at,
-      );
+      const receipts = read.map(({ decoded }) => (decoded.ok ? decoded.value : null));
+      const laneOf = lanesOf(receipts);
+      const lanes = Map.groupBy(read.entries(), ([at]) => laneOf(receipts[at] ?? null) ?? at);
       try {
         await sideBySide(lanes.values(), AT_ONCE, async (lane) => {
           for (const [at, { decoded }] of lane) {
@@ -147,5 +146,19 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   };
 }
 
-/** What is applied in its order: what is said of one delivery, and what one person wrote to our numbers. Null: by itself. */
-const laneOf = ({ attempt, inbound }: Receipt): string | null => attempt?.deliveryId ?? inbound?.address ?? null;
+/** No name of a delivery. */
+const WISHES = 'wishes';
+
+/**
+ * What is applied in its order: what is said of one delivery, and what people wrote to our numbers. A provider that says of a delivery
+ * that its person said STOP stands among the latter, with all that is said of that delivery: a START of the same number may stand
+ * before or after it, and the number is known only once the delivery has been read. Null: by itself.
+ */
+function lanesOf(read: readonly (Receipt | null)[]): (receipt: Receipt | null) => string | null {
+  const stopped = new Set(read.map((one) => (one?.suppress === 'stop' ? one.attempt?.deliveryId : undefined)));
+  return (receipt) => {
+    if (!receipt) return null;
+    const id = receipt.attempt?.deliveryId;
+    return receipt.inbound || (id && stopped.has(id)) ? WISHES : (id ?? null);
+  };
+}

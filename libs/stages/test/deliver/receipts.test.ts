@@ -4,6 +4,7 @@ import {
   providerResult,
   writeReceiptToken,
   type Delivery,
+  type Intent,
   type Receipt,
   type Report,
 } from '@carillon/domain';
@@ -35,9 +36,9 @@ const recordOf = (topic: LogRecord['topic'], value: Uint8Array): LogRecord => ({
 });
 
 /** A delivery that was accepted over `main`, or that is still under way. */
-async function begun(answered = true, name = 'a'): Promise<DeliveryId> {
+async function begun(answered = true, name = 'a', over: Partial<Intent> = {}): Promise<DeliveryId> {
   const { ledger } = topology.data;
-  const intent = givenIntent(name, { uniqueId: name, notAfter: topology.clock.now() + 3_600_000 });
+  const intent = { ...givenIntent(name, { uniqueId: name, notAfter: topology.clock.now() + 3_600_000 }), ...over };
   const value = topology.ports.codecs.intent.encode(intent);
   const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
   await custody.handle([recordOf('carillon.intents', value)], STATE);
@@ -269,6 +270,31 @@ describe('what somebody wrote to a number', () => {
     const both = [written('stop', 'shop/sms', 'rct_1'), written('start', 'shop/sms', 'rct_2')];
     await handle(both);
     await handle(both);
+    expect(await sources('shop')).toEqual([]);
+  });
+
+  it('and what a provider says of a delivery that the same person stopped keep their order, whichever is slower', async () => {
+    const slot = { ...givenIntent('a').slot, channel: 'sms' } as const;
+    const id = await begun(true, 'a', { slot, to: '+4915112345678' });
+    await topology.publish(accountOf('sms', twilio));
+    const { ledger, suppressions } = topology.data;
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+    };
+    const slowRemoval: typeof suppressions = {
+      ...suppressions,
+      remove: (...what) => turns().then(() => suppressions.remove(...what)),
+    };
+    const slowReading: typeof ledger = { ...ledger, get: (one) => turns().then(() => ledger.get(one)) };
+    const stopped = givenReceipt(id, 1, { id: 'rct_s', verdict: 'bounced', suppress: 'stop', code: '21610' });
+    const started = written('start', 'shop/sms', 'rct_t');
+    const stage = (ports: Partial<Parameters<typeof createReceiptStage>[0]>) =>
+      createReceiptStage({ ...topology.ports, alert: () => undefined, ...ports });
+    const recordsOf = (receipts: readonly Receipt[]) =>
+      receipts.map((one) => recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(one)));
+    await stage({ suppressions: slowRemoval }).handle(recordsOf([started, stopped]), STATE);
+    expect(await sources('shop')).toEqual(['stop']);
+    await stage({ ledger: slowReading }).handle(recordsOf([stopped, started]), STATE);
     expect(await sources('shop')).toEqual([]);
   });
 
