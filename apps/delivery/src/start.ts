@@ -1,19 +1,18 @@
 import { CHANNEL_NAMES, CHANNELS, partitionOf, type Delivery } from '@carillon/domain';
-import { createRecordSink, pause, startLoop, startStageConsumer, type ReadinessCheck } from '@carillon/runtime';
+import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import {
   abandon,
-  createCatchUp,
   createConsentStage,
   createCustodyStage,
   createDoubtSettler,
   createReceiptStage,
   intentKeyOf,
   publishConsents,
-  READ_BEFORE_SENDING,
   sweep,
   withdraw,
   type CalledOff,
 } from '@carillon/stages';
+import { createBeginning, LOOK_AGAIN } from './beginning.ts';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 
@@ -31,9 +30,6 @@ export type DeliveryRole = {
   close(): Promise<void>;
 };
 
-/** So often it is looked whether it has been. */
-const LOOK_AGAIN = 100;
-const IDLE = 3_600_000;
 const SWEEP_EVERY = 5_000;
 /** Words younger than this are still being published by whoever wrote them. */
 const CONSENT_GRACE = 5_000;
@@ -53,24 +49,18 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
   const held = new Set<number>();
   const partitions = ports.log.partitions('carillon.intents');
-  const said = await createCatchUp('delivery', READ_BEFORE_SENDING, ports);
-  let unread = await said.behind();
-  watch.sends(() => sendingCheck(unread));
+  const beginning = await createBeginning(ports);
+  watch.sends(beginning.check);
   const dispatcher = startDispatcher(
     ports,
     (delivery) => held.has(partitionOfIntent(delivery, ports)),
     ({ id }) => held.has(partitionOf(id, partitions)),
     // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
     () => Math.max(1, held.size) / partitions,
-    () => unread === 0,
+    beginning.hasBegun,
   );
-  const reading = startLoop(
-    LOOK_AGAIN,
-    async () => {
-      if (unread > 0) unread = await said.behind();
-      return unread === 0 ? IDLE : LOOK_AGAIN;
-    },
-    (error) => watch.trouble('look whether sending may begin', error),
+  const reading = startLoop(LOOK_AGAIN, beginning.look, (error) =>
+    watch.trouble('look whether sending may begin', error),
   );
   const custody = createCustodyStage({
     ...ports,
@@ -162,17 +152,6 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     },
   };
 }
-
-/** Shown, but it decides nothing: messages are taken into custody meanwhile. */
-const sendingCheck = (unread: number): ReadinessCheck => ({
-  name: 'sending',
-  ok: unread === 0,
-  detail:
-    unread === 0
-      ? 'has begun'
-      : `begins when ${unread} records of ${READ_BEFORE_SENDING.join(' and ')} are read: the store may not know them`,
-  decides: false,
-});
 
 /** Where the intents of a slot stand on the log. */
 const partitionOfIntent = (delivery: Delivery, { log }: DeliveryPorts): number =>

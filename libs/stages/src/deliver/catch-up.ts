@@ -17,6 +17,8 @@ export type CatchUp = {
    * read all of them, whoever of the group did. Rejects where log or store cannot be asked.
    */
   behind(): Promise<number>;
+  /** Where something was left when that was asked last, as `carillon.receipts/3`. */
+  places(): readonly string[];
 };
 
 type Span = { readonly topic: TopicName; readonly partition: number; readonly start: number; readonly end: number };
@@ -54,5 +56,6 @@ export async function createCatchUp(
       open = open.filter((_, at) => (left[at] ?? 0) > 0);
       return left.reduce((sum, one) => sum + one, 0);
     },
+    places: () => open.map(({ topic, partition }) => `${topic}/${partition}`),
   };
 }
