@@ -168,7 +168,10 @@ async function parkedReceiptChecks({ readModels }: FatePorts): Promise<readonly 
   const what = many(open.length, 'report fits no attempt of ours', 'reports fit no attempt of ours');
   const stops = open.filter(({ receipt }) => receipt?.wish === 'stop').length;
   const wishes = stops === 0 ? '' : `, ${stops} of them STOP, which holds nobody back until you do`;
-  const detail = `${what}, the oldest since ${earliest(open.map(({ at }) => at))}${wishes}: npx carillon receipts list --parked`;
+  const condemned = open.filter(({ receipt }) => receipt?.wish === null && receipt.suppress !== null).length;
+  const unsuppressed =
+    condemned === 0 ? '' : `, ${condemned} of them would suppress an address, which none of them did`;
+  const detail = `${what}, the oldest since ${earliest(open.map(({ at }) => at))}${wishes}${unsuppressed}: npx carillon receipts list --parked`;
   return [{ step: 'parked receipts', ok: false, detail }];
 }
 

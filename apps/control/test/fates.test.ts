@@ -276,7 +276,12 @@ describe('The doctor', () => {
   it('says how many reports nobody could place, until somebody dismisses them, and that STOP is among them', async () => {
     const { readModels, clock } = topology.ports;
     const inbound = { address: '+4915112345678', wish: 'stop' } as const;
-    const receipt = parkedReceipt({ ...givenReceipt('dlv_1' as DeliveryId, 1), attempt: null, inbound });
+    const receipt = parkedReceipt({
+      ...givenReceipt('dlv_1' as DeliveryId, 1),
+      attempt: null,
+      suppress: 'stop',
+      inbound,
+    });
     const parked = letterAt(clock.now(), { stage: 'receipts', topic: 'carillon.receipts' });
     await readModels.put({ deadLetters: [parked, { ...parked, id: 'dl_2', receipt }] });
     const [step, ...more] = await failed();
@@ -285,7 +290,12 @@ describe('The doctor', () => {
     expect(step?.detail).toMatch(
       /^2 reports fit no attempt of ours, the oldest since .*Z, 1 of them STOP, .*: npx carillon receipts list --parked$/,
     );
-    for (const id of ['dl_1', 'dl_2']) await readModels.markDismissed(id, clock.now(), 'ann');
+    const complaint = parkedReceipt(givenReceipt('dlv_1' as DeliveryId, 1, { suppress: 'complaint' }));
+    await readModels.put({ deadLetters: [{ ...parked, id: 'dl_3', receipt: complaint }] });
+    expect((await failed())[0]?.detail).toMatch(
+      /^3 reports .*, 1 of them STOP, .*, 1 of them would suppress an address, which none of them did: npx carillon receipts list --parked$/,
+    );
+    for (const id of ['dl_1', 'dl_2', 'dl_3']) await readModels.markDismissed(id, clock.now(), 'ann');
     expect(await failed()).toEqual([]);
   });
 });

@@ -2,7 +2,8 @@ import type { CheckpointStore, EventLog, TopicName } from '@carillon/ports';
 
 /**
  * What people and providers said that the store may not know, where it was put back from a backup: opt-outs, and STOP, bounces
- * and complaints. Sending begins when all of it that is on the log has been read.
+ * and complaints about attempts that the store knows. Sending begins when all of it that is on the log has been read. What is said of
+ * attempts that were made after the backup is parked, and suppresses nobody: the doctor counts it.
  */
 export const READ_BEFORE_SENDING = ['carillon.consents', 'carillon.receipts'] as const;
 
