@@ -2,11 +2,25 @@ import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { formatPosition, type DeadLetter, type Trigger } from '@carillon/domain';
 import { CarillonError, durationOr } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
-import { isLeftOut, readAsking, REDRIVE_HEADER, REDRIVEN_FROM_HEADER } from '@carillon/stages';
+import {
+  decodeRecord,
+  isLeftOut,
+  readAsking,
+  REDRIVE_HEADER,
+  REDRIVEN_FROM_HEADER,
+  UNKNOWN_RECEIPT,
+} from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 
 /** Topics whose records are appended again as they are. */
-const REDRIVEN = ['carillon.events', 'carillon.triggers', 'carillon.lookups', 'carillon.intents'] as const;
+const REDRIVEN = [
+  'carillon.events',
+  'carillon.triggers',
+  'carillon.lookups',
+  'carillon.intents',
+  'carillon.consents',
+  'carillon.receipts',
+] as const;
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
 /** What putting a record on its topic once more takes. */
@@ -18,9 +32,6 @@ export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks'
  */
 export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
-  if (topic === 'carillon.receipts') {
-    throw new CarillonError('wrong_state', `it would fit no better: npx carillon receipts dismiss ${letter.id}`);
-  }
   if (!isRedriven(topic)) {
     throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
   }
@@ -29,6 +40,7 @@ export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): P
     throw new CarillonError('wrong_state', 'the record has left the log (retention)');
   }
   const { key, value, headers } = standing ?? letter;
+  if (topic === 'carillon.receipts') await mustFitBetter({ ...letter, value }, ports);
   const added =
     topic === 'carillon.triggers'
       ? await askAgain(value, ports)
@@ -36,6 +48,25 @@ export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): P
         ? await resolveAgain({ ...letter, headers, value }, ports)
         : {};
   return { topic, partition, key, value, headers: { ...headers, ...added } };
+}
+
+/**
+ * A report is applied once and upwards only, and a STOP may be carried out twice. A START is not: since it was written the same person
+ * may have said STOP, which it would take away.
+ */
+async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: RedrivePorts): Promise<void> {
+  const receipt = await decodeRecord(codecs.receipt, value);
+  if (!receipt.ok) {
+    throw new CarillonError('wrong_state', `this release cannot read it either: ${receipt.error.detail}`);
+  }
+  const { inbound } = receipt.value;
+  if (inbound?.wish === 'start') {
+    const why = 'a START is not carried out late, since a STOP may have come after it';
+    throw new CarillonError('wrong_state', `${why}: npx carillon receipts dismiss ${id}`);
+  }
+  if (inbound === null && reason === UNKNOWN_RECEIPT) {
+    throw new CarillonError('wrong_state', `it would fit no better: npx carillon receipts dismiss ${id}`);
+  }
 }
 
 /** A trigger that was given up is asked again. */

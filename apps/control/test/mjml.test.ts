@@ -5,7 +5,7 @@ import { compileTemplates, type CompilePorts } from '../src/mjml.ts';
 
 const template = (name: string, mjml: string): WantedResource => ({
   ref: { kind: 'template', workspace: 'shop', name },
-  body: { email: { subject: 'Paid', mjml, locales: { de: { subject: 'Bezahlt', mjml } } } } as never,
+  body: { email: { subject: 'Paid', mjml, locales: { de: { subject: 'Bezahlt', mjml } } } },
 });
 
 /** Compiles in words, and is stopped by whatever says so; notes what it was given. */

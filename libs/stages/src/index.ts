@@ -8,7 +8,7 @@ export * from './cohorts/stage.ts';
 export * from './configure/publish.ts';
 export * from './configure/view.ts';
 export * from './dead-letters.ts';
-export { decodeRecords } from './decode-record.ts';
+export { decodeRecord, decodeRecords } from './decode-record.ts';
 export * from './append/receipts.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/catch-up.ts';

@@ -1,0 +1,60 @@
+import type { DeadLetter, Receipt } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
+import { deadLetterOf, UNKNOWN_RECEIPT } from '@carillon/stages';
+import { givenReceipt } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { redrivenRecord } from '../src/redriving.ts';
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+});
+afterEach(() => topology.close());
+
+const PLACE = { partition: 0, offset: 7, key: 'k', headers: { workspace: 'shop' }, time: 0 } as const;
+const parked = (topic: 'carillon.receipts' | 'carillon.consents', value: Uint8Array, reason: string): DeadLetter => {
+  const stage = topic === 'carillon.receipts' ? 'receipts' : 'consents';
+  return deadLetterOf(stage, { ...PLACE, topic, value }, reason, 'why', topology.ports);
+};
+const report = givenReceipt('dlv_1' as DeliveryId, 1);
+const written = (wish: 'stop' | 'start'): Receipt => ({
+  ...report,
+  attempt: null,
+  inbound: { address: '+4915112345678', wish },
+});
+const bytesOf = (receipt: Receipt): Uint8Array => topology.ports.codecs.receipt.encode(receipt);
+const redriven = (letter: DeadLetter) => redrivenRecord(letter, topology.ports);
+
+describe('What was parked because it could not be read, or because nobody could carry it out', () => {
+  it('an opt-out goes on its topic once more as it was: the newest word of a person wins', async () => {
+    const value = new Uint8Array([0, 1, 2]);
+    expect(await redriven(parked('carillon.consents', value, 'unknown_schema'))).toMatchObject({
+      topic: 'carillon.consents',
+      partition: 0,
+      key: 'k',
+      value,
+    });
+  });
+
+  it.each([
+    ['a report that an older release could not read', () => report, 'unknown_schema'],
+    ['a STOP that an older release could not read', () => written('stop'), 'unknown_schema'],
+    ['a STOP to an account that was away', () => written('stop'), UNKNOWN_RECEIPT],
+  ])('%s goes on its topic once more', async (_, receipt, reason) => {
+    const value = bytesOf(receipt());
+    expect(await redriven(parked('carillon.receipts', value, reason))).toMatchObject({
+      topic: 'carillon.receipts',
+      value,
+    });
+  });
+
+  it.each([
+    ['a report of no attempt of ours', () => bytesOf(report), UNKNOWN_RECEIPT, 'it would fit no better'],
+    ['a START, which might undo a later STOP', () => bytesOf(written('start')), UNKNOWN_RECEIPT, 'a START is not'],
+    ['a START that could not be read', () => bytesOf(written('start')), 'unknown_schema', 'a START is not'],
+    ['what is unreadable still', () => new Uint8Array([1, 2]), 'not_framed', 'cannot read it either'],
+  ])('%s does not', async (_, value, reason, why) => {
+    await expect(redriven(parked('carillon.receipts', value(), reason))).rejects.toThrow(why);
+  });
+});
