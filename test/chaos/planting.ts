@@ -30,10 +30,10 @@ export const TWO_DISPATCHERS: Change = {
     ({ id }) => held.has(partitionOf(id, partitions)),
     // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
     () => Math.max(1, held.size) / partitions,
-    () => unread === 0,
+    beginning.hasBegun,
   );`,
   to: `const mine = () => Math.max(1, held.size) / partitions;
-  const one = () => startDispatcher(ports, () => true, () => true, mine, () => unread === 0);
+  const one = () => startDispatcher(ports, () => true, () => true, mine, () => Math.max(1, held.size) / partitions);
   const both = [one(), one()];
   const dispatcher = {
     offer: (deliveries) => both.forEach((each) => each.offer(deliveries)),
