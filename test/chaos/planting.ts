@@ -33,7 +33,7 @@ export const TWO_DISPATCHERS: Change = {
     beginning.hasBegun,
   );`,
   to: `const mine = () => Math.max(1, held.size) / partitions;
-  const one = () => startDispatcher(ports, () => true, () => true, mine, () => Math.max(1, held.size) / partitions);
+  const one = () => startDispatcher(ports, () => true, () => true, mine, beginning.hasBegun);
   const both = [one(), one()];
   const dispatcher = {
     offer: (deliveries) => both.forEach((each) => each.offer(deliveries)),
