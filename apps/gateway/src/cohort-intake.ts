@@ -101,6 +101,7 @@ export function serveCohortIntake(
     // Reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
     await nextTurn();
     const messages = cohortMessages(changes, source, ids);
+    await nextTurn();
     const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
     const startedAt = clock.now();
     if (records.length > 0)

@@ -1,7 +1,7 @@
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
 import type { CarillonError, Instant } from '@carillon/kernel';
-import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
+import type { Clock, EventLog, SchemaRegistry, Stores, Turns } from '@carillon/ports';
 import type { ReadinessCheck } from '@carillon/runtime';
 import type { ProcessSettings } from './settings.ts';
 
@@ -32,6 +32,8 @@ export type Backend = Stores & {
 export type BackendOptions = {
   readonly settings: ProcessSettings;
   readonly clock: Clock;
+  /** Of the process, where others work beside the backend. */
+  readonly turns?: Turns;
   /** Names the process to whoever finds it at work. */
   readonly holder: string;
   /** What the Kafka client says of its connections. */

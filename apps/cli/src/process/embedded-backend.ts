@@ -7,9 +7,9 @@ import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 
 /** Opens the data folder of this machine, for this process alone. */
-export async function openEmbeddedBackend({ settings, clock, holder }: BackendOptions): Promise<Backend> {
+export async function openEmbeddedBackend({ settings, clock, holder, turns }: BackendOptions): Promise<Backend> {
   const { dataDir } = settings;
-  const data = await openFolder(dataDir, () => openEmbedded({ dataDir, clock, holder }));
+  const data = await openFolder(dataDir, () => openEmbedded({ dataDir, clock, holder, ...(turns && { turns }) }));
   return {
     ...data,
     kind: 'embedded',

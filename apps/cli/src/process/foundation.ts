@@ -65,7 +65,8 @@ export async function openFoundation(
   const guard = createAddressGuard({ allowed: settings.allowedPrivateAddresses });
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
-  const options: BackendOptions = { settings, clock, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
+  const turns = createTurns();
+  const options: BackendOptions = { settings, clock, turns, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
   if (!settings.cluster) refuseMoved(settings.dataDir);
   refuseOpenPlaces(settings.dataDir);
   const backend = await openBackend(options);
@@ -121,7 +122,7 @@ export async function openFoundation(
     codecs,
     ids: createIds(keys.ledgerKey),
     clock,
-    turns: createTurns(),
+    turns,
     templates,
     mjml,
     outboundHttp,

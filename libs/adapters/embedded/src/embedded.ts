@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
-import type { Clock, SchemaRegistry, Stores } from '@carillon/ports';
+import type { Clock, SchemaRegistry, Stores, Turns } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
 import { cutShort } from './damage/look-at-file.ts';
@@ -36,6 +37,8 @@ import { createWriter, DEFAULT_QUEUE_BYTES, type Writer, type WriterStats } from
 export type EmbeddedOptions = {
   readonly dataDir: string;
   readonly clock: Clock;
+  /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
+  readonly turns?: Pick<Turns, 'next'>;
   /** Of every topic but `carillon.config`, fixed when the folder is made. Left out: as it was made, 8 for a new one. */
   readonly partitions?: number;
   /** What holds the folder, in the words that somebody who finds it locked should read. */
@@ -194,7 +197,7 @@ type Opened = {
 
 function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damaged }: Opened): Embedded {
   const { database, keys } = dataFiles(options.dataDir);
-  const log = createEventLog(reader, writer.writes());
+  const log = createEventLog(reader, writer.writes(), options.turns ?? { next: () => nextTurn() });
   let closed: Promise<void> | null = null;
   async function close(): Promise<void> {
     await log.stop();

@@ -9,6 +9,7 @@ import type {
   Ids,
   ReadModels,
   RecordCodecs,
+  Turns,
 } from '@carillon/ports';
 import { ownerOfAccount, parkedReceipt, type DeadLetter, type ParkedReceipt, type SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
@@ -25,6 +26,7 @@ export type ProjectPorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly turns: Turns;
 };
 
 const DONE: RecordFate = { kind: 'done' };
@@ -33,11 +35,23 @@ const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 /** So many places of an id are compared with an event: each is a question to the log, and how many there are is up to who sends. */
 const COMPARED = 16;
 
+/** So many ids are looked up at once: what others ask waits behind no more than these. */
+const IDS_AT_ONCE = 100;
+
 /** The records of the batch that have the same event id, and what the read model has of it from before. */
 type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: readonly EventRow[] };
 
 /** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
-function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
+function createEventsProjection({ log, readModels, turns }: ProjectPorts): BatchStage {
+  async function rowsWithIds(ids: readonly string[]): Promise<readonly EventRow[]> {
+    const rows: EventRow[] = [];
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      if (turns.isOver()) await turns.next();
+      rows.push(...(await readModels.eventsWithIds(ids.slice(at, at + IDS_AT_ONCE), COMPARED)));
+    }
+    return rows;
+  }
+
   async function rowOf(record: LogRecord, event: SourceEvent, configNumber: number, sameId: SameId): Promise<EventRow> {
     const { partition, offset } = record;
     return {
@@ -74,9 +88,10 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       const events: EventRow[] = [];
       const seen: SeenEvent[] = [];
       const byId = Map.groupBy(records, ({ headers }) => headers['event_id'] ?? '');
-      // Asked once for all: each question is a way to the database.
-      const projected = Map.groupBy(await readModels.eventsWithIds([...byId.keys()], COMPARED), ({ id }) => id);
+      // Asked together: each question is a way to the database.
+      const projected = Map.groupBy(await rowsWithIds([...byId.keys()]), ({ id }) => id);
       for (const record of records) {
+        if (turns.isOver()) await turns.next();
         const read = readSourceRecord(record, log.logId);
         if (!read.ok) continue;
         if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
@@ -89,6 +104,7 @@ function createEventsProjection({ log, readModels }: ProjectPorts): BatchStage {
       }
       const fields: FieldRow[] = [];
       for (const [stream, ofStream] of Map.groupBy(seen, (one) => one.stream)) {
+        if (turns.isOver()) await turns.next();
         fields.push(...tallyFields(await readModels.fields(stream, state.partition), ofStream));
       }
       await readModels.put({ events, fields });

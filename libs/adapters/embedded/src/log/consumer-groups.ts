@@ -1,4 +1,4 @@
-import type { ConsumeOptions, Consumption, TopicName } from '@carillon/ports';
+import type { ConsumeOptions, Consumption, TopicName, Turns } from '@carillon/ports';
 import { createArrivals } from './arrivals.ts';
 import { runPartition, type RecordSource } from './partition-runner.ts';
 
@@ -25,7 +25,9 @@ export type ConsumerGroups = {
  * Shares the partitions of a topic among the members of a group, as brokers do, but within this process. A partition
  * moves only after its old worker was told `lost`.
  */
-export function createConsumerGroups(source: RecordSource & { partitions(topic: TopicName): number }): ConsumerGroups {
+export function createConsumerGroups(
+  source: RecordSource & { partitions(topic: TopicName): number; readonly turns: Pick<Turns, 'next'> },
+): ConsumerGroups {
   const groups = new Map<string, Group>();
   const arrivals = createArrivals();
   const consumptions = new Set<Consumption>();

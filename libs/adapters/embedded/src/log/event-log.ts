@@ -1,5 +1,5 @@
 import { CarillonError, type Instant, type LogId } from '@carillon/kernel';
-import type { EventLog, LogRecord, TopicName } from '@carillon/ports';
+import type { EventLog, LogRecord, TopicName, Turns } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Write } from '../writing/protocol.ts';
 import { createConsumerGroups, type ConsumerGroups } from './consumer-groups.ts';
@@ -20,7 +20,7 @@ export type EmbeddedLog = EventLog & {
 
 type RecordRow = { place: number; time: number; key: string; headers: string; value: Uint8Array };
 
-export function createEventLog(reader: Reader, write: Write<LogWrites>): EmbeddedLog {
+export function createEventLog(reader: Reader, write: Write<LogWrites>, turns: Pick<Turns, 'next'>): EmbeddedLog {
   const logId = (reader.get('SELECT log_id FROM log_identity') as { log_id: string } | undefined)?.log_id;
   if (!logId) throw new CarillonError('data_version', 'the data file holds no log id; restore a backup');
   const ids = new Map<TopicName, readonly number[]>();
@@ -73,7 +73,7 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>): Embedde
   }
 
   const partitions = (topic: TopicName): number => ids.get(topic)?.length ?? 0;
-  const groups: ConsumerGroups = createConsumerGroups({ partitions, read, bounds });
+  const groups: ConsumerGroups = createConsumerGroups({ partitions, read, bounds, turns });
 
   return {
     logId: logId as LogId,

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, untilAborted } from '@carillon/kernel';
-import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName } from '@carillon/ports';
+import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName, Turns } from '@carillon/ports';
 import type { Arrivals } from './arrivals.ts';
 
 /** What a runner reads from. Reads answer at once, so nothing can arrive between an empty read and the wait for more. */
@@ -8,6 +8,9 @@ export type RecordSource = {
   read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes: number): readonly LogRecord[];
   bounds(topic: TopicName, partition: number): { readonly start: number; readonly end: number };
 };
+
+/** `turns`: of the process, so that many partitions together hold others up no longer than one does. */
+export type RunnerSource = RecordSource & { readonly arrivals: Arrivals; readonly turns: Pick<Turns, 'next'> };
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5000;
@@ -21,7 +24,7 @@ const SAFETY_NET = 1000;
 export async function runPartition(
   options: ConsumeOptions,
   partition: number,
-  source: RecordSource & { readonly arrivals: Arrivals },
+  source: RunnerSource,
   signal: AbortSignal,
 ): Promise<void> {
   let delay = FIRST_PAUSE;
@@ -62,7 +65,7 @@ async function standStill(options: ConsumeOptions, partition: number, signal: Ab
 async function follow(
   options: ConsumeOptions,
   partition: number,
-  source: RecordSource & { readonly arrivals: Arrivals },
+  source: RunnerSource,
   worker: PartitionWorker,
   signal: AbortSignal,
   wentWell: () => void,
@@ -88,7 +91,7 @@ async function follow(
     next = last.offset + 1;
     wentWell();
     // A handler that never really waits must not keep everybody else from their turn.
-    await nextTurn();
+    await source.turns.next();
   }
 }
 
