@@ -57,6 +57,7 @@ export async function openControl(access?: Access, ports: Partial<ControlPorts> 
 /** Somebody who has these permissions, in one workspace or everywhere. */
 export const personWith = (name: string, permissions: readonly Permission[], workspace?: string): Principal => ({
   kind: 'session',
+  actor: { kind: 'person', id: name },
   name,
   may: (permission, where) => permissions.includes(permission) && (workspace === undefined || workspace === where),
 });

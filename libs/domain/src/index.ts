@@ -65,6 +65,7 @@ export * from './lookups/integration.ts';
 export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
+export * from './people/actor.ts';
 export * from './receipts/apply-receipt.ts';
 export * from './receipts/own-message.ts';
 export * from './receipts/receipt.ts';

@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify';
 
 /**
  * What somebody may do. `read`: see it, without what events and messages hold. `bodies`: see that too. `configure`: change how the product works, and publish. `operate`: decide about
- * single messages and records. `people`: decide who may do what, and take copies that hold keys.
+ * single messages and records. `people`: decide who may do what, and take copies that hold keys. `audit`: see who did what, and verify it.
  */
-export const PERMISSIONS = ['read', 'bodies', 'configure', 'operate', 'people'] as const;
+export const PERMISSIONS = ['read', 'bodies', 'configure', 'operate', 'people', 'audit'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** Roles that have a permission, for whoever lacks it. */
@@ -15,6 +15,7 @@ export const ROLES_WITH: Readonly<Record<Permission, readonly string[]>> = {
   configure: ['owner', 'editor'],
   operate: ['owner', 'operator'],
   people: ['owner'],
+  audit: ['owner', 'operator'],
 };
 
 /** Of a list any one permission is enough. `anybody` needs no credential: sign-in, pages and their files. */

@@ -1,3 +1,4 @@
+import { OWNER_ACTOR, type Actor } from '@carillon/domain';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Permission } from './permission.ts';
 
@@ -5,14 +6,21 @@ import type { Permission } from './permission.ts';
 export type Principal = {
   /** What proved it. */
   readonly kind: 'owner_token' | 'session';
-  /** The author of what is done: in records of the configuration and in the story of a delivery. */
+  /** The author of what is done, as records keep it: stable, and without a name or an address of a person. */
+  readonly actor: Actor;
+  /** The same as one word, for records that hold a text: the story of a delivery. */
   readonly name: string;
   /** Null: in the whole deployment, not in one workspace. */
   may(permission: Permission, workspace: string | null): boolean;
 };
 
 /** Whoever owns the deployment may do everything everywhere. */
-export const deploymentOwner = (kind: Principal['kind']): Principal => ({ kind, name: 'owner', may: () => true });
+export const deploymentOwner = (kind: Principal['kind']): Principal => ({
+  kind,
+  actor: OWNER_ACTOR,
+  name: OWNER_ACTOR.id,
+  may: () => true,
+});
 
 const PRINCIPAL = 'principal';
 
