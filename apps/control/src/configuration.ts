@@ -3,22 +3,14 @@ import {
   readConfigurationFolder,
   type FileFault,
   type FileWarning,
-  type PlannedChange,
   type WantedResource,
 } from '@carillon/configuration';
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
-import {
-  findResource,
-  notificationIdOf,
-  type Configuration,
-  type DeliveryState,
-  type ResourceChange,
-  type ResourceRef,
-} from '@carillon/domain';
+import type { Configuration, ResourceChange } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
-import { compileTemplates } from './mjml.ts';
 import { insteadOf } from './names.ts';
+import { planWanted } from './planning.ts';
 import type { PlanningPorts, PublishingPorts } from './ports.ts';
 import { hiddenSecretWarnings } from './secret-places.ts';
 
@@ -45,33 +37,19 @@ export async function planFolder({ files, prune, workspace }: FolderRequest, por
   const shown = { number: current.number, warnings: told.map(warningBody), changes: [], unchanged: 0 };
   const faults = [...others, ...reading.faults];
   if (faults.length > 0) return { body: { ...shown, faults }, changes: [] };
-  const compiled = await compileTemplates(reading.resources, current, prune, ports);
-  if (compiled.faults.length > 0)
-    return { body: { ...shown, faults: compiled.faults.map(reading.faultAt) }, changes: [] };
-  const plan = planChanges(current, compiled.resources, {
-    prune,
-    workspace,
-    newId: (kind) => ports.ids.random(kind),
-    language: ports.expressions,
-    templates: ports.templates,
-  });
-  const changes: PlanBody['changes'] = [];
-  for (const change of plan.changes) {
-    if (change.action === 'unchanged') continue;
-    changes.push(showChange(change, change.action, await peopleUnder(change, current, ports)));
-  }
+  const planned = await planWanted(reading.resources, current, { prune, workspace }, ports);
   const body: PlanBody = {
     ...shown,
     warnings: [
       ...told,
-      ...plan.warnings.map(reading.warningAt),
+      ...planned.warnings.map(reading.warningAt),
       ...(workspace === undefined ? [] : leftOut(current, reading.resources, ports)),
     ].map(warningBody),
-    faults: plan.faults.map(reading.faultAt),
-    changes,
-    unchanged: plan.changes.filter((change) => change.action === 'unchanged').length,
+    faults: planned.faults.map(reading.faultAt),
+    changes: planned.shown,
+    unchanged: planned.unchanged,
   };
-  return { body, changes: plan.record };
+  return { body, changes: planned.record };
 }
 
 /**
@@ -120,52 +98,7 @@ function leftOut(
   return [{ file: 'carillon.yaml', path: '', line: 1, column: 1, message, fix: 'name no workspace to apply it too' }];
 }
 
-const TOLD = ['SENT', 'DELIVERED', 'COMPLAINED'] as const satisfies readonly DeliveryState[];
-const UNSENT = ['WAITING', 'COLLECTED'] as const satisfies readonly DeliveryState[];
-
-/** People under what goes: who was told, whom a new notification of this name does not know, and who is yet to be. */
-type PeopleUnder = { readonly told: number; readonly waiting: number };
-
-/** Null where nobody ever is told under it. */
-async function peopleUnder(
-  { action, ref, notes }: PlannedChange,
-  current: Configuration,
-  { ledger }: PlanningPorts,
-): Promise<PeopleUnder | null> {
-  const { workspace } = ref;
-  // A rename takes who was told along.
-  if (action !== 'delete' || notes.length > 0) return null;
-  const gone = ref.kind === 'notification' && findResource(current, 'notification', workspace, ref.name);
-  if (ref.kind !== 'workspace' && !gone) return null;
-  const of = { workspace, ...(gone && { notificationId: notificationIdOf(gone) }) };
-  const [told, waiting] = await Promise.all([ledger.countAddresses(of, TOLD), ledger.countAddresses(of, UNSENT)]);
-  return { told, waiting };
-}
-
 const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });
-
-const showChange = (
-  change: PlannedChange,
-  action: PlanBody['changes'][number]['action'],
-  people: PeopleUnder | null,
-): PlanBody['changes'][number] => ({
-  action,
-  resource: resourceTitle(change.ref),
-  note: change.notes.length === 0 ? null : change.notes.join('; '),
-  told: people?.told ?? null,
-  waiting: people?.waiting ?? null,
-  fields: change.differences.map(({ path, before, after }) => ({
-    path,
-    before: valueText(before),
-    after: valueText(after),
-  })),
-});
-
-const valueText = (value: unknown): string | null =>
-  value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value);
-
-const resourceTitle = ({ kind, workspace, name }: ResourceRef): string =>
-  [kind, [workspace, name].filter((part) => part !== '').join('/')].filter((part) => part !== '').join(' ');
 
 /**
  * Applies a folder: nothing where there is any mistake. Resolves when every role judges by the new configuration. One

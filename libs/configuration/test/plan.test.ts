@@ -141,7 +141,7 @@ describe('a plan', () => {
     expect(plan(current, desired, true).faults).toMatchObject([
       {
         path: ['rules', 'r', 'recipients', 'integration'],
-        message: 'integration crm is not in the folder and would go',
+        message: 'integration crm would go, and is needed here',
       },
     ]);
   });
@@ -150,7 +150,7 @@ describe('a plan', () => {
     const desired = [resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);
     expect(plan(current, desired, true).faults).toMatchObject([
-      { path: ['channels', 'email', 'template'], message: 'template mail is not in the folder and would go' },
+      { path: ['channels', 'email', 'template'], message: 'template mail would go, and is needed here' },
     ]);
   });
 
@@ -197,7 +197,7 @@ describe('a plan', () => {
     ];
     const provider = resource('jwt_provider', 'auth', { jwks_url: 'https://auth.example.com/jwks' });
     const current = applied(EMPTY_CONFIGURATION, [...desired, provider]);
-    const message = 'JWT provider auth is not in the folder and would go';
+    const message = 'JWT provider auth would go, and is needed here';
     expect(plan(current, desired, true).faults).toMatchObject([
       { ref: { name: 'paid' }, path: ['security', 'jwt_provider'], message },
       { ref: { name: 'orders' }, path: ['security', 'jwt_provider'], message },

@@ -100,10 +100,10 @@ describe('a template with a layout, partials and languages', () => {
       );
       return faults.map(({ message }) => message);
     };
-    expect(without(FOOTER)).toEqual(['partial footer is not in the folder and would go']);
+    expect(without(FOOTER)).toEqual(['partial footer would go, and is needed here']);
     expect(
       plan(current, { [BASIC]: null, [`${W}/layouts/basic.txt`]: null }, true).faults.map(({ message }) => message),
-    ).toEqual(['layout basic is not in the folder and would go']);
+    ).toEqual(['layout basic would go, and is needed here']);
   });
 
   test('that stays beside the folder is looked at with a layout or partial of the folder', () => {

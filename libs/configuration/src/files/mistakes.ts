@@ -3,7 +3,7 @@ import { pathText, type ValuePath } from '../value-path.ts';
 import type { FileFault } from './place.ts';
 import { similarTo } from '../similar.ts';
 import { meantLocale, meantZone } from './meant-locality.ts';
-import type { YamlSource } from './yaml-source.ts';
+import type { PlacedSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -29,11 +29,11 @@ function valueAt(value: unknown, path: ValuePath): unknown {
 }
 
 /** What the schema found wrong, in words, with places. One issue may be several mistakes: each unknown key is one. */
-export function mistakesOf(issues: readonly Issue[], value: unknown, source: YamlSource): readonly FileFault[] {
+export function mistakesOf(issues: readonly Issue[], value: unknown, source: PlacedSource): readonly FileFault[] {
   return issues.flatMap((issue) => mistakesIn(issue, value, source));
 }
 
-function mistakesIn(issue: Issue, value: unknown, source: YamlSource): readonly FileFault[] {
+function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonly FileFault[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
   if (issue.code === 'unrecognized_keys') {
     const known = issue.message.split(' ');
@@ -78,7 +78,7 @@ const unknownKeys = (issues: readonly Issue[]): number =>
   issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0);
 
 function fault(
-  source: YamlSource,
+  source: PlacedSource,
   path: ValuePath,
   at: 'key' | 'value',
   message: string,
@@ -89,7 +89,7 @@ function fault(
   return { file: source.file, path: pathText(path), ...place, message, expected, fix };
 }
 
-function unknownKey(source: YamlSource, path: ValuePath, known: readonly string[]): FileFault {
+function unknownKey(source: PlacedSource, path: ValuePath, known: readonly string[]): FileFault {
   const key = nameOf(path);
   const meant = similarTo(key, known);
   const fix = meant === null ? `remove ${key}` : `did you mean ${meant}?`;
@@ -130,7 +130,7 @@ function secretAt(path: ValuePath): string | null {
   return SECRETS.find(([where]) => where.test(within) || where.test(nameOf(path)))?.[1] ?? null;
 }
 
-function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: YamlSource): FileFault {
+function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: PlacedSource): FileFault {
   const secret = secretAt(path);
   if (secret !== null) {
     // What stands there may be the secret itself, so it is not shown.

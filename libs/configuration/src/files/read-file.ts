@@ -5,7 +5,7 @@ import { pathText, type ValuePath } from '../value-path.ts';
 import type { FileFault } from './place.ts';
 import { FILE_SHAPES, isExpressionLeaf, type FileBodies, type FileKind } from '@carillon/shapes';
 import { walkShape } from './walk-shape.ts';
-import { readYaml, type YamlSource } from './yaml-source.ts';
+import { readYaml, type PlacedSource, type YamlSource } from './yaml-source.ts';
 
 /** One YAML file, read. `body` is undefined where a mistake leaves nothing to go on with. */
 export type ShapedFile<Kind extends FileKind> = {
@@ -17,6 +17,7 @@ export type ShapedFile<Kind extends FileKind> = {
 };
 
 const SHAPES: { readonly [Kind in FileKind]: z.ZodType<FileBodies[Kind]> } = FILE_SHAPES;
+export const shapeOf = <Kind extends FileKind>(kind: Kind): z.ZodType<FileBodies[Kind]> => SHAPES[kind];
 const MAY_BE_EMPTY: ReadonlySet<FileKind> = new Set(['deployment', 'workspace']);
 
 /** Reads a file by the shape of its kind: all mistakes at once, each once. */
@@ -27,7 +28,7 @@ export function readFile<Kind extends FileKind>(kind: Kind, file: string, text: 
   const empty = source.value === undefined && MAY_BE_EMPTY.has(kind);
   const later: FileFault[] = [];
   const value = empty ? {} : withoutLater(kind, source.value, [], source, later);
-  const parsed = parseAsWritten(kind, value, source);
+  const parsed = parseAsWritten(shapeOf(kind), value, source);
   const told = new Set([...source.faults, ...later].map(({ path }) => path));
   const mistakes = parsed.success ? [] : mistakesOf(parsed.error.issues, value, source);
   const faults = [...source.faults, ...later, ...mistakes.filter(({ path }) => !told.has(path) || path === '')];
@@ -35,26 +36,25 @@ export function readFile<Kind extends FileKind>(kind: Kind, file: string, text: 
 }
 
 /** Parses a value of the file. YAML reads `true` or `1.50` as something else than text; an expression is what stands in the file. */
-export function parseAsWritten<Kind extends FileKind>(
-  kind: Kind,
+export function parseAsWritten<Body>(
+  shape: z.ZodType<Body>,
   value: unknown,
-  source: YamlSource,
-): z.ZodSafeParseResult<FileBodies[Kind]> {
-  const shape = SHAPES[kind];
+  source: Pick<YamlSource, 'plainText'>,
+): z.ZodSafeParseResult<Body> {
   const parsed = shape.safeParse(value);
   if (!parsed.success) return parsed;
-  const written = walkShape(FILE_SHAPES[kind], value, (schema, item, path) =>
+  const written = walkShape(shape, value, (schema, item, path) =>
     isExpressionLeaf(schema) && typeof item !== 'string' ? (source.plainText(path) ?? item) : item,
   );
   return shape.safeParse(written);
 }
 
 /** Takes out, and reports, what a later version will read, so that nothing else is said about it. */
-function withoutLater(
+export function withoutLater(
   kind: FileKind,
   value: unknown,
   path: ValuePath,
-  source: YamlSource,
+  source: PlacedSource,
   faults: FileFault[],
 ): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -1,16 +1,15 @@
 import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
 import type { FileBodies, FileKind } from '@carillon/shapes';
 import { RESOURCE_SHAPES, SLUG_WORDS } from '@carillon/shapes';
-import { checkExpressions } from '../checks/expressions.ts';
-import { checkResources, shelfIn } from '../checks/check-resources.ts';
-import { checkTemplate } from '../checks/templates.ts';
-import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
+import { checkResources } from '../checks/check-resources.ts';
+import type { Fault, Warning } from '../checks/finding.ts';
+import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
 import { fileOf, LAYOUT_FILES, roleOf, type FileRole, type TemplateFileKind } from './layout.ts';
 import { faultAt, templateSourceKey, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
-import { readFile } from './read-file.ts';
+import { readFile, shapeOf } from './read-file.ts';
 import { readTemplate, type TemplateFiles, type TemplateParts } from './read-template.ts';
 import { salvage } from './salvage.ts';
 import type { YamlSource } from './yaml-source.ts';
@@ -47,6 +46,26 @@ type Work = {
  * of every file comes at once; with any of them `resources` is incomplete and nothing may be applied.
  */
 export function readConfigurationFolder(files: ReadonlyMap<string, string>, context: CheckContext): FolderReading {
+  const work = sortFiles(files);
+  checkWorkspaces(work, context);
+  const { faults, warnings } = checkResources(
+    work.read,
+    context,
+    (kind, workspace) => work.names.get(`${kind}:${workspace}`) ?? [],
+  );
+  const salvaged = work.salvaged.flatMap((resource) => faultsOfTexts(resource, work.read, context));
+  const placed = (fault: Fault): FileFault => faultAt(work.sources, fault);
+  return {
+    resources: work.read,
+    faults: inReadingOrder([...work.faults, ...[...faults, ...salvaged].map(placed)]),
+    warnings: inReadingOrder(warnings.map((warning) => warningAt(work.sources, warning))),
+    faultAt: placed,
+    warningAt: (warning) => warningAt(work.sources, warning),
+  };
+}
+
+/** What stands in the files, before anything of it is checked beyond the shape of each. */
+function sortFiles(files: ReadonlyMap<string, string>): Work {
   const work: Work = {
     read: [],
     salvaged: [],
@@ -68,43 +87,13 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   for (const { workspace, name, body } of work.layouts.values()) {
     work.read.push({ ref: { kind: 'layout', workspace, name }, body });
   }
-  checkWorkspaces(work, context);
-  const { faults, warnings } = checkResources(
-    work.read,
-    context,
-    (kind, workspace) => work.names.get(`${kind}:${workspace}`) ?? [],
-  );
-  const salvaged = work.salvaged.flatMap((resource) => faultsOfTexts(resource, work.read, context));
-  const placed = (fault: Fault): FileFault => faultAt(work.sources, fault);
-  return {
-    resources: work.read,
-    faults: inReadingOrder([...work.faults, ...[...faults, ...salvaged].map(placed)]),
-    warnings: inReadingOrder(warnings.map((warning) => warningAt(work.sources, warning))),
-    faultAt: placed,
-    warningAt: (warning) => warningAt(work.sources, warning),
-  };
+  return work;
 }
 
-/** Mistakes within the expressions and templates of what was salvaged: what it refers to may be what was taken out. */
-function faultsOfTexts(
-  resource: WantedResource,
-  read: readonly WantedResource[],
-  context: CheckContext,
-): readonly Fault[] {
-  const faults: Fault[] = [];
-  const around = {
-    ...context,
-    names: () => [],
-    template: () => undefined,
-    shelf: (workspace: string) => shelfIn(read, workspace, context.current),
-    reportOn: (ref: ResourceRef) => reportOn(ref, [], []),
-    account: () => undefined,
-    integration: () => undefined,
-    stream: () => undefined,
-    workspace: () => undefined,
-  };
-  for (const check of [checkExpressions, checkTemplate]) check(resource, around, reportOn(resource.ref, faults, []));
-  return faults.filter(({ spot }) => typeof spot === 'object');
+/** The resources of some files, by the shape of each file alone, and what is wrong with that. */
+export function resourcesIn(files: ReadonlyMap<string, string>): Pick<FolderReading, 'resources' | 'faults'> {
+  const { read, faults } = sortFiles(files);
+  return { resources: read, faults: inReadingOrder(faults) };
 }
 
 function sortIn(path: string, text: string, work: Work): void {
@@ -206,7 +195,7 @@ function readYamlFile(
     const { source, body, value, faults } = readFile(from, path, text);
     work.faults.push(...faults);
     if (body !== undefined) return keep(work.read, to, workspace, name, bodyOf(body), source, work);
-    const salvaged = salvage(from, value, source);
+    const salvaged = salvage(shapeOf(from), value, source);
     if (salvaged) keep(work.salvaged, to, workspace, name, bodyOf(salvaged), source, work);
   };
   switch (kind) {

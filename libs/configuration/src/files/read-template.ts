@@ -9,7 +9,7 @@ import {
   type TemplateYaml,
 } from './layout.ts';
 import type { FileFault } from './place.ts';
-import { readFile } from './read-file.ts';
+import { readFile, shapeOf } from './read-file.ts';
 import { salvage } from './salvage.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
@@ -168,5 +168,5 @@ function readYamlPart(one: InLanguage, file: TemplateYaml, unread: object): obje
   const { source, body, value, faults } = readFile(kind, path, text);
   reading.faults.push(...faults);
   reading.sources.push({ channel, locale, source });
-  return body ?? salvage(kind, value ?? {}, source) ?? unread;
+  return body ?? salvage<object>(shapeOf(kind), value ?? {}, source) ?? unread;
 }

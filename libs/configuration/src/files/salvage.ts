@@ -1,4 +1,3 @@
-import type { FileBodies, FileKind } from '@carillon/shapes';
 import type { z } from 'zod';
 import { isGroup, type ValuePath } from '../value-path.ts';
 import { parseAsWritten } from './read-file.ts';
@@ -21,15 +20,15 @@ const MOST_ROUNDS = 12;
  * What can still be looked at of a file with mistakes of shape: the value without them. So a mistake in one line does not
  * hide those in expressions and templates (all mistakes at once). Undefined where there is nothing to go on with.
  */
-export function salvage<Kind extends FileKind>(
-  kind: Kind,
+export function salvage<Body>(
+  shape: z.ZodType<Body>,
   value: unknown,
-  source: YamlSource,
-): FileBodies[Kind] | undefined {
+  source: Pick<YamlSource, 'plainText'>,
+): Body | undefined {
   if (!isGroup(value)) return undefined;
   const rest = structuredClone(value);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const parsed = parseAsWritten(kind, rest, source);
+    const parsed = parseAsWritten(shape, rest, source);
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) mend(rest, issue);
   }

@@ -1,7 +1,7 @@
 import { type Configuration, type LayoutBody, resourceKey, type TemplateBody } from '@carillon/domain';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
 import { FILE_SHAPES, type FileKind, isExpressionLeaf, type StartSettings } from '@carillon/shapes';
-import { isKind, isWritten } from '../resource.ts';
+import { isKind, isWritten, type WantedResource } from '../resource.ts';
 import { FILE_KINDS, fileOf, LAYOUT_FILES, layoutFile, partialFile, templateFile, type LayoutFile } from './layout.ts';
 import { walkShape } from './walk-shape.ts';
 
@@ -15,17 +15,20 @@ export function writeConfigurationFolder(configuration: Configuration, start: St
   const resources = [...configuration.resources.values()].toSorted((a, b) =>
     resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1,
   );
-  for (const resource of resources.filter(isWritten)) {
-    const { kind, workspace, name } = resource.ref;
-    if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
-    else if (isKind(resource, 'deployment'))
-      files.set(fileOf('deployment', '', ''), yamlOf('deployment', { ...start, ...resource.body }));
-    else if (isKind(resource, 'layout')) writeLayout(files, workspace, name, resource.body);
-    else if (isKind(resource, 'partial')) files.set(partialFile(workspace, name), resource.body.text);
-    else if (hasOneFile(kind))
-      files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
-  }
+  for (const resource of resources.filter(isWritten)) writeResource(files, resource, start);
   return files;
+}
+
+/** The files of one resource, by their paths in the folder. */
+export function writeResource(files: Map<string, string>, resource: WantedResource, start: StartSettings = {}): void {
+  const { kind, workspace, name } = resource.ref;
+  if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
+  else if (isKind(resource, 'deployment'))
+    files.set(fileOf('deployment', '', ''), yamlOf('deployment', { ...start, ...resource.body }));
+  else if (isKind(resource, 'layout')) writeLayout(files, workspace, name, resource.body);
+  else if (isKind(resource, 'partial')) files.set(partialFile(workspace, name), resource.body.text);
+  else if (hasOneFile(kind))
+    files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
 }
 
 const hasOneFile = (kind: string): kind is keyof typeof FILE_KINDS => Object.hasOwn(FILE_KINDS, kind);

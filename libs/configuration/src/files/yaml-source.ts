@@ -16,6 +16,9 @@ import { pathText, type ValuePath } from '../value-path.ts';
 import { meantText, type Meant } from './meant-text.ts';
 import type { FileFault, Place } from './place.ts';
 
+/** What knows where the parts of a value stand. */
+export type PlacedSource = Pick<YamlSource, 'file' | 'keyPlace' | 'valuePlace' | 'meantText'>;
+
 /** A YAML file as a plain value that still knows where each part of it stands. */
 export type YamlSource = {
   readonly file: string;

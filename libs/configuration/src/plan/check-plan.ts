@@ -113,9 +113,9 @@ function checkGone({ ref }: WantedResource, needs: readonly Need[], going: Reado
     if (!going.has(resourceKey({ kind, workspace: ref.workspace, name }))) continue;
     const words = kind === 'jwt_provider' ? 'JWT provider' : kind;
     report.fault(path, {
-      message: `${words} ${name} is not in the folder and would go`,
+      message: `${words} ${name} would go, and is needed here`,
       expected: `a ${words} that stays`,
-      fix: `put ${name} back, or name another`,
+      fix: `keep ${name}, or name another`,
     });
   }
 }

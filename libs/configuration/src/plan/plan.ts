@@ -21,7 +21,7 @@ import { identified } from './identities.ts';
 import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
 
 /**
- * Compares what is with what is wanted. Pure but for `newId`. What is missing stays unless `prune`; a notification that
+ * Compares what is with what is wanted. Pure but for `newId`. What is missing stays unless `prune` or `remove`; a notification that
  * comes back under another name with its id is a rename, so its old name goes in the same record.
  */
 export function planChanges(current: Configuration, all: readonly WantedResource[], options: PlanOptions): Plan {
@@ -37,7 +37,7 @@ export function planChanges(current: Configuration, all: readonly WantedResource
     if (wanted.has(key) || !isMeant(resource.ref)) continue;
     const newName = renamed.get(key);
     const notes = newName === undefined ? [] : [`renamed to ${newName}: who was told stays told`];
-    changes.push(leaving(resource, options.prune || newName !== undefined, notes));
+    changes.push(leaving(resource, options.prune || newName !== undefined || options.remove?.has(key) === true, notes));
   }
   const sorted = changes.toSorted((a, b) => (resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1));
   const staying = sorted.flatMap(({ ref, body }) => (body === null ? [] : [{ ref, body }]));

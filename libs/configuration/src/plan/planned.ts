@@ -34,6 +34,8 @@ export type Plan = {
 export type PlanOptions = {
   /** Takes away what is not wanted. */
   readonly prune: boolean;
+  /** Taken away, by `resourceKey`, whatever `prune` says. */
+  readonly remove?: ReadonlySet<string>;
   /** Looks at this workspace alone, and leaves everything else as it is; left out: at the whole deployment. */
   readonly workspace?: string | undefined;
   /** Makes ids for new notifications and rules: chance is an argument. */

@@ -11,11 +11,14 @@ import {
   type SourceEvent,
 } from '@carillon/domain';
 import type { EventId, Json, LogId } from '@carillon/kernel';
+import type { ExpressionLanguage } from '@carillon/ports';
 import { stringifyJson } from '@carillon/kernel';
 import { configurationOf, notification, ORDER_PAID, ORDERS, stream } from './configuration.ts';
 import { MORNING } from './moments.ts';
 
 const language = createExpressionLanguage();
+/** The expression language of the product. */
+export const givenExpressions: ExpressionLanguage = language;
 export const compileGiven = (placed: PlacedRule) => compileRule(placed, language);
 
 /** A rule on `shop/orders`, compiled by the expression language of the product; it fires unless told otherwise. */

@@ -1,0 +1,145 @@
+import {
+  readResourceBodies,
+  resourceFault,
+  resourceWarning,
+  type GivenResource,
+  type PlannedChange,
+  type ResourceFault,
+  type ResourceWarning,
+  type WrittenKind,
+} from '@carillon/configuration';
+import type { PlanBody } from '@carillon/contracts';
+import {
+  listResources,
+  resourceKey,
+  type Configuration,
+  type NotificationBody,
+  type ResourceChange,
+  type ResourceRef,
+} from '@carillon/domain';
+import { planWanted } from '../planning.ts';
+import type { PlanningPorts } from '../ports.ts';
+import { hiddenSecretWarnings } from '../secret-places.ts';
+
+export type ResourcesRequest = {
+  /** Bodies as somebody sends them: each replaces the whole resource, or makes it. */
+  readonly put: readonly GivenResource[];
+  readonly remove: readonly ResourceRef<WrittenKind>[];
+};
+
+export type ResourcesPlan = {
+  /** What it was compared with. */
+  readonly current: Configuration;
+  readonly faults: readonly ResourceFault[];
+  readonly warnings: readonly ResourceWarning[];
+  /** What changes, templates that are compiled again with it. */
+  readonly changes: readonly PlannedChange[];
+  /** The same for people. */
+  readonly shown: PlanBody['changes'];
+  /** The changes of the record to publish; empty where nothing changes or something is wrong. */
+  readonly record: readonly ResourceChange[];
+};
+
+/**
+ * What some resources would change, by the plan and with the refusals of a folder; everything that is not named stays. All
+ * mistakes at once, by the path in each body. Reads the newest configuration first, and changes nothing.
+ */
+export async function planResources(request: ResourcesRequest, ports: PlanningPorts): Promise<ResourcesPlan> {
+  return planResourcesOver(await ports.configuration.refresh(), request, ports);
+}
+
+/** The same over a configuration that was read already. */
+export async function planResourcesOver(
+  current: Configuration,
+  { put, remove }: ResourcesRequest,
+  ports: PlanningPorts,
+): Promise<ResourcesPlan> {
+  const reading = readResourceBodies(put, { language: ports.expressions, templates: ports.templates, current });
+  const hidden = await hiddenSecretWarnings(reading.resources, ports.secrets);
+  const warnings = [...reading.warnings, ...hidden.map(resourceWarning)];
+  const faults = [...reading.faults, ...faultsOfRemovals(current, put, remove), ...takenIds(current, put, remove)];
+  if (faults.length > 0) return { current, faults, warnings, changes: [], shown: [], record: [] };
+  const options = { prune: false, remove: new Set(remove.map(resourceKey)) };
+  const planned = await planWanted(reading.resources, current, options, ports);
+  return {
+    current,
+    faults: planned.faults.map(resourceFault),
+    warnings: [...warnings, ...planned.warnings.map(resourceWarning)],
+    changes: planned.changes.filter(({ action }) => action !== 'missing' && action !== 'unchanged'),
+    shown: planned.shown.filter(({ action }) => action !== 'missing'),
+    record: planned.record,
+  };
+}
+
+const wholeFault = (ref: ResourceRef, message: string, expected: string, fix: string): ResourceFault => ({
+  ref,
+  path: '',
+  line: null,
+  column: null,
+  message,
+  expected,
+  fix,
+});
+
+/** Names of what stands in the way, at most this many. */
+const MOST_NAMED = 5;
+
+function faultsOfRemovals(
+  current: Configuration,
+  put: readonly GivenResource[],
+  remove: readonly ResourceRef<WrittenKind>[],
+): readonly ResourceFault[] {
+  const going = new Set(remove.map(resourceKey));
+  const wanted = put.map(({ ref }) => ref);
+  const faults = remove.flatMap((ref): ResourceFault[] => {
+    if (ref.kind === 'deployment') {
+      const fix = 'replace it with a body that holds what shall stay, {} where that is nothing';
+      return [wholeFault(ref, 'the settings of the deployment cannot go', 'settings, if only empty ones', fix)];
+    }
+    if (ref.kind !== 'workspace') return [];
+    const all = new Map([...current.resources.values(), ...put].map((one) => [resourceKey(one.ref), one.ref]));
+    const there = [...all.values()].filter(
+      (other) => other.workspace === ref.workspace && other.kind !== 'workspace' && !going.has(resourceKey(other)),
+    );
+    if (there.length === 0) return [];
+    const named = there.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} ${name}`);
+    const more = there.length > MOST_NAMED ? ` and ${there.length - MOST_NAMED} more` : '';
+    const message = `the workspace ${ref.workspace} still holds ${named.join(', ')}${more}`;
+    return [wholeFault(ref, message, 'an empty workspace', 'remove what it holds first')];
+  });
+  const both = wanted.filter((ref) => going.has(resourceKey(ref)));
+  return [
+    ...faults,
+    ...both.map((ref) =>
+      wholeFault(ref, 'this is to be written and removed', 'one of the two', 'leave out one of them'),
+    ),
+  ];
+}
+
+/**
+ * Ids that belong to a notification of another name which stays. A folder renames that way; here nobody was asked whether the
+ * other one may go, so it has to be removed by name in the same request.
+ */
+function takenIds(
+  current: Configuration,
+  put: readonly GivenResource[],
+  remove: readonly ResourceRef[],
+): readonly ResourceFault[] {
+  const going = new Set(remove.map(resourceKey));
+  const wanted = new Set(put.map(({ ref }) => resourceKey(ref)));
+  return put.flatMap(({ ref, body }) => {
+    if (ref.kind !== 'notification') return [];
+    const id = typeof body === 'object' && body !== null ? (body as Partial<NotificationBody>).id : undefined;
+    const holder = listResources(current, 'notification', ref.workspace).find(
+      (other) => id !== undefined && other.body.id === id && other.ref.name !== ref.name,
+    );
+    if (!holder || going.has(resourceKey(holder.ref)) || wanted.has(resourceKey(holder.ref))) return [];
+    const fault = wholeFault(
+      ref,
+      `this id belongs to the notification ${holder.ref.name}`,
+      'an id of its own, or none',
+      `leave id out; to rename ${holder.ref.name}, remove it in the same publication`,
+    );
+    return [{ ...fault, path: 'id' }];
+  });
+}

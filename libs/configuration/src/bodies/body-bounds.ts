@@ -1,0 +1,34 @@
+import type { ValuePath } from '../value-path.ts';
+import { isGroup } from '../value-path.ts';
+
+/** Levels of a body. No shape needs more than a dozen; readers call themselves for each. */
+const MOST_LEVELS = 32;
+
+type Odd = { readonly path: ValuePath; readonly message: string; readonly expected: string; readonly fix: string };
+
+/** What no reader of a body may be given: levels without end, and text that is no text once it stands in a file. */
+export function oddBody(body: unknown): Odd | undefined {
+  const left: { readonly value: unknown; readonly path: ValuePath }[] = [{ value: body, path: [] }];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const { value, path } = next;
+    if (path.length > MOST_LEVELS) {
+      const expected = `at most ${MOST_LEVELS} levels`;
+      return { path: path.slice(0, 1), message: 'this is nested too deeply', expected, fix: 'remove levels' };
+    }
+    if (typeof value === 'string' && !value.isWellFormed()) return halfCharacter(path);
+    if (Array.isArray(value)) for (const [at, item] of value.entries()) left.push({ value: item, path: [...path, at] });
+    if (!isGroup(value)) continue;
+    for (const [name, item] of Object.entries(value)) {
+      if (!name.isWellFormed()) return halfCharacter(path);
+      left.push({ value: item, path: [...path, name] });
+    }
+  }
+  return undefined;
+}
+
+const halfCharacter = (path: ValuePath): Odd => ({
+  path,
+  message: 'half a character stands here, which no file can hold',
+  expected: 'whole characters',
+  fix: 'write the text again',
+});

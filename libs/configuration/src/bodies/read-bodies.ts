@@ -1,0 +1,186 @@
+import { canonical, findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
+import { FILE_SHAPES, RESOURCE_SHAPES, SLUG, SLUG_WORDS } from '@carillon/shapes';
+import type { z } from 'zod';
+import { checkResources } from '../checks/check-resources.ts';
+import { type Fault, reportOn } from '../checks/finding.ts';
+import { faultsOfTexts } from '../checks/salvaged.ts';
+import type { CheckContext } from '../checks/surroundings.ts';
+import { FILE_KINDS } from '../files/layout.ts';
+import { mistakesOf } from '../files/mistakes.ts';
+import type { FileFault } from '../files/place.ts';
+import { parseAsWritten, withoutLater } from '../files/read-file.ts';
+import { resourcesIn } from '../files/read-folder.ts';
+import { salvage } from '../files/salvage.ts';
+import { writeResource } from '../files/write-folder.ts';
+import type { PlacedSource } from '../files/yaml-source.ts';
+import { isKind, type WantedResource, type WrittenKind } from '../resource.ts';
+import { isGroup } from '../value-path.ts';
+import { oddBody } from './body-bounds.ts';
+import { resourceFault, type ResourceFault, type ResourceWarning, resourceWarning } from './resource-fault.ts';
+import { checkTemplateBody, writtenTemplate } from './template-body.ts';
+
+/** A resource as somebody sends it: any JSON value for a body. */
+export type GivenResource = { readonly ref: ResourceRef<WrittenKind>; readonly body: unknown };
+
+export type BodiesReading = {
+  readonly resources: readonly WantedResource[];
+  /** All mistakes, in the order of what was given. With any of them nothing may be published. */
+  readonly faults: readonly ResourceFault[];
+  readonly warnings: readonly ResourceWarning[];
+};
+
+type Work = {
+  readonly read: WantedResource[];
+  /** Parts of bodies with mistakes: only their expressions and templates are checked. */
+  readonly salvaged: WantedResource[];
+  readonly faults: ResourceFault[];
+};
+
+/**
+ * Reads bodies as `readConfigurationFolder` reads files: the same shapes, the same checks, the same words, every mistake of
+ * every body at once. What comes out can be written into files that read back as the very same. Pure.
+ */
+export function readResourceBodies(given: readonly GivenResource[], context: CheckContext): BodiesReading {
+  const work: Work = { read: [], salvaged: [], faults: [] };
+  const seen = new Set<string>();
+  for (const one of given) {
+    const key = resourceKey(one.ref);
+    if (seen.has(key))
+      whole(one.ref, work, 'this resource is there twice', 'each resource once', 'leave one of them out');
+    else readOne(one, work);
+    seen.add(key);
+  }
+  checkWorkspaces(given, context, work);
+  const namesOf = (kind: string, workspace: string): readonly string[] =>
+    given.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : []));
+  const { faults, warnings } = checkResources(work.read, context, namesOf);
+  const ofTexts = work.salvaged.flatMap((resource) => faultsOfTexts(resource, work.read, context));
+  const order = new Map(given.map(({ ref }, at) => [resourceKey(ref), at]));
+  const place = ({ ref }: { readonly ref: ResourceRef }): number => order.get(resourceKey(ref)) ?? given.length;
+  return {
+    resources: work.read,
+    faults: [...work.faults, ...[...faults, ...ofTexts].map(resourceFault)].toSorted((a, b) => place(a) - place(b)),
+    warnings: warnings.map(resourceWarning),
+  };
+}
+
+function whole(ref: ResourceRef, { faults }: Work, message: string, expected: string, fix: string): void {
+  faults.push({ ref, path: '', line: null, column: null, message, expected, fix });
+}
+
+/** Kinds without a name of their own: of the deployment there is one, and of a workspace its own settings. */
+const UNNAMED: ReadonlySet<WrittenKind> = new Set(['deployment', 'workspace']);
+
+function readOne({ ref, body }: GivenResource, work: Work): void {
+  const { kind, workspace, name } = ref;
+  for (const [called, free] of [
+    [workspace, kind === 'deployment'],
+    [name, UNNAMED.has(kind)],
+  ] as const) {
+    if (free ? called === '' : SLUG.test(called)) continue;
+    return whole(ref, work, `the name ${JSON.stringify(called)} cannot be used`, SLUG_WORDS, 'choose another name');
+  }
+  if (!isGroup(body)) {
+    return whole(ref, work, 'this is no body of a resource', 'keys and values', 'send a JSON object');
+  }
+  const odd = oddBody(body);
+  const own: Fault[] = [];
+  if (odd) own.push({ ref, spot: 'value', ...odd });
+  if (odd === undefined) readByShape(ref, body, own, work);
+  work.faults.push(...own.map(resourceFault));
+}
+
+/** Everything is at its beginning: where something stands in a JSON body is said by its path. */
+const IN_A_BODY: PlacedSource & { readonly plainText: () => null } = {
+  file: '',
+  keyPlace: () => ({ line: 1, column: 1 }),
+  valuePlace: () => ({ line: 1, column: 1 }),
+  meantText: () => null,
+  plainText: () => null,
+};
+
+function readByShape(ref: ResourceRef<WrittenKind>, given: Record<string, unknown>, own: Fault[], work: Work): void {
+  const { kind } = ref;
+  const shape: z.ZodType<ResourceBodies[WrittenKind]> = RESOURCE_SHAPES[kind];
+  const told: FileFault[] = [];
+  const kept = kind === 'deployment' ? withoutStart(given, told) : given;
+  const value = hasFileKind(kind) ? withoutLater(FILE_KINDS[kind], kept, [], IN_A_BODY, told) : kept;
+  const parsed = parseAsWritten(shape, value, IN_A_BODY);
+  const paths = new Set(told.map(({ path }) => path));
+  const mistakes = parsed.success ? [] : mistakesOf(parsed.error.issues, value, IN_A_BODY);
+  told.push(...mistakes.filter(({ path }) => !paths.has(path) || path === ''));
+  for (const { path, message, expected, fix } of told) {
+    work.faults.push({ ref, path, line: null, column: null, message, expected, fix });
+  }
+  if (!parsed.success || told.length > 0) {
+    const rest = salvage(shape, value, IN_A_BODY);
+    if (rest) work.salvaged.push({ ref, body: rest });
+    return;
+  }
+  const resource: WantedResource = { ref, body: parsed.data };
+  const { body } = resource;
+  if (isKind(resource, 'template')) {
+    checkTemplateBody(resource.body, reportOn(ref, own, []));
+    if (own.length > 0) return void work.salvaged.push(resource);
+    return keep({ ref, body: writtenTemplate(resource.body) }, own, work);
+  }
+  if (isKind(resource, 'layout')) {
+    for (const [part, text] of Object.entries(resource.body)) {
+      if (text.trim() !== '') continue;
+      const words = {
+        message: `${part} is empty`,
+        expected: 'a layout with {{{body}}}',
+        fix: 'write it or leave it out',
+      };
+      reportOn(ref, own, []).fault([part], words);
+    }
+  }
+  if (own.length === 0) keep({ ref, body }, own, work);
+}
+
+const hasFileKind = (kind: WrittenKind): kind is keyof typeof FILE_KINDS => Object.hasOwn(FILE_KINDS, kind);
+
+/** Takes out, and reports, what of carillon.yaml only the start of a process reads. */
+function withoutStart(given: Record<string, unknown>, faults: FileFault[]): Record<string, unknown> {
+  const isOfStart = (key: string): boolean =>
+    Object.hasOwn(FILE_SHAPES.deployment.shape, key) && !Object.hasOwn(RESOURCE_SHAPES.deployment.shape, key);
+  for (const path of Object.keys(given).filter(isOfStart)) {
+    const message = `${path} is read from carillon.yaml when a process starts, and is not part of the configuration that the API changes`;
+    const expected = Object.keys(RESOURCE_SHAPES.deployment.shape).join(', ');
+    const fix = `leave ${path} out here, and write it into the carillon.yaml that the process is started with`;
+    faults.push({ file: '', path, line: 1, column: 1, message, expected, fix });
+  }
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !isOfStart(key)));
+}
+
+/** Keeps what can be written into files that read back as the same: else `export` would write what `apply` refuses or changes. */
+function keep(resource: WantedResource, own: Fault[], work: Work): void {
+  const files = new Map<string, string>();
+  writeResource(files, resource);
+  const { resources, faults } = resourcesIn(files);
+  const [fault] = faults;
+  const [read] = resources;
+  if (fault === undefined && read && canonical(read.body) === canonical(resource.body)) {
+    work.read.push(resource);
+    return;
+  }
+  own.push({
+    ref: resource.ref,
+    path: [],
+    spot: 'value',
+    message: `written into a file this does not read back as it is${fault ? `: ${fault.message}` : ''}`,
+    expected: fault?.expected ?? 'text without control characters',
+    fix: fault?.fix ?? 'look for control characters, and write them as the text that they stand for',
+  });
+}
+
+/** A resource stands in a workspace that is there, or comes with it. */
+function checkWorkspaces(given: readonly GivenResource[], { current }: CheckContext, work: Work): void {
+  const coming = new Set(given.flatMap(({ ref }) => (ref.kind === 'workspace' ? [ref.workspace] : [])));
+  for (const { ref } of given) {
+    const { kind, workspace } = ref;
+    if (kind === 'deployment' || coming.has(workspace) || !SLUG.test(workspace)) continue;
+    if (findResource(current, 'workspace', workspace, '')) continue;
+    whole(ref, work, `the workspace ${workspace} is not there`, 'a workspace', `make the workspace ${workspace} first`);
+  }
+}

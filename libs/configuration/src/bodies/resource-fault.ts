@@ -1,0 +1,29 @@
+import type { ResourceRef } from '@carillon/domain';
+import type { Fault, Warning } from '../checks/finding.ts';
+import { pathText } from '../value-path.ts';
+
+/** Something about the body of a resource that may be meant, and surprises people often enough to be said. */
+export type ResourceWarning = {
+  readonly ref: ResourceRef;
+  /** Where in the body, in words of its keys: `rules.paid.when`. Empty: all of it. */
+  readonly path: string;
+  /** Line and column, from 1, within the text at the path: of an expression or a part of a template. Null: all of the value. */
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly message: string;
+  /** What to do now. */
+  readonly fix: string;
+};
+
+/** A mistake in the body of a resource, which keeps it from being published. */
+export type ResourceFault = ResourceWarning & {
+  /** What would be right, in general. */
+  readonly expected: string;
+};
+
+export function resourceWarning({ ref, path, spot, message, fix }: Warning): ResourceWarning {
+  const { line, column } = typeof spot === 'object' ? spot : { line: null, column: null };
+  return { ref, path: pathText(path), line, column, message, fix };
+}
+
+export const resourceFault = (fault: Fault): ResourceFault => ({ ...resourceWarning(fault), expected: fault.expected });

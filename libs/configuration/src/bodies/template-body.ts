@@ -1,0 +1,71 @@
+import { canonicalLocale, type TemplateBody } from '@carillon/domain';
+import { isLocale } from '@carillon/kernel';
+import type { Report } from '../checks/finding.ts';
+import { meantLocale } from '../files/meant-locality.ts';
+import { isGroup, type ValuePath } from '../value-path.ts';
+
+/** Parts of a channel that have a file of their own, which nobody writes to leave it empty. */
+const TEXTS = ['html', 'mjml', 'text'] as const;
+
+/** What the files of a template say by being there or not, and its one body says by its keys. */
+export function checkTemplateBody(body: TemplateBody, report: Report): void {
+  for (const [channel, parts] of Object.entries(body)) {
+    checkTexts(parts, [channel], report);
+    for (const [locale, own] of Object.entries<object>(parts.locales ?? {})) {
+      checkLanguage(locale, [channel, 'locales', locale], report);
+      checkTexts(own, [channel, 'locales', locale], report);
+    }
+  }
+  const { email } = body;
+  if (email && TEXTS.every((part) => email[part] === undefined)) {
+    const expected = 'html, mjml or text';
+    report.fault(['email'], { message: 'the template has no body', expected, fix: 'write one of them' });
+  }
+}
+
+function checkTexts(parts: object, path: ValuePath, report: Report): void {
+  if (!isGroup(parts)) return;
+  for (const part of TEXTS) {
+    const text = parts[part];
+    if (typeof text !== 'string' || text.trim() !== '') continue;
+    report.fault([...path, part], { message: `${part} is empty`, expected: 'a body', fix: 'write it or leave it out' });
+  }
+  if (parts['html'] === undefined || parts['mjml'] === undefined) return;
+  report.fault([...path, 'mjml'], {
+    message: 'there is HTML and MJML, and the HTML is made from the MJML',
+    expected: 'one of the two',
+    fix: 'leave out html, or mjml',
+  });
+}
+
+function checkLanguage(locale: string, path: ValuePath, report: Report): void {
+  if (isLocale(locale) && canonicalLocale(locale) === locale) return;
+  const meant = meantLocale(locale);
+  const words = { message: `${locale} is no language tag`, expected: 'a tag such as de or de-AT' };
+  report.fault(path, { ...words, fix: meant === null ? 'rename it' : `call it ${meant}` }, 'key');
+}
+
+/**
+ * The body as it was written: HTML that was compiled is left out, its MJML stands for it; a channel without languages has no
+ * key for them. The same body is what `export` writes.
+ */
+export function writtenTemplate(body: TemplateBody): TemplateBody {
+  return Object.fromEntries(
+    Object.entries(body).map(([channel, { locales, ...base }]) => [
+      channel,
+      {
+        ...withoutHtml(base),
+        ...(locales &&
+          Object.keys(locales).length > 0 && {
+            locales: Object.fromEntries(Object.entries(locales).map(([name, own]) => [name, withoutHtml(own)])),
+          }),
+      },
+    ]),
+  );
+}
+
+function withoutHtml<Body extends object>(body: Body): Body {
+  if (!('mjml' in body && 'html' in body)) return body;
+  const { html: _compiled, ...written } = body;
+  return written as Body;
+}

@@ -1,0 +1,161 @@
+import {
+  type GivenResource,
+  readConfigurationFolder,
+  readResourceBodies,
+  type ResourceFault,
+  writeConfigurationFolder,
+  writtenTemplate,
+  type WrittenKind,
+} from '@carillon/configuration';
+import { type Resource, resourceKey } from '@carillon/domain';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { configurations } from './support/bodies.ts';
+import { goodFolder, notificationWith, read } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
+
+/** As it comes over the network. */
+const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const given = (resources: Iterable<Pick<Resource, 'ref' | 'body'>>): GivenResource[] =>
+  [...resources].flatMap(({ ref, body }) =>
+    ref.kind === 'api_key' ? [] : [{ ref: { ...ref, kind: ref.kind }, body: sent(body) }],
+  );
+const good = given(read({}).resources);
+const changed = (kind: WrittenKind, body: unknown): GivenResource[] =>
+  good.map((one) => (one.ref.kind === kind ? { ref: one.ref, body } : one));
+const faultsOf = (all: readonly GivenResource[]): readonly ResourceFault[] => readResourceBodies(all, reading).faults;
+const bodyOf = (kind: WrittenKind): Record<string, unknown> =>
+  sent(good.find(({ ref }) => ref.kind === kind)?.body) as Record<string, unknown>;
+const words = ({ path, message, fix }: ResourceFault): string => `${path}: ${message}; ${fix}`;
+
+describe('bodies', () => {
+  test('of every configuration read as its files do', () => {
+    fc.assert(
+      fc.property(configurations, (configuration) => {
+        const bodies = readResourceBodies(given(configuration.resources.values()), reading);
+        expect(bodies.faults.map(words)).toEqual([]);
+        const folder = readConfigurationFolder(writeConfigurationFolder(configuration), reading);
+        const byKey = (all: readonly Pick<Resource, 'ref' | 'body'>[]) =>
+          Object.fromEntries(all.map(({ ref, body }) => [resourceKey(ref), body]));
+        expect(byKey(bodies.resources)).toEqual(byKey(folder.resources));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('have the mistakes that their files would have, in the same words', () => {
+    const files = { ...goodFolder, ...notificationWith('event.total > 100', 'event.total > §') };
+    const folder = readConfigurationFolder(new Map(Object.entries(files)), reading);
+    const notification = bodyOf('notification') as { rules: { paid: { when: string } } };
+    notification.rules.paid.when = 'event.status == "paid" && event.total > §';
+    const [fault, ...others] = faultsOf(changed('notification', notification));
+    expect(others).toEqual([]);
+    const [inFile] = folder.faults;
+    expect(fault).toMatchObject({ message: inFile?.message, expected: inFile?.expected, fix: inFile?.fix });
+    expect(fault).toMatchObject({
+      ref: { kind: 'notification', name: 'order-paid' },
+      path: 'rules.paid.when',
+      line: 1,
+    });
+  });
+
+  test('tell all their mistakes at once, those of expressions beside those of keys', () => {
+    const notification = bodyOf('notification') as { rules: { paid: Record<string, unknown> }; chanels?: unknown };
+    notification.chanels = {};
+    notification.rules.paid['when'] = 'event.total > §';
+    notification.rules.paid['unless'] = {};
+    expect(faultsOf([...changed('notification', notification)]).map(words)).toEqual([
+      'rules.paid.unless: unless comes in a later version (rules with state and time); remove it until then',
+      'chanels: chanels is not a key here; did you mean channels?',
+      expect.stringMatching(/^rules\.paid\.when: /),
+    ]);
+  });
+
+  test.each([
+    ['..', '..'],
+    ['a right-to-left mark', 'order‏paid'],
+    ['a slash', 'a/b'],
+    ['nothing', ''],
+    ['a capital letter', 'Paid'],
+  ])('cannot be of a name that is %s', (_words, name) => {
+    const [fault] = faultsOf([{ ref: { kind: 'stream', workspace: 'shop', name }, body: bodyOf('stream') }, ...good]);
+    expect(fault).toMatchObject({ path: '', fix: 'choose another name' });
+    expect(fault?.expected).toContain('a-z');
+  });
+
+  test('may be of a name that means something to JavaScript', () => {
+    const stream = { ref: { kind: 'stream', workspace: 'shop', name: 'constructor' } as const, body: bodyOf('stream') };
+    expect(faultsOf([...good, stream])).toEqual([]);
+  });
+
+  test.each([
+    ['text', 'text'],
+    ['a list', []],
+    ['null', null],
+    ['a number', 5],
+  ])('that are %s are refused', (_words, body) => {
+    expect(faultsOf(changed('workspace', body)).map(words)).toEqual([
+      ': this is no body of a resource; send a JSON object',
+    ]);
+  });
+
+  test('that are nested without end, or hold half a character, are refused before anything reads them', () => {
+    let deep: unknown = {};
+    for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
+    expect(faultsOf(changed('workspace', { a: deep })).map(words)).toEqual([
+      'a: this is nested too deeply; remove levels',
+    ]);
+    expect(faultsOf(changed('workspace', { name: 'a\ud800' })).map(words)).toEqual([
+      'name: half a character stands here, which no file can hold; write the text again',
+    ]);
+  });
+
+  test('that would make a file that nobody can read back are refused', () => {
+    const categories = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`c${at}`, { name: 'x'.repeat(80) }]));
+    const [fault] = faultsOf(changed('workspace', { name: 'Shop', categories }));
+    expect(fault?.message).toMatch(/file/);
+  });
+
+  test('of the same resource twice, or in a workspace that is not there, are refused', () => {
+    expect(faultsOf([...good, ...good.slice(0, 1)]).map(({ message }) => message)).toEqual([
+      'this resource is there twice',
+    ]);
+    const stream = { ref: { kind: 'stream', workspace: 'shopp', name: 'a' } as const, body: bodyOf('stream') };
+    expect(faultsOf([...good, stream]).map(({ message }) => message)).toContain('the workspace shopp is not there');
+  });
+
+  test('hold nothing of carillon.yaml that only the start of a process reads', () => {
+    const [fault, ...others] = faultsOf(changed('deployment', { backend: 'cluster' }));
+    expect(others).toEqual([]);
+    expect(fault?.path).toBe('backend');
+    expect(fault?.fix).toContain('carillon.yaml');
+  });
+});
+
+describe('the body of a template', () => {
+  const template = (body: unknown) => faultsOf(changed('template', body)).map(words);
+
+  test('says by its keys what its files say by being there', () => {
+    expect(template({})).toContain(': a group of keys does not fit; change it');
+    expect(template({ email: { subject: 'x' } })).toContain('email: the template has no body; write one of them');
+    expect(template({ email: { subject: 'x', html: ' ' } })).toContain(
+      'email.html: html is empty; write it or leave it out',
+    );
+    expect(template({ email: { subject: 'x', html: 'y', mjml: 'z' } })).toContain(
+      'email.mjml: there is HTML and MJML, and the HTML is made from the MJML; leave out html, or mjml',
+    );
+    expect(template({ email: { subject: 'x', text: 'y', locales: { DE: { subject: 'x', text: 'y' } } } })).toContain(
+      'email.locales.DE: DE is no language tag; call it de',
+    );
+  });
+
+  test('is shown without what was compiled', () => {
+    const mjml = '<mjml></mjml>';
+    expect(
+      writtenTemplate({
+        email: { subject: 'x', mjml, html: 'compiled', locales: { de: { subject: 'y', mjml, html: 'übersetzt' } } },
+        sms: { text: 'z' },
+      }),
+    ).toEqual({ email: { subject: 'x', mjml, locales: { de: { subject: 'y', mjml } } }, sms: { text: 'z' } });
+  });
+});
