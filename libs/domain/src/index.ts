@@ -66,6 +66,7 @@ export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
 export * from './people/actor.ts';
+export * from './people/records.ts';
 export * from './receipts/apply-receipt.ts';
 export * from './receipts/own-message.ts';
 export * from './receipts/receipt.ts';

@@ -26,6 +26,10 @@ export const ID_PREFIXES = {
   state: 'sta_',
   receipt: 'rct_',
   consent: 'cns_',
+  person: 'per_',
+  session: 'ses_',
+  invitation: 'inv_',
+  token: 'tok_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -19,6 +19,7 @@ export * from './limit-store.ts';
 export * from './lookup-claims.ts';
 export * from './outbound-http.ts';
 export * from './partner-lookup.ts';
+export * from './people-store.ts';
 export * from './read-models.ts';
 export * from './receipt-readers.ts';
 export * from './record-codec.ts';

@@ -9,6 +9,7 @@ import type { Inbox } from './inbox.ts';
 import type { KeyUseStore } from './key-uses.ts';
 import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
+import type { PeopleStore } from './people-store.ts';
 import type { ReadModels } from './read-models.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
@@ -29,4 +30,5 @@ export type Stores = {
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly keyUses: KeyUseStore;
+  readonly people: PeopleStore;
 };

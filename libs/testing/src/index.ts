@@ -12,6 +12,7 @@ export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';
 export * from './contracts/inbox.ts';
 export * from './contracts/key-uses.ts';
+export * from './contracts/people-store.ts';
 export * from './contracts/lookup-claims.ts';
 export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';

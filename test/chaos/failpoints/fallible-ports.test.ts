@@ -18,7 +18,8 @@ type Infallible =
   | 'nobody uses it yet'
   | 'at the start and the end, when nothing is under way'
   | 'a sender’s own'
-  | 'a mark of an operator, and nothing goes by it';
+  | 'a mark of an operator, and nothing goes by it'
+  | 'who may use the deployment, and nothing that is sent goes by it';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
 
@@ -127,6 +128,15 @@ const TABLE: Table = {
   },
   inbox: { put: 'a sender’s own', get: 'reads', list: 'reads' },
   keyUses: { record: [['key-use.record']], lastUses: 'reads' },
+  people: {
+    find: 'reads',
+    findByKey: 'reads',
+    list: 'reads',
+    replace: 'who may use the deployment, and nothing that is sent goes by it',
+    remove: 'who may use the deployment, and nothing that is sent goes by it',
+    removeOf: 'who may use the deployment, and nothing that is sent goes by it',
+    removeEnded: 'who may use the deployment, and nothing that is sent goes by it',
+  },
 };
 
 type Row = {

@@ -4,6 +4,7 @@ import {
   type ConfigurationRecord,
   dissolvedItem,
   listResources,
+  ROSTER_ID,
   TERMINAL_STATES,
   type DeliveryState,
 } from '@carillon/domain';
@@ -33,7 +34,7 @@ const FINISHED = [
 
 /**
  * Writes down what has to be known elsewhere so that nobody is told twice or too often: the whole ledger, suppressed addresses, what
- * counts under limits, sealed secrets, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
+ * counts under limits, who may sign in, sealed secrets, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
  * this process's alone meanwhile, and afterwards it refuses to start.
  */
 export async function exportMove(
@@ -119,7 +120,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { configurationStore, suppressions, consents, limits, ledger, log }: Backend,
+  { configurationStore, suppressions, consents, limits, people, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   newest: Configuration,
   now: Instant,
@@ -158,10 +159,25 @@ async function* linesOf(
     if (page.next === null) break;
     cursor = page.next;
   }
+  yield* peopleLines(people);
   for (const state of [...TERMINAL_STATES, 'IN_DOUBT'] as const) yield* inState(state);
   for await (const configuration of configurationRecords(log, codecs)) yield { configuration };
   yield* inState('WAITING');
   yield* inState('COLLECTED');
+}
+
+/** Whoever is moved signs in again: sessions stay behind. Owners come last, when the people are there. */
+async function* peopleLines(store: Backend['people']): AsyncGenerator<MoveLine> {
+  for (const kind of ['person', 'identity', 'token', 'invitation'] as const) {
+    for (let cursor: string | undefined; ;) {
+      const page = await store.list(kind, {}, PAGE, cursor);
+      for (const people of page.items) yield { people };
+      if (page.next === null) break;
+      cursor = page.next;
+    }
+  }
+  const roster = await store.find('roster', ROSTER_ID);
+  if (roster) yield { people: { ...roster, body: { ...roster.body, link: null } } };
 }
 
 /** Records of `carillon.config` from a number on, in order. What is no record of ours changes nothing, and keeps its number. */

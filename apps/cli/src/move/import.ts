@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER, loadKeys } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import { takeOver, together, type ConfigurationRecord, type Consents, type SentToPerson } from '@carillon/domain';
+import {
+  takeOver,
+  together,
+  type ConfigurationRecord,
+  type Consents,
+  type PeopleRecord,
+  type SentToPerson,
+} from '@carillon/domain';
 import type { RecordCodecs } from '@carillon/ports';
 import { repeatMarkers } from '@carillon/stages';
 import { CommandError, UsageError } from '../failure.ts';
@@ -146,7 +153,7 @@ async function write(
 
 async function writeRest(
   line: MoveLine,
-  { configurationStore, suppressions, consents, limits }: Backend,
+  { configurationStore, suppressions, consents, limits, people }: Backend,
 ): Promise<boolean> {
   if ('secret' in line) {
     const { workspace, name } = line.secret;
@@ -159,6 +166,7 @@ async function writeRest(
   }
   if ('consents' in line) return writeConsents(line.consents, consents);
   if ('sent' in line) return writeSent(line.sent, limits);
+  if ('people' in line) return writePeople(line.people, people);
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
@@ -181,6 +189,21 @@ async function writeSent(moved: SentToPerson, limits: Backend['limits']): Promis
     const next = together(before, moved);
     if (!next) return false;
     if ((await limits.replace(next, before?.revision ?? null)) === 'done') return true;
+  }
+}
+
+/** Whoever is here already stays as they are; owners of both places are owners. */
+async function writePeople(moved: PeopleRecord, people: Backend['people']): Promise<boolean> {
+  if (moved.kind !== 'roster') return (await people.replace({ ...moved, version: 1 })) === 'done';
+  const { owners: theirs } = (moved as PeopleRecord<'roster'>).body;
+  for (;;) {
+    const before = await people.find('roster', moved.id);
+    const owners = [...(before?.body.owners ?? [])];
+    for (const id of theirs) if (!owners.includes(id) && (await people.find('person', id))) owners.push(id);
+    if (before && owners.length === before.body.owners.length) return false;
+    const body = { owners, link: before?.body.link ?? null };
+    const next = { ...moved, version: (before?.version ?? 0) + 1, body };
+    if ((await people.replace(next)) === 'done') return true;
   }
 }
 

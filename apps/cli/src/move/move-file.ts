@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ConfigurationRecord, Consents, Delivery, SentToPerson } from '@carillon/domain';
+import type { ConfigurationRecord, Consents, Delivery, PeopleRecord, SentToPerson } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { SealedSecret, Suppression } from '@carillon/ports';
 import { CommandError, UsageError } from '../failure.ts';
@@ -29,9 +29,10 @@ export type MoveLine =
   | { readonly suppression: Suppression }
   | { readonly consents: Consents }
   | { readonly sent: SentToPerson }
+  | { readonly people: PeopleRecord }
   | { readonly delivery: Delivery }
   | { readonly configuration: ConfigurationRecord };
-export type MoveKind = 'secret' | 'suppression' | 'consents' | 'sent' | 'delivery' | 'configuration';
+export type MoveKind = 'secret' | 'suppression' | 'consents' | 'sent' | 'people' | 'delivery' | 'configuration';
 export type MoveCounts = Readonly<Record<MoveKind, number>>;
 
 /** Last line: a file without it was cut off on its way. */
@@ -45,6 +46,7 @@ export const NOTHING_YET: MoveCounts = {
   suppression: 0,
   consents: 0,
   sent: 0,
+  people: 0,
   delivery: 0,
   configuration: 0,
 };

@@ -12,6 +12,7 @@ import {
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
+  describePeopleStore,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -84,6 +85,10 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
+);
+describePeopleStore(
+  'the embedded store',
+  embeddedWith(({ people }) => people),
 );
 describeKeyUses(
   'the embedded store',

@@ -114,7 +114,13 @@ describe('a restore', () => {
       entries: [entry],
       keptUntil: MORNING,
     };
-    await within('data', async ({ ledger, log, suppressions, consents, limits }) => {
+    const people = { version: 1, key: null, of: null, endsAt: null } as const;
+    const link = { digest: 'd', endsAt: MORNING, personId: null };
+    const roster = { ...people, kind: 'roster', id: 'roster', body: { owners: ['per_1'], link } } as const;
+    const guesses = { ...people, kind: 'guesses', id: 'g', body: { count: 1, since: MORNING } } as const;
+    await within('data', async ({ ledger, log, suppressions, consents, limits, people: kept }) => {
+      expect(await kept.replace(roster)).toBe('done');
+      expect(await kept.replace(guesses)).toBe('done');
       await limits.replace(sent, null);
       await consents.replace(optedOut);
       await suppressions.add({ ...bounced, address: 'gone@example.com', deliveryId: null });
@@ -131,7 +137,9 @@ describe('a restore', () => {
       consents: 1,
       lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
     });
-    await within('new', async ({ ledger, suppressions, consents, limits }) => {
+    await within('new', async ({ ledger, suppressions, consents, limits, people: kept }) => {
+      expect((await kept.find('roster', 'roster'))?.body).toEqual({ owners: ['per_1'], link: null });
+      expect(await kept.find('guesses', 'g')).toBeNull();
       expect(await limits.find('shop', 'ada')).toEqual(sent);
       expect(await consents.find('shop', ['ada'])).toEqual([{ ...optedOut, unpublished: optedOut.words }]);
       expect(await suppressions.find('shop', 'email', 'gone@example.com')).toMatchObject(bounced);

@@ -17,6 +17,7 @@ import type {
   KeyUseDocument,
   LeaseDocument,
   LimitDocument,
+  PeopleDocument,
   RuleStateDocument,
   SecretDocument,
   SuppressionDocument,
@@ -50,6 +51,7 @@ export const collectionsOf = (db: Db) => {
     fields: named<FieldDocument>('fields'),
     inbox: named<InboxDocument>('inbox'),
     keyUses: named<KeyUseDocument>('key_uses'),
+    people: named<PeopleDocument>('people'),
   };
 };
 export type Collections = ReturnType<typeof collectionsOf>;

@@ -145,6 +145,18 @@ export type SecretDocument = SealedSecret & { readonly _id: string };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
+export type PeopleDocument = {
+  /** Kind and id. */
+  readonly _id: string;
+  readonly kind: string;
+  readonly version: number;
+  readonly written: string;
+  /** Kind and key. */
+  readonly key?: string;
+  readonly of?: string;
+  readonly endsAt?: number;
+  readonly body: string;
+};
 export type EventDocument = EventRow & { readonly _id: string };
 export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
 export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };

@@ -16,6 +16,7 @@ import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
+import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createConsentStore } from './stores/consent-store.ts';
@@ -98,6 +99,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
     keyUses: createKeyUseStore(collections, attempt),
+    people: createPeopleStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));

@@ -11,6 +11,7 @@ import {
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
+  describePeopleStore,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -76,6 +77,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeInbox(
     'the MongoDB inbox',
     mongoWith(({ inbox }) => inbox),
+  );
+  describePeopleStore(
+    'the MongoDB store',
+    mongoWith(({ people }) => people),
   );
   describeKeyUses(
     'the MongoDB store',

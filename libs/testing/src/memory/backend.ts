@@ -11,6 +11,7 @@ import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryInbox } from './inbox.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
+import { createMemoryPeople } from './people.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
 import { createMemoryReadModels } from './read-models.ts';
 import { createMemoryRegistry } from './schema-registry.ts';
@@ -46,6 +47,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const readModels = createMemoryReadModels();
   const inbox = createMemoryInbox();
   const keyUses = createMemoryKeyUses();
+  const people = createMemoryPeople();
   const registry = createMemoryRegistry();
   return {
     trim: log.trim,
@@ -66,6 +68,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       readModels: readModels.connect(wire),
       inbox: inbox.connect(wire),
       keyUses: keyUses.connect(wire),
+      people: people.connect(wire),
       registry: registry.connect(wire),
     }),
   };

@@ -11,6 +11,7 @@ export * from './event-log.ts';
 export * from './inbox.ts';
 export * from './key-uses.ts';
 export * from './partner.ts';
+export * from './people.ts';
 export * from './positions.ts';
 export * from './provider.ts';
 export * from './read-models.ts';

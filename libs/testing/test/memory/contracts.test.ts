@@ -12,6 +12,7 @@ import {
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
+  describePeopleStore,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -33,6 +34,7 @@ import {
   createMemoryLeases,
   createMemoryLedger,
   createMemoryLog,
+  createMemoryPeople,
   createMemoryProvider,
   createMemoryReadModels,
   createMemoryRegistry,
@@ -84,6 +86,7 @@ describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeReadModels(NAME, over(createMemoryReadModels));
 describeInbox(NAME, over(createMemoryInbox));
 describeKeyUses(NAME, over(createMemoryKeyUses));
+describePeopleStore(NAME, over(createMemoryPeople));
 describeSchemaRegistry(NAME, over(createMemoryRegistry));
 describeChannelSender(
   NAME,

@@ -18,6 +18,7 @@ import { consentWrites } from '../stores/consent-store.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
 import { addDelivery, readDelivery, rewriteDelivery } from './documents.ts';
+import { carryPeople } from './people.ts';
 import type { Span } from './outstanding.ts';
 
 /** What a restore learned from the folder that it replaces. */
@@ -74,6 +75,7 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
     }
     const suppressed = carrySuppressions(sql, source);
     carryLimits(sql, source);
+    carryPeople(sql, source);
     return { deliveries, leftWaiting, suppressed, consents: carryConsents(sql, source), lost };
   } catch (error) {
     if (isCarillonError(error)) throw error;

@@ -10,6 +10,7 @@ import { APPLICATION_ID, migrate } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { callOff } from './call-off.ts';
 import { carryOver, type CarriedOver } from './carry-over.ts';
+import { endSignIns } from './people.ts';
 import { outstanding, type Outstanding } from './outstanding.ts';
 
 export type RestoreOptions = {
@@ -88,6 +89,7 @@ function settle(database: string, { moment, readers, newer, cancelUnsent }: Rest
     const sql = statementsOf(db);
     db.exec('BEGIN');
     const carriedOver = newer === undefined ? null : carryOver(sql, newer, moment);
+    endSignIns(sql);
     const cancelled = cancelUnsent ? callOff(sql, moment) : null;
     db.exec('COMMIT');
     return { ...outstanding(sql, readers), carriedOver, cancelled };

@@ -9,6 +9,7 @@ import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LIMITS_SCHEMA } from './limits.ts';
 import { LOG_SCHEMA } from './log.ts';
 import { LOOKUPS_SCHEMA, TASKS_BY_QUEUE } from './lookups.ts';
+import { PEOPLE_SCHEMA } from './people.ts';
 import {
   DEAD_LETTERS_OF_RECEIPTS,
   DEAD_LETTERS_REDRIVEN_BY,
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly string[] = [
   SUPPRESSIONS_ADDED_BY,
   DIGEST_HEADS_SCHEMA,
   LEASES_BY_END,
+  PEOPLE_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

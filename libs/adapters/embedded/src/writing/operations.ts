@@ -10,6 +10,7 @@ import { limitWrites } from '../stores/limit-store.ts';
 import { inboxWrites } from '../stores/inbox.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
+import { peopleWrites } from '../stores/people-store.ts';
 import { readModelWrites } from '../stores/read-models.ts';
 import { ruleStateWrites } from '../stores/rule-states.ts';
 import { schemaWrites } from '../stores/schema-registry.ts';
@@ -37,5 +38,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...schemaWrites(transaction),
   ...inboxWrites(transaction),
   ...keyUseWrites(transaction),
+  ...peopleWrites(transaction),
   ...retentionWrites(transaction),
 });

@@ -95,6 +95,13 @@ export const WANTED = {
   ],
   inbox: [{ name: 'newest', key: { at: 1, _id: 1 } }],
   key_uses: [],
+  people: [
+    // One person for an address, one session for a word.
+    { name: 'key', key: { key: 1 }, unique: true, where: ['key'] },
+    { name: 'kind', key: { kind: 1, _id: 1 } },
+    { name: 'of', key: { of: 1, kind: 1, _id: 1 }, where: ['of'] },
+    { name: 'ends', key: { endsAt: 1 }, where: ['endsAt'] },
+  ],
 } as const satisfies Record<string, readonly WantedIndex[]>;
 
 export type CollectionName = keyof typeof WANTED;

@@ -1,0 +1,144 @@
+import type { Instant } from '@carillon/kernel';
+import type { Actor } from './actor.ts';
+
+/** What somebody may be in a workspace. What each may do is in the permissions of the management API. */
+export const ROLES = ['owner', 'editor', 'operator', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A role of a person in a workspace. Several of one person add up. */
+export type Membership = { readonly workspace: string; readonly role: Role };
+
+/** Somebody who may sign in. */
+export type Person = {
+  readonly name: string;
+  /** As the person wrote it. Null: came by an owner link, and has given none yet. */
+  readonly email: string | null;
+  /** Who is disabled stays in records and lists, and gets in by no way. */
+  readonly state: 'active' | 'disabled';
+  readonly memberships: readonly Membership[];
+  /** In PHC form: algorithm, costs, salt and hash. Null: signs in by links or an identity provider alone. */
+  readonly password: { readonly hash: string; readonly setAt: Instant } | null;
+  /** Codes by time (RFC 6238). Its secret is sealed; it counts once a first code confirmed it. */
+  readonly totp: {
+    readonly sealed: string;
+    readonly confirmedAt: Instant | null;
+    /** Number of the newest interval whose code was used: no code counts twice. */
+    readonly lastStep: number;
+  } | null;
+  /** Digests of recovery codes that nobody used yet. */
+  readonly recoveryCodes: readonly string[];
+  /** Sessions of another epoch have ended: a new password begins the next one. */
+  readonly epoch: number;
+  readonly createdAt: Instant;
+};
+
+/** The name of a person at an identity provider. Its id is made of issuer and subject, so that it belongs to one person. */
+export type Identity = {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly personId: string;
+  readonly boundAt: Instant;
+};
+
+/** What proved who opened a session. */
+export const SIGN_IN_WAYS = ['link', 'password', 'provider', 'invitation', 'owner_token'] as const;
+export type SignInWay = (typeof SIGN_IN_WAYS)[number];
+
+/** A signed-in browser. Its word is kept as a digest alone. */
+export type Session = {
+  readonly personId: string;
+  /** The epoch of the person in which it was opened. */
+  readonly epoch: number;
+  readonly way: SignInWay;
+  readonly createdAt: Instant;
+  /** Last request, within a minute. */
+  readonly usedAt: Instant;
+  /** Address and browser that opened it, as far as they are known. */
+  readonly from: { readonly address: string; readonly agent: string };
+};
+
+/** What a link promises to whoever opens it first. */
+export type Invitation = {
+  readonly email: string;
+  readonly memberships: readonly Membership[];
+  /** Whether it makes an owner of the deployment. */
+  readonly owner: boolean;
+  readonly by: Actor;
+  readonly createdAt: Instant;
+  /** The person that it made; null while nobody has used it. */
+  readonly usedBy: string | null;
+};
+
+/** What a service token may be allowed; the words of the permissions. */
+export const TOKEN_SCOPES = ['read', 'configure', 'operate', 'people'] as const;
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** A credential of a program. Its word is kept as a digest alone. */
+export type ServiceToken = {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  /** Null: everywhere, and what belongs to no workspace too. */
+  readonly workspaces: readonly string[] | null;
+  readonly by: Actor;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant | null;
+  /** Within a minute; null: never used. */
+  readonly usedAt: Instant | null;
+};
+
+/** Who owns the deployment, in one record: of two owners who leave at once, one is last. */
+export type Roster = {
+  readonly owners: readonly string[];
+  /** The link that signs in as an owner: one at a time. */
+  readonly link: {
+    /** Digest of its word. */
+    readonly digest: string;
+    readonly endsAt: Instant;
+    /** Whom it signs in; null: the first owner, who is made where there is none. */
+    readonly personId: string | null;
+  } | null;
+};
+
+/** Wrong words at the sign-in that count together. */
+export type Guesses = { readonly count: number; readonly since: Instant };
+
+/** What is kept of people, by kind. */
+export type PeopleBodies = {
+  readonly person: Person;
+  readonly identity: Identity;
+  readonly session: Session;
+  readonly invitation: Invitation;
+  readonly token: ServiceToken;
+  readonly roster: Roster;
+  readonly guesses: Guesses;
+};
+export const PEOPLE_KINDS = [
+  'person',
+  'identity',
+  'session',
+  'invitation',
+  'token',
+  'roster',
+  'guesses',
+] as const satisfies readonly (keyof PeopleBodies)[];
+export type PeopleKind = (typeof PEOPLE_KINDS)[number];
+
+/** One record about people: a document that is written whole. */
+export type PeopleRecord<Kind extends PeopleKind = PeopleKind> = {
+  readonly kind: Kind;
+  readonly id: string;
+  /** 1 for a new one; one more with each write. */
+  readonly version: number;
+  /** What it is found by besides its id: an address, or the digest of a word. Single within its kind. */
+  readonly key: string | null;
+  /** The person to whom it belongs: it goes when the person goes. */
+  readonly of: string | null;
+  /** When it may be removed, whoever looks; null: never. */
+  readonly endsAt: Instant | null;
+  readonly body: PeopleBodies[Kind];
+};
+
+/** The id of the one roster. */
+export const ROSTER_ID = 'roster';
+/** What people write differently and mean alike: capitals, spaces around, forms of the same letter. */
+export const emailKey = (email: string): string => email.trim().normalize('NFKC').toLowerCase();
