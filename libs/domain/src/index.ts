@@ -26,6 +26,7 @@ export { ROLL_FROM } from './cohorts/rolls.ts';
 export * from './cohorts/session-pages.ts';
 export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
+export * from './configuration/drafts.ts';
 export * from './configuration/jwt-settings.ts';
 export * from './configuration/public-address.ts';
 export * from './configuration/resources.ts';

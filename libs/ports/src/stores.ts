@@ -4,6 +4,7 @@ import type { ConsentStore } from './consent-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DigestHeads } from './digest-heads.ts';
+import type { DraftStore } from './draft-store.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
 import type { KeyUseStore } from './key-uses.ts';
@@ -26,6 +27,7 @@ export type Stores = {
   readonly limits: LimitStore;
   readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
+  readonly drafts: DraftStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;

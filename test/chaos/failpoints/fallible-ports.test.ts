@@ -19,7 +19,8 @@ type Infallible =
   | 'at the start and the end, when nothing is under way'
   | 'a sender’s own'
   | 'a mark of an operator, and nothing goes by it'
-  | 'who may use the deployment, and nothing that is sent goes by it';
+  | 'who may use the deployment, and nothing that is sent goes by it'
+  | 'what somebody prepares, and nothing goes by it';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
 
@@ -109,6 +110,12 @@ const TABLE: Table = {
     removeSecret: [['secret.remove']],
     secret: 'reads',
     secrets: 'reads',
+  },
+  drafts: {
+    find: 'reads',
+    replace: 'what somebody prepares, and nothing goes by it',
+    remove: 'what somebody prepares, and nothing goes by it',
+    list: 'reads',
   },
   leases: { acquire: [['lease.acquire']], release: 'at the start and the end, when nothing is under way' },
   readModels: {

@@ -204,8 +204,8 @@ function describeImport(open: () => Promise<Target>): void {
     expect(second.code).toBe(0);
     expect(JSON.parse(second.stdout)).toEqual({
       file,
-      added: { delivery: 0, suppression: 0, consents: 0, sent: 0, people: 0, secret: 0, configuration: 0 },
-      kept: { delivery: 4, suppression: 1, consents: 0, sent: 0, people: 0, secret: 1, configuration: 3 },
+      added: { delivery: 0, suppression: 0, consents: 0, sent: 0, people: 0, secret: 0, configuration: 0, draft: 0 },
+      kept: { delivery: 4, suppression: 1, consents: 0, sent: 0, people: 0, secret: 1, configuration: 3, draft: 0 },
     });
   });
 

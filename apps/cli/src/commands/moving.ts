@@ -16,7 +16,7 @@ export function moveCommands(program: Command): void {
   move
     .command('export <file>')
     .description(
-      'write ledger, suppressions, consents, limits, people, secrets and configuration of a data folder that nobody runs on (mode 0600)',
+      'write ledger, suppressions, consents, limits, people, secrets, configuration and drafts of a data folder that nobody runs on (mode 0600)',
     )
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--json', 'print JSON')
@@ -60,8 +60,8 @@ export function moveCommands(program: Command): void {
     });
 }
 
-const words = ({ delivery, suppression, consents, sent, people, secret, configuration }: MoveCounts): string =>
-  `${delivery} deliveries, ${suppression} suppressed addresses, ${consents} people’s wishes, ${sent} people’s counts under limits, ${people} records of who may sign in, ${secret} secrets, ${configuration} configurations`;
+const words = ({ delivery, suppression, consents, sent, people, secret, configuration, draft }: MoveCounts): string =>
+  `${delivery} deliveries, ${suppression} suppressed addresses, ${consents} people’s wishes, ${sent} people’s counts under limits, ${people} records of who may sign in, ${secret} secrets, ${configuration} configurations, ${draft} drafts`;
 
 const SAY_EVERY = 1_000;
 

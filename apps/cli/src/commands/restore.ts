@@ -47,6 +47,7 @@ const asJson = ({ newestAt, carriedOver, ...restored }: Restored) => ({
     left_waiting: carriedOver.leftWaiting,
     suppressed: carriedOver.suppressed,
     consents: carriedOver.consents,
+    drafts: carriedOver.drafts,
     lost: carriedOver.lost,
   },
 });
@@ -99,11 +100,12 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
     }
   }
   if (carriedOver) {
-    const { deliveries, leftWaiting, suppressed, consents, lost } = carriedOver;
+    const { deliveries, leftWaiting, suppressed, consents, drafts, lost } = carriedOver;
     const from = clean(flags.newer ?? '');
     lines.push(`${many(deliveries, 'delivery was', 'deliveries were')} carried over from ${from}: not sent again.`);
     if (suppressed > 0) lines.push(`${many(suppressed, 'address', 'addresses')} suppressed there: here too.`);
     if (consents > 0) lines.push(`${many(consents, 'person', 'people')} opted out or in there: here too.`);
+    if (drafts > 0) lines.push(`${many(drafts, 'draft was', 'drafts were')} carried over: npx carillon drafts`);
     if (lost.length > 0) {
       lines.push(`Gone are ${many(size(lost), 'record', 'records')} that came after the backup: ${places(lost)}`);
     }

@@ -34,7 +34,7 @@ const FINISHED = [
 
 /**
  * Writes down what has to be known elsewhere so that nobody is told twice or too often: the whole ledger, suppressed addresses, what
- * counts under limits, who may sign in, sealed secrets, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
+ * counts under limits, who may sign in, sealed secrets, drafts, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
  * this process's alone meanwhile, and afterwards it refuses to start.
  */
 export async function exportMove(
@@ -120,7 +120,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { configurationStore, suppressions, consents, limits, people, ledger, log }: Backend,
+  { configurationStore, suppressions, consents, limits, people, drafts, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   newest: Configuration,
   now: Instant,
@@ -162,6 +162,12 @@ async function* linesOf(
   yield* peopleLines(people);
   for (const state of [...TERMINAL_STATES, 'IN_DOUBT'] as const) yield* inState(state);
   for await (const configuration of configurationRecords(log, codecs)) yield { configuration };
+  for (let cursor: string | undefined; ;) {
+    const page = await drafts.list(undefined, PAGE, cursor);
+    for (const draft of page.items) yield { draft };
+    if (page.next === null) break;
+    cursor = page.next;
+  }
   yield* inState('WAITING');
   yield* inState('COLLECTED');
 }

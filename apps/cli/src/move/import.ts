@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { KEY_FOLDER, loadKeys } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import {
+  BASE_GONE,
   takeOver,
   together,
   type ConfigurationRecord,
@@ -125,6 +126,11 @@ function renumbered(line: MoveLine, shift: number): MoveLine {
     const intent = { ...delivery.intent, configNumber: delivery.intent.configNumber + shift };
     return { delivery: { ...delivery, intent } };
   }
+  if ('draft' in line) {
+    const { basedOn } = line.draft;
+    const isNumber = basedOn !== null && basedOn !== BASE_GONE;
+    return { draft: { ...line.draft, basedOn: isNumber ? basedOn + shift : basedOn } };
+  }
   if (!('configuration' in line)) return line;
   const changes = line.configuration.changes.map((change) => ({
     ...change,
@@ -153,7 +159,7 @@ async function write(
 
 async function writeRest(
   line: MoveLine,
-  { configurationStore, suppressions, consents, limits, people }: Backend,
+  { configurationStore, suppressions, consents, limits, people, drafts }: Backend,
 ): Promise<boolean> {
   if ('secret' in line) {
     const { workspace, name } = line.secret;
@@ -165,6 +171,7 @@ async function writeRest(
     return (await suppressions.addAll([line.suppression])) > 0;
   }
   if ('consents' in line) return writeConsents(line.consents, consents);
+  if ('draft' in line) return (await drafts.replace(line.draft, null)) === 'done';
   if ('sent' in line) return writeSent(line.sent, limits);
   if ('people' in line) return writePeople(line.people, people);
   throw new CommandError(

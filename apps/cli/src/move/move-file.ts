@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ConfigurationRecord, Consents, Delivery, PeopleRecord, SentToPerson } from '@carillon/domain';
+import type { ConfigurationRecord, Consents, Delivery, Draft, PeopleRecord, SentToPerson } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { SealedSecret, Suppression } from '@carillon/ports';
 import { CommandError, UsageError } from '../failure.ts';
@@ -31,8 +31,17 @@ export type MoveLine =
   | { readonly sent: SentToPerson }
   | { readonly people: PeopleRecord }
   | { readonly delivery: Delivery }
-  | { readonly configuration: ConfigurationRecord };
-export type MoveKind = 'secret' | 'suppression' | 'consents' | 'sent' | 'people' | 'delivery' | 'configuration';
+  | { readonly configuration: ConfigurationRecord }
+  | { readonly draft: Draft };
+export type MoveKind =
+  | 'secret'
+  | 'suppression'
+  | 'consents'
+  | 'sent'
+  | 'people'
+  | 'delivery'
+  | 'configuration'
+  | 'draft';
 export type MoveCounts = Readonly<Record<MoveKind, number>>;
 
 /** Last line: a file without it was cut off on its way. */
@@ -49,6 +58,7 @@ export const NOTHING_YET: MoveCounts = {
   people: 0,
   delivery: 0,
   configuration: 0,
+  draft: 0,
 };
 export const kindOf = (line: MoveLine): MoveKind => Object.keys(line)[0] as MoveKind;
 export const countedWith = (counts: MoveCounts, line: MoveLine): MoveCounts => {

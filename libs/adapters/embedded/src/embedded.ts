@@ -20,6 +20,7 @@ import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
+import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
@@ -225,6 +226,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     limits: createLimitStore(reader, writer.writes()),
     digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(reader, writer.writes()),
+    drafts: createDraftStore(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),

@@ -6,6 +6,7 @@ import {
   describeLimitStore,
   describeDigestHeads,
   describeDeliveryLedger,
+  describeDraftStore,
   describeDueTasks,
   describeEventLog,
   describeInbox,
@@ -69,6 +70,10 @@ describeSuppressionList(
 describeConfigurationStore(
   'the embedded store',
   embeddedWith(({ configurationStore }) => configurationStore),
+);
+describeDraftStore(
+  'the embedded store',
+  embeddedWith(({ drafts }) => drafts),
 );
 describeLeases(
   'the embedded store',

@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { beginAttempt, openDelivery, type Consents, type Delivery, type SentToPerson } from '@carillon/domain';
+import {
+  BASE_GONE,
+  beginAttempt,
+  openDelivery,
+  type Consents,
+  type Delivery,
+  type Draft,
+  type SentToPerson,
+} from '@carillon/domain';
 import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
@@ -30,6 +38,15 @@ async function within<Answer>(name: string, work: (data: Embedded) => Promise<An
 const delivery = (name: string): Delivery =>
   openDelivery(givenIntent(name, { uniqueId: name }), 'carillon.intents/0@0', `dlv_${name}` as DeliveryId, moment);
 
+const draft = (name: string, revision: string, basedOn: number | null = null): Draft => ({
+  ref: { kind: 'template', workspace: 'shop', name },
+  body: { email: {} },
+  basedOn,
+  revision,
+  by: { kind: 'person', id: 'per_ada' },
+  at: MORNING,
+});
+
 function sending(before: Delivery): Delivery {
   const start = { attemptId: 'att_1' as AttemptId, token: 't1', account: 'main', leaseUntil: MORNING + 30_000 };
   const begun = beginAttempt(before, start, moment);
@@ -52,6 +69,7 @@ describe('a restore', () => {
       await data.log.append([logRecord('entered', { topic: 'carillon.cohorts', partition: 2 })]);
       await data.ledger.insert([delivery('waits'), delivery('calls')]);
       await data.ledger.replace(sending(delivery('calls')));
+      for (const name of ['kept', 'ours']) await data.drafts.replace(draft(name, 'r1'), null);
       await data.backup(at('copy.backup'));
     }),
   );
@@ -118,9 +136,11 @@ describe('a restore', () => {
     const link = { digest: 'd', endsAt: MORNING, personId: null };
     const roster = { ...people, kind: 'roster', id: 'roster', body: { owners: ['per_1'], link } } as const;
     const guesses = { ...people, kind: 'guesses', id: 'g', body: { count: 1, since: MORNING } } as const;
-    await within('data', async ({ ledger, log, suppressions, consents, limits, people: kept }) => {
+    await within('data', async ({ ledger, log, suppressions, consents, limits, people: kept, drafts }) => {
       expect(await kept.replace(roster)).toBe('done');
       expect(await kept.replace(guesses)).toBe('done');
+      for (const one of [draft('kept', 'r2'), draft('gone', 'r1', 7), draft('new', 'r1', null)])
+        await drafts.replace(one, one.ref.name === 'kept' ? 'r1' : null);
       await limits.replace(sent, null);
       await consents.replace(optedOut);
       await suppressions.add({ ...bounced, address: 'gone@example.com', deliveryId: null });
@@ -135,11 +155,23 @@ describe('a restore', () => {
       leftWaiting: 1,
       suppressed: 1,
       consents: 1,
+      drafts: 3,
       lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
     });
-    await within('new', async ({ ledger, suppressions, consents, limits, people: kept }) => {
+    await within('new', async ({ ledger, suppressions, consents, limits, people: kept, drafts }) => {
       expect((await kept.find('roster', 'roster'))?.body).toEqual({ owners: ['per_1'], link: null });
       expect(await kept.find('guesses', 'g')).toBeNull();
+      const bases = (await drafts.list('shop', 9)).items.map(({ ref, revision, basedOn }) => [
+        ref.name,
+        revision,
+        basedOn,
+      ]);
+      expect(bases.toSorted(([one], [other]) => String(one).localeCompare(String(other)))).toEqual([
+        ['gone', 'r1', BASE_GONE],
+        ['kept', 'r2', null],
+        ['new', 'r1', null],
+        ['ours', 'r1', null],
+      ]);
       expect(await limits.find('shop', 'ada')).toEqual(sent);
       expect(await consents.find('shop', ['ada'])).toEqual([{ ...optedOut, unpublished: optedOut.words }]);
       expect(await suppressions.find('shop', 'email', 'gone@example.com')).toMatchObject(bounced);

@@ -132,6 +132,13 @@ export type LimitDocument = {
   readonly keptUntil: number;
   readonly body: string;
 };
+export type DraftDocument = {
+  /** Workspace, kind and name. */
+  readonly _id: string;
+  readonly workspace: string;
+  readonly revision: string;
+  readonly body: string;
+};
 export type DigestHeadDocument = {
   readonly _id: string;
   readonly workspace: string;

@@ -6,6 +6,7 @@ import {
   describeLimitStore,
   describeDigestHeads,
   describeDeliveryLedger,
+  describeDraftStore,
   describeDueTasks,
   describeInbox,
   describeKeyUses,
@@ -65,6 +66,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeConfigurationStore(
     'the MongoDB store',
     mongoWith(({ configurationStore }) => configurationStore),
+  );
+  describeDraftStore(
+    'the MongoDB store',
+    mongoWith(({ drafts }) => drafts),
   );
   describeLeases(
     'the MongoDB store',

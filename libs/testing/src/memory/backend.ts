@@ -6,6 +6,7 @@ import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
 import { createMemoryDigestHeads } from './digest-heads.ts';
+import { createMemoryDrafts } from './drafts.ts';
 import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
@@ -43,6 +44,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const limits = createMemoryLimits();
   const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
+  const drafts = createMemoryDrafts();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
   const inbox = createMemoryInbox();
@@ -64,6 +66,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       limits: limits.connect(wire),
       digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
+      drafts: drafts.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),
       inbox: inbox.connect(wire),

@@ -1,6 +1,7 @@
 export * from './backend.ts';
 export * from './claims.ts';
 export * from './consents.ts';
+export * from './drafts.ts';
 export * from './limits.ts';
 export * from './digest-heads.ts';
 export * from './cohort-store.ts';

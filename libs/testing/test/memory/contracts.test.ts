@@ -6,6 +6,7 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeDeliveryLedger,
+  describeDraftStore,
   describeDueTasks,
   describeEventLog,
   describeInbox,
@@ -29,6 +30,7 @@ import {
   createMemoryCohorts,
   createMemoryConfigurationStore,
   createMemoryDigestHeads,
+  createMemoryDrafts,
   createMemoryInbox,
   createMemoryKeyUses,
   createMemoryLeases,
@@ -81,6 +83,7 @@ describeConsentStore(NAME, over(createMemoryConsents));
 describeLimitStore(NAME, over(createMemoryLimits));
 describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
+describeDraftStore(NAME, over(createMemoryDrafts));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeReadModels(NAME, over(createMemoryReadModels));

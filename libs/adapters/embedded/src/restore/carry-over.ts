@@ -17,6 +17,7 @@ import { MIGRATIONS } from '../schema/migrations.ts';
 import { consentWrites } from '../stores/consent-store.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
+import { carryDrafts } from './carry-drafts.ts';
 import { addDelivery, readDelivery, rewriteDelivery } from './documents.ts';
 import { carryPeople } from './people.ts';
 import type { Span } from './outstanding.ts';
@@ -31,6 +32,8 @@ export type CarriedOver = {
   readonly suppressed: number;
   /** People who said something there that the backup does not know: what they want no more, or want again. */
   readonly consents: number;
+  /** Drafts of resources that were saved there since. */
+  readonly drafts: number;
   /** Records of `carillon.events` that only the newer folder has. */
   readonly lost: readonly Span[];
 };
@@ -76,7 +79,9 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
     const suppressed = carrySuppressions(sql, source);
     carryLimits(sql, source);
     carryPeople(sql, source);
-    return { deliveries, leftWaiting, suppressed, consents: carryConsents(sql, source), lost };
+    const consents = carryConsents(sql, source);
+    const drafts = carryDrafts(sql, source, configurations);
+    return { deliveries, leftWaiting, suppressed, consents, drafts, lost };
   } catch (error) {
     if (isCarillonError(error)) throw error;
     throw new CarillonError('wrong_usage', `${newer} cannot be read (${messageOf(error)})`, {}, { cause: error });

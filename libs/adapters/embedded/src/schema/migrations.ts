@@ -4,6 +4,7 @@ import { COHORTS_SCHEMA } from './cohorts.ts';
 import { CONSENTS_SCHEMA } from './consents.ts';
 import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_SCHEMA } from './deliveries.ts';
 import { DIGEST_HEADS_SCHEMA } from './digest-heads.ts';
+import { DRAFTS_SCHEMA } from './drafts.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LIMITS_SCHEMA } from './limits.ts';
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly string[] = [
   DIGEST_HEADS_SCHEMA,
   LEASES_BY_END,
   PEOPLE_SCHEMA,
+  DRAFTS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -4,6 +4,7 @@ import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { digestHeadWrites } from '../stores/digest-heads.ts';
+import { draftWrites } from '../stores/draft-store.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
@@ -33,6 +34,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...limitWrites(transaction),
   ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
+  ...draftWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),

@@ -66,6 +66,7 @@ export const WANTED = {
   ],
   secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
   identity: [],
+  drafts: [{ name: 'workspace', key: { workspace: 1, _id: 1 } }],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
     { name: 'id', key: { id: 1 } },

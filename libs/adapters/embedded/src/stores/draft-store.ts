@@ -1,0 +1,59 @@
+import type { Draft, ResourceRef } from '@carillon/domain';
+import type { DraftStore } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+import type { Transaction, Write } from '../writing/protocol.ts';
+import { conditionsOf } from './conditions.ts';
+import { cursorAt, keysOf, pageOf } from './cursor.ts';
+
+type DraftRow = { readonly sequence: number; readonly document: string };
+
+const OF = 'workspace = ? AND kind = ? AND name = ?';
+
+/** Documents are text here already: the writer is to know how long each is, and copies it once. */
+export const draftWrites = ({ sql }: Pick<Transaction, 'sql'>) => ({
+  'drafts.replace'(ref: ResourceRef, revision: string, document: string, before: string | null): boolean {
+    const { workspace, kind, name } = ref;
+    if (before === null) {
+      const insert = `INSERT INTO drafts (workspace, kind, name, revision, document) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO NOTHING`;
+      return sql.run(insert, workspace, kind, name, revision, document) > 0;
+    }
+    const update = `UPDATE drafts SET revision = ?, document = ? WHERE ${OF} AND revision = ?`;
+    return sql.run(update, revision, document, workspace, kind, name, before) > 0;
+  },
+  'drafts.remove'({ workspace, kind, name }: ResourceRef, revision: string): boolean {
+    sql.run(`DELETE FROM drafts WHERE ${OF} AND revision = ?`, workspace, kind, name, revision);
+    return sql.get(`SELECT 1 FROM drafts WHERE ${OF}`, workspace, kind, name) === undefined;
+  },
+});
+type DraftWrites = ReturnType<typeof draftWrites>;
+
+const fromRow = ({ document }: Pick<DraftRow, 'document'>): Draft => JSON.parse(document) as Draft;
+
+export const createDraftStore = (reader: Reader, write: Write<DraftWrites>): DraftStore => ({
+  async find({ workspace, kind, name }) {
+    const row = reader.get(`SELECT document FROM drafts WHERE ${OF}`, workspace, kind, name) as DraftRow | undefined;
+    return row ? fromRow(row) : null;
+  },
+  async replace(next, before) {
+    const document = JSON.stringify(next);
+    const bytes = 512 + document.length;
+    return (await write('drafts.replace', { bytes }, next.ref, next.revision, document, before)) ? 'done' : 'stale';
+  },
+  async remove(ref, revision) {
+    return (await write('drafts.remove', { bytes: 512 }, ref, revision)) ? 'done' : 'stale';
+  },
+  async list(workspace, limit, cursor) {
+    const [before] = cursor === undefined ? [] : keysOf(cursor, 'number');
+    const { where, values } = conditionsOf([
+      ['workspace = ?', workspace],
+      ['sequence < ?', before],
+    ]);
+    const rows = reader.all(
+      `SELECT sequence, document FROM drafts ${where} ORDER BY sequence DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    ) as DraftRow[];
+    return pageOf(rows, limit, fromRow, (row) => cursorAt(row.sequence));
+  },
+});

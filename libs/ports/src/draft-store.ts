@@ -1,0 +1,23 @@
+import type { Draft, ResourceRef } from '@carillon/domain';
+
+/** What people prepare and have not published: one document for each resource, written by compare-and-set. */
+export type DraftStore = {
+  find(ref: ResourceRef): Promise<Draft | null>;
+  /**
+   * Compare-and-set: writes the draft if the stored one has the revision `before`; null: if there is none. `stale`:
+   * somebody was faster. Durable when it resolves, and every `find` that begins afterwards sees it, in any process. When
+   * it rejects, it may have happened: the revision says whose write is there.
+   */
+  replace(next: Draft, before: string | null): Promise<'done' | 'stale'>;
+  /**
+   * Takes the draft of this revision away. `stale`: it has another one, and stays. A draft that is not there is `done`: a
+   * repetition after a lost answer is one too.
+   */
+  remove(ref: ResourceRef, revision: string): Promise<'done' | 'stale'>;
+  /** All drafts of a workspace, or of all, in an order that no write changes. */
+  list(
+    workspace: string | undefined,
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly items: readonly Draft[]; readonly next: string | null }>;
+};
