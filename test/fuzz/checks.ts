@@ -148,7 +148,7 @@ export const checkFiles: Check<FilesCase> = ({ files }) => {
     templates: context.templates,
   });
   if (plan.faults.length > 0) return refused(places(plan.faults.map(reading.faultAt)));
-  const record = { id: 'req_1', at: '2026-01-31T08:00:00.000Z', author: 'fuzz', changes: plan.record };
+  const record = { changes: plan.record };
   const { configuration, voided } = foldConfiguration(EMPTY_CONFIGURATION, record, 0);
   if (voided.length > 0) return taken('the record of a plan is void');
   const exported = readConfigurationFolder(writeConfigurationFolder(configuration), context);

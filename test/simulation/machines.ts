@@ -1,6 +1,7 @@
 import { startDelivery } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
 import {
+  CHANGED_BY_OWNER,
   operatorCancel,
   operatorDismiss,
   operatorResend,
@@ -170,7 +171,11 @@ async function startRoles(
         const changes = changesOf(await configuration.refresh(), wishes);
         const { log, codecs, ids } = ports;
         const codec = codecs.configuration;
-        return publishConfiguration({ log, codec, view: configuration, ids, clock, readEverywhere }, changes, 'ann');
+        return publishConfiguration(
+          { log, codec, view: configuration, ids, clock, readEverywhere },
+          changes,
+          CHANGED_BY_OWNER,
+        );
       },
       operate: (id: DeliveryId, act: OperatorAct) => operate(id, act, ports),
     }),

@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
 import { createConfigurationView, publishConfiguration } from '@carillon/stages';
 import { changesOf } from '@carillon/testing/given';
@@ -119,7 +120,7 @@ async function publishFirst({ log, scheduler }: World, { codecs, ids }: Shared):
   await publishConfiguration(
     { log: connected, codec, view, ids: own, clock, readEverywhere: async () => undefined },
     changes,
-    'ann',
+    CHANGED_BY_OWNER,
   );
 }
 

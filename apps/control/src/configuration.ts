@@ -6,7 +6,7 @@ import {
   type WantedResource,
 } from '@carillon/configuration';
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
-import type { Configuration, ResourceChange } from '@carillon/domain';
+import type { ChangeOrigin, Configuration, ResourceChange } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
 import { insteadOf } from './names.ts';
@@ -106,7 +106,7 @@ const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected
  */
 export async function applyFolder(
   request: FolderRequest,
-  author: string,
+  by: ChangeOrigin,
   ports: PlanningPorts & PublishingPorts,
 ): Promise<AppliedBody> {
   const { body, changes } = await planFolder(request, ports);
@@ -115,7 +115,7 @@ export async function applyFolder(
     if (body.number >= 0) await repeatMarkers(ports.log, body.number);
     return { ...body, applied: false, new_number: null };
   }
-  const number = await publishConfiguration(publishPorts(ports), changes, author);
+  const number = await publishConfiguration(publishPorts(ports), changes, by);
   return { ...body, applied: true, new_number: number };
 }
 

@@ -1,8 +1,8 @@
 import { foldConfiguration, listResources, type Configuration } from '@carillon/domain';
-import { CarillonError, formatInstant } from '@carillon/kernel';
+import { CarillonError } from '@carillon/kernel';
 import type { Sight } from './access/sight.ts';
 import { planFolder } from './configuration.ts';
-import type { ControlPorts, PlanningPorts } from './ports.ts';
+import type { PlanningPorts } from './ports.ts';
 
 /** Mistakes of a folder that are named at once. */
 const MOST_NAMED = 10;
@@ -11,10 +11,7 @@ const MOST_NAMED = 10;
  * The configuration that applying a folder would make; nothing is published. Throws `invalid_configuration` with the mistakes of the
  * folder.
  */
-export async function draftOf(
-  files: Readonly<Record<string, string>>,
-  ports: PlanningPorts & Pick<ControlPorts, 'clock'>,
-): Promise<Configuration> {
+export async function draftOf(files: Readonly<Record<string, string>>, ports: PlanningPorts): Promise<Configuration> {
   const { body, changes } = await planFolder({ files, prune: false }, ports);
   if (body.faults.length > 0) {
     const named = body.faults
@@ -23,8 +20,7 @@ export async function draftOf(
     throw new CarillonError('invalid_configuration', named.join('\n'));
   }
   const current = ports.configuration.current();
-  const record = { id: 'draft', at: formatInstant(ports.clock.now()), author: 'draft', changes };
-  const { configuration, voided } = foldConfiguration(current, record, current.number + 1);
+  const { configuration, voided } = foldConfiguration(current, { changes }, current.number + 1);
   if (voided.length === 0) return configuration;
   throw new CarillonError('conflict', 'the configuration changed meanwhile; try again');
 }

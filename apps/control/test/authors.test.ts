@@ -11,7 +11,7 @@ async function authorsOf({ log }: Awaited<ReturnType<typeof openControl>>): Prom
   const authors: string[] = [];
   for (const { value } of await log.read('carillon.config', 0, 0, 100)) {
     const decoded = configuration.decode(value);
-    if (decoded.ok) authors.push(decoded.value.author);
+    if (decoded.ok) authors.push(decoded.value.by.actor.id);
   }
   return authors;
 }

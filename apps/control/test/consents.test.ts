@@ -1,4 +1,4 @@
-import { optOutFor, personName, type Consents, type Decision } from '@carillon/domain';
+import { CHANGED_BY_OWNER, optOutFor, personName, type Consents, type Decision } from '@carillon/domain';
 import { createCsvReader, unguardedCell } from '@carillon/kernel';
 import type { ConsentStore, EventLog } from '@carillon/ports';
 import { decideConsents, publishConfiguration } from '@carillon/stages';
@@ -41,7 +41,7 @@ async function open(
   await publishConfiguration(
     { ...ports, readEverywhere: async () => undefined },
     changesOf(await configuration.refresh(), [...changed, transactional]),
-    'ann',
+    CHANGED_BY_OWNER,
   );
   ({ address: url } = await ground.control.listen());
 }

@@ -1,4 +1,4 @@
-import { parkedReceipt } from '@carillon/domain';
+import { CHANGED_BY_OWNER, parkedReceipt } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, givenReceipt, orderShop, type Wish } from '@carillon/testing/given';
@@ -34,7 +34,7 @@ async function openFor(who: Principal) {
     ...orderShop(undefined, name),
   ]);
   const changes = changesOf(await configuration.refresh(), wishes);
-  await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, 'ann');
+  await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, CHANGED_BY_OWNER);
   const ask = async (url: string, method: 'GET' | 'POST' = 'GET') => {
     const answer = await control.app.inject({ method, url: `/v1/workspaces/${url}` });
     return { status: answer.statusCode, body: answer.json<Answered>() };

@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { Delivery, ResourceBodies } from '@carillon/domain';
 import { publishConfiguration } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
@@ -52,7 +53,7 @@ async function openFor(who: Principal) {
   await publishConfiguration(
     { ...ports, readEverywhere: async () => undefined },
     changesOf(await configuration.refresh(), wishes),
-    'ann',
+    CHANGED_BY_OWNER,
   );
   const ask = async (url: string, method: 'GET' | 'POST' = 'GET', payload?: object) => {
     const answer = await ground.control.app.inject({ method, url, ...(payload && { payload }) });
@@ -257,7 +258,7 @@ describe('A name that nothing has', () => {
     const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
     for (const wish of [gone, hidden, { ...hidden, body: null }] as const) {
       const changes = changesOf(await configuration.refresh(), [wish]);
-      await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, 'ann');
+      await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, CHANGED_BY_OWNER);
     }
     for (const name of ['order-paid', 'order-paid.paid']) {
       expect((await list(`/v1/workspaces/shop/why?address=ada@example.com&notification=${name}`)).items).toEqual([]);

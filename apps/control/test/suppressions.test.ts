@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import { readTable } from '../src/csv/read-table.ts';
 import { createCsvReader, unguardedCell } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
@@ -18,7 +19,7 @@ const open = async (list: SuppressionList): Promise<void> => {
   const wishes = ['club', 'shop'].flatMap((name) => [workspace(name), ...orderShop(undefined, name)]);
   const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
   const changes = changesOf(await configuration.refresh(), wishes);
-  await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, 'ann');
+  await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, CHANGED_BY_OWNER);
   ({ address: url } = await ground.control.listen());
 };
 beforeEach(async () => {

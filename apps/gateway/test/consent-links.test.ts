@@ -1,4 +1,11 @@
-import { findResource, writeConsentLink, type ConsentLink, type Consents, type ResourceChange } from '@carillon/domain';
+import {
+  CHANGED_BY_OWNER,
+  findResource,
+  writeConsentLink,
+  type ConsentLink,
+  type Consents,
+  type ResourceChange,
+} from '@carillon/domain';
 import { foldConfiguration } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -21,7 +28,7 @@ beforeAll(async () => {
     notification('single', { id: 'ntf_single' }),
     notification('password', { id: 'ntf_password', category: 'security', transactional: true }),
   ];
-  const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+  const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
   ground.configuration.current = foldConfiguration(ground.configuration.current, record, 1).configuration;
 });
 beforeEach(async () => {
@@ -191,7 +198,7 @@ describe('the page of preferences', () => {
         ...change,
         based_on: findResource(held, change.ref.kind, 'shop', change.ref.name)?.number ?? null,
       }));
-      const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+      const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
       ground.configuration.current = foldConfiguration(held, record, 2).configuration;
     });
     afterEach(() => {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { foldConfiguration } from '@carillon/domain';
+import { CHANGED_BY_OWNER, foldConfiguration } from '@carillon/domain';
 import { forgeToken, inSeconds } from '@carillon/testing/tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GatewayConfig, GatewayPorts, GatewayTelemetry, RunningGateway } from '../src/index.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const record = {
     id: 'req_3',
     at: '2026-01-01T00:00:00.000Z',
-    author: 'test',
+    by: CHANGED_BY_OWNER,
     changes: [
       { ref: { kind: 'stream' as const, workspace: 'blog', name: 'news' }, based_on: null, body: { security } },
     ],

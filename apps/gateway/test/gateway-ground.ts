@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:net';
 import {
+  CHANGED_BY_OWNER,
   deploymentRef,
   EMPTY_CONFIGURATION,
   foldConfiguration,
@@ -139,7 +140,7 @@ export async function prepareGround(): Promise<Ground> {
     blog: addKey('blog', 'backend'),
     revoked: apiKeys.make().key,
   };
-  const record = { id: 'req_1', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+  const record = { id: 'req_1', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
   const configuration: Ground['configuration'] = {
     current: foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration,
     readToEndAt: () => clock.now(),

@@ -1,4 +1,10 @@
-import { foldConfiguration, type JwtProviderBody, type ResourceChange, type StreamBody } from '@carillon/domain';
+import {
+  CHANGED_BY_OWNER,
+  foldConfiguration,
+  type JwtProviderBody,
+  type ResourceChange,
+  type StreamBody,
+} from '@carillon/domain';
 import { makeSigningKey, startKeySetServer, type KeySetServer, type SigningKey } from '@carillon/testing/tokens';
 import { prepareGround, type Ground } from './gateway-ground.ts';
 
@@ -47,7 +53,7 @@ export async function prepareTokenGround(): Promise<TokenGround> {
     stream('open', { security: { jwt_provider: 'auth' } }),
     stream('partner', { security: { jwt_provider: 'partner' } }),
   ];
-  const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+  const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
   ground.configuration.current = foldConfiguration(ground.configuration.current, record, 1).configuration;
   return {
     ...ground,

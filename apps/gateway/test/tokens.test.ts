@@ -1,4 +1,4 @@
-import { foldConfiguration, type ResourceChange } from '@carillon/domain';
+import { CHANGED_BY_OWNER, foldConfiguration, type ResourceChange } from '@carillon/domain';
 import { inSeconds, makeSigningKey, signToken, type TokenParts } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { post, type Answer } from './gateway-ground.ts';
@@ -188,7 +188,7 @@ describe('whom a token is tried against', () => {
     body: { jwks_url: ground.keySets.auth.url, ...(issuer !== undefined && { issuer }) },
   });
   const withProviders = (...changes: readonly ResourceChange[]): void => {
-    const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+    const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
     ground.configuration.current = foldConfiguration(ground.configuration.current, record, 2).configuration;
   };
 

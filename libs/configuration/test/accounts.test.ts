@@ -132,7 +132,7 @@ describe('an account of another channel', () => {
       templates: smallTemplates,
     };
     const first = planChanges(EMPTY_CONFIGURATION, read({ ...over, ...sandbox }).resources, options);
-    const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: first.record };
+    const record = { changes: first.record };
     const current = foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
     const account = read(main).resources.filter(({ ref }) => ref.kind === 'account');
     expect(planChanges(current, account, options).faults.map(({ message }) => message)).toEqual([

@@ -74,7 +74,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
   };
   const server = (notification: Readonly<Record<string, string>>) => {
     const { plan } = planOn(EMPTY_CONFIGURATION, notification);
-    const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: plan.record };
+    const record = { changes: plan.record };
     return foldConfiguration(EMPTY_CONFIGURATION, record, 1).configuration;
   };
   const alone = (hours: string) => ({

@@ -55,7 +55,7 @@ describe('a category that goes', () => {
   function over(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
     const first = planChanges(EMPTY_CONFIGURATION, read(before).resources, options);
     expect(first.faults).toEqual([]);
-    const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: first.record };
+    const record = { changes: first.record };
     const current = foldConfiguration(EMPTY_CONFIGURATION, record, 1).configuration;
     return planChanges(current, read(after).resources, options).faults.map(({ message, fix }) => `${message}; ${fix}`);
   }

@@ -72,7 +72,7 @@ test('what is wrong with a plan stands at its line of the folder', () => {
     language,
     templates,
   });
-  const record = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: before.record };
+  const record = { changes: before.record };
   const { configuration } = foldConfiguration(EMPTY_CONFIGURATION, record, 0);
   const folder = read({
     'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\nkey: event.id\n',

@@ -102,7 +102,7 @@ describe('frequency limits in a file', () => {
       return planChanges(current, read(files).resources, options);
     };
     const { record } = plan(EMPTY_CONFIGURATION, notificationWith('channels:', 'expires: 2h\nchannels:'));
-    const facts = { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: record };
+    const facts = { changes: record };
     const current = foldConfiguration(EMPTY_CONFIGURATION, facts, 1).configuration;
     const alone = {
       ...workspace('{ max: 1, per: 1d, then: hold }'),

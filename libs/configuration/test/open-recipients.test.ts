@@ -100,11 +100,7 @@ const planOf = (current: Configuration, files: Readonly<Record<string, string>>,
   return { plan, faults: plan.faults.map(folder.faultAt), warnings: plan.warnings.map(folder.warningAt) };
 };
 const folded = (current: Configuration, plan: Plan): Configuration =>
-  foldConfiguration(
-    current,
-    { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: plan.record },
-    current.number + 1,
-  ).configuration;
+  foldConfiguration(current, { changes: plan.record }, current.number + 1).configuration;
 /** A server with the rule, its stream still taking API keys, and the provider. */
 const server = (text = TEXT): Configuration =>
   folded(EMPTY_CONFIGURATION, planOf(EMPTY_CONFIGURATION, { ...goodFolder, ...AUTH, [NOTIFICATION]: text }).plan);

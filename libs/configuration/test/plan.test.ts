@@ -44,11 +44,7 @@ const plan = (current: Configuration, desired: readonly WantedResource[], prune 
 const applied = (current: Configuration, desired: readonly WantedResource[], prune = false): Configuration => {
   const { record, faults } = plan(current, desired, prune);
   expect(faults).toEqual([]);
-  const folded = foldConfiguration(
-    current,
-    { id: 'r', at: '2026-01-01T00:00:00.000Z', author: 'test', changes: record },
-    current.number + 1,
-  );
+  const folded = foldConfiguration(current, { changes: record }, current.number + 1);
   expect(folded.voided).toEqual([]);
   return folded.configuration;
 };

@@ -48,7 +48,7 @@ const plan = (current: Configuration, changes: Files, prune = false): Plan =>
   planChanges(current, read(changes, current).resources, { prune, newId, language: smallLanguage, templates });
 const applied = (changes: Files = {}): Configuration => {
   const changesOf = plan(EMPTY_CONFIGURATION, changes).record;
-  const record = { id: 'cfg_0', at: '2026-01-01T00:00:00Z', author: 'ada', changes: changesOf };
+  const record = { changes: changesOf };
   return foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
 };
 

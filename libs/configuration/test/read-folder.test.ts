@@ -55,9 +55,6 @@ describe('a folder without mistakes', () => {
     const { configuration } = foldConfiguration(
       EMPTY_CONFIGURATION,
       {
-        id: '1',
-        at: '',
-        author: '',
         changes: [
           {
             ref: { kind: 'api_key', workspace: 'shop', name: 'backend' },

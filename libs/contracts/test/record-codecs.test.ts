@@ -170,6 +170,27 @@ describe('the codecs', () => {
     }
   });
 
+  test('read a change of the configuration that a release wrote before origins as the owner’s, and unknown words as known ones', async () => {
+    const registry = memoryRegistry();
+    const { configuration } = await createRecordCodecs(registry, Date.now);
+    const [released] = RECORD_SCHEMAS.configuration.released;
+    const old = { id: 'req_1', at: '2026-01-01T00:00:00Z', changes: [], personal: Buffer.from('{"author":"owner"}') };
+    const idOf = (schema: string): Promise<number> => registry.register('carillon.config-value', schema);
+    const ofOld = framed(await idOf(released.schema), avroOf(released.schema).toBuffer(old));
+    await configuration.learn(ofOld);
+    expect(configuration.decode(ofOld)).toMatchObject({
+      ok: true,
+      value: { by: { actor: { kind: 'cli', id: 'owner' }, origin: 'cli', message: null, requestId: null } },
+    });
+    const { current } = RECORD_SCHEMAS.configuration;
+    const words = { actor_kind: 'robot', actor_id: 'rob_1', origin: 'telepathy', request_id: null };
+    const ofLater = framed(await idOf(current), avroOf(current).toBuffer({ ...old, ...words }));
+    expect(configuration.decode(ofLater)).toMatchObject({
+      ok: true,
+      value: { by: { actor: { kind: 'system', id: 'rob_1' }, origin: 'api' } },
+    });
+  });
+
   test('do not know a schema of the future until they are told to learn it', async () => {
     const registry = memoryRegistry();
     const { intent } = await createRecordCodecs(registry, Date.now);

@@ -5,6 +5,7 @@ export * from './ask/tasks.ts';
 export * from './cohorts/cohort-record.ts';
 export { MEMBERS_AT_ONCE } from './cohorts/membership-batch.ts';
 export * from './cohorts/stage.ts';
+export * from './configure/history.ts';
 export * from './configure/publish.ts';
 export * from './configure/view.ts';
 export * from './dead-letters.ts';

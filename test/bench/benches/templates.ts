@@ -167,7 +167,7 @@ function configured(pieces: boolean): Configuration {
     ...bodies.map((email, n) => ({ ref: { kind: 'template', workspace: 'shop', name: `mail-${n}` }, body: { email } })),
     ...(pieces ? inPieces(0).changes : []),
   ].map((change) => ({ ...change, based_on: null })) as readonly ResourceChange[];
-  const record = { id: 'cfg_0', at: '2026-01-01T00:00:00Z', author: 'bench', changes };
+  const record = { changes };
   return foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
 }
 

@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
 import { createRecordCodecs, RECORD_SCHEMAS, type DeadLetterBody } from '@carillon/contracts';
 import { formatInstant } from '@carillon/kernel';
@@ -184,7 +185,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
       const bytes = codecs.configuration.encode({
         id: 'req_LATER',
         at: formatInstant(Date.now()),
-        author: 'ann',
+        by: CHANGED_BY_OWNER,
         changes: [],
       });
       new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, nobodyKnows);

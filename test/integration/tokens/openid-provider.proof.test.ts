@@ -1,6 +1,12 @@
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTokenVerifier, type FetchedKeySet } from '@carillon/adapter-jwks';
-import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration, type ResourceChange } from '@carillon/domain';
+import {
+  CHANGED_BY_OWNER,
+  EMPTY_CONFIGURATION,
+  foldConfiguration,
+  type Configuration,
+  type ResourceChange,
+} from '@carillon/domain';
 import { startGateway, type RunningGateway } from '@carillon/gateway';
 import type { OutboundHttp } from '@carillon/ports';
 import { startOpenIdProvider, type OpenIdProvider } from '@carillon/testing/openid';
@@ -59,7 +65,7 @@ function configured(body: { jwks_url: string; issuer: string; audience: string }
       body: { security: { jwt_provider: 'auth', claims: { sub: 'event.user_id' } } },
     },
   ];
-  const record = { id: 'req_1', at: '2026-01-01T00:00:00.000Z', author: 'test', changes };
+  const record = { id: 'req_1', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
   return foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
 }
 

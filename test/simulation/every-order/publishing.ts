@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { Instant, LogId } from '@carillon/kernel';
 import type { EventLog, LogRecord, NewRecord, BatchStage, PartitionState, JudgingOutput } from '@carillon/ports';
 import {
@@ -58,7 +59,7 @@ export async function runPublishing({ mishaps, secondAfter }: Layout, shared: Sh
     const wish = name === 'first' ? orderShop() : [template(name, { email: { subject: name, text: '' } })];
     const changes = changesOf(await view.refresh(), wish);
     const ports = { log, codec, view, clock, readEverywhere: async () => undefined };
-    return publishConfiguration({ ...ports, ids: { ...ids, random: () => `req_${name}` } }, changes, name);
+    return publishConfiguration({ ...ports, ids: { ...ids, random: () => `req_${name}` } }, changes, CHANGED_BY_OWNER);
   }
 
   function begin(name: string): void {

@@ -1,5 +1,6 @@
 import { createRecordCodecs } from '@carillon/contracts';
 import {
+  CHANGED_BY_OWNER,
   type Configuration,
   type ConfigurationRecord,
   dissolvedItem,
@@ -200,7 +201,7 @@ export async function* configurationRecords(
       if (!decoded.ok && decoded.error.reason !== 'not_framed') {
         throw new CommandError(`record ${next} of carillon.config cannot be read: ${decoded.error.detail}`);
       }
-      const nothing = { id: `unreadable-${offset}`, at: formatInstant(time), author: '', changes: [] };
+      const nothing = { id: `unreadable-${offset}`, at: formatInstant(time), by: CHANGED_BY_OWNER, changes: [] };
       yield decoded.ok ? decoded.value : nothing;
       next = offset + 1;
     }

@@ -12,7 +12,7 @@ const smtp = (more: Partial<SmtpAccount> = {}): SmtpAccount => ({
 });
 const withAccount = (body: SmtpAccount) => {
   const changes = [{ ref: { kind: 'account', workspace: 'shop', name: 'mail' }, based_on: null, body }] as const;
-  return foldConfiguration(EMPTY_CONFIGURATION, { id: 'r', at: '', author: 'test', changes }, 0).configuration;
+  return foldConfiguration(EMPTY_CONFIGURATION, { changes }, 0).configuration;
 };
 
 it('nothing is said of bounces where nobody asks for them', () => {

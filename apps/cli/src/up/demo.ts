@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { applyFolder, createApiKey, planFolder, type ControlPorts } from '@carillon/control';
+import { SYSTEM_ACTOR } from '@carillon/domain';
 import { readFolder, writeFolder } from '../commands/configuration.ts';
 import { showFault } from '../commands/plan-text.ts';
 import { UsageError } from '../failure.ts';
@@ -19,7 +20,8 @@ export async function startDemo(folder: string, ports: ControlPorts): Promise<{ 
     const mistakes = body.faults.map((fault) => showFault(fault, folder));
     throw new UsageError(`mend ${folder}, or take it away, then start again\n${mistakes.join('\n')}`);
   }
-  const { key } = await createApiKey('shop', { name: 'backend' }, 'demo', ports);
-  await applyFolder(request, 'demo', ports);
+  const by = { actor: SYSTEM_ACTOR, origin: 'apply', message: 'The demo', requestId: null } as const;
+  const { key } = await createApiKey('shop', { name: 'backend' }, by, ports);
+  await applyFolder(request, by, ports);
   return { key, folder };
 }

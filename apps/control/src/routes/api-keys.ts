@@ -1,10 +1,10 @@
 import { apiKeyList, newApiKeyBody, revokedBody } from '@carillon/contracts';
-import { findResource, listResources, type ResourceChange } from '@carillon/domain';
+import { type ChangeOrigin, findResource, listResources, type ResourceChange } from '@carillon/domain';
 import { CarillonError, formatInstant, parseDuration, parseInstant, type Instant } from '@carillon/kernel';
 import { publishConfiguration } from '@carillon/stages';
 import { z } from 'zod';
 import { showApiKey } from '../bodies.ts';
-import { principalOf } from '../access/principal.ts';
+import { changedBy } from '../access/changed-by.ts';
 import { publishPorts } from '../configuration.ts';
 import { insteadOf } from '../names.ts';
 import type { ControlPorts, PublishingPorts } from '../ports.ts';
@@ -64,7 +64,7 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
     },
     async (request, reply) => {
       const { params, body } = request;
-      const { key, expires_at } = await createApiKey(params.workspace, body, principalOf(request).name, ports);
+      const { key, expires_at } = await createApiKey(params.workspace, body, changedBy(request), ports);
       return reply.code(201).header('cache-control', 'no-store').send({ name: body.name, key, expires_at });
     },
   );
@@ -87,7 +87,7 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
       const key = findResource(configuration, 'api_key', params.workspace, params.name);
       if (!key) throw notFound(`API key ${params.name} in workspace ${params.workspace}`);
       const change: ResourceChange = { ref: key.ref, based_on: key.number, body: null };
-      await publishConfiguration(publishPorts(ports), [change], principalOf(request).name);
+      await publishConfiguration(publishPorts(ports), [change], changedBy(request));
       return { revoked: true };
     },
   );
@@ -106,7 +106,7 @@ type WantedKey = {
 export async function createApiKey(
   workspace: string,
   wanted: WantedKey,
-  author: string,
+  by: ChangeOrigin,
   ports: KeyMakingPorts,
 ): Promise<{ readonly key: string; readonly expires_at: string | null }> {
   if (!NAME.test(workspace)) throw new CarillonError('invalid_request', 'workspace: a name of a-z, 0-9 and -');
@@ -142,7 +142,7 @@ export async function createApiKey(
     const ref = { kind: 'workspace', workspace, name: '' } as const;
     changes.push({ ref, based_on: null, body: {} });
   }
-  await publishConfiguration(publishPorts(ports), changes, author);
+  await publishConfiguration(publishPorts(ports), changes, by);
   return { key: made.key, expires_at: expires === null ? null : formatInstant(expires) };
 }
 

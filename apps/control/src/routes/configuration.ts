@@ -2,7 +2,7 @@ import { writeConfigurationFolder } from '@carillon/configuration';
 import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
 import { listResources } from '@carillon/domain';
 import { z } from 'zod';
-import { principalOf } from '../access/principal.ts';
+import { changedBy } from '../access/changed-by.ts';
 import { applyFolder, planFolder } from '../configuration.ts';
 import { unknownFilter } from '../names.ts';
 import type { ControlConfig, PlanningPorts, PublishingPorts } from '../ports.ts';
@@ -46,7 +46,7 @@ export function configurationRoutes(
         response: { 200: appliedBody },
       },
     },
-    async (request) => applyFolder(request.body, principalOf(request).name, ports),
+    async (request) => applyFolder(request.body, changedBy(request, 'apply'), ports),
   );
 
   app.get(

@@ -1,7 +1,16 @@
-import type { ConfigurationRecord, ResourceChange, ResourceKind } from '@carillon/domain';
+import {
+  ACTOR_KINDS,
+  CHANGED_BY_OWNER,
+  ORIGINS,
+  type Actor,
+  type ChangeOrigin,
+  type ConfigurationRecord,
+  type ResourceChange,
+  type ResourceKind,
+} from '@carillon/domain';
 import type { RecordShape } from './codec.ts';
 import { InvalidRecord } from './codec.ts';
-import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
+import { readPersonal, wordOf, writePersonal } from './personal.ts';
 
 const KINDS: Readonly<Record<ResourceKind, true>> = {
   deployment: true,
@@ -24,7 +33,16 @@ type WireChange = {
   based_on: number | null;
   body: string | null;
 };
-type WireConfigurationRecord = { id: string; at: string; changes: WireChange[]; personal: Buffer };
+type WireConfigurationRecord = {
+  id: string;
+  at: string;
+  changes: WireChange[];
+  actor_kind: string | null;
+  actor_id: string | null;
+  origin: string | null;
+  request_id: string | null;
+  personal: Buffer;
+};
 
 /** Bodies are JSON text: their shape is that of the files, which grow without a new schema of the log. */
 export const configurationShape: RecordShape<ConfigurationRecord, WireConfigurationRecord> = {
@@ -38,15 +56,38 @@ export const configurationShape: RecordShape<ConfigurationRecord, WireConfigurat
       based_on: change.based_on,
       body: change.body === null ? null : JSON.stringify(change.body),
     })),
-    personal: writePersonal({ author: record.author }),
+    actor_kind: record.by.actor.kind,
+    actor_id: record.by.actor.id,
+    origin: record.by.origin,
+    request_id: record.by.requestId,
+    personal: writePersonal({
+      author: record.by.actor.id,
+      ...(record.by.message !== null && { message: record.by.message }),
+    }),
   }),
   read: (wire) => ({
     id: wire.id,
     at: wire.at,
-    author: textOf(readPersonal(wire.personal)['author'], 'author'),
+    by: readOrigin(wire),
     changes: wire.changes.map(readChange),
   }),
 };
+
+/** Words of a later version stop nobody from following the configuration: they are told as the nearest that is known here. */
+function readOrigin(wire: WireConfigurationRecord): ChangeOrigin {
+  const { message } = readPersonal(wire.personal);
+  return {
+    actor: readActor(wire),
+    origin: wire.origin === null ? CHANGED_BY_OWNER.origin : (ORIGINS.find((one) => one === wire.origin) ?? 'api'),
+    message: typeof message === 'string' ? message : null,
+    requestId: wire.request_id,
+  };
+}
+
+function readActor({ actor_kind, actor_id }: WireConfigurationRecord): Actor {
+  if (actor_kind === null || actor_id === null) return CHANGED_BY_OWNER.actor;
+  return { kind: ACTOR_KINDS.find((one) => one === actor_kind) ?? 'system', id: actor_id };
+}
 
 /** The body's inner shape is trusted: only `apply` and the API write this topic, and both check before they write. */
 function readChange(wire: WireChange): ResourceChange {

@@ -1,3 +1,4 @@
+import { ACTOR_KINDS, ORIGINS } from '@carillon/domain';
 import type {
   CohortMessage,
   ConfigurationRecord,
@@ -233,7 +234,12 @@ export const deadLetters: Arbitrary<DeadLetter> = fc.record({
 export const configurationRecords: Arbitrary<ConfigurationRecord> = fc.record({
   id: text,
   at: text,
-  author: text,
+  by: fc.record({
+    actor: fc.record({ kind: fc.constantFrom(...ACTOR_KINDS), id: text }),
+    origin: fc.constantFrom(...ORIGINS),
+    message: nullable(text),
+    requestId: nullable(text),
+  }),
   changes: fc.array(
     fc.record({
       ref: fc.record({ kind: fc.constant('workspace'), workspace: text, name: text }),

@@ -84,7 +84,7 @@ function applyChange(resources: Map<string, Resource>, change: ResourceChange, n
  */
 export function foldConfiguration(
   before: Configuration,
-  record: ConfigurationRecord,
+  record: Pick<ConfigurationRecord, 'changes'>,
   number: number,
 ): { readonly configuration: Configuration; readonly voided: readonly ResourceRef[] } {
   const voided = record.changes

@@ -1,4 +1,5 @@
 import type { ResourceBodies, ResourceKind } from '@carillon/shapes';
+import { OWNER_ACTOR, type Actor } from '../people/actor.ts';
 
 /**
  * The bodies of configuration resources come from the shapes that files are read by, so that no key stands twice.
@@ -66,7 +67,25 @@ export type ResourceChange<Kind extends ResourceKind = ResourceKind> = {
 /** One record of `carillon.config`: applied whole or, when any change is based on an older number, void as a whole. */
 export type ConfigurationRecord = {
   readonly id: string;
+  /** RFC 3339. */
   readonly at: string;
-  readonly author: string;
+  readonly by: ChangeOrigin;
   readonly changes: readonly ResourceChange[];
 };
+
+/** Ways by which a change comes. `cli`: also everything of before origins were written down. */
+export const ORIGINS = ['portal', 'api', 'apply', 'rollback', 'promote', 'cli'] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+/** Who changed the configuration, how, and in what words. It is told and decides nothing. */
+export type ChangeOrigin = {
+  readonly actor: Actor;
+  readonly origin: Origin;
+  /** What its author wrote about it; null: nothing. */
+  readonly message: string | null;
+  /** The request that it came with; null: none, or from before it was written down. */
+  readonly requestId: string | null;
+};
+
+/** What is read of a record from before origins were written down: only the owner could change anything. */
+export const CHANGED_BY_OWNER: ChangeOrigin = { actor: OWNER_ACTOR, origin: 'cli', message: null, requestId: null };

@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
 import {
   EMPTY_CONFIGURATION,
@@ -18,7 +19,7 @@ const after = (
   const record = {
     id: `cfg_${number}`,
     at: '2026-01-01T00:00:00Z',
-    author: 'ada',
+    by: CHANGED_BY_OWNER,
     changes: changes.map(([kind, name, body]) => {
       const ref = { kind, workspace: 'shop', name };
       return { ref, based_on: before.resources.get(`${kind}:shop/${name}`)?.number ?? null, body };

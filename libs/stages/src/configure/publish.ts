@@ -1,4 +1,4 @@
-import type { ConfigurationRecord, ResourceChange } from '@carillon/domain';
+import type { ChangeOrigin, ConfigurationRecord, ResourceChange } from '@carillon/domain';
 import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { ENGINE_SEMANTICS, markerRecord } from '../append/source-record.ts';
@@ -23,13 +23,13 @@ export type PublishPorts = {
 export async function publishConfiguration(
   ports: PublishPorts,
   changes: readonly ResourceChange[],
-  author: string,
+  by: ChangeOrigin,
 ): Promise<number> {
   const { log, codec, view, ids, clock } = ports;
   const record: ConfigurationRecord = {
     id: ids.random('request'),
     at: formatInstant(clock.now()),
-    author,
+    by,
     changes,
   };
   const [number] = await log.append([

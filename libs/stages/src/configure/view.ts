@@ -2,11 +2,14 @@ import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration, type Resour
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DecodeError, EventLog, RecordCodecs } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
+import { createHistory, type ConfigurationHistory } from './history.ts';
 
 const PAGE = 200;
 const RETRY_AFTER: Duration = 1000;
 
 export type FollowedConfiguration = ConfigurationView & {
+  /** Everything that was published, as far as it has been read. */
+  readonly history: ConfigurationHistory;
   /** Resources whose change of this record was void, because it was based on an older number. Empty: it took effect. */
   voided(number: number): readonly ResourceRef[];
   /** Append time of the newest record, or undefined before any. */
@@ -27,7 +30,8 @@ export function createConfigurationView(
   clock: Clock,
   passedOver: (offset: number, why: string) => void = () => undefined,
 ): FollowedConfiguration {
-  const history: Configuration[] = [];
+  const byNumber: Configuration[] = [];
+  const history = createHistory();
   const voidedBy = new Map<number, readonly ResourceRef[]>();
   let current = EMPTY_CONFIGURATION;
   let next = 0;
@@ -52,8 +56,9 @@ export function createConfigurationView(
           ? foldConfiguration(current, decoded.value, record.offset)
           : { configuration: { ...current, number: record.offset }, voided: [] };
         current = folded.configuration;
-        history[record.offset] = current;
+        byNumber[record.offset] = current;
         if (folded.voided.length > 0) voidedBy.set(record.offset, folded.voided);
+        else if (decoded.ok) history.keep(decoded.value, current);
         newestAt = record.time;
         next = record.offset + 1;
       }
@@ -78,12 +83,13 @@ export function createConfigurationView(
   async function at(number: number): Promise<Configuration> {
     if (number < 0) return EMPTY_CONFIGURATION;
     if (number >= next) await refresh();
-    const known = history[number];
+    const known = byNumber[number];
     if (known) return known;
     throw new CarillonError('log_unavailable', `carillon.config holds no record ${number}`);
   }
 
   return {
+    history,
     current: () => current,
     at,
     readToEndAt: () => endSeenAt,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changesOf, notification, ORDER_PAID, orderShop, PAID_MAIL, recordOf, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
+import { CHANGED_BY_OWNER, EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
 import { err } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, readSourceRecord } from '../../src/index.ts';
@@ -54,7 +54,7 @@ describe('publishing', () => {
       return new Promise((resolve) => (release = resolve));
     });
     let answered = false;
-    const publishing = publishConfiguration(ports, changes, 'ann').then(() => (answered = true));
+    const publishing = publishConfiguration(ports, changes, CHANGED_BY_OWNER).then(() => (answered = true));
     await expect.poll(() => askedSince).toBeGreaterThan(0);
     expect(await topology.records('carillon.events')).toHaveLength(3);
     expect(askedSince).toBeGreaterThanOrEqual(topology.ports.configuration.newestAt() ?? Infinity);
@@ -71,7 +71,7 @@ describe('publishing', () => {
       notification('order-paid', { ...ORDER_PAID, name: 'Mine' }),
       template('new', PAID_MAIL),
     ]);
-    const publishing = publishConfiguration(publishPorts(), mine, 'bob');
+    const publishing = publishConfiguration(publishPorts(), mine, CHANGED_BY_OWNER);
     await expect(publishing).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('notification shop/order-paid') as string,
@@ -89,7 +89,7 @@ describe('publishing', () => {
         publishConfiguration(
           publishPorts(),
           changesOf(seen, [notification('order-paid', { ...ORDER_PAID, name: `N${one}` })]),
-          'bob',
+          CHANGED_BY_OWNER,
         ),
       ),
     );

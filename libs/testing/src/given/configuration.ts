@@ -1,4 +1,5 @@
 import {
+  CHANGED_BY_OWNER,
   deploymentRef,
   EMPTY_CONFIGURATION,
   foldConfiguration,
@@ -75,7 +76,7 @@ export const changesOf = (configuration: Configuration, wishes: readonly Wish[])
 export const recordOf = (changes: readonly ResourceChange[]) => ({
   id: 'req_1',
   at: '2026-01-31T08:00:00.000Z',
-  author: 'ann',
+  by: CHANGED_BY_OWNER,
   changes,
 });
 

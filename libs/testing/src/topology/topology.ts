@@ -6,7 +6,7 @@ import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
 import { createLinkTokens, createTurns } from '@carillon/adapter-system';
 import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import { readEvent, streamTable, type CohortMessage } from '@carillon/domain';
+import { CHANGED_BY_OWNER, readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Instant, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
 import type {
@@ -202,7 +202,7 @@ export class Topology {
     const changes = changesOf(await configuration.refresh(), wishes);
     const readEverywhere = () => Promise.resolve();
     const ports = { log: data.log, codec: codecs.configuration, view: configuration, ids, clock, readEverywhere };
-    return publishConfiguration(ports, changes, 'ann');
+    return publishConfiguration(ports, changes, CHANGED_BY_OWNER);
   }
 
   /** Appends an event as the gateway does and resolves with its id. */
