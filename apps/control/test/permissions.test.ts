@@ -127,4 +127,15 @@ describe('A route of the management API', () => {
     );
     await app.close();
   });
+
+  it('that writes and does not say what the audit calls it stops the start', async () => {
+    const app = fastify();
+    guard(app, accessOf(personWith('ann', PERMISSIONS)), { known: () => [], newest: async () => [] });
+    app.post('/v1/resend', { config: { permission: 'operate', audit: 'delivery.resend' } }, async () => 'sent');
+    app.post('/v1/check', { config: { permission: 'operate', audit: false } }, async () => 'checked');
+    expect(() => app.delete('/v1/forgotten', { config: { permission: 'operate' } }, async () => 'gone')).toThrow(
+      'the route DELETE /v1/forgotten writes and declares no audit',
+    );
+    await app.close();
+  });
 });

@@ -1,3 +1,4 @@
+export * from './audit/actions.ts';
 export * from './channels/channel.ts';
 export * from './channels/sms-segments.ts';
 export * from './channels/configured.ts';

@@ -4,6 +4,7 @@ import type { Access } from './access.ts';
 import { demandPermissions, ROLES_WITH, type Permission } from './permission.ts';
 import { preparePrincipals, rememberPrincipal, type Principal } from './principal.ts';
 import { EVERY_WORKSPACE, prepareSights, rememberSight, sightOfOne, wholeSight } from './sight.ts';
+import { demandAudit } from '../audit/declaration.ts';
 import { insteadOf } from '../names.ts';
 
 /** The workspaces that there are. */
@@ -32,6 +33,7 @@ export const SECURITY_HEADERS = {
  */
 export function guard(app: FastifyInstance, access: Access, workspaces: KnownWorkspaces): void {
   demandPermissions(app);
+  demandAudit(app);
   preparePrincipals(app);
   prepareSights(app);
   app.addHook('onRequest', async (request) => {

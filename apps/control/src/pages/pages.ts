@@ -91,7 +91,7 @@ export function tame(html: string): string {
 
 /** The HTML body of a kept message as its reader would see it. */
 export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
-  const config = { permission: 'bodies', across: true } as const;
+  const config = { permission: 'bodies', audit: 'inbox.read', across: true } as const;
   app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', { config }, async (request, reply) => {
     const kept = await inbox.get(request.params.id);
     const mine = kept && sightOf(request).sees(kept.workspace) ? kept.message : null;

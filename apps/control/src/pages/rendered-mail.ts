@@ -6,7 +6,7 @@ import { MAIL_POLICY, tame } from './pages.ts';
 
 /** The HTML of a delivery's message as its reader would see it, rendered again. */
 export function renderedMailRoute(app: FastifyInstance, ports: MessageContentPorts): void {
-  const config = { permission: 'bodies', across: true } as const;
+  const config = { permission: 'bodies', audit: 'content.read', across: true } as const;
   app.get<{ Params: { id: string } }>('/messages/:id/html', { config }, async (request, reply) => {
     const { id } = request.params;
     const content = await openMessage(id, ports);

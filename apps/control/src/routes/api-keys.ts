@@ -52,7 +52,12 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
   app.post(
     '/v1/workspaces/:workspace/api-keys',
     {
-      config: { permission: 'configure', newWorkspace: true, problems: ['not_found', 'conflict'] },
+      config: {
+        permission: 'configure',
+        audit: 'api_key.create',
+        newWorkspace: true,
+        problems: ['not_found', 'conflict'],
+      },
       schema: {
         operationId: 'createApiKey',
         tags: ['API keys'],
@@ -72,7 +77,7 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
   app.delete(
     '/v1/workspaces/:workspace/api-keys/:name',
     {
-      config: { permission: 'configure', problems: ['not_found', 'conflict'] },
+      config: { permission: 'configure', audit: 'api_key.revoke', problems: ['not_found', 'conflict'] },
       schema: {
         operationId: 'revokeApiKey',
         tags: ['API keys'],

@@ -21,7 +21,7 @@ export function cadenceRoutes(app: ApiServer, ports: CadencePorts): void {
   app.post(
     '/v1/workspaces/:workspace/cadence/explain',
     {
-      config: { permission: 'read', problems: ['not_found', 'invalid_request'] },
+      config: { permission: 'read', audit: false, problems: ['not_found', 'invalid_request'] },
       schema: {
         operationId: 'explainCadence',
         tags: ['Notifications'],

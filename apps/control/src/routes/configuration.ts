@@ -17,7 +17,7 @@ export function configurationRoutes(
   app.post(
     '/v1/configuration/plan',
     {
-      config: { permission: 'configure' },
+      config: { permission: 'configure', audit: false },
       bodyLimit,
       schema: {
         operationId: 'planConfiguration',
@@ -36,7 +36,7 @@ export function configurationRoutes(
   app.post(
     '/v1/configuration/apply',
     {
-      config: { permission: 'configure', problems: ['conflict'] },
+      config: { permission: 'configure', audit: 'configuration.apply', problems: ['conflict'] },
       bodyLimit,
       schema: {
         operationId: 'applyConfiguration',
@@ -52,7 +52,7 @@ export function configurationRoutes(
   app.get(
     '/v1/configuration/export',
     {
-      config: { permission: 'configure' },
+      config: { permission: 'configure', audit: 'configuration.export' },
       schema: {
         operationId: 'exportConfiguration',
         tags: ['Configuration'],

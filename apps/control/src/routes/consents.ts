@@ -126,7 +126,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
   app.post(
     '/v1/workspaces/:workspace/consents',
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', audit: 'consent.set' },
       schema: {
         operationId: 'setConsent',
         tags: ['Consents'],
@@ -165,7 +165,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
   app.post(
     '/v1/workspaces/:workspace/consents/import',
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', audit: 'consent.import' },
       bodyLimit: MOST_CSV_BYTES,
       schema: {
         operationId: 'importConsents',
@@ -221,7 +221,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
   app.get(
     '/v1/workspaces/:workspace/consents/export',
     {
-      config: { permission: 'bodies', across: true, streams: true },
+      config: { permission: 'bodies', audit: 'consent.export', across: true, streams: true },
       schema: {
         operationId: 'exportConsents',
         tags: ['Consents'],

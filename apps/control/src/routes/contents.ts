@@ -45,7 +45,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
   app.get(
     '/v1/workspaces/:workspace/events/:id/content',
     {
-      config: { permission: 'bodies', across: true, problems: ['not_found'] },
+      config: { permission: 'bodies', audit: 'content.read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readEventContent',
         tags: ['Events'],
@@ -68,7 +68,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id/content',
     {
-      config: { permission: 'bodies', across: true, problems: ['not_found'] },
+      config: { permission: 'bodies', audit: 'content.read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readDeliveryContent',
         tags: ['Deliveries'],

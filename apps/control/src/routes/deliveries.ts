@@ -232,7 +232,7 @@ export function deliveryRoutes(
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/resend',
     {
-      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'operate', audit: 'delivery.resend', across: true, problems: ['not_found', 'wrong_state'] },
       schema: {
         operationId: 'resendDelivery',
         tags: ['Deliveries'],
@@ -254,7 +254,7 @@ export function deliveryRoutes(
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/cancel',
     {
-      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'operate', audit: 'delivery.cancel', across: true, problems: ['not_found', 'wrong_state'] },
       schema: {
         operationId: 'cancelDelivery',
         tags: ['Deliveries'],
@@ -275,7 +275,12 @@ export function deliveryRoutes(
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/dismiss',
     {
-      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
+      config: {
+        permission: 'operate',
+        audit: 'delivery.dismiss',
+        across: true,
+        problems: ['not_found', 'wrong_state'],
+      },
       schema: {
         operationId: 'dismissDelivery',
         tags: ['Deliveries'],

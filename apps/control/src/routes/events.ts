@@ -220,7 +220,12 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
   app.post(
     '/v1/dead-letters/:id/redrive',
     {
-      config: { permission: 'operate', across: true, problems: ['not_found', 'wrong_state'] },
+      config: {
+        permission: 'operate',
+        audit: 'dead_letter.redrive',
+        across: true,
+        problems: ['not_found', 'wrong_state'],
+      },
       schema: {
         operationId: 'redriveDeadLetter',
         tags: ['Dead letters'],

@@ -44,7 +44,7 @@ export function integrationRoutes(
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
     {
-      config: { permission: CHECKS, across: true, problems: ['not_found'] },
+      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found'] },
       schema: {
         operationId: 'checkIntegration',
         tags: ['Integrations'],

@@ -50,7 +50,7 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
   app.post(
     '/v1/workspaces/:workspace/jwt-providers/:name/check',
     {
-      config: { permission: CHECKS, across: true, problems: ['not_found'] },
+      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found'] },
       schema: {
         operationId: 'checkJwtProvider',
         tags: ['JWT providers'],

@@ -73,7 +73,7 @@ export function operationRoutes(
   app.post(
     '/v1/doctor',
     {
-      config: { permission: CHECKS },
+      config: { permission: CHECKS, audit: false },
       schema: {
         operationId: 'runDoctor',
         tags: ['Deployment'],
@@ -91,7 +91,7 @@ export function operationRoutes(
   app.post(
     '/v1/backup',
     {
-      config: { permission: 'people', problems: ['wrong_state'] },
+      config: { permission: 'people', audit: 'backup.write', problems: ['wrong_state'] },
       schema: {
         operationId: 'writeBackup',
         tags: ['Deployment'],
@@ -111,7 +111,7 @@ export function operationRoutes(
   app.post(
     '/v1/workspaces/:workspace/accounts/:name/check',
     {
-      config: { permission: CHECKS, across: true, problems: ['not_found'] },
+      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found'] },
       schema: {
         operationId: 'checkAccount',
         tags: ['Accounts'],
@@ -250,7 +250,7 @@ export function secretRoutes(
   app.post(
     '/v1/secrets',
     {
-      config: { permission: 'configure', problems: ['not_found'] },
+      config: { permission: 'configure', audit: 'secret.set', problems: ['not_found'] },
       schema: {
         operationId: 'setSecret',
         tags: ['Secrets'],
@@ -279,7 +279,7 @@ export function secretRoutes(
   app.post(
     '/v1/secrets/remove',
     {
-      config: { permission: 'configure', problems: ['not_found'] },
+      config: { permission: 'configure', audit: 'secret.remove', problems: ['not_found'] },
       schema: {
         operationId: 'removeSecret',
         tags: ['Secrets'],
@@ -318,7 +318,7 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
   app.get(
     '/v1/inbox/:id',
     {
-      config: { permission: 'bodies', across: true, problems: ['not_found'] },
+      config: { permission: 'bodies', audit: 'inbox.read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readInboxMessage',
         tags: ['Inbox'],

@@ -84,7 +84,7 @@ export function parkedReceiptRoutes(
   app.get(
     '/v1/workspaces/:workspace/receipts/:id',
     {
-      config: { permission: 'bodies', across: true, problems: ['not_found'] },
+      config: { permission: 'bodies', audit: 'receipt.read', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'readParkedReceipt',
         tags: ['Receipts'],
@@ -99,7 +99,7 @@ export function parkedReceiptRoutes(
   app.post(
     '/v1/workspaces/:workspace/receipts/:id/dismiss',
     {
-      config: { permission: 'operate', across: true, problems: ['not_found'] },
+      config: { permission: 'operate', audit: 'receipt.dismiss', across: true, problems: ['not_found'] },
       schema: {
         operationId: 'dismissParkedReceipt',
         tags: ['Receipts'],

@@ -36,7 +36,7 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
   app.get(
     '/v1/workspaces/:workspace/rules/:name/sample',
     {
-      config: { permission: 'read', across: true, problems: ['not_found', 'invalid_configuration'] },
+      config: { permission: 'read', audit: false, across: true, problems: ['not_found', 'invalid_configuration'] },
       schema: {
         operationId: 'sampleRule',
         tags: ['Rules'],

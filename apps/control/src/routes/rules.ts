@@ -84,7 +84,12 @@ export function ruleRoutes(
   app.post(
     '/v1/workspaces/:workspace/rules/:name/test',
     {
-      config: { permission: 'read', across: true, problems: ['not_found', 'invalid_configuration', 'conflict'] },
+      config: {
+        permission: 'read',
+        audit: false,
+        across: true,
+        problems: ['not_found', 'invalid_configuration', 'conflict'],
+      },
       bodyLimit: FOLDER_LIMIT,
       schema: {
         operationId: 'testRule',

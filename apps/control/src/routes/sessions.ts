@@ -10,7 +10,7 @@ export function sessionRoutes(app: ApiServer, access: Access): void {
   app.post(
     '/v1/session',
     {
-      config: { permission: 'anybody', problems: ['unauthorized', 'rate_limited'] },
+      config: { permission: 'anybody', audit: 'session.open', problems: ['unauthorized', 'rate_limited'] },
       schema: {
         operationId: 'openSession',
         tags: ['Sessions'],
@@ -26,7 +26,7 @@ export function sessionRoutes(app: ApiServer, access: Access): void {
   app.delete(
     '/v1/session',
     {
-      config: { permission: 'read' },
+      config: { permission: 'read', audit: 'session.close' },
       schema: {
         operationId: 'closeSession',
         tags: ['Sessions'],
@@ -40,7 +40,7 @@ export function sessionRoutes(app: ApiServer, access: Access): void {
   app.post(
     '/v1/owner-links',
     {
-      config: { permission: 'people' },
+      config: { permission: 'people', audit: 'owner_link.create' },
       schema: {
         operationId: 'createOwnerLink',
         tags: ['Sessions'],

@@ -59,7 +59,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
   app.post(
     '/v1/workspaces/:workspace/suppressions',
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', audit: 'suppression.add' },
       schema: {
         operationId: 'addSuppression',
         tags: ['Suppressions'],
@@ -87,7 +87,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
   app.post(
     '/v1/workspaces/:workspace/suppressions/remove',
     {
-      config: { permission: 'operate', problems: ['not_found'] },
+      config: { permission: 'operate', audit: 'suppression.remove', problems: ['not_found'] },
       schema: {
         operationId: 'removeSuppression',
         tags: ['Suppressions'],
@@ -108,7 +108,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
   app.post(
     '/v1/workspaces/:workspace/suppressions/import',
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', audit: 'suppression.import' },
       bodyLimit: MOST_CSV_BYTES,
       schema: {
         operationId: 'importSuppressions',
@@ -155,7 +155,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
   app.get(
     '/v1/workspaces/:workspace/suppressions/export',
     {
-      config: { permission: 'bodies', across: true, streams: true },
+      config: { permission: 'bodies', audit: 'suppression.export', across: true, streams: true },
       schema: {
         operationId: 'exportSuppressions',
         tags: ['Suppressions'],

@@ -67,7 +67,7 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
   app.post(
     '/v1/workspaces/:workspace/templates/:name/preview',
     {
-      config: { permission: 'read', problems: ['not_found', 'invalid_request'] },
+      config: { permission: 'read', audit: false, problems: ['not_found', 'invalid_request'] },
       schema: {
         operationId: 'previewTemplate',
         tags: ['Templates'],

@@ -38,6 +38,7 @@ export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
     {
       config: {
         permission: 'configure',
+        audit: 'test_message.send',
         problems: [
           'not_found',
           'invalid_request',
