@@ -1,3 +1,5 @@
+import { editsBetween } from '@carillon/kernel';
+
 /**
  * How an argument is used. `value`: it is shown, so its absence is counted as missing. `question`: the helper asks about
  * it, so absence is an answer.
@@ -85,17 +87,6 @@ export const helperNamed = (name: string | undefined): Helper | undefined =>
 
 /** The known names that someone who wrote `name` may have meant: at most two edits away. */
 export const nearNames = (name: string, known: readonly string[]): readonly string[] =>
-  known.filter((candidate) => edits(name.toLowerCase().slice(0, 30), candidate) <= (candidate.length < 4 ? 1 : 2));
-
-function edits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const change = (row[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
-}
+  known.filter(
+    (candidate) => editsBetween(name.toLowerCase().slice(0, 30), candidate) <= (candidate.length < 4 ? 1 : 2),
+  );

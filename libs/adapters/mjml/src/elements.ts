@@ -1,3 +1,5 @@
+import { editsBetween } from '@carillon/kernel';
+
 /** All elements of MJML that there are, and those in which HTML may stand. */
 const WITH_HTML = [
   'mj-accordion-text',
@@ -48,21 +50,8 @@ export const VOID: ReadonlySet<string> = new Set(
 
 /** The known name that is nearest to one that is not known; null where none is near. */
 export function meantElement(name: string): string | null {
-  const near = MJML_ELEMENTS.map((known) => [edits(name.slice(0, 30), known), known] as const).toSorted(
+  const near = MJML_ELEMENTS.map((known) => [editsBetween(name.slice(0, 30), known), known] as const).toSorted(
     ([a], [b]) => a - b,
   )[0];
   return near && near[0] <= 3 ? near[1] : null;
-}
-
-function edits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const change = (row[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
 }

@@ -1,4 +1,5 @@
 import type { ExpressionFault } from '@carillon/domain';
+import { editsBetween } from '@carillon/kernel';
 
 /** Turns offsets into what people count: lines and columns from 1. */
 export function faultAt(source: string, offset: number, message: string, fix: string): ExpressionFault {
@@ -7,25 +8,11 @@ export function faultAt(source: string, offset: number, message: string, fix: st
   return { line, column: before.length - before.lastIndexOf('\n'), message, fix };
 }
 
-/** Edits between two names, up to a small number: enough to recognise a slip of the pen. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (let at = 1; at <= left.length; at++) {
-    const next = [at];
-    for (let to = 1; to <= right.length; to++) {
-      const change = (row[to - 1] ?? 0) + (left[at - 1] === right[to - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
-}
-
 /** Names that somebody may have meant, nearest first. */
 export function nearest(name: string, names: readonly string[]): readonly string[] {
   const short = name.slice(0, 40).toLowerCase();
   return names
-    .map((known) => ({ known, far: distance(short, known.toLowerCase()) }))
+    .map((known) => ({ known, far: editsBetween(short, known.toLowerCase()) }))
     .filter(({ known, far }) => far <= Math.max(2, Math.floor(known.length / 3)))
     .toSorted((a, b) => a.far - b.far)
     .slice(0, 3)
