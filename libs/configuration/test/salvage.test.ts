@@ -15,6 +15,8 @@ const language = {
           largeSteps: 1,
           evaluate: () => ({ ok: true, value: true }) as const,
           explain: () => [],
+          parts: () => [],
+          form: () => ({ match: 'all', conditions: [] }) as const,
           requirement: () => ({ kind: 'unknown' }) as const,
         }),
 };

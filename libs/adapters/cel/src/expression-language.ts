@@ -1,11 +1,13 @@
 import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace, JsonType } from '@carillon/domain';
 import { StepBudget } from '@carillon/domain';
-import { err, ok, type Json } from '@carillon/kernel';
+import { err, ok, type Json, type Result } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
 import { largeSteps, turnCost } from './compiler/cost.ts';
 import type { Part } from './compiler/explanation.ts';
 import { partsToExplain } from './compiler/explanation.ts';
 import { faultAt } from './compiler/faults.ts';
+import { formOf } from './compiler/form.ts';
+import { changeForm } from './compiler/form-change.ts';
 import { mayGenerate } from './compiler/generation.ts';
 import type { Names, Parser } from './compiler/parser.ts';
 import { createParser } from './compiler/parser.ts';
@@ -68,7 +70,18 @@ export function createExpressionLanguage(options: LanguageOptions = {}): Express
     parsers.set(place, parser);
     return parser;
   };
+  const planText = (source: string, place: ExpressionPlace): Result<Plan, readonly ExpressionFault[]> => {
+    const prepared = prepare(parserOf(place), source);
+    return prepared.ok ? ok(prepared.value.plan) : prepared;
+  };
   return {
+    change: (source, place, change) => {
+      try {
+        return changeForm(source, change, (text) => planText(text, place));
+      } catch {
+        return err([tooComplex(source)]);
+      }
+    },
     compile: (source, place) => {
       try {
         const prepared = prepare(parserOf(place), source);
@@ -77,11 +90,14 @@ export function createExpressionLanguage(options: LanguageOptions = {}): Express
         const misplaced = checkPlace(source, place, plan, type);
         return misplaced ? err([misplaced]) : ok(makeExpression(source, place, plan, generate));
       } catch {
-        return err([faultAt(source, 0, 'the expression is too complex', 'split it into several rules or variables')]);
+        return err([tooComplex(source)]);
       }
     },
   };
 }
+
+const tooComplex = (source: string): ExpressionFault =>
+  faultAt(source, 0, 'the expression is too complex', 'split it into several rules or variables');
 
 function checkPlace(source: string, place: ExpressionPlace, plan: Plan, type: string): ExpressionFault | null {
   if (place === 'path' && !isFieldPath(plan)) {
@@ -110,17 +126,19 @@ function makeExpression(source: string, place: ExpressionPlace, plan: Plan, gene
   const frameOf = (bindings: Bindings): Frame =>
     usesTime ? { ...bindings, time: instantToTimestamp(bindings.time) } : bindings;
   let parts: readonly Part[] | null = null;
+  const explained = (): readonly Part[] => (parts ??= partsToExplain(source, plan));
   return {
     source,
     fields: fieldReferences(plan, WHOLE[place] ?? null),
     usesItem: mentions(plan, 'item'),
     largeSteps: largeSteps(plan),
     evaluate: (bindings, budget) => evaluateRun(run, steps, frameOf(bindings), meter, budget),
+    parts: () => explained().map(({ start, end, depth }) => ({ start, end, depth })),
+    form: () => formOf(source, plan),
     explain: (bindings) => {
-      parts ??= partsToExplain(source, plan);
       const frame = frameOf(bindings);
       const [forWhole, forParts] = [new StepBudget(), new StepBudget()];
-      return parts.map(({ source: text, depth, run: runPart, steps: ofPart }, index) => {
+      return explained().map(({ source: text, depth, run: runPart, steps: ofPart }, index) => {
         const result = evaluateRun(runPart, ofPart, frame, meter, index === 0 ? forWhole : forParts);
         return { source: text, depth, result };
       });

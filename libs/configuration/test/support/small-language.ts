@@ -28,6 +28,8 @@ export const smallLanguage: ExpressionCheck = {
       usesItem: /\bitem\b/.test(source),
       evaluate: () => ({ ok: false, error: 'not evaluated here' }),
       explain: () => [],
+      parts: () => [],
+      form: () => ({ match: 'all', conditions: [] }),
       requirement: () => ({ kind: 'unknown' }),
     };
     return faults.length > 0 ? err(faults) : ok(expression);

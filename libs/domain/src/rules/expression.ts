@@ -1,6 +1,7 @@
 import type { Instant, Json } from '@carillon/kernel';
 import type { FieldStep, JsonType } from '../events/field-path.ts';
 import type { StepBudget } from './budget.ts';
+import type { ExpressionForm, TextRange } from './expression-form.ts';
 import type { FieldRoot, Requirement } from './requirement.ts';
 
 /** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
@@ -45,6 +46,10 @@ export type Expression = {
   evaluate(bindings: Bindings, budget: StepBudget): Evaluated;
   /** On budgets of its own: as much as a rule has for the whole, and as much again for all its parts. */
   explain(bindings: Bindings): readonly Explained[];
+  /** Its parts in the order in which `explain` tells them, with their places in the source. */
+  parts(): readonly (TextRange & { readonly depth: number })[];
+  /** The same as a form. */
+  form(): ExpressionForm;
   /** What fields have to hold for it to be true, as far as that can be read off. */
   requirement(): Requirement;
 };

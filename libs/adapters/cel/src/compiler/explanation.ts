@@ -1,10 +1,11 @@
+import type { TextRange } from '@carillon/domain';
 import { runByClosures } from './closures.ts';
 import { turnCost } from './cost.ts';
 import type { Plan } from './plan.ts';
 import { partsOf } from './plan.ts';
 import type { Run } from './program.ts';
 
-export type Part = {
+export type Part = TextRange & {
   readonly source: string;
   readonly depth: number;
   readonly run: Run;
@@ -23,8 +24,15 @@ export function partsToExplain(source: string, plan: Plan): readonly Part[] {
   const parts: Part[] = [];
   const walk = (each: Plan, depth: number): void => {
     if (each.op === 'literal' && depth > 0) return;
-    const text = source.slice(each.start, each.end).trim();
-    parts.push({ source: text, depth, run: runByClosures(each), steps: turnCost(each) });
+    const { start, end } = each;
+    parts.push({
+      source: source.slice(start, end).trim(),
+      start,
+      end,
+      depth,
+      run: runByClosures(each),
+      steps: turnCost(each),
+    });
     if (each.op === 'bind') return;
     const inner =
       each.op === 'loop' ? [each.over] : partsOf(isAccess(each) || each.op === 'has' ? endOfPath(each) : each);
