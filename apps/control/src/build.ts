@@ -19,6 +19,7 @@ import { consentRoutes } from './routes/consents.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { droppedRoute } from './routes/dropped.ts';
 import { deadLetterRoutes, eventRoutes } from './routes/events.ts';
+import { expressionRoutes } from './routes/expressions.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
@@ -109,6 +110,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   cadenceRoutes(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
+  expressionRoutes(api, ports);
   inboxRoutes(api, ports);
   integrationRoutes(api, config, ports);
   cohortRoutes(api, ports);

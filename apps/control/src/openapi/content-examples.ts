@@ -25,6 +25,41 @@ export const CONTENT_EXAMPLES = {
       next: null,
     },
   },
+  checkExpression: {
+    takes: {
+      source: 'event.status == "paid" && event.totl > 100',
+      place: 'when',
+      stream: 'shop/orders',
+      change: {
+        kind: 'replace',
+        at: [0],
+        condition: { kind: 'compare', path: ['event', 'status'], op: '==', value: 'shipped' },
+      },
+    },
+    answers: {
+      source: 'event.status == "shipped" && event.totl > 100',
+      faults: [],
+      form: {
+        match: 'all',
+        conditions: [
+          { kind: 'compare', path: ['event', 'status'], op: '==', value: 'shipped', start: 0, end: 25 },
+          { kind: 'compare', path: ['event', 'totl'], op: '>', value: 100, start: 29, end: 45 },
+        ],
+      },
+      parts: [
+        { start: 0, end: 45, depth: 0 },
+        { start: 0, end: 25, depth: 1 },
+        { start: 0, end: 12, depth: 2 },
+        { start: 29, end: 45, depth: 1 },
+        { start: 29, end: 39, depth: 2 },
+      ],
+      fields: [
+        { root: 'event', path: 'status', type: 'string', dynamic: false },
+        { root: 'event', path: 'totl', type: 'number', dynamic: false },
+      ],
+      warnings: [{ path: 'totl', message: 'no event of shop/orders was seen to have totl', nearest: 'total' }],
+    },
+  },
   explainCadence: {
     takes: { notification: 'order-paid', person: 'ada@example.com' },
     answers: {
