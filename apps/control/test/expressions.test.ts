@@ -1,3 +1,4 @@
+import { CHANGED_BY_OWNER } from '@carillon/domain';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenExpressions, givenIds, orderShop } from '@carillon/testing/given';
 import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memory';
@@ -38,7 +39,7 @@ async function openShop() {
       readEverywhere: async () => undefined,
     },
     changesOf(await configuration.refresh(), [SHOP, ...orderShop()]),
-    'ann',
+    CHANGED_BY_OWNER,
   );
   return async (payload: object) => {
     const answer = await control.app.inject({ method: 'POST', url: '/v1/workspaces/shop/expressions/check', payload });
