@@ -15,7 +15,7 @@ export function expressionRoutes(
   app.post(
     '/v1/workspaces/:workspace/expressions/check',
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', audit: false, problems: ['not_found'] },
       schema: {
         operationId: 'checkExpression',
         tags: ['Rules'],
