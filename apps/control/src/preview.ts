@@ -3,6 +3,7 @@ import {
   accountsOf,
   CHANNELS,
   findResource,
+  sandboxedWords,
   sandboxOf,
   templateOf,
   wrongLocalityText,
@@ -105,7 +106,10 @@ async function preview(
     configuration: { current: () => current, at: async () => current },
   });
   const missing = [...rendered.missing];
-  const notes = [...rendered.wrong.map(wrongLocalityText), ...(rendered.language === null ? [] : [rendered.language])];
+  const sandboxed = sandboxedWords(current, intent.slot.workspace);
+  const notes = [sandboxed, ...rendered.wrong.map(wrongLocalityText), rendered.language].filter(
+    (note) => note !== null,
+  );
   if (!rendered.ok) return { ...failed(channel, rendered.why, rendered.parts), missing, notes };
   const { to: _to, ...content } = showContent(rendered.message);
   return { ...content, ok: true, error: null, links: rendered.links && { ...rendered.links }, missing, notes };

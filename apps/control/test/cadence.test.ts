@@ -76,6 +76,7 @@ describe('what would meet a message to a person', () => {
         at: '2026-11-22T12:00:00.000Z',
         time_zone: 'Europe/Berlin',
         transactional: false,
+        notes: [],
         channels: [
           {
             channel: 'email',

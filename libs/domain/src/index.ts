@@ -28,6 +28,7 @@ export * from './cohorts/session-pages.ts';
 export * from './configuration/api-keys.ts';
 export * from './configuration/configuration.ts';
 export * from './configuration/drafts.ts';
+export * from './configuration/environments.ts';
 export * from './configuration/jwt-settings.ts';
 export * from './configuration/public-address.ts';
 export * from './configuration/resources.ts';

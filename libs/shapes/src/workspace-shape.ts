@@ -43,5 +43,20 @@ export const workspaceShape = keys({
     description: 'What people can opt out of together, by the name that notifications use.',
     example: { orders: { name: 'Your orders' } },
   }),
+  environment: said(z.enum(['live', 'test']).exactOptional(), {
+    description:
+      '`test`: a workspace to try things in. Its messages are kept in the sandbox, whatever accounts it has, and what was tried there can be promoted.',
+    default: 'live',
+    example: 'test',
+  }),
+  of: said(slug.exactOptional(), {
+    description:
+      'Of a test environment: the workspace that it is for, and that `npx carillon promote` writes drafts into.',
+    example: 'shop',
+  }),
+  allow_real_accounts: said(z.boolean().exactOptional(), {
+    description: 'Of a test environment: `true` lets it send over accounts, to real people.',
+    default: false,
+  }),
   cadence: said(workspaceCadence.exactOptional(), { description: 'When people are told, for all its messages.' }),
 });

@@ -41,12 +41,20 @@ const VERDICTS = {
   perhaps: 'may be sent or not: it depends on what is being sent this moment',
 } as const;
 
-function showExplained({ notification, at, time_zone: zone, transactional, channels }: ExplainedCadenceBody): string {
+function showExplained({
+  notification,
+  at,
+  time_zone: zone,
+  transactional,
+  notes,
+  channels,
+}: ExplainedCadenceBody): string {
   // Sweden writes times as files have them: 2026-11-23 08:00.
   const wall = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   const local = (time: string): string => `${wall.format(Date.parse(time))} ${zone}`;
   const lines = [`${paint('bold', clean(notification))} at ${local(at)}`];
   if (transactional) lines.push('transactional: neither quiet hours nor limits count');
+  lines.push(...notes.map((note) => paint('yellow', clean(note))));
   for (const { channel, verdict, reason, until, quiet_hours: quiet, limits } of channels) {
     const why = reason === null ? '' : ` (${reason})`;
     lines.push(

@@ -117,10 +117,13 @@ function showSent({
   delivery_id: id,
   channel,
   to,
+  notes,
   delivery,
 }: TestSentBody & { delivery: DeliveryBody | null }): string {
   const what = `test message to ${clean(to)} by ${channel}`;
-  const story = paint('dim', `npx carillon trace ${id}`);
+  const story = [...notes.map((note) => paint('yellow', clean(note))), paint('dim', `npx carillon trace ${id}`)].join(
+    '\n',
+  );
   if (delivery === null) return `${what}: not taken up yet\n${story}`;
   const why = delivery.detail === '' ? delivery.reason : `${delivery.reason}: ${delivery.detail}`;
   return `${what}: ${paintState(delivery.state)} (${clean(why)})\n${story}`;

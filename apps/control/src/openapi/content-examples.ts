@@ -67,6 +67,7 @@ export const CONTENT_EXAMPLES = {
       at: AT,
       time_zone: 'Europe/Berlin',
       transactional: false,
+      notes: [],
       channels: [
         {
           channel: 'email',

@@ -337,6 +337,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       to: '+4930123456',
       template: 'order-paid',
       template_version: 2,
+      notes: [],
       not_after: '2026-11-22T11:42:00.000Z',
     },
   },

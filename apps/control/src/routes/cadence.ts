@@ -1,5 +1,5 @@
 import { explainedCadenceBody } from '@carillon/contracts';
-import { findResource, localityOf, type ExplainedCadence } from '@carillon/domain';
+import { findResource, localityOf, sandboxedWords, type ExplainedCadence } from '@carillon/domain';
 import { CarillonError, formatInstant, isTimeZone, parseInstant, type Instant } from '@carillon/kernel';
 import { explainForPerson } from '@carillon/stages';
 import { z } from 'zod';
@@ -44,11 +44,13 @@ export function cadenceRoutes(app: ApiServer, ports: CadencePorts): void {
       const zone = zoneOf(body.time_zone) ?? localityOf(current, workspace, {}).locality.timeZone;
       const at = instantOf(body.at) ?? ports.clock.now();
       const explained = await explainForPerson(current, notification, body.person, zone, at, ports);
+      const sandboxed = sandboxedWords(current, workspace);
       return {
         notification: body.notification,
         at: formatInstant(at),
         time_zone: zone,
         transactional: notification.body.transactional === true,
+        notes: sandboxed === null ? [] : [sandboxed],
         channels: explained.map(channelBody),
       };
     },

@@ -5,6 +5,7 @@ import {
   CHANNELS,
   channelsOf,
   findResource,
+  sandboxedWords,
   type Delivery,
   type Intent,
 } from '@carillon/domain';
@@ -73,6 +74,7 @@ export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
         // Once it is acknowledged here, it is taken into custody whoever dies; the same intent again changes nothing.
         await ports.log.append([intentRecord(intent, ports)]);
       }
+      const sandboxed = sandboxedWords(ports.configuration.current(), request.params.workspace);
       return reply.code(202).send({
         delivery_id: id,
         notification: intent.notification,
@@ -80,6 +82,7 @@ export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
         to: intent.to ?? '',
         template: intent.template,
         template_version: intent.templateVersion,
+        notes: sandboxed === null ? [] : [sandboxed],
         not_after: formatInstant(known?.notAfter ?? intent.notAfter),
       });
     },

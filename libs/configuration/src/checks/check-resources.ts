@@ -4,6 +4,7 @@ import { checkAccounts } from './accounts.ts';
 import { checkCadence } from './cadence.ts';
 import { checkCategories } from './categories.ts';
 import { checkDigest } from './digests.ts';
+import { checkEnvironment } from './environments.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
 import { checkIdentities } from './identities.ts';
@@ -24,6 +25,7 @@ const CHECKS: readonly Check[] = [
   checkAccounts,
   checkReferences,
   checkCategories,
+  checkEnvironment,
   checkOpenRecipients,
   checkIntegration,
   checkJwtProvider,

@@ -30,7 +30,7 @@ public_url: https://notify.example.com
     kind: 'workspace',
     file: 'workspaces/<workspace>/workspace.yaml',
     title: 'Workspace',
-    text: 'A tenant: it owns everything in its folder and sees nothing of the others. All keys may be left out; the file must be there.',
+    text: 'A tenant: it owns everything in its folder and sees nothing of the others. All keys may be left out; the file must be there. [Drafts and environments](drafts-and-environments.md) goes through `environment`.',
     example: `name: Shop
 time_zone: Europe/Berlin
 locale: en

@@ -10,6 +10,7 @@ import { type Fault, type Findings, type Report, reportOn, type Warning } from '
 import { eachOnce } from '../checks/check-resources.ts';
 import { checkStayingNotifications } from '../checks/accounts.ts';
 import { checkStayingCadence } from '../checks/cadence.ts';
+import { checkLiveGone, checkStayingEnvironments } from '../checks/environments.ts';
 import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
@@ -41,6 +42,7 @@ export function checkPlan(
   const warnings: Warning[] = [];
   const beside = new Set(unnamed);
   checkStayingPutIns(staying, beside, templates, faults, warnings);
+  const unnamedWorkspaces = unnamed.filter((item) => isKind(item, 'workspace'));
   const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
   const paths = new Map<string, string>();
   for (const item of staying) {
@@ -49,9 +51,11 @@ export function checkPlan(
       checkGone(item, securityNeeds(item.body.security), going, report);
       if (!beside.has(item)) checkStayingRecipients(item, unnamedRules, language, report);
     }
+    if (isKind(item, 'workspace')) checkLiveGone(item, going, report);
     if (isKind(item, 'workspace') && !beside.has(item)) {
       checkStayingCadence(item, unnamedRules, report);
       checkStayingLimits(item, unnamedRules, report);
+      checkStayingEnvironments(item, unnamedWorkspaces, report);
     }
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);

@@ -38,6 +38,7 @@ export const explainedCadenceBody = z
     at: z.string(),
     time_zone: z.string(),
     transactional: z.boolean().describe('true: neither quiet hours nor limits count'),
+    notes: z.array(z.string()).describe('What counts whatever quiet hours and limits say, in words'),
     channels: z.array(explainedChannel),
   })
   .meta({ id: 'ExplainedCadence' });

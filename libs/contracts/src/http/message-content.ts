@@ -66,6 +66,7 @@ export const testSentBody = z
     to: z.string().describe('In its canonical form'),
     template: z.string(),
     template_version: z.int(),
+    notes: z.array(z.string()).describe('What the test does not show, in words'),
     not_after: z.string().describe('Nothing is sent after this; RFC 3339, UTC, milliseconds'),
   })
   .meta({ id: 'TestSent' });

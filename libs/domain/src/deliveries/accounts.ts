@@ -1,5 +1,6 @@
 import type { Configuration, Resource } from '../configuration/configuration.ts';
 import { deploymentRef, findResource, listResources } from '../configuration/configuration.ts';
+import { isSandboxed } from '../configuration/environments.ts';
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../channels/channel.ts';
 import { channelOf, defaultAccountsOf, deploymentKey, ONLY_ACCOUNT } from '../channels/configured.ts';
 import type { AccountBody } from '../configuration/resources.ts';
@@ -24,7 +25,7 @@ export const sandboxOf = (channel: ChannelName): AccountChoice => ({
 });
 
 /**
- * The accounts of a channel in order of priority: those that the notification names, else the deployment's, else the
+ * The accounts of a channel in order of priority. Of a test environment that must not use any: the sandbox. Else those that the notification names, else the deployment's, else the
  * sandbox. Empty only where it names accounts and none of them is there any more, or none of this channel.
  */
 export function accountsOf(
@@ -33,6 +34,7 @@ export function accountsOf(
   channel: ChannelName,
 ): readonly AccountChoice[] {
   const { workspace } = notification.ref;
+  if (isSandboxed(configuration, workspace)) return [sandboxOf(channel)];
   const named = channelOf(notification.body, channel)?.accounts;
   const all = named
     ? named.flatMap((name) => ownAccount(configuration, workspace, name) ?? [])

@@ -1,9 +1,11 @@
 import {
   accountCalled,
+  accountsOf,
   allDeploymentAccounts,
   callsAtOnce,
   composeMessage,
   deploymentAccounts,
+  listResources,
   maxSegments,
   rateOf,
   reaches,
@@ -11,8 +13,9 @@ import {
   sendingSecrets,
   type AccountBody,
   type TwilioAccount,
+  type WorkspaceBody,
 } from '@carillon/domain';
-import { account, configurationOf, deployment } from '@carillon/testing/given';
+import { account, configurationOf, deployment, notification, workspaceOf } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 
 const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
@@ -52,6 +55,35 @@ describe('the accounts of the deployment', () => {
       twilio,
       { ...twilio, account_sid: 'AC02' },
     ]);
+  });
+});
+
+describe('a test environment', () => {
+  const sends = (more: WorkspaceBody, accounts?: readonly string[]) => {
+    const configuration = configurationOf([
+      deployment({ accounts: { email: smtp } }),
+      account('main', smtp),
+      workspaceOf(more),
+      notification('paid', { channels: { email: { template: 'paid', ...(accounts && { accounts }) } }, rules: {} }),
+    ]);
+    const [found] = listResources(configuration, 'notification');
+    return found && accountsOf(configuration, found, 'email').map(({ key }) => key);
+  };
+
+  it('sends to the sandbox, whatever accounts the deployment has or its notifications name', () => {
+    const test = { environment: 'test', of: 'live' } as const;
+    expect([sends(test), sends(test, ['main']), sends(test, ['gone'])]).toEqual([
+      ['sandbox'],
+      ['sandbox'],
+      ['sandbox'],
+    ]);
+    expect(sends({ ...test, allow_real_accounts: false }, ['main'])).toEqual(['sandbox']);
+  });
+
+  it('sends over its accounts where it was allowed to, as a live one does', () => {
+    expect(sends({ environment: 'test', allow_real_accounts: true }, ['main'])).toEqual(['shop/main']);
+    expect(sends({ environment: 'test', allow_real_accounts: true })).toEqual(['default']);
+    expect([sends({ environment: 'live' }, ['main']), sends({}, ['main'])]).toEqual([['shop/main'], ['shop/main']]);
   });
 });
 

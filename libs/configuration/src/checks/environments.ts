@@ -1,0 +1,91 @@
+import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain';
+import { isKind, type WantedResource } from '../resource.ts';
+import { similarTo } from '../similar.ts';
+import type { Report } from './finding.ts';
+import type { Check, Surroundings } from './surroundings.ts';
+
+/** That a test environment says what it tests, and that what it tests is a workspace that people rely on. */
+export const checkEnvironment: Check = (resource, around, report) => {
+  if (!isKind(resource, 'workspace')) return;
+  const { ref, body } = resource;
+  if (!isTest(body)) return checkLive(body, report);
+  const { of } = body;
+  if (of === undefined) return;
+  if (of === ref.workspace) {
+    const message = 'a workspace cannot be the test environment of itself';
+    report.fault(['of'], {
+      message,
+      expected: 'another workspace',
+      fix: 'name the one that it is to be tried out for',
+    });
+    return;
+  }
+  const live = around.workspace(of);
+  if (!live) {
+    // Of a file that cannot be read only the name is known.
+    if (around.names('workspace', of).length === 0) report.fault(['of'], notThere(of, ref.workspace, around));
+    return;
+  }
+  if (!isTest(live)) return;
+  report.fault(['of'], {
+    message: `${of} is a test environment itself`,
+    expected: 'a workspace that is none',
+    fix: live.of === undefined || live.of === ref.workspace ? 'name the live workspace' : `write of: ${live.of}`,
+  });
+};
+
+function checkLive(body: WorkspaceBody, report: Report): void {
+  for (const key of ['of', 'allow_real_accounts'] as const) {
+    if (body[key] === undefined) continue;
+    const message = `${key} is for test environments, and this is none`;
+    report.fault(
+      [key],
+      { message, expected: 'environment: test beside it', fix: `remove ${key}, or add environment: test` },
+      'key',
+    );
+  }
+}
+
+function notThere(of: string, own: string, { current }: Surroundings): Parameters<Report['fault']>[1] {
+  const known = listResources(current, 'workspace').map(({ ref }) => ref.workspace);
+  const meant = similarTo(
+    of,
+    known.filter((name) => name !== own),
+  );
+  return {
+    message: `there is no workspace ${of}`,
+    expected: known.length === 0 ? 'the name of a workspace' : known.join(' or '),
+    fix: meant === null ? `write workspaces/${of}/workspace.yaml` : `did you mean ${meant}?`,
+  };
+}
+
+/** A test environment that stays, of a workspace that goes. `going`: by `resourceKey`. */
+export function checkLiveGone(
+  { ref, body: { of } }: WantedResource<'workspace'>,
+  going: ReadonlySet<string>,
+  report: Report,
+): void {
+  if (of === undefined || !going.has(resourceKey({ kind: 'workspace', workspace: of, name: '' }))) return;
+  report.fault(['of'], {
+    message: `the workspace ${of} would go, and ${ref.workspace} is a test environment of it`,
+    expected: 'a workspace that stays',
+    fix: `keep ${of}, or remove ${ref.workspace} too`,
+  });
+}
+
+/** Test environments that stay as they are, of a workspace that becomes one. */
+export function checkStayingEnvironments(
+  { ref, body }: WantedResource<'workspace'>,
+  staying: readonly WantedResource<'workspace'>[],
+  report: Report,
+): void {
+  if (!isTest(body)) return;
+  for (const other of staying) {
+    if (other.body.of !== ref.workspace) continue;
+    report.fault(['environment'], {
+      message: `${other.ref.workspace} is a test environment of it, so it cannot be one itself`,
+      expected: 'live',
+      fix: `remove environment here, or of: ${ref.workspace} in workspaces/${other.ref.workspace}/workspace.yaml`,
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import { formatFault, planChanges } from '@carillon/configuration';
+import { resourceKey } from '@carillon/domain';
+import { configurationOf, workspaceSettings } from '@carillon/testing/given';
+import { describe, expect, test } from 'vitest';
+import { read } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
+
+const fileOf = (workspace: string): string => `workspaces/${workspace}/workspace.yaml`;
+const settings = (workspace: string, text: string) => ({ [fileOf(workspace)]: text });
+const faults = (changes: Readonly<Record<string, string>>): readonly string[] => read(changes).faults.map(formatFault);
+
+const options = {
+  prune: false,
+  newId: (kind: string) => `${kind}_1`,
+  language: reading.language,
+  templates: reading.templates,
+};
+
+describe('a test environment', () => {
+  test('names the workspace that it is for; what it may reach is a choice of its own', () => {
+    expect(faults(settings('shop-test', 'environment: test\nof: shop\nallow_real_accounts: true\n'))).toEqual([]);
+    expect(faults(settings('shop-test', 'environment: test\n'))).toEqual([]);
+    expect(faults(settings('shop-test', 'environment: live\n'))).toEqual([]);
+  });
+
+  test.each([
+    ['is of a workspace that is not there', 'environment: test\nof: shp\n', 'there is no workspace shp'],
+    ['is of itself', 'environment: test\nof: shop-test\n', 'cannot be the test environment of itself'],
+    ['is of another test environment', 'environment: test\nof: old-test\n', 'old-test is a test environment itself'],
+    ['is none, and says of what', 'of: shop\n', 'of is for test environments, and this is none'],
+    [
+      'is none, and says what it may reach',
+      'allow_real_accounts: true\n',
+      'allow_real_accounts is for test environments',
+    ],
+    ['is called otherwise', 'environment: staging\n', 'expected live or test'],
+  ])('is refused where it %s', (_, text, words) => {
+    const old = settings('old-test', 'environment: test\nof: shop\n');
+    const found = faults({ ...old, ...settings('shop-test', text) });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`${fileOf('shop-test')}:`);
+    expect(found[0]).toContain(words);
+  });
+
+  test('of a workspace whose file cannot be read is not said to be of nothing', () => {
+    const broken = { ...settings('shop', 'nme: Shop\n'), ...settings('shop-test', 'environment: test\nof: shop\n') };
+    expect(faults(broken).filter((fault) => fault.includes('shop-test'))).toEqual([]);
+  });
+
+  test('that nobody wrote into the folder keeps the workspace that it is for from becoming one, and from going', () => {
+    const current = configurationOf(
+      [workspaceSettings({})],
+      [workspaceSettings({ environment: 'test', of: 'shop' }, 'shop-test')],
+    );
+    const becoming = planChanges(current, read(settings('shop', 'environment: test\n')).resources, options);
+    expect(becoming.faults.map(({ message }) => message)).toEqual([
+      'shop-test is a test environment of it, so it cannot be one itself',
+    ]);
+    expect(becoming.record).toEqual([]);
+    const going = planChanges(current, [], {
+      ...options,
+      remove: new Set([resourceKey({ kind: 'workspace', workspace: 'shop', name: '' })]),
+    });
+    expect(going.faults.map(({ message }) => message)).toEqual([
+      'the workspace shop would go, and shop-test is a test environment of it',
+    ]);
+  });
+});

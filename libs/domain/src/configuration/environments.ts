@@ -1,0 +1,24 @@
+import type { WorkspaceBody } from '@carillon/shapes';
+import { findResource, type Configuration } from './configuration.ts';
+
+/** Keys of a workspace that say what it is for, and whom its messages may reach. Whoever changes them needs the permission `people`. */
+export const ENVIRONMENT_KEYS = [
+  'environment',
+  'of',
+  'allow_real_accounts',
+] as const satisfies readonly (keyof WorkspaceBody)[];
+
+/** Whether a workspace is there to try things in. */
+export const isTest = (body: WorkspaceBody): boolean => body.environment === 'test';
+
+/** Whether whatever a workspace sends is kept in the sandbox, and no account is asked: it is a test environment, and nobody allowed it more. */
+export function isSandboxed(configuration: Configuration, workspace: string): boolean {
+  const body = findResource(configuration, 'workspace', workspace, '')?.body;
+  return body !== undefined && isTest(body) && body.allow_real_accounts !== true;
+}
+
+/** The same for people who look at a message of the workspace; null where its accounts count. */
+export const sandboxedWords = (configuration: Configuration, workspace: string): string | null =>
+  isSandboxed(configuration, workspace)
+    ? `${workspace} is a test environment: its messages are kept in the sandbox, whatever accounts it has (allow_real_accounts in its workspace.yaml)`
+    : null;
