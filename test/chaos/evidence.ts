@@ -1,7 +1,7 @@
 import { createRecordCodecs } from '@carillon/contracts';
 import {
   formatPosition,
-  TERMINAL_STATES,
+  DELIVERY_STATES,
   type Delivery,
   type Evaluation,
   type Intent,
@@ -77,7 +77,7 @@ async function readTopic({ log }: Stores, topic: TopicName): Promise<readonly Lo
 /** One state after the other, as lists are quick by it. Nothing moves: the product is stopped. */
 async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
-  for (const state of [...TERMINAL_STATES, 'IN_DOUBT', 'WAITING', 'SENDING'] as const) {
+  for (const state of DELIVERY_STATES) {
     let cursor: string | undefined;
     do {
       const page = await ledger.list({ state }, PAGE, cursor);

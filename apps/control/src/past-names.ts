@@ -1,25 +1,21 @@
-import { findResource, readRuleTitle, type Configuration } from '@carillon/domain';
-import type { ConfigurationView } from '@carillon/ports';
+import { readRuleTitle, type Resource } from '@carillon/domain';
+import type { FollowedConfiguration } from '@carillon/stages';
 
 /**
- * Whether a notification, or a rule as people name it (`notification.rule`), stood in an earlier configuration of one of these
- * workspaces: whoever it told may still be asked about after it was taken away or renamed. What the log no longer holds is passed
- * over.
+ * Whether a notification, or a rule as people name it (`notification.rule`), stands or stood in one of these workspaces: whoever it told
+ * may still be asked about after it was taken away or renamed. Looks at the states of what has that name alone, in memory.
  */
-export async function wasThere(
+export function wasThere(
   name: string,
   workspaces: readonly string[],
-  { current, at }: Pick<ConfigurationView, 'current' | 'at'>,
-): Promise<boolean> {
-  for (let number = current().number - 1; number >= 0; number -= 1) {
-    const past = await at(number).catch(() => null);
-    if (past && workspaces.some((workspace) => has(past, workspace, name))) return true;
-  }
-  return false;
-}
-
-function has(configuration: Configuration, workspace: string, name: string): boolean {
+  { history }: Pick<FollowedConfiguration, 'history'>,
+): boolean {
   const rule = readRuleTitle(name);
-  const found = findResource(configuration, 'notification', workspace, rule?.notification ?? name);
-  return found !== undefined && (rule === undefined || Object.hasOwn(found.body.rules, rule.rule));
+  const notification = rule?.notification ?? name;
+  return workspaces.some((workspace) =>
+    history.statesOf({ kind: 'notification', workspace, name: notification }).some(({ resource }) => {
+      if (resource?.ref.kind !== 'notification') return false;
+      return rule === undefined || Object.hasOwn((resource as Resource<'notification'>).body.rules, rule.rule);
+    }),
+  );
 }

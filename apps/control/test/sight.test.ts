@@ -1,4 +1,5 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { readFileSync } from 'node:fs';
+import { CHANGED_BY_OWNER, DELIVERY_STATES } from '@carillon/domain';
 import type { Delivery, ResourceBodies } from '@carillon/domain';
 import { publishConfiguration } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
@@ -29,7 +30,7 @@ afterEach(async () => {
 });
 
 type Answered = {
-  readonly items: readonly { readonly id: string; readonly workspace: string }[];
+  readonly items: readonly { readonly id: string; readonly workspace: string; readonly state?: string }[];
   readonly next: string | null;
   readonly code: string;
   readonly detail: string;
@@ -285,6 +286,22 @@ describe('A name that nothing has', () => {
       status: 400,
       detail: 'rule order-paid.paid is in acme and club and shop: name the workspace',
     });
+  });
+});
+
+describe('A state', () => {
+  it.each(DELIVERY_STATES)('%s is one to filter by, and finds what is in it', async (state) => {
+    const { list, clock } = await openFor(owner);
+    await deliver({ clock });
+    await ledger.insert([deliveryOf({ slot: { workspace: 'shop', uniqueId: state }, state, createdAt: clock.now() })]);
+    const { items } = await list(`${EVERYWHERE}/deliveries?state=${state}&unique_id=${state}`);
+    expect(items.map((one) => one.state)).toEqual([state]);
+  });
+
+  it('stands in the list of the page, each of them', () => {
+    const page = readFileSync(new URL('../../portal/public/deliveries.html', import.meta.url), 'utf8');
+    const offered = [...page.matchAll(/<option value="([A-Z_]+)">/g)].map(([, state]) => state);
+    expect(offered).toEqual([...DELIVERY_STATES]);
   });
 });
 

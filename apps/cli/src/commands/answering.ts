@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { connect, type Client, type CommonOptions, type Page } from '../client.ts';
 import { paint, say, sayJson, table } from '../output.ts';
 import { runnable } from '../runnable.ts';
+import { createFollower, type Following } from './following.ts';
 
 /** A command with the options that all of them take. */
 export function command(parent: Command, usage: string, description: string): Command {
@@ -44,38 +45,20 @@ export function pageText<Row>(
 }
 
 const FOLLOW_EVERY = 500;
-/** Pages that one look goes back at most: beyond that somebody who reads along has lost track anyway. */
-const MOST_PAGES = 40;
-const REMEMBERED = 50_000;
+/** Of so many looks one is thorough. */
+const THOROUGH_EACH = 20;
 
-/**
- * Prints what there is, then what is new, oldest first, until the process is interrupted. A look goes back page by page
- * until it meets only rows that were printed, so that a burst between two looks is not cut off.
- */
+/** Prints what there is, then what is new, oldest first, until the process is interrupted. */
 export async function follow<Item>(
   read: (cursor?: string) => Promise<Page<Item>>,
-  keyOf: (item: Item) => string,
+  following: Following<Item>,
   print: (item: Item) => void,
 ): Promise<void> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
-  const seen = new Set<string>();
-  for (let first = true; !interrupted.signal.aborted; first = false) {
-    const fresh: Item[] = [];
-    let cursor: string | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-      const page = await read(cursor);
-      const unseen = page.items.filter((item) => !seen.has(keyOf(item)));
-      fresh.push(...unseen);
-      if (first || unseen.length === 0 || page.next === null) break;
-      cursor = page.next;
-    }
-    for (const item of fresh.toReversed()) {
-      if (seen.has(keyOf(item))) continue;
-      seen.add(keyOf(item));
-      print(item);
-    }
-    for (const key of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(key);
+  const look = createFollower(read, following);
+  for (let looks = 1; !interrupted.signal.aborted; looks += 1) {
+    for (const item of await look(looks % THOROUGH_EACH === 0)) print(item);
     await pause(FOLLOW_EVERY, undefined, { signal: interrupted.signal }).catch(() => undefined);
   }
 }

@@ -150,7 +150,7 @@ export function deliveryCommands(program: Command): void {
         const isWide = await client.isWide();
         return follow(
           (cursor) => listDeliveries(client, { ...options, ...(cursor !== undefined && { cursor }) }),
-          (one) => `${one.id} ${one.state} ${one.updated_at}`,
+          { keyOf: (one) => `${one.id} ${one.state} ${one.updated_at}`, timeOf: (one) => one.created_at },
           (one) => (options.json ? say(jsonText(one)) : say(deliveryRow(one, isWide).map(clean).join('  '))),
         );
       }
@@ -208,7 +208,7 @@ export function eventCommands(program: Command): void {
         const client = connect(options);
         return follow(
           (cursor) => list(client, { ...options, ...(cursor !== undefined && { cursor }) }),
-          (one) => one.position,
+          { keyOf: (one) => one.position, timeOf: (one) => one.at },
           (one) => say(options.json ? jsonText(one) : row(one).map(clean).join('  ')),
         );
       }

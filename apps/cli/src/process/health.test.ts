@@ -1,4 +1,5 @@
 import type { RoleName } from '../run/role-names.ts';
+import { DELIVERY_STATES, EMPTY_CONFIGURATION } from '@carillon/domain';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { expect, it } from 'vitest';
 import { createCount, createHealth } from './health.ts';
@@ -56,6 +57,29 @@ it.each(['engine', 'delivery', 'control'] as const)(
     }
   },
 );
+
+it('a gauge tells each state that there is, with 0 where nothing is in it', async () => {
+  const watches = createWatches(readSettings({ logLevel: 'error' }, {}), 'test');
+  const health = createHealth(
+    {
+      watches: { telemetry: watches.telemetry, stopped: () => [], facts: () => [] },
+      backend: { ledger: { countByState: async () => ({ COLLECTED: 7 }) }, readiness: () => [] },
+      configuration: { current: () => EMPTY_CONFIGURATION, stoppedBefore: () => null, readToEndAt: () => 0 },
+      clock: { now: () => 10_000 },
+      settings: { healthToken: null },
+    },
+    true,
+  );
+  const text = await health('control').metrics();
+  await watches.close();
+  const told = [...text.matchAll(/^carillon_deliveries\{state="(\w+)"\} (\d+)$/gm)].map(([, state, many]) => [
+    state,
+    many,
+  ]);
+  expect(Object.fromEntries(told)).toEqual(
+    Object.fromEntries(DELIVERY_STATES.map((state) => [state, state === 'COLLECTED' ? '7' : '0'])),
+  );
+});
 
 function slowLedger(takes: number) {
   let time = 0;

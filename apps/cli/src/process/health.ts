@@ -1,5 +1,5 @@
 import { CONFIGURATION_FRESH_FOR } from '@carillon/gateway';
-import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain';
+import { DELIVERY_STATES } from '@carillon/domain';
 import type { Clock, DeliveryLedger } from '@carillon/ports';
 import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
 import type { FollowedConfiguration } from '@carillon/stages';
@@ -8,8 +8,6 @@ import type { Backend } from './backend.ts';
 import { DATA_FILE } from './embedded-backend.ts';
 import type { ProcessSettings } from './settings.ts';
 import type { Watches } from './watches.ts';
-
-const OPEN_STATES: readonly DeliveryState[] = ['WAITING', 'SENDING', 'IN_DOUBT'];
 
 /**
  * Events need the log (Kafka, or the data file of this machine) and a fresh configuration, which comes from the log: without the
@@ -42,7 +40,7 @@ export function createHealth(
     if (tellsDeliveries) {
       // While the stores are away the other numbers are wanted most. An old count would pass for a new one.
       const counts = await countDeliveries().catch(() => null);
-      for (const state of [...OPEN_STATES, ...TERMINAL_STATES]) {
+      for (const state of DELIVERY_STATES) {
         const gauge = metrics.deliveries.with({ state });
         if (counts === null) gauge.remove();
         else gauge.set(counts[state] ?? 0);

@@ -1,6 +1,7 @@
 import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
 import {
   CHANNEL_NAMES,
+  DELIVERY_STATES,
   deliverySettings,
   findNotification,
   isSearched,
@@ -9,7 +10,6 @@ import {
   operatorResend,
   searchedAddresses,
   type Delivery,
-  type DeliveryState,
   type Moment,
 } from '@carillon/domain';
 import { isId, type DeliveryId, type Instant, type Result } from '@carillon/kernel';
@@ -35,26 +35,12 @@ import {
   type ApiServer,
 } from './app.ts';
 
-const STATES = [
-  'WAITING',
-  'SENDING',
-  'SUPPRESSED',
-  'FAILED',
-  'EXPIRED',
-  'CANCELLED',
-  'SENT',
-  'IN_DOUBT',
-  'DELIVERED',
-  'BOUNCED',
-  'COMPLAINED',
-] as const satisfies readonly DeliveryState[];
-
 const [REASON = 'new', ...MORE_REASONS] = Object.keys(REASON_WORDS);
 const REASONS = [REASON, ...MORE_REASONS] as const;
 
 const filters = z.strictObject({
   ...paging,
-  state: oneOfWords('state', STATES).optional(),
+  state: oneOfWords('state', DELIVERY_STATES).optional(),
   to: z.string().max(4096).optional().describe('An address, whatever its case, or how it begins'),
   unique_id: z.string().max(1000).optional(),
   person: z.string().max(1000).optional(),

@@ -59,7 +59,10 @@ const whyQuery = z.strictObject({
   notification: z.string().max(200).optional().describe('Only this notification, or this rule of one'),
 });
 
-export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPorts, 'readModels' | 'clock'>): void {
+export function eventRoutes(
+  app: ApiServer,
+  ports: StoryPorts & Pick<ControlPorts, 'readModels' | 'clock' | 'configuration'>,
+): void {
   const { readModels } = ports;
 
   /** The EVENT_PATH that is meant; one that was taken away since and has events still is one. */
@@ -153,7 +156,7 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
     async (request) => {
       const { address, notification, limit, cursor } = request.query;
       const sight = sightOf(request);
-      if (notification !== undefined) await refuseUnknown(ports, sight, notification);
+      if (notification !== undefined) refuseUnknown(ports, sight, notification);
       const wanted = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(notification !== undefined && { notification }),
@@ -165,11 +168,11 @@ export function eventRoutes(app: ApiServer, ports: StoryPorts & Pick<ControlPort
 }
 
 /** A name that nothing has, or ever had, would be answered as if nobody had ever been told. */
-async function refuseUnknown({ configuration }: StoryPorts, { names }: Sight, name: string): Promise<void> {
+function refuseUnknown({ configuration }: Pick<ControlPorts, 'configuration'>, { names }: Sight, name: string): void {
   const newest = configuration.current();
   const isRule = readRuleTitle(name) !== undefined;
   const known = names.flatMap(isRule ? rulesOf(newest) : namesOf(newest, 'notification'));
-  if (known.includes(name) || (await wasThere(name, names, configuration))) return;
+  if (known.includes(name) || wasThere(name, names, configuration)) return;
   throw unknownFilter('notification', isRule ? 'rule' : 'notification', name, known);
 }
 

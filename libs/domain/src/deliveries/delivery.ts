@@ -4,20 +4,23 @@ import type { ProviderResult } from './provider-result.ts';
 import type { Collected } from '../digests/contents.ts';
 import type { Intent, Slot } from './intent.ts';
 
-export type DeliveryState =
-  | 'WAITING'
-  | 'SENDING'
-  | 'COLLECTED'
-  | 'DIGESTED'
-  | 'SUPPRESSED'
-  | 'FAILED'
-  | 'EXPIRED'
-  | 'CANCELLED'
-  | 'SENT'
-  | 'IN_DOUBT'
-  | 'DELIVERED'
-  | 'BOUNCED'
-  | 'COMPLAINED';
+/** Every state there is, about in the order in which a delivery meets them. Filters, gauges and counts go through this list. */
+export const DELIVERY_STATES = [
+  'WAITING',
+  'SENDING',
+  'COLLECTED',
+  'DIGESTED',
+  'SUPPRESSED',
+  'FAILED',
+  'EXPIRED',
+  'CANCELLED',
+  'SENT',
+  'IN_DOUBT',
+  'DELIVERED',
+  'BOUNCED',
+  'COMPLAINED',
+] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Ended, or in a list that a person sees; nothing goes on by itself from here. */
 export const TERMINAL_STATES: ReadonlySet<DeliveryState> = new Set([
