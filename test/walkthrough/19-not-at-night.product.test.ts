@@ -42,6 +42,7 @@ chapter('19. Not at night', (newHome) => {
 
   const order = (zone: string) => ({ ...ORDER, customer: { ...ORDER.customer, zone } });
 
+  let waiting: string;
   it('lets a message wait where it is night, and says until when', async () => {
     const event = await carillon.send(order(NEAR));
     await expect
@@ -50,6 +51,7 @@ chapter('19. Not at night', (newHome) => {
     expect(await carillon.trace(event)).toMatch(
       new RegExp(`WAITING \\(held_by_quiet_hours\\).*held by quiet hours until \\d{4}-\\d\\d-\\d\\d ${to} UTC`),
     );
+    waiting = event;
   });
 
   it('sends it at once to somebody on the other side of the world', async () => {
@@ -62,6 +64,12 @@ chapter('19. Not at night', (newHome) => {
     await carillon.apply();
     const event = await carillon.send(order(NEAR));
     expect(await carillon.delivery(event, 'SUPPRESSED')).toMatchObject({ reason: 'quiet_hours' });
+  });
+
+  it('lets go what it held when the hours are taken out of the file', async () => {
+    await carillon.edit(ORDER_PAID, `cadence:\n  quiet_hours: { from: "${from}", to: "${to}", then: drop }\n`, '');
+    await carillon.apply();
+    await carillon.delivery(waiting, 'SENT');
   });
 
   it('sends what is transactional day and night', async () => {

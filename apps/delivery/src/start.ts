@@ -2,6 +2,7 @@ import { CHANNEL_NAMES, CHANNELS, partitionOf, type Delivery } from '@carillon/d
 import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import {
   abandon,
+  createAfterChange,
   createConsentStage,
   createCustodyStage,
   createDoubtSettler,
@@ -9,7 +10,6 @@ import {
   intentKeyOf,
   publishConsents,
   sweep,
-  withdraw,
   type CalledOff,
 } from '@carillon/stages';
 import { createBeginning, LOOK_AGAIN } from './beginning.ts';
@@ -31,6 +31,8 @@ export type DeliveryRole = {
 };
 
 const SWEEP_EVERY = 5_000;
+/** So often it is looked whether the configuration is a new one. */
+const CHANGES_EVERY = 1_000;
 /** Words younger than this are still being published by whoever wrote them. */
 const CONSENT_GRACE = 5_000;
 const CONSENTS_AT_ONCE = 200;
@@ -95,20 +97,24 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     checkpoints: ports.checkpoints,
     watch,
   });
-  /** The configuration by which what waits was last looked through. */
-  let withdrawnBy = -1;
   const sweeper = startLoop(
     SWEEP_EVERY,
     async () => {
       await sweep(ports, clock.now());
       await dispatcher.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
       await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
-      const { number } = ports.configuration.current();
-      if (number === withdrawnBy) return;
-      await withdraw(ports);
-      withdrawnBy = number;
     },
     (error) => watch.trouble('sweep', error),
+  );
+  const stopping = new AbortController();
+  const afterChange = createAfterChange({ ...ports, stopping: stopping.signal });
+  // Apart from the sweeper: where a change concerns very many, they are looked through for minutes.
+  const looking = startLoop(
+    CHANGES_EVERY,
+    async () => {
+      await afterChange();
+    },
+    (error) => watch.trouble('look through what waits', error),
   );
   const settler = createDoubtSettler({
     ...ports,
@@ -131,12 +137,14 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
     async close() {
       const began = clock.now();
+      stopping.abort();
       const stopped = Promise.all([
         consumption.stop(),
         reading.stop(),
         receipts.stop(),
         consents.stop(),
         sweeper.stop(),
+        looking.stop(),
         asking.stop(),
       ]);
       stopped.catch(() => undefined);

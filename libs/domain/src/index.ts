@@ -47,6 +47,7 @@ export * from './digests/head.ts';
 export * from './digests/items.ts';
 export * from './digests/settings.ts';
 export * from './digests/window.ts';
+export * from './deliveries/changed-configuration.ts';
 export * from './deliveries/custody.ts';
 export * from './deliveries/delivery.ts';
 export * from './deliveries/holds.ts';

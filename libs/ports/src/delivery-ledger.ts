@@ -40,6 +40,15 @@ export type DeliveryLedger = {
   due(workspace: string, now: Instant, limit: number): Promise<readonly DueDelivery[]>;
   /** Time of the earliest WAITING delivery, if any. */
   nextDueAt(): Promise<Instant | null>;
+  /**
+   * WAITING, due or not, of a workspace or of one of its notifications: reads nothing else. `cursor` is the `next` of the page
+   * before. Neither repeats nor leaves out one that does not move meanwhile.
+   */
+  waiting(
+    of: { readonly workspace: string; readonly notificationId?: string },
+    limit: number,
+    cursor?: string,
+  ): Promise<DeliveryPage>;
   /** SENDING whose lease ended before `now`. */
   leaseExpired(now: Instant, limit: number): Promise<readonly Delivery[]>;
   /** COLLECTED and, as far as it says, on no list yet: due at `now` to be looked at again, earliest first. */

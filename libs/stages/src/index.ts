@@ -11,6 +11,7 @@ export * from './configure/view.ts';
 export * from './dead-letters.ts';
 export { decodeRecord, decodeRecords } from './decode-record.ts';
 export * from './append/receipts.ts';
+export * from './deliver/after-change.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/catch-up.ts';
 export * from './deliver/before-send.ts';

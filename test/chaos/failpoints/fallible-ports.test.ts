@@ -73,6 +73,7 @@ const TABLE: Table = {
     dueWorkspaces: 'reads',
     due: 'reads',
     nextDueAt: 'reads',
+    waiting: 'reads',
     leaseExpired: 'reads',
     unlisted: 'reads',
     unpublished: 'reads',

@@ -13,24 +13,27 @@ type Query = Readonly<Record<string, unknown>>;
 /** One filter that says all that its parts say; no two parts speak of the same field. */
 export const filterOf = <Kind>(...parts: readonly Query[]): Filter<Kind> => Object.assign({}, ...parts) as Filter<Kind>;
 
-/** The fields that order a list, the deciding one last, each with the kind of its values. All descend. */
+/** The fields that order a list, the deciding one last, each with the kind of its values. All descend, or all rise. */
 export type Order = Readonly<Record<string, 'number' | 'string'>>;
 
-export const sortOf = (order: Order): Record<string, -1> =>
-  Object.fromEntries(Object.keys(order).map((field) => [field, -1 as const]));
+type Direction = 'falling' | 'rising';
+
+export const sortOf = (order: Order, direction: Direction = 'falling'): Record<string, 1 | -1> =>
+  Object.fromEntries(Object.keys(order).map((field) => [field, direction === 'rising' ? 1 : -1]));
 
 /** What comes after the cursor in a list of this order. A cursor that we did not make is refused. */
-export function afterCursor(cursor: string | undefined, order: Order): Query {
+export function afterCursor(cursor: string | undefined, order: Order, direction: Direction = 'falling'): Query {
   if (cursor === undefined) return {};
   const fields = Object.keys(order);
   const values = valuesOf(cursor, order);
   const [first = ''] = fields;
+  const [beyond, from] = direction === 'rising' ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const steps = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((before, place) => [before, values[place]])),
-    [field]: { $lt: values[at] },
+    [field]: { [beyond]: values[at] },
   }));
   // The bound on the first field says nothing new; it lets the index begin at the right place.
-  return { $and: [{ [first]: { $lte: values[0] } }, { $or: steps }] };
+  return { $and: [{ [first]: { [from]: values[0] } }, { $or: steps }] };
 }
 
 function valuesOf(cursor: string, order: Order): readonly (number | string)[] {

@@ -1,10 +1,7 @@
 import {
   deliverySettings,
-  endUnsent,
   findNotification,
   leaseRanOut,
-  presend,
-  withdrawal,
   type Delivery,
   type DeliverySettings,
   type Moment,
@@ -71,31 +68,6 @@ async function markAbandoned(
     // Its own lease may have been renewed in the same moment.
     if ((await ledger.replace(next)) === 'done') return next;
   }
-}
-
-/**
- * Ends what waits for a rule or notification that the newest configuration no longer has or has switched off; without
- * this it would stand as WAITING until its next attempt is due. Called once for each configuration number.
- */
-export async function withdraw(ports: SweepPorts): Promise<number> {
-  const { ledger, clock, ids } = ports;
-  const newest = ports.configuration.current();
-  let ended = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await ledger.list({ state: 'WAITING' }, PAGE, cursor);
-    for (const delivery of page.items) {
-      const verdict = presend({ delivery, newest, consents: [], suppressed: null, now: clock.now() }, [withdrawal]);
-      if (verdict.kind !== 'end') continue;
-      const moment: Moment = { now: clock.now(), derive: ids.derive };
-      const next = endUnsent(delivery, verdict.state, verdict.reason, verdict.detail, moment);
-      if (!next || (await ledger.replace(next)) === 'stale') continue;
-      await publishOutcomes([next], ports);
-      ended += 1;
-    }
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
-  return ended;
 }
 
 function settingsOf(delivery: Delivery, configuration: ConfigurationView): DeliverySettings {

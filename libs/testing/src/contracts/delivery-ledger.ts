@@ -130,6 +130,55 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(await ledger().nextDueAt()).toBeLessThanOrEqual(7);
     });
 
+    it('finds what waits in a workspace or for a notification, due or not, page by page, and nothing else', async () => {
+      const workspace = freshName('waits');
+      const waits = (notificationId: string, nextAt: number) => put({ slot: { workspace, notificationId }, nextAt });
+      const paid: Delivery[] = [];
+      // Several share a time, so that the time alone would not do for a cursor.
+      for (let at = 0; at < 5; at += 1) paid.push(await waits('paid', 9e12 + Math.floor(at / 3)));
+      const other = await waits('posted', 10);
+      await put({ slot: { workspace, notificationId: 'paid' }, state: 'SENT', nextAt: null });
+      await put({ slot: { workspace, notificationId: 'paid' }, state: 'COLLECTED', nextAt: 20 });
+      await put({ slot: { workspace: freshName('else'), notificationId: 'paid' } });
+      const read = async (of: { notificationId?: string }, limit: number): Promise<readonly string[]> => {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await ledger().waiting({ workspace, ...of }, limit, cursor);
+          expect(page.items.length).toBeLessThanOrEqual(limit);
+          seen.push(...ids(page.items));
+          cursor = page.next ?? undefined;
+        } while (cursor !== undefined);
+        return seen.toSorted();
+      };
+      expect(await read({ notificationId: 'paid' }, 2)).toEqual(ids(paid).toSorted());
+      expect(await read({ notificationId: 'posted' }, 2)).toEqual([other.id]);
+      expect(await read({}, 4)).toEqual(ids([...paid, other]).toSorted());
+      expect(await read({ notificationId: 'never' }, 2)).toEqual([]);
+    });
+
+    it('goes on through what waits while what was seen moves', async () => {
+      const workspace = freshName('moving');
+      const made: Delivery[] = [];
+      for (let at = 0; at < 6; at += 1) made.push(await put({ slot: { workspace, notificationId: 'n' }, nextAt: 100 }));
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await ledger().waiting({ workspace, notificationId: 'n' }, 2, cursor);
+        seen.push(...ids(page.items));
+        // As one that is due at once now, or that ended.
+        for (const [at, one] of page.items.entries()) {
+          await ledger().replace({
+            ...one,
+            version: 2,
+            ...(at === 0 ? { nextAt: 1 } : { state: 'SENT', nextAt: null }),
+          });
+        }
+        cursor = page.next ?? undefined;
+      } while (cursor !== undefined);
+      expect(seen.toSorted()).toEqual(ids(made).toSorted());
+    });
+
     it('follows a delivery through its states in every list', async () => {
       const workspace = freshName('moves');
       const waiting = await put({ slot: { workspace }, nextAt: 10 });

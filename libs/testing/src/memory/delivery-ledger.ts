@@ -83,6 +83,21 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
           const next = Math.min(...[...stored.values()].map(waitsUntil));
           return Number.isFinite(next) ? next : null;
         }),
+      waiting: ({ workspace, notificationId }, limit, cursor) =>
+        wire.ask('ledger.waiting', () =>
+          pageOf(
+            where(
+              ({ state, slot }) =>
+                state === 'WAITING' &&
+                slot.workspace === workspace &&
+                (notificationId === undefined || slot.notificationId === notificationId),
+            ),
+            ({ createdAt, id }) => [createdAt, id],
+            (one) => one,
+            limit,
+            cursor,
+          ),
+        ),
       leaseExpired: (now, limit) =>
         wire.ask('ledger.leaseExpired', () =>
           where(({ state, leaseUntil }) => state === 'SENDING' && (leaseUntil ?? 0) < now).slice(0, limit),

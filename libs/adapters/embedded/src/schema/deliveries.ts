@@ -50,5 +50,14 @@ export const DELIVERIES_SCHEMA = `
 /** What is inserted is counted once for each batch, by the insert itself. */
 export const DELIVERIES_COUNTED_BY_INSERT = 'DROP TRIGGER deliveries_counted';
 
+/**
+ * What waits, by its notification: what a changed configuration concerns is found without reading all that waits. In place of the
+ * index by time alone: the earliest of all is the earliest of the workspaces'.
+ */
+export const DELIVERIES_WAITING_BY_NOTIFICATION = `
+  CREATE INDEX deliveries_waiting ON deliveries (workspace, notification_id, next_at) WHERE state = 'WAITING';
+  DROP INDEX deliveries_next;
+`;
+
 /** No list is of all workspaces in any state: it cost each insert a place to write and served nobody. */
 export const DELIVERIES_NOT_BY_TIME_ALONE = 'DROP INDEX IF EXISTS deliveries_created';

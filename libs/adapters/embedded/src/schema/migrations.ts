@@ -2,7 +2,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
 import { CONSENTS_SCHEMA } from './consents.ts';
-import { DELIVERIES_COUNTED_BY_INSERT, DELIVERIES_NOT_BY_TIME_ALONE, DELIVERIES_SCHEMA } from './deliveries.ts';
+import {
+  DELIVERIES_COUNTED_BY_INSERT,
+  DELIVERIES_NOT_BY_TIME_ALONE,
+  DELIVERIES_SCHEMA,
+  DELIVERIES_WAITING_BY_NOTIFICATION,
+} from './deliveries.ts';
 import { DIGEST_HEADS_SCHEMA } from './digest-heads.ts';
 import { DRAFTS_SCHEMA } from './drafts.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
@@ -50,6 +55,7 @@ export const MIGRATIONS: readonly string[] = [
   LEASES_BY_END,
   PEOPLE_SCHEMA,
   DRAFTS_SCHEMA,
+  DELIVERIES_WAITING_BY_NOTIFICATION,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -117,6 +117,19 @@ const DUE_WORKSPACES = `
     SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at <= ?
   )`;
 
+const NEXT_DUE = `
+  WITH RECURSIVE step (workspace) AS (
+    SELECT min(workspace) FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING'
+    UNION ALL
+    SELECT (SELECT min(workspace) FROM deliveries INDEXED BY deliveries_due WHERE state = 'WAITING' AND workspace > step.workspace)
+    FROM step WHERE step.workspace IS NOT NULL
+  )
+  SELECT min((
+    SELECT next_at FROM deliveries INDEXED BY deliveries_due
+    WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at IS NOT NULL ORDER BY next_at LIMIT 1
+  )) AS next_at
+  FROM step WHERE workspace IS NOT NULL`;
+
 /** The ranges of addresses that begin so; what stands behind the beginning is below the highest character there is. */
 const beginsWithOneOf = (beginnings: readonly string[]): readonly [sql: string, ...values: string[]] =>
   beginnings.length === 0
@@ -175,11 +188,22 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     return rows.map((row) => ({ delivery: read(row), bytes: row.document.length }));
   },
   async nextDueAt() {
-    const row = reader.get(
-      `SELECT next_at FROM deliveries INDEXED BY deliveries_next
-       WHERE state = 'WAITING' AND next_at IS NOT NULL ORDER BY next_at LIMIT 1`,
-    ) as { next_at: number } | undefined;
+    const row = reader.get(NEXT_DUE) as { next_at: number | null } | undefined;
     return row?.next_at ?? null;
+  },
+  async waiting({ workspace, notificationId }, limit, cursor) {
+    const after = cursor === undefined ? [] : keysOf(cursor, 'string', 'number', 'number');
+    const rows = reader.all(
+      `SELECT notification_id, next_at, rowid AS place, document FROM deliveries INDEXED BY deliveries_waiting
+       WHERE state = 'WAITING' AND workspace = ? ${notificationId === undefined ? '' : 'AND notification_id = ?'}
+         ${cursor === undefined ? '' : 'AND (notification_id, next_at, rowid) > (?, ?, ?)'}
+       ORDER BY notification_id, next_at, rowid LIMIT ?`,
+      workspace,
+      ...(notificationId === undefined ? [] : [notificationId]),
+      ...after,
+      limit + 1,
+    ) as (DocumentRow & { notification_id: string; next_at: number; place: number })[];
+    return pageOf(rows, limit, read, (row) => cursorAt(row.notification_id, row.next_at, row.place));
   },
   async leaseExpired(now, limit) {
     const rows = reader.all(

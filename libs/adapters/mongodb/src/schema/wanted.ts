@@ -23,6 +23,7 @@ export const WANTED = {
     },
     { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
     { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
+    { name: 'waiting', key: { workspace: 1, notificationId: 1, dueAt: 1, _id: 1 }, where: ['dueAt'] },
     { name: 'lease', key: { leaseEnds: 1 }, where: ['leaseEnds'] },
     { name: 'unlisted', key: { unlistedAt: 1 }, where: ['unlistedAt'] },
     { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },

@@ -13,6 +13,7 @@ import { createRuns } from '../runs.ts';
 type Body = Pick<DeliveryDocument, 'body'>;
 const BODY = { projection: { body: 1 } } as const;
 const NEWEST_FIRST: Order = { createdAt: 'number', _id: 'string' };
+const BY_NOTIFICATION: Order = { notificationId: 'string', dueAt: 'number', _id: 'string' };
 /** Below every instant: says "any", in words that an index understands. */
 const EVER = Number.MIN_SAFE_INTEGER;
 
@@ -169,6 +170,25 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
         ledger.findOne({ dueAt: queued({ $gte: EVER }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
       );
       return earliest?.dueAt ?? null;
+    },
+    async waiting({ workspace, notificationId }, limit, cursor) {
+      const found = await attempt(() =>
+        ledger
+          .find<DeliveryDocument>(
+            filterOf<DeliveryDocument>(
+              equalities({ workspace, notificationId }),
+              { dueAt: queued({ $gte: EVER }) },
+              afterCursor(cursor, BY_NOTIFICATION, 'rising'),
+            ),
+            {
+              projection: { body: 1, notificationId: 1, dueAt: 1 },
+              sort: sortOf(BY_NOTIFICATION, 'rising'),
+              limit: limit + 1,
+            },
+          )
+          .toArray(),
+      );
+      return pageOf(found, limit, read, BY_NOTIFICATION);
     },
     leaseExpired: (now, limit) => readAll({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
     unlisted: (now, limit) => readAll({ unlistedAt: queued({ $lte: now }) }, { unlistedAt: 1 }, limit),
