@@ -22,6 +22,7 @@ const RECORDS = {
   consent: { file: 'consent.avsc', topic: 'carillon.consents' },
   evaluation: { file: 'evaluation.avsc', topic: 'carillon.evaluations' },
   deadLetter: { file: 'dead-letter.avsc', topic: 'carillon.dead-letters' },
+  audit: { file: 'audit-record.avsc', topic: 'carillon.audit' },
   configuration: { file: 'configuration-record.avsc', topic: 'carillon.config' },
 };
 

@@ -4,6 +4,7 @@ import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
+import { auditRequests } from './audit/hook.ts';
 import { takeCsv } from './csv/csv-type.ts';
 import { describeApi } from './openapi/describe-api.ts';
 import type { ApiDocument } from './openapi/complete-document.ts';
@@ -74,6 +75,7 @@ export async function buildControl(
     known: () => workspacesOf(ports.configuration.current()),
     newest: async () => workspacesOf(await ports.configuration.refresh()),
   });
+  auditRequests(app, ports);
   const description = await describeApi(app, config.version);
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();

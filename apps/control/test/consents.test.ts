@@ -156,7 +156,7 @@ describe('What somebody sets for a person', () => {
     expect(await held('ada')).toBeUndefined();
   });
 
-  it('holds where the log cannot take it now, and waits there for it', async () => {
+  it('holds where the topic of consents cannot take it now, and waits there for it', async () => {
     await ground.control.close(0);
     const log = createMemoryLog({
       logId: 'log_0000000000000000000000000A' as LogId,
@@ -166,7 +166,10 @@ describe('What somebody sets for a person', () => {
     let down = false;
     const failing: EventLog = {
       ...log,
-      append: (records) => (down ? Promise.reject(new Error('the log is away')) : log.append(records)),
+      append: (records) =>
+        down && records.some(({ topic }) => topic === 'carillon.consents')
+          ? Promise.reject(new Error('the log is away'))
+          : log.append(records),
     };
     await open(ANN, { log: failing });
     down = true;

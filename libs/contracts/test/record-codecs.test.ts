@@ -7,6 +7,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryRegistry } from './support/memory-registry.ts';
 import {
+  auditRecords,
   cohortMessages,
   configurationRecords,
   consentWords,
@@ -30,11 +31,12 @@ const kinds = [
   ['consent', 'consent', consentWords],
   ['evaluation', 'evaluation', evaluations],
   ['deadLetter', 'dead-letter', deadLetters],
+  ['audit', 'audit-record', auditRecords],
   ['configuration', 'configuration-record', configurationRecords],
 ] as const satisfies readonly (readonly [keyof AvroRecordCodecs, string, Arbitrary<unknown>])[];
 
 /** Not in any released version yet. */
-const NEW: readonly string[] = ['cohort', 'trigger', 'lookup', 'receipt', 'consent'];
+const NEW: readonly string[] = ['cohort', 'trigger', 'lookup', 'receipt', 'consent', 'audit'];
 const REASONS = /^(not_framed|unknown_schema|not_avro|invalid_record)$/;
 const asText = (value: unknown): string => stringifyJson(value as Json);
 const avroOf = (schema: string): avro.Type => avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { registry: {} });

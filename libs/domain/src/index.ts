@@ -1,4 +1,5 @@
 export * from './audit/actions.ts';
+export * from './audit/record.ts';
 export * from './channels/channel.ts';
 export * from './channels/sms-segments.ts';
 export * from './channels/configured.ts';

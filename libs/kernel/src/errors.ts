@@ -37,6 +37,7 @@ export const ERRORS = {
   overloaded: { status: 503, title: 'Too much is under way' },
   keys_unavailable: { status: 503, title: 'The keys that verify this token cannot be fetched' },
   configuration_stale: { status: 503, title: 'The configuration could not be read to its end' },
+  audit_unavailable: { status: 503, title: 'The audit cannot be written now' },
   secret_missing: { status: 503, title: 'A secret that this needs is not set' },
   stopping: { status: 503, title: 'The server is stopping' },
   wrong_usage: { status: 400, title: 'The command was called wrongly' },

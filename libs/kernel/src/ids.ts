@@ -30,6 +30,7 @@ export const ID_PREFIXES = {
   session: 'ses_',
   invitation: 'inv_',
   token: 'tok_',
+  audit: 'aud_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -1,4 +1,5 @@
 import type {
+  AuditRecord,
   CohortMessage,
   ConfigurationRecord,
   ConsentWord,
@@ -37,5 +38,6 @@ export type RecordCodecs = {
   readonly consent: RecordCodec<ConsentWord>;
   readonly evaluation: RecordCodec<Evaluation>;
   readonly deadLetter: RecordCodec<DeadLetter>;
+  readonly audit: RecordCodec<AuditRecord>;
   readonly configuration: RecordCodec<ConfigurationRecord>;
 };

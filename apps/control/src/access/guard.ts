@@ -47,6 +47,7 @@ export function guard(app: FastifyInstance, access: Access, workspaces: KnownWor
         'send Authorization: Bearer with the token in the file owner-token of the data folder, or sign in to the portal',
       );
     }
+    rememberPrincipal(request, principal);
     const enough = typeof permission === 'string' ? [permission] : permission;
     const workspace = workspaceOf(request);
     if (across && (workspace === null || workspace === EVERY_WORKSPACE)) {
@@ -60,7 +61,6 @@ export function guard(app: FastifyInstance, access: Access, workspaces: KnownWor
       }
       if (workspace !== null) rememberSight(request, sightOfOne(workspace));
     }
-    rememberPrincipal(request, principal);
   });
 }
 

@@ -30,9 +30,13 @@ export const preparePrincipals = (app: FastifyInstance): void => void app.decora
 export const rememberPrincipal = (request: FastifyRequest, principal: Principal): void =>
   request.setDecorator<Principal | null>(PRINCIPAL, principal);
 
+/** Who asks; null: nobody who is known. */
+export const principalIfAny = (request: FastifyRequest): Principal | null =>
+  request.getDecorator<Principal | null>(PRINCIPAL);
+
 /** Who asks. Throws where the route is for anybody, so that what it does has no author. */
 export function principalOf(request: FastifyRequest): Principal {
-  const principal = request.getDecorator<Principal | null>(PRINCIPAL);
+  const principal = principalIfAny(request);
   if (!principal) throw new Error(`${request.routeOptions.url} is for anybody: it does nothing in anybody's name`);
   return principal;
 }

@@ -22,7 +22,7 @@ export type RetentionPolicy = {
 };
 
 /**
- * Thirty days for what carries events and what was made of them; configuration and consents for ever. What a person may
+ * Thirty days for what carries events and what was made of them; configuration, consents and audit for ever. What a person may
  * still have to look into (dead letters, outcomes, receipts) stays until a policy says otherwise. The ledger is not in
  * here at all: who was told what outlives the log.
  */
@@ -39,6 +39,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
     'carillon.dead-letters': null,
     'carillon.receipts': null,
     'carillon.consents': null,
+    'carillon.audit': null,
   },
   readModels: 30 * DAY,
   inbox: 30 * DAY,

@@ -58,6 +58,12 @@ export const RECORD_SCHEMAS = {
       { version: '0.1', schema: '{"type":"record","name":"DeadLetter","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"stage","type":"string"},{"name":"workspace","type":["null","string"],"default":null},{"name":"topic","type":"string"},{"name":"partition","type":"int"},{"name":"offset","type":"long"},{"name":"key","type":"string"},{"name":"reason","type":"string"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}' },
     ],
   },
+  audit: {
+    subject: 'carillon.audit-value',
+    current: '{"type":"record","name":"AuditRecord","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"actor_kind","type":"string"},{"name":"actor_id","type":"string"},{"name":"what","type":"string"},{"name":"target","type":["null","string"],"default":null},{"name":"workspace","type":["null","string"],"default":null},{"name":"request_id","type":["null","string"],"default":null},{"name":"number","type":["null","long"],"default":null},{"name":"before","type":["null","string"],"default":null},{"name":"after","type":["null","string"],"default":null},{"name":"outcome","type":"string"},{"name":"code","type":["null","string"],"default":null},{"name":"personal","type":"bytes"},{"name":"seal","type":["null",{"type":"record","name":"AuditSeal","fields":[{"name":"since","type":"long"},{"name":"through","type":"long"},{"name":"hash","type":"string"},{"name":"mac","type":"string"},{"name":"configuration","type":"long"},{"name":"leaves","type":"bytes"}]}],"default":null}]}',
+    released: [
+    ],
+  },
   configuration: {
     subject: 'carillon.config-value',
     current: '{"type":"record","name":"ConfigurationRecord","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"at","type":"string"},{"name":"changes","type":{"type":"array","items":{"type":"record","name":"ResourceChange","fields":[{"name":"kind","type":"string"},{"name":"workspace","type":"string"},{"name":"name","type":"string"},{"name":"based_on","type":["null","long"],"default":null},{"name":"body","type":["null","string"],"default":null}]}}},{"name":"actor_kind","type":["null","string"],"default":null},{"name":"actor_id","type":["null","string"],"default":null},{"name":"origin","type":["null","string"],"default":null},{"name":"request_id","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}',

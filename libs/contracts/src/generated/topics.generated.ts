@@ -1,5 +1,14 @@
 // Written by `node schemas/generate.ts` from schemas/; do not edit.
 export const TOPIC_DEFINITIONS = {
+  'carillon.audit': {
+    owner: 'control',
+    description: 'Who did what: a record before an action and one with its outcome before the answer, chained by the position and the bytes of each, with seals in between.',
+    key: 'the word audit',
+    value: 'records/audit-record.avsc',
+    partitions: 1,
+    retention: 'forever',
+    dead_letter: 'carillon.dead-letters',
+  },
   'carillon.cohorts': {
     owner: 'gateway',
     description: 'What analytics platforms say of who is in a cohort; what changes because of it comes as events.',

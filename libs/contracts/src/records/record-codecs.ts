@@ -1,4 +1,5 @@
 import type {
+  AuditRecord,
   CohortMessage,
   ConfigurationRecord,
   ConsentWord,
@@ -12,6 +13,7 @@ import type {
 } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
+import { auditShape } from './audit-record.ts';
 import { type Codec, createCodec, type SchemaIds } from './codec.ts';
 import { cohortMessageShape } from './cohort-message.ts';
 import { configurationShape } from './configuration-record.ts';
@@ -35,6 +37,7 @@ export type AvroRecordCodecs = {
   readonly consent: Codec<ConsentWord>;
   readonly evaluation: Codec<Evaluation>;
   readonly deadLetter: Codec<DeadLetter>;
+  readonly audit: Codec<AuditRecord>;
   readonly configuration: Codec<ConfigurationRecord>;
 };
 
@@ -50,6 +53,7 @@ export async function createRecordCodecs(registry: SchemaIds, now: () => Instant
     consent: await createCodec(registry, RECORD_SCHEMAS.consent, consentShape, now),
     evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape, now),
     deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape, now),
+    audit: await createCodec(registry, RECORD_SCHEMAS.audit, auditShape, now),
     configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape, now),
   };
 }

@@ -1,5 +1,6 @@
-import { ACTOR_KINDS, ORIGINS } from '@carillon/domain';
+import { ACTOR_KINDS, AUDIT_OUTCOMES, ORIGINS } from '@carillon/domain';
 import type {
+  AuditRecord,
   CohortMessage,
   ConfigurationRecord,
   ConsentWord,
@@ -230,6 +231,42 @@ export const deadLetters: Arbitrary<DeadLetter> = fc.record({
   detail: text,
   at: instant,
 });
+
+const hex = (digits: number): Arbitrary<string> =>
+  fc.uint8Array({ minLength: digits / 2, maxLength: digits / 2 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+export const auditRecords: Arbitrary<AuditRecord> = fc.oneof(
+  fc.record({
+    kind: fc.constant('entry' as const),
+    id: text,
+    at: instant,
+    actor: nullable(
+      fc.record({ kind: fc.constantFrom(...ACTOR_KINDS), id: fc.string({ minLength: 1, maxLength: 30 }) }),
+    ),
+    what: text,
+    target: nullable(text),
+    workspace: nullable(text),
+    from: fc.record({ address: nullable(text), userAgent: nullable(text) }),
+    requestId: nullable(text),
+    number: nullable(count),
+    before: nullable(text),
+    after: nullable(text),
+    outcome: fc.constantFrom(...AUDIT_OUTCOMES),
+    code: nullable(text),
+  }),
+  fc.record({
+    kind: fc.constant('seal' as const),
+    id: text,
+    at: instant,
+    seal: fc.record({
+      since: count,
+      through: count,
+      hash: hex(64),
+      mac: text,
+      configuration: count,
+      leaves: fc.array(hex(16), { maxLength: 5 }),
+    }),
+  }),
+);
 
 export const configurationRecords: Arbitrary<ConfigurationRecord> = fc.record({
   id: text,

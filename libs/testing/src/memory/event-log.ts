@@ -1,11 +1,18 @@
 import type { Instant, LogId } from '@carillon/kernel';
-import { TOPICS, type EventLog, type LogRecord, type NewRecord, type TopicName } from '@carillon/ports';
+import {
+  SINGLE_SEQUENCES,
+  TOPICS,
+  type EventLog,
+  type LogRecord,
+  type NewRecord,
+  type TopicName,
+} from '@carillon/ports';
 import { createConsumerGroups } from './consumer-groups.ts';
 import type { Wire } from './wire.ts';
 
 export type MemoryLogOptions = {
   readonly logId: LogId;
-  /** Of every topic but the configuration's. */
+  /** Of every topic but those that are one sequence. */
   readonly partitions: number;
   readonly now: () => Instant;
   /** How many records one hand-over to a consumer has at most, asked anew for each. */
@@ -16,7 +23,7 @@ const sizeOf = ({ value, key }: LogRecord): number => value.length + key.length;
 
 /** A log that lives as long as it is held: what the port asks for, over wires that are as good or bad as their maker wants. */
 export function createMemoryLog({ logId, partitions: count, now, handedOver }: MemoryLogOptions) {
-  const partitions = (topic: TopicName): number => (topic === 'carillon.config' ? 1 : count);
+  const partitions = (topic: TopicName): number => (SINGLE_SEQUENCES.has(topic) ? 1 : count);
   const topics = new Map(
     TOPICS.map((topic) => [topic, Array.from({ length: partitions(topic) }, (): LogRecord[] => [])] as const),
   );

@@ -1,13 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CarillonError } from '@carillon/kernel';
-import { TOPICS, type TopicName } from '@carillon/ports';
+import { SINGLE_SEQUENCES, TOPICS, type TopicName } from '@carillon/ports';
 import type { Statements } from '../statements.ts';
 import type { WriterSettings } from '../writing/protocol.ts';
 
 export const DEFAULT_PARTITIONS = 8;
 
-/** Configuration is one sequence of records: its position is its number. */
-const partitionsOf = (topic: TopicName, count: number): number => (topic === 'carillon.config' ? 1 : count);
+const partitionsOf = (topic: TopicName, count: number): number => (SINGLE_SEQUENCES.has(topic) ? 1 : count);
 
 /**
  * Makes log id and topics at the first start. Later it only adds topics that this version brought; the number of

@@ -1,0 +1,18 @@
+import type { AuditRecord } from '@carillon/domain';
+import type { EventLog, NewRecord, RecordCodecs } from '@carillon/ports';
+
+export type AuditLogPorts = { readonly log: EventLog; readonly codecs: Pick<RecordCodecs, 'audit'> };
+
+/** What the log takes for a record of the audit. */
+export const onAudit = (record: AuditRecord, codecs: AuditLogPorts['codecs']): NewRecord => ({
+  topic: 'carillon.audit',
+  partition: 0,
+  key: 'audit',
+  value: codecs.audit.encode(record),
+  headers: {},
+});
+
+/** Resolves when the record is durable. Rejects as the log does: then it may stand there or not. */
+export async function writeAudit(record: AuditRecord, { log, codecs }: AuditLogPorts): Promise<void> {
+  await log.append([onAudit(record, codecs)]);
+}

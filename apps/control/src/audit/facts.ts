@@ -1,0 +1,31 @@
+import { hash } from 'node:crypto';
+import type { Actor } from '@carillon/domain';
+import { stringifyJson, type Json } from '@carillon/kernel';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** What only a route knows about what it did. Left out: what the address says. */
+export type AuditFacts = {
+  /** Whoever proved to be somebody by this very request, as at a sign-in. */
+  readonly actor?: Actor;
+  /** An id or a name. What names a person goes through a keyed hash first: nothing on the audit can be taken out again. */
+  readonly target?: string;
+  readonly workspace?: string;
+  /** Digests, by `digestOf`; never of what can be guessed, such as a secret. */
+  readonly before?: string;
+  readonly after?: string;
+};
+
+const FACTS = 'auditFacts';
+
+/** Makes room for the facts in every request. */
+export const prepareFacts = (app: FastifyInstance): void => void app.decorateRequest(FACTS, null);
+
+/** Adds to what the audit tells of this request. What is told before the handler ends is in the record of its outcome. */
+export function audited(request: FastifyRequest, facts: AuditFacts): void {
+  request.setDecorator<AuditFacts | null>(FACTS, { ...factsOf(request), ...facts });
+}
+
+export const factsOf = (request: FastifyRequest): AuditFacts => request.getDecorator<AuditFacts | null>(FACTS) ?? {};
+
+/** SHA-256 of a value as JSON, in hexadecimal digits. */
+export const digestOf = (value: Json): string => hash('sha256', stringifyJson(value), 'hex');

@@ -1,0 +1,139 @@
+import { Readable } from 'node:stream';
+import type { AuditEntry, AuditOutcome } from '@carillon/domain';
+import { CarillonError, isCarillonError, type ErrorCode } from '@carillon/kernel';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { principalIfAny } from '../access/principal.ts';
+import type { ControlPorts } from '../ports.ts';
+import { writeAudit } from './audit-log.ts';
+import { factsOf, prepareFacts } from './facts.ts';
+import { publishedBy } from './published-by.ts';
+
+/** More of a header or a name tells nobody more. */
+const LONGEST = { userAgent: 200, target: 300 } as const;
+
+type HookPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'clock' | 'configuration'>;
+
+/** What is known of the audit of one request. */
+type Auditing = {
+  readonly id: string;
+  /** Whether a record stands before what the request does. */
+  begun: boolean;
+  /** Whether the record of the outcome was written, or could not be. */
+  ended: boolean;
+  code: ErrorCode | null;
+};
+
+/** Headers that say or give something of what was answered. */
+const ANSWERED = ['set-cookie', 'content-disposition', 'etag', 'location'] as const;
+
+const AUDITING = 'auditing';
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+const auditingOf = (request: FastifyRequest): Auditing | null => request.getDecorator<Auditing | null>(AUDITING);
+
+/**
+ * Writes what the routes that are added after this declare (`config.audit`), and what their permissions refuse. A record stands on the log before
+ * anything is changed, and one with the outcome before the answer goes out; of what is only shown, and of a sign-in, one before the answer. Where a
+ * record cannot be written the answer is `audit_unavailable`: before a change nothing was done, and what was to be shown is not shown.
+ */
+export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
+  prepareFacts(app);
+  app.decorateRequest(AUDITING, null);
+
+  async function begin(request: FastifyRequest): Promise<void> {
+    const { audit } = request.routeOptions.config;
+    if (audit === undefined || audit === false) return;
+    const auditing: Auditing = { id: ports.ids.random('audit'), begun: false, ended: false, code: null };
+    request.setDecorator<Auditing | null>(AUDITING, auditing);
+    if (READING.has(request.method) || !principalIfAny(request)) return;
+    await write(entryOf(request, auditing.id, audit, 'begun', null), 'nothing was done');
+    auditing.begun = true;
+  }
+
+  /** Before the answer: what came of it. */
+  async function end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { audit } = request.routeOptions.config;
+    const { statusCode } = reply;
+    const auditing = auditingOf(request);
+    if (auditing?.ended === true) return;
+    if (statusCode === 403 && principalIfAny(request) && auditing?.begun !== true) {
+      const id = auditing?.id ?? ports.ids.random('audit');
+      request.setDecorator<Auditing | null>(AUDITING, { id, begun: false, ended: true, code: 'forbidden_role' });
+      const target = `${request.method} ${request.routeOptions.url ?? ''}`;
+      const refused = entryOf(request, id, 'access.refused', 'refused', auditing?.code ?? 'forbidden_role');
+      await write({ ...refused, target }, 'the request was refused');
+      return;
+    }
+    if (!auditing || audit === undefined || audit === false) return;
+    // What was refused before it began changed nothing. Of a sign-in that is the news; whoever is told to wait was told of already.
+    const refusedEarly = statusCode >= 400 && !auditing.begun;
+    if (refusedEarly && (READING.has(request.method) || statusCode === 429)) return;
+    auditing.ended = true;
+    const outcome: AuditOutcome = statusCode >= 500 ? 'failed' : statusCode >= 400 ? 'refused' : 'done';
+    const published = publishedBy(request.id, ports.configuration.history);
+    const entry = { ...entryOf(request, auditing.id, audit, outcome, auditing.code), ...published };
+    const told = auditing.begun && outcome !== 'refused';
+    await write(entry, told ? 'it may have been done; that it was begun is on the audit' : 'nothing was done');
+  }
+
+  async function write(entry: AuditEntry, otherwise: string): Promise<void> {
+    try {
+      await writeAudit(entry, ports);
+    } catch (error) {
+      throw new CarillonError(
+        'audit_unavailable',
+        `the log takes no record of the audit: ${otherwise}; look before you send it again`,
+        { retryAfter: 1000 },
+        { cause: error },
+      );
+    }
+  }
+
+  function entryOf(
+    request: FastifyRequest,
+    id: string,
+    what: AuditEntry['what'],
+    outcome: AuditOutcome,
+    code: ErrorCode | null,
+  ): AuditEntry {
+    const facts = factsOf(request);
+    const { workspace = null, id: ofPath, name = ofPath } = request.params as Readonly<Record<string, string>>;
+    return {
+      kind: 'entry',
+      id,
+      at: ports.clock.now(),
+      actor: facts.actor ?? principalIfAny(request)?.actor ?? null,
+      what,
+      target: (facts.target ?? name)?.slice(0, LONGEST.target) ?? null,
+      workspace: facts.workspace ?? workspace,
+      from: {
+        address: request.ip,
+        userAgent: request.headers['user-agent']?.slice(0, LONGEST.userAgent) ?? null,
+      },
+      requestId: request.id,
+      number: null,
+      before: facts.before ?? null,
+      after: facts.after ?? null,
+      outcome,
+      code,
+    };
+  }
+
+  // Behind the checks of parameters and body: what they refuse changed nothing and began nothing.
+  app.addHook('preHandler', begin);
+  app.addHook('onError', async (request, _reply, error) => {
+    const auditing = auditingOf(request);
+    if (auditing) auditing.code = isCarillonError(error) ? error.code : 'internal';
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    try {
+      await end(request, reply);
+    } catch (error) {
+      // What was to be answered is not: nothing of it goes out with the refusal, and nobody reads it.
+      for (const header of ANSWERED) reply.removeHeader(header);
+      if (payload instanceof Readable) payload.destroy();
+      throw error;
+    }
+    return payload;
+  });
+}

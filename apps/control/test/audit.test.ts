@@ -1,0 +1,168 @@
+import type { AuditEntry } from '@carillon/domain';
+import type { EventLog } from '@carillon/ports';
+import { afterEach, expect, test } from 'vitest';
+import { PERMISSIONS } from '../src/access/permission.ts';
+import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
+
+let open: Ground | undefined;
+afterEach(() => open?.control.app.close());
+
+const OWNER = { authorization: `Bearer ${TOKEN}` };
+
+async function ground(...given: Parameters<typeof openControl>): Promise<Ground> {
+  open = await openControl(...given);
+  return open;
+}
+
+async function entries({ log, codecs }: Ground): Promise<readonly AuditEntry[]> {
+  const records = await log.read('carillon.audit', 0, 0, 1000);
+  return records.flatMap(({ value }) => {
+    const decoded = codecs.audit.decode(value);
+    return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
+  });
+}
+
+const makeKey = ({ control }: Ground) =>
+  control.app.inject({
+    method: 'POST',
+    url: '/v1/workspaces/shop/api-keys',
+    headers: { ...OWNER, 'user-agent': 'carillon/0.1' },
+    payload: { name: 'backend' },
+  });
+
+test('A change stands on the audit before it is made and with its outcome before the answer: who, what, from where, and digests', async () => {
+  const here = await ground();
+  const answer = await makeKey(here);
+  expect(answer.statusCode).toBe(201);
+  const [begun, done, ...more] = await entries(here);
+  expect(more).toEqual([]);
+  expect(begun).toMatchObject({
+    actor: { kind: 'cli', id: 'owner' },
+    what: 'api_key.create',
+    workspace: 'shop',
+    from: { address: '127.0.0.1', userAgent: 'carillon/0.1' },
+    requestId: answer.headers['x-request-id'],
+    outcome: 'begun',
+    number: null,
+  });
+  expect(done).toMatchObject({ id: begun?.id, outcome: 'done', number: 0, target: '2 resources', before: null });
+  expect(done?.after).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.stringify([begun, done])).not.toContain('cln_');
+});
+
+test('Nothing is changed, and nobody signs in, while the audit cannot be written', async () => {
+  const here = await ground();
+  const log = withoutAudit(here.log);
+  const shut = await ground(undefined, { log });
+  const answer = await makeKey(shut);
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toMatchObject({ code: 'audit_unavailable' });
+  expect(answer.headers['retry-after']).toBeDefined();
+  expect((await here.log.bounds('carillon.config', 0)).end).toBe(0);
+  const signIn = await shut.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word: TOKEN } });
+  expect(signIn.statusCode).toBe(503);
+  expect(signIn.headers['set-cookie']).toBeUndefined();
+});
+
+test('A change whose outcome cannot be written says that it was begun', async () => {
+  const here = await ground();
+  let writes = 0;
+  const log: EventLog = {
+    ...here.log,
+    append: (records) => {
+      if (records[0]?.topic === 'carillon.audit' && (writes += 1) > 1) return Promise.reject(new Error('away'));
+      return here.log.append(records);
+    },
+  };
+  const answer = await makeKey(await ground(undefined, { log }));
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json<{ detail: string }>().detail).toContain('that it was begun is on the audit');
+  expect(answer.body).not.toContain('cln_once');
+  expect((await entries(here)).map(({ outcome }) => outcome)).toEqual(['begun']);
+});
+
+test('What a change was refused for is its outcome; what the checks of its body refuse began nothing', async () => {
+  const here = await ground();
+  await makeKey(here);
+  expect((await makeKey(here)).statusCode).toBe(409);
+  expect((await entries(here)).slice(2)).toMatchObject([
+    { outcome: 'begun' },
+    { outcome: 'refused', code: 'conflict', number: null },
+  ]);
+  const bad = { method: 'POST', url: '/v1/workspaces/shop/api-keys', headers: OWNER, payload: {} } as const;
+  expect((await here.control.app.inject(bad)).statusCode).toBe(400);
+  expect(await entries(here)).toHaveLength(4);
+});
+
+test('Whoever lacks a permission is told of with the address that was asked, and in what place', async () => {
+  const here = await ground(accessOf(personWith('per_ann', ['read'])));
+  await here.control.app.inject({ method: 'DELETE', url: '/v1/workspaces/shop/api-keys/backend' });
+  await here.control.app.inject({ method: 'GET', url: '/v1/workspaces/shop/suppressions' });
+  expect(await entries(here)).toMatchObject([
+    {
+      what: 'access.refused',
+      actor: { kind: 'person', id: 'per_ann' },
+      workspace: 'shop',
+      target: 'DELETE /v1/workspaces/:workspace/api-keys/:name',
+      outcome: 'refused',
+      code: 'forbidden_role',
+    },
+    { what: 'access.refused', target: 'GET /v1/workspaces/:workspace/suppressions' },
+  ]);
+});
+
+test('Signing in and out are told of, and a wrong word; no word stands there', async () => {
+  const here = await ground();
+  const signIn = (word: string) => here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word } });
+  await signIn('guess-of-somebody');
+  const { headers } = await signIn(TOKEN);
+  const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+  await here.control.app.inject({ method: 'DELETE', url: '/v1/session', headers: { cookie } });
+  const told = await entries(here);
+  expect(told.map(({ what, outcome, code }) => [what, outcome, code])).toEqual([
+    ['session.open', 'refused', 'unauthorized'],
+    ['session.open', 'done', null],
+    ['session.close', 'begun', null],
+    ['session.close', 'done', null],
+  ]);
+  expect(told[0]?.actor).toBeNull();
+  expect(JSON.stringify(told)).not.toMatch(/guess-of-somebody|own_/);
+});
+
+test('A flood of wrong words leaves as many records as are told that they are wrong', async () => {
+  const here = await ground();
+  for (let guess = 0; guess < 50; guess += 1) {
+    await here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word: `guess ${guess}` } });
+  }
+  expect(await entries(here)).toHaveLength(10);
+});
+
+test('Reading what a route does not show as contents, and what changes nothing, is not told of', async () => {
+  const here = await ground(accessOf(personWith('per_ann', PERMISSIONS)));
+  await makeKey(here);
+  const before = (await entries(here)).length;
+  await here.control.app.inject({ method: 'POST', url: '/v1/configuration/plan', payload: { files: [] } });
+  await here.control.app.inject({ method: 'GET', url: '/v1/openapi.json' });
+  expect(await entries(here)).toHaveLength(before);
+});
+
+test('A client that says much of itself is cut short', async () => {
+  const here = await ground();
+  await here.control.app.inject({
+    method: 'POST',
+    url: '/v1/session',
+    headers: { 'user-agent': 'x'.repeat(5_000) },
+    payload: { word: TOKEN },
+  });
+  expect((await entries(here))[0]?.from.userAgent).toHaveLength(200);
+});
+
+function withoutAudit(log: EventLog): EventLog {
+  return {
+    ...log,
+    append: (records) =>
+      records.some(({ topic }) => topic === 'carillon.audit')
+        ? Promise.reject(new Error('the log is away'))
+        : log.append(records),
+  };
+}

@@ -1,0 +1,124 @@
+import {
+  ACTOR_KINDS,
+  AUDIT_OUTCOMES,
+  SYSTEM_ACTOR,
+  type ActorKind,
+  type AuditOutcome,
+  type AuditRecord,
+  type AuditSeal,
+} from '@carillon/domain';
+import { InvalidRecord, type RecordShape } from './codec.ts';
+import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
+
+const KINDS = Object.fromEntries(ACTOR_KINDS.map((kind) => [kind, true])) as Record<ActorKind, true>;
+const OUTCOMES = Object.fromEntries(AUDIT_OUTCOMES.map((word) => [word, true])) as Record<AuditOutcome, true>;
+const LEAF_BYTES = 8;
+
+type WireSeal = {
+  since: number;
+  through: number;
+  hash: string;
+  mac: string;
+  configuration: number;
+  leaves: Buffer;
+};
+
+type WireAudit = {
+  id: string;
+  at: number;
+  actor_kind: string;
+  actor_id: string;
+  what: string;
+  target: string | null;
+  workspace: string | null;
+  request_id: string | null;
+  number: number | null;
+  before: string | null;
+  after: string | null;
+  outcome: string;
+  code: string | null;
+  personal: Buffer;
+  seal: WireSeal | null;
+};
+
+const NOTHING = {
+  target: null,
+  workspace: null,
+  request_id: null,
+  number: null,
+  before: null,
+  after: null,
+  code: null,
+} as const;
+
+/** Where it came from counts as personal. Of an entry without an author the id is empty. */
+export const auditShape: RecordShape<AuditRecord, WireAudit> = {
+  write: (record) => {
+    const { id, at } = record;
+    if (record.kind === 'seal') {
+      const actor = { actor_kind: SYSTEM_ACTOR.kind, actor_id: SYSTEM_ACTOR.id };
+      const seal = writeSeal(record.seal);
+      return { id, at, ...actor, what: 'audit.seal', ...NOTHING, outcome: 'done', personal: writePersonal({}), seal };
+    }
+    const { address, userAgent } = record.from;
+    return {
+      id,
+      at,
+      actor_kind: record.actor?.kind ?? 'system',
+      actor_id: record.actor?.id ?? '',
+      what: record.what,
+      target: record.target,
+      workspace: record.workspace,
+      request_id: record.requestId,
+      number: record.number,
+      before: record.before,
+      after: record.after,
+      outcome: record.outcome,
+      code: record.code,
+      personal: writePersonal({
+        ...(address !== null && { address }),
+        ...(userAgent !== null && { user_agent: userAgent }),
+      }),
+      seal: null,
+    };
+  },
+  read: (wire) => {
+    const { id, at } = wire;
+    if (wire.seal) return { kind: 'seal', id, at, seal: readSeal(wire.seal) };
+    const { address, user_agent: userAgent } = readPersonal(wire.personal);
+    const kind = wordOf(wire.actor_kind, KINDS, 'actor_kind');
+    return {
+      kind: 'entry',
+      id,
+      at,
+      actor: wire.actor_id === '' ? null : { kind, id: wire.actor_id },
+      what: wire.what,
+      target: wire.target,
+      workspace: wire.workspace,
+      from: {
+        address: address === undefined ? null : textOf(address, 'address'),
+        userAgent: userAgent === undefined ? null : textOf(userAgent, 'user_agent'),
+      },
+      requestId: wire.request_id,
+      number: wire.number,
+      before: wire.before,
+      after: wire.after,
+      outcome: wordOf(wire.outcome, OUTCOMES, 'outcome'),
+      code: wire.code,
+    };
+  },
+};
+
+const writeSeal = ({ leaves, ...seal }: AuditSeal): WireSeal => ({
+  ...seal,
+  leaves: Buffer.from(leaves.join(''), 'hex'),
+});
+
+function readSeal({ leaves, ...seal }: WireSeal): AuditSeal {
+  const count = leaves.length / LEAF_BYTES;
+  if (!Number.isInteger(count)) throw new InvalidRecord('leaves are not of 8 bytes each');
+  const one = (_: unknown, at: number): string =>
+    leaves.subarray(at * LEAF_BYTES, (at + 1) * LEAF_BYTES).toString('hex');
+  const { since, through, hash, mac, configuration } = seal;
+  return { since, through, hash, mac, configuration, leaves: Array.from({ length: count }, one) };
+}

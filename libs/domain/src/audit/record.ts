@@ -1,0 +1,60 @@
+import type { Instant } from '@carillon/kernel';
+import type { Actor } from '../people/actor.ts';
+import type { AuditAction } from './actions.ts';
+
+/**
+ * `begun`: stands before an action; where nothing follows it under its id, nobody saw how it ended. `refused`: the request was, and
+ * changed nothing. `failed`: on our side, and part of it may have been done.
+ */
+export const AUDIT_OUTCOMES = ['begun', 'done', 'refused', 'failed'] as const;
+export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+
+/** Where a request came from, as far as it is known; both bounded. */
+export type AuditSource = { readonly address: string | null; readonly userAgent: string | null };
+
+/** What somebody did. */
+export type AuditEntry = {
+  readonly kind: 'entry';
+  /** The same in the record before an action and in the one that tells its outcome. */
+  readonly id: string;
+  readonly at: Instant;
+  /** Null: nobody was known, as at a sign-in that was refused. */
+  readonly actor: Actor | null;
+  /** A word that this version may not know: a newer one wrote it. */
+  readonly what: AuditAction | (string & {});
+  /** Id or name of what it was done to; never an address of a person. */
+  readonly target: string | null;
+  /** Null: the deployment, or several. */
+  readonly workspace: string | null;
+  readonly from: AuditSource;
+  readonly requestId: string | null;
+  /** Number of the configuration that it made. */
+  readonly number: number | null;
+  /** Digests of what was there before and of what is there since; null: not told, or nothing. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly outcome: AuditOutcome;
+  /** Code of the problem that was answered; null: none was. */
+  readonly code: string | null;
+};
+
+/** What holds all records of the audit up to a position as they are. */
+export type AuditSeal = {
+  /** First position that `leaves` tells of. */
+  readonly since: number;
+  /** Last position that it holds. */
+  readonly through: number;
+  /** Of the chain at `through`: 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Over log, `through` and `hash`, under a key of the deployment. */
+  readonly mac: string;
+  /** Every record of the configuration below this number is told of. */
+  readonly configuration: number;
+  /** A short digest, 16 hexadecimal digits, of each record from `since` to `through`: tells which one is not as it was. */
+  readonly leaves: readonly string[];
+};
+
+/** A record of `carillon.audit`. */
+export type AuditRecord =
+  | AuditEntry
+  | { readonly kind: 'seal'; readonly id: string; readonly at: Instant; readonly seal: AuditSeal };
