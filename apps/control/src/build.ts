@@ -29,6 +29,8 @@ import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { templateRoutes } from './routes/templates.ts';
+import { resourceRoutes } from './routes/resources.ts';
+import { publicationRoute } from './routes/versions.ts';
 import { cadenceRoutes } from './routes/cadence.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -81,6 +83,8 @@ export async function buildControl(
     const api: ApiServer = scope.withTypeProvider();
     takeCsv(scope);
     apiRoutes(api, config, ports);
+    await resourceRoutes(api, ports);
+    publicationRoute(api, ports);
     sessionRoutes(api, access);
   });
   mailRoute(app, ports.inbox);

@@ -5,6 +5,7 @@ import type {
   CohortStore,
   ConfigurationStore,
   ConsentStore,
+  DraftStore,
   DeliveryLedger,
   DueTasks,
   EventLog,
@@ -58,6 +59,7 @@ export type ControlPorts = {
   readonly cohorts: CohortStore;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
+  readonly drafts: DraftStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly configuration: FollowedConfiguration;

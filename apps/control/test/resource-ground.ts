@@ -13,7 +13,15 @@ export async function openResourceGround(): Promise<ResourceGround> {
   const topology = await openTopology({ partitions: 1 });
   const [templates, mjml] = [givenTemplates(), givenMjml()];
   const secrets = { locate: async () => 'unset' as const, get: async () => undefined };
-  const own = { expressions: givenExpressions, templates, mjml, secrets, readEverywhere: async () => undefined };
+  const { drafts } = topology.data;
+  const own = {
+    drafts,
+    expressions: givenExpressions,
+    templates,
+    mjml,
+    secrets,
+    readEverywhere: async () => undefined,
+  };
   return {
     topology,
     ports: { ...topology.ports, ...own } as unknown as ControlPorts,

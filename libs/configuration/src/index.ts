@@ -1,6 +1,7 @@
 export { BROKER, FILE_SHAPES, LISTEN, type FileKind, type StartSettings } from '@carillon/shapes';
 export { type BodiesReading, type GivenResource, readResourceBodies } from './bodies/read-bodies.ts';
 export { resourceFault, type ResourceFault, resourceWarning, type ResourceWarning } from './bodies/resource-fault.ts';
+export { bodyJsonSchema, writtenBody } from './bodies/body-schema.ts';
 export { writtenTemplate } from './bodies/template-body.ts';
 export { checkResources, shelfIn } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
@@ -12,8 +13,9 @@ export { type FolderReading, readConfigurationFolder } from './files/read-folder
 export { readStartSettings } from './files/read-start.ts';
 export { configurationReference } from './files/reference.ts';
 export { FILE_SECTIONS } from './files/reference-sections.ts';
-export { writeConfigurationFolder, writeResource } from './files/write-folder.ts';
-export type { Difference } from './plan/differences.ts';
+export { resourceFiles, resourceYaml, writeConfigurationFolder } from './files/write-folder.ts';
+export { differencesOf, type Difference } from './plan/differences.ts';
+export { referencesOf } from './plan/references.ts';
 export { planChanges } from './plan/plan.ts';
 export type { Plan, PlannedAction, PlannedChange, PlanOptions } from './plan/planned.ts';
 export { isKind, isWritten, type WantedResource, type WrittenKind } from './resource.ts';

@@ -30,6 +30,7 @@ export const ERRORS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
   idempotency_mismatch: { status: 422, title: 'The Idempotency-Key was used with another body' },
+  precondition_required: { status: 428, title: 'The request has to say what it is based on' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   log_unavailable: { status: 503, title: 'The log cannot take the event now' },
@@ -52,10 +53,38 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; title: string }>;
 export type ErrorCode = keyof typeof ERRORS;
 
+/** A mistake in the body of a resource, as a problem tells it. */
+export type FaultFact = {
+  readonly kind: string;
+  readonly workspace: string;
+  readonly name: string;
+  /** Where in the body, in words of its keys; empty: all of it. */
+  readonly path: string;
+  /** Within the text at the path; null: all of the value. */
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly message: string;
+  readonly expected: string;
+  readonly fix: string;
+};
+
+/** What somebody else did to a thing since it was read. */
+export type NewerFact = {
+  /** Its number now; null: it is not there. */
+  readonly number: number | null;
+  /** RFC 3339; null: nobody ever wrote it. */
+  readonly at: string | null;
+  readonly by: { readonly kind: string; readonly id: string } | null;
+};
+
 export type ErrorFacts = {
   /** RFC 6901 pointer into the body. */ readonly pointer?: string;
   readonly line?: number;
   readonly column?: number;
+  /** All that is wrong with bodies of resources. */
+  readonly faults?: readonly FaultFact[];
+  /** Of a lost race: what is there now. */
+  readonly newer?: NewerFact;
   /** The limit that was passed, with its unit. */ readonly limit?: string;
   /** When it makes sense to come again. */ readonly retryAfter?: Duration;
   /** What is wrong with a token that was presented, for the header that a client reads; no quotes or backslashes. */

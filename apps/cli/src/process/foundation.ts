@@ -114,6 +114,7 @@ export async function openFoundation(
     ledger: backend.ledger,
     suppressions: backend.suppressions,
     consents: backend.consents,
+    drafts: backend.drafts,
     limits: backend.limits,
     digestHeads: backend.digestHeads,
     links: createLinkTokens(keys.ledgerKey),

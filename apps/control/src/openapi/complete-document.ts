@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
-import type { OperationExample } from './examples.ts';
+import type { OperationExample } from './operation-example.ts';
 import type { RoutePermission } from '../access/permission.ts';
 
 /** An operation as it is described, as far as it matters here. */

@@ -2,7 +2,8 @@ import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { EXAMPLES, type OperationExample } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
+import type { OperationExample } from './operation-example.ts';
 import { completeDocument, type ApiDocument } from './complete-document.ts';
 
 /**

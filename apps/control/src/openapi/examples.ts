@@ -1,9 +1,8 @@
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
-
-/** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
-export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };
+import type { OperationExample } from './operation-example.ts';
+import { RESOURCE_EXAMPLES } from './resource-examples.ts';
 
 const AT = '2026-11-22T10:42:00.000Z';
 const LATER = '2026-11-22T10:42:00.180Z';
@@ -272,21 +271,6 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       skipped: 0,
     }),
   },
-  listJwtProviders: {
-    answers: {
-      items: [
-        {
-          workspace: 'shop',
-          name: 'auth',
-          jwks_url: 'https://auth.example.com/.well-known/jwks.json',
-          issuer: 'https://auth.example.com/',
-          audiences: ['carillon'],
-          algorithms: ['RS256'],
-          used_by: ['stream clicks'],
-        },
-      ],
-    },
-  },
   checkJwtProvider: { takes: { token: 'eyJhbGciOi…' }, answers: steps('signature', 'is right, by the key k1') },
   sampleRule: {
     answers: {
@@ -366,4 +350,5 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   openSession: { takes: { word: 'zLXJYq4H…' }, answers: { ok: true } },
   closeSession: { answers: { ok: true } },
   createOwnerLink: { takes: {}, answers: { word: 'zLXJYq4H…', ends_at: '2026-11-22T10:57:00.000Z' } },
+  ...RESOURCE_EXAMPLES,
 };

@@ -1,8 +1,7 @@
-import { checkBody, jwtProviderList } from '@carillon/contracts';
+import { checkBody } from '@carillon/contracts';
 import {
   findResource,
   jwtSettings,
-  listResources,
   streamTable,
   unmetBinding,
   type Configuration,
@@ -11,11 +10,10 @@ import {
 import { stringifyJson, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
-import { showJwtProvider } from '../bodies.ts';
 import type { Check, ControlPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
 import { namesOf, placeOf } from '../names.ts';
-import { acrossWorkspaces, notFound, withNameAcross, type ApiServer } from './app.ts';
+import { notFound, withNameAcross, type ApiServer } from './app.ts';
 
 /** Far longer than what a request may carry, so that a token that is too long is told so step by step. */
 const LONGEST_TOKEN = 100_000;
@@ -23,27 +21,6 @@ const LONGEST_TOKEN = 100_000;
 type ProviderPorts = Pick<ControlPorts, 'configuration' | 'tokens'>;
 
 export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
-  app.get(
-    '/v1/workspaces/:workspace/jwt-providers',
-    {
-      config: { permission: 'read', across: true },
-      schema: {
-        operationId: 'listJwtProviders',
-        tags: ['JWT providers'],
-        summary: 'Providers whose tokens are taken',
-        params: acrossWorkspaces,
-        response: { 200: jwtProviderList },
-      },
-    },
-    async (request) => {
-      const configuration = await ports.configuration.refresh();
-      const providers = sightOf(request).names.flatMap((workspace) =>
-        listResources(configuration, 'jwt_provider', workspace),
-      );
-      return { items: providers.map((provider) => showJwtProvider(provider, configuration)) };
-    },
-  );
-
   const tried = z.strictObject({
     token: z.string().max(LONGEST_TOKEN).optional().describe('A token to try; never kept, never answered'),
   });

@@ -11,7 +11,7 @@ import type { FileFault } from '../files/place.ts';
 import { parseAsWritten, withoutLater } from '../files/read-file.ts';
 import { resourcesIn } from '../files/read-folder.ts';
 import { salvage } from '../files/salvage.ts';
-import { writeResource } from '../files/write-folder.ts';
+import { resourceFiles } from '../files/write-folder.ts';
 import type { PlacedSource } from '../files/yaml-source.ts';
 import { isKind, type WantedResource, type WrittenKind } from '../resource.ts';
 import { isGroup } from '../value-path.ts';
@@ -155,9 +155,7 @@ function withoutStart(given: Record<string, unknown>, faults: FileFault[]): Reco
 
 /** Keeps what can be written into files that read back as the same: else `export` would write what `apply` refuses or changes. */
 function keep(resource: WantedResource, own: Fault[], work: Work): void {
-  const files = new Map<string, string>();
-  writeResource(files, resource);
-  const { resources, faults } = resourcesIn(files);
+  const { resources, faults } = resourcesIn(resourceFiles(resource));
   const [fault] = faults;
   const [read] = resources;
   if (fault === undefined && read && canonical(read.body) === canonical(resource.body)) {

@@ -37,13 +37,14 @@ const withWords: z.core.ToJSONSchemaParams = {
 export const describedShape = (kind: FileKind): JsonSchema =>
   z.toJSONSchema(FILE_SHAPES[kind], withWords) as JsonSchema;
 
+/** What is said of a shape to editors and programs. */
+export const schemaForEditors: z.core.ToJSONSchemaParams = {
+  ...withWords,
+  override: (context) => {
+    withWords.override?.(context);
+    for (const word of OWN_WORDS) delete (context.jsonSchema as Record<string, unknown>)[word];
+  },
+};
+
 /** The JSON Schema of a kind of file, for editors. */
-export function fileJsonSchema(kind: FileKind): object {
-  return z.toJSONSchema(FILE_SHAPES[kind], {
-    ...withWords,
-    override: (context) => {
-      withWords.override?.(context);
-      for (const word of OWN_WORDS) delete (context.jsonSchema as Record<string, unknown>)[word];
-    },
-  });
-}
+export const fileJsonSchema = (kind: FileKind): object => z.toJSONSchema(FILE_SHAPES[kind], schemaForEditors);

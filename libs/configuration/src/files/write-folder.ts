@@ -1,6 +1,7 @@
 import { type Configuration, type LayoutBody, resourceKey, type TemplateBody } from '@carillon/domain';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
 import { FILE_SHAPES, type FileKind, isExpressionLeaf, type StartSettings } from '@carillon/shapes';
+import { writtenBody } from '../bodies/body-schema.ts';
 import { isKind, isWritten, type WantedResource } from '../resource.ts';
 import { FILE_KINDS, fileOf, LAYOUT_FILES, layoutFile, partialFile, templateFile, type LayoutFile } from './layout.ts';
 import { walkShape } from './walk-shape.ts';
@@ -20,7 +21,7 @@ export function writeConfigurationFolder(configuration: Configuration, start: St
 }
 
 /** The files of one resource, by their paths in the folder. */
-export function writeResource(files: Map<string, string>, resource: WantedResource, start: StartSettings = {}): void {
+function writeResource(files: Map<string, string>, resource: WantedResource, start: StartSettings = {}): void {
   const { kind, workspace, name } = resource.ref;
   if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
   else if (isKind(resource, 'deployment'))
@@ -29,6 +30,20 @@ export function writeResource(files: Map<string, string>, resource: WantedResour
   else if (isKind(resource, 'partial')) files.set(partialFile(workspace, name), resource.body.text);
   else if (hasOneFile(kind))
     files.set(fileOf(FILE_KINDS[kind], workspace, name), yamlOf(FILE_KINDS[kind], resource.body));
+}
+
+/** The same by path. */
+export function resourceFiles(resource: WantedResource): Map<string, string> {
+  const files = new Map<string, string>();
+  writeResource(files, resource);
+  return files;
+}
+
+/** The resource as one YAML text: its file; of templates, layouts and partials, whose files are several or no YAML, their body. */
+export function resourceYaml(resource: WantedResource): string {
+  const { kind } = resource.ref;
+  if (hasOneFile(kind)) return yamlOf(FILE_KINDS[kind], resource.body);
+  return stringify(writtenBody(resource), { lineWidth: 0 });
 }
 
 const hasOneFile = (kind: string): kind is keyof typeof FILE_KINDS => Object.hasOwn(FILE_KINDS, kind);

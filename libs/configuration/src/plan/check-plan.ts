@@ -84,10 +84,10 @@ function checkPaths({ ref, body }: WantedResource<'notification'>, paths: Map<st
 
 type Need = readonly [at: ValuePath, kind: ResourceKind, name: string];
 
-const securityNeeds = (security: Security | undefined): readonly Need[] =>
+export const securityNeeds = (security: Security | undefined): readonly Need[] =>
   security?.jwt_provider === undefined ? [] : [[['security', 'jwt_provider'], 'jwt_provider', security.jwt_provider]];
 
-function needsOf(body: NotificationBody): readonly Need[] {
+export function needsOf(body: NotificationBody): readonly Need[] {
   const needs: Need[] = [...securityNeeds(body.security)];
   for (const [channel, { template, accounts = [] }] of channelsOf(body)) {
     needs.push([['channels', channel, 'template'], 'template', template]);
@@ -102,7 +102,10 @@ function needsOf(body: NotificationBody): readonly Need[] {
   return needs;
 }
 
-function needsOfTemplate(template: WantedResource<'template'>, staying: readonly WantedResource[]): readonly Need[] {
+export function needsOfTemplate(
+  template: WantedResource<'template'>,
+  staying: readonly WantedResource[],
+): readonly Need[] {
   const { layouts, partials } = putInsOf(template.body, shelfOf(staying, template.ref.workspace));
   const [first] = Object.keys(template.body);
   const at = first === undefined ? [] : [first];

@@ -176,18 +176,15 @@ export const newApiKeyBody = z
   })
   .meta({ id: 'NewApiKey' });
 
-export const jwtProviderBody = z
-  .object({
-    workspace: z.string(),
-    name: z.string(),
-    jwks_url: z.string(),
-    issuer: nullable(z.string()).describe('Null: any'),
-    audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
-    algorithms: z.array(z.string()),
-    used_by: z.array(z.string()).describe('Notifications and streams that name it'),
-  })
-  .meta({ id: 'JwtProvider' });
-export const jwtProviderList = z.object({ items: z.array(jwtProviderBody) }).meta({ id: 'JwtProviderList' });
+export const jwtProviderBody = z.object({
+  workspace: z.string(),
+  name: z.string(),
+  jwks_url: z.string(),
+  issuer: nullable(z.string()).describe('Null: any'),
+  audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
+  algorithms: z.array(z.string()),
+  used_by: z.array(z.string()).describe('Notifications and streams that name it'),
+});
 export type JwtProviderBodyShown = z.infer<typeof jwtProviderBody>;
 
 export const secretBody = z

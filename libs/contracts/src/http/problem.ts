@@ -16,6 +16,30 @@ export const problemSchema = z
     pointer: z.string().optional().describe('RFC 6901 pointer to the place in the body.'),
     line: z.int().min(1).optional().describe('Line of the body, from 1.'),
     column: z.int().min(1).optional().describe('Column of the body, from 1.'),
+    faults: z
+      .array(
+        z.strictObject({
+          kind: z.string(),
+          workspace: z.string(),
+          name: z.string(),
+          path: z.string().describe('Keys down to the value: `rules.paid.when`. Empty: the whole body'),
+          line: z.int().nullable().describe('Within the text at the path; null: all of the value'),
+          column: z.int().nullable(),
+          message: z.string(),
+          expected: z.string(),
+          fix: z.string().describe('What to do now'),
+        }),
+      )
+      .optional()
+      .describe('Every mistake in bodies of resources.'),
+    newer: z
+      .strictObject({
+        number: z.int().nullable().describe('Its number now; null: it is not there'),
+        at: z.string().nullable(),
+        by: z.strictObject({ kind: z.string(), id: z.string() }).nullable(),
+      })
+      .optional()
+      .describe('Of a lost race: what is there now, since when and by whom.'),
     limit: z.string().optional().describe('The limit that was passed, with its unit.'),
   })
   .meta({ id: 'Problem' });
@@ -36,7 +60,7 @@ const DEFAULT_RETRY_AFTER = 1000;
 /** The HTTP answer for a failure. Pure: it adds nothing that the error does not say, so nothing secret can slip in here. */
 export function problemOf(error: CarillonError, requestId: string): ProblemAnswer {
   const { status, title } = ERRORS[error.code];
-  const { pointer, line, column, limit } = error.facts;
+  const { pointer, line, column, faults, newer, limit } = error.facts;
   return {
     status,
     headers: {
@@ -55,6 +79,8 @@ export function problemOf(error: CarillonError, requestId: string): ProblemAnswe
       ...(pointer !== undefined && { pointer }),
       ...(line !== undefined && { line }),
       ...(column !== undefined && { column }),
+      ...(faults !== undefined && { faults: faults.map((fault) => ({ ...fault })) }),
+      ...(newer !== undefined && { newer: { ...newer, by: newer.by && { ...newer.by } } }),
       ...(limit !== undefined && { limit }),
     },
   };

@@ -1,0 +1,2 @@
+/** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
+export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };

@@ -1,0 +1,36 @@
+import type { WrittenKind } from '@carillon/configuration';
+import { listResources, type ResourceRef } from '@carillon/domain';
+import type { CarillonError } from '@carillon/kernel';
+import { z } from 'zod';
+import { insteadOf } from '../names.ts';
+import { inWorkspace, notFound, withName } from '../routes/app.ts';
+import type { KindOfResource } from './kinds.ts';
+import type { WritingPorts } from './publish-resources.ts';
+import type { ShowingPorts } from './shown.ts';
+
+export type ResourcePorts = WritingPorts & ShowingPorts;
+
+/** What the address of a resource says. */
+export type Params = { readonly workspace?: string; readonly name?: string };
+
+/** The resource of an address. */
+export const refOf = ({ kind }: KindOfResource, { workspace = '', name = '' }: Params): ResourceRef<WrittenKind> => ({
+  kind,
+  workspace,
+  name,
+});
+
+/** The parameters of the address of one resource of a kind. */
+export const paramsOf = ({ kind }: KindOfResource): z.ZodType<Params> =>
+  kind === 'deployment' ? z.object({}) : kind === 'workspace' ? inWorkspace : withName;
+
+/** The same for the schema of a route: of the deployment there is nothing to say. */
+export const withParams = (kind: KindOfResource) => (kind.kind === 'deployment' ? {} : { params: paramsOf(kind) });
+
+/** What nothing is at an address: the same words for what never was and for what was removed. */
+export function missing(kind: KindOfResource, ref: ResourceRef, ports: ResourcePorts): CarillonError {
+  const known = listResources(ports.configuration.current(), kind.kind, ref.workspace).map((one) => one.ref.name);
+  return ref.name === ''
+    ? notFound(kind.title, 'nobody has written it yet')
+    : notFound(`${kind.title} ${ref.name} in workspace ${ref.workspace}`, insteadOf(ref.name, known));
+}

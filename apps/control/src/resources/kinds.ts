@@ -1,0 +1,62 @@
+import type { WrittenKind } from '@carillon/configuration';
+
+/** Where the resources of a kind are in the management API, and how they are called. */
+export type KindOfResource = {
+  readonly kind: WrittenKind;
+  /** As people call one: `there is no template x`. */
+  readonly title: string;
+  /** In names of operations and schemas. */
+  readonly one: string;
+  readonly many: string;
+  readonly tag: string;
+  /** All of them; null: there is one. */
+  readonly listPath: string | null;
+  readonly path: string;
+  /** What its versions and the like are below. Those of a workspace are elsewhere, since its own `versions` are all that happened in it. */
+  readonly below: string;
+  /** Whether it goes with DELETE. */
+  readonly goes: boolean;
+};
+
+const named = (kind: WrittenKind, segment: string, title: string, one: string, tag: string): KindOfResource => {
+  const listPath = `/v1/workspaces/:workspace/${segment}`;
+  const path = `${listPath}/:name`;
+  return { kind, title, one, many: `${one}s`, tag, listPath, path, below: path, goes: true };
+};
+
+/** Every kind that people write. */
+export const KINDS_OF_RESOURCES: readonly KindOfResource[] = [
+  named('notification', 'notifications', 'notification', 'Notification', 'Notifications'),
+  named('template', 'templates', 'template', 'Template', 'Templates'),
+  named('layout', 'layouts', 'layout', 'Layout', 'Layouts'),
+  named('partial', 'partials', 'partial', 'Partial', 'Partials'),
+  named('stream', 'streams', 'stream', 'Stream', 'Streams'),
+  named('integration', 'integrations', 'integration', 'Integration', 'Integrations'),
+  named('account', 'accounts', 'account', 'Account', 'Accounts'),
+  named('jwt_provider', 'jwt-providers', 'JWT provider', 'JwtProvider', 'JWT providers'),
+  {
+    kind: 'workspace',
+    title: 'workspace',
+    one: 'Workspace',
+    many: 'Workspaces',
+    tag: 'Workspaces',
+    listPath: '/v1/workspaces',
+    path: '/v1/workspaces/:workspace',
+    below: '/v1/workspaces/:workspace/settings',
+    goes: true,
+  },
+  {
+    kind: 'deployment',
+    title: 'deployment',
+    one: 'Deployment',
+    many: 'Deployments',
+    tag: 'Deployment',
+    listPath: null,
+    path: '/v1/deployment',
+    below: '/v1/deployment',
+    goes: false,
+  },
+];
+
+/** What stands in for the deployment where it was never set. */
+export const isUnnamed = (kind: WrittenKind): boolean => kind === 'workspace' || kind === 'deployment';

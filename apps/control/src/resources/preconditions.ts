@@ -1,0 +1,63 @@
+import type { Resource, ResourceRef } from '@carillon/domain';
+import { CarillonError, type NewerFact } from '@carillon/kernel';
+import type { ConfigurationHistory } from '@carillon/stages';
+
+/** What a write is based on: a number of the resource that its author has seen, or that there is none. */
+export type Precondition =
+  | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
+  | { readonly kind: 'absent' };
+
+export const etagOf = (number: number): string => `"${number}"`;
+
+const ETAG = /^"(\d{1,15})"$/;
+const HOW = 'send If-Match with the ETag that you read, or If-None-Match: * to make a new one';
+
+/**
+ * The precondition of a write. Throws `precondition_required` where there is none: a write without one would undo what somebody
+ * else did in the meantime, and nobody would know.
+ */
+export function preconditionOf(headers: Readonly<Record<string, unknown>>): Precondition {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (typeof match === 'string' && typeof noneMatch === 'string') {
+    throw new CarillonError('invalid_request', `If-Match and If-None-Match exclude each other here; ${HOW}`);
+  }
+  if (typeof noneMatch === 'string') {
+    if (noneMatch.trim() === '*') return { kind: 'absent' };
+    throw new CarillonError('invalid_request', `If-None-Match takes * here; ${HOW}`);
+  }
+  if (typeof match !== 'string') throw new CarillonError('precondition_required', HOW);
+  const numbers = match.split(',').map((tag) => ETAG.exec(tag.trim())?.[1]);
+  const known = numbers.flatMap((digits) => (digits === undefined ? [] : [Number(digits)]));
+  if (known.length === numbers.length) return { kind: 'numbers', numbers: known };
+  throw new CarillonError('invalid_request', `If-Match takes the ETag of the resource, such as "12"; ${HOW}`);
+}
+
+/** Throws `precondition_failed`, with what is there now, where somebody was faster. */
+export function demandPrecondition(
+  wanted: Precondition,
+  ref: ResourceRef,
+  now: Resource | undefined,
+  history: ConfigurationHistory,
+): void {
+  const met = wanted.kind === 'absent' ? now === undefined : now !== undefined && wanted.numbers.includes(now.number);
+  if (!met) throw lostRace(ref, now, history);
+}
+
+/** The refusal of whoever was slower: what is there now, who wrote it and when. */
+export function lostRace(ref: ResourceRef, now: Resource | undefined, history: ConfigurationHistory): CarillonError {
+  const newest = history.statesOf(ref).at(-1)?.publication;
+  const title = `${ref.kind.replace('_', ' ')} ${ref.name === '' ? ref.workspace : ref.name}`.trim();
+  const newer: NewerFact = {
+    number: now?.number ?? null,
+    at: newest?.at ?? null,
+    by: newest ? { ...newest.by.actor } : null,
+  };
+  const who = newest ? ` by ${newest.by.actor.kind} ${newest.by.actor.id} at ${newest.at}` : '';
+  const what =
+    now === undefined
+      ? newest
+        ? `${title} was removed${who}; make it again with If-None-Match: *`
+        : `there is no ${title}; make it with If-None-Match: *`
+      : `${title} has number ${now.number}, published${who}; read it again, and send what you want with If-Match: ${etagOf(now.number)}`;
+  return new CarillonError('precondition_failed', what, { newer });
+}

@@ -1,0 +1,71 @@
+import type { ResourceFault, ResourceWarning } from '@carillon/configuration';
+import type { ResourceFaultBody } from '@carillon/contracts';
+import { resourceKey, type ChangeOrigin, type Configuration, type ResourceRef } from '@carillon/domain';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { publishPorts } from '../configuration.ts';
+import type { PlanningPorts, PublishingPorts } from '../ports.ts';
+import { planResourcesOver, type ResourcesPlan, type ResourcesRequest } from './plan-resources.ts';
+import { demandPrecondition, lostRace, type Precondition } from './preconditions.ts';
+
+export type WritingPorts = PlanningPorts & PublishingPorts;
+
+export const faultBody = ({ ref, ...fault }: ResourceFault): ResourceFaultBody => ({ ...ref, ...fault });
+export const warningBody = ({ ref, ...warning }: ResourceWarning): ResourceFaultBody => ({
+  ...ref,
+  ...warning,
+  expected: '',
+});
+
+/** Mistakes that are told in words; all of them are in `faults`. */
+const MOST_NAMED = 10;
+
+/** The refusal of a plan with mistakes. */
+export function refusedPlan({ faults }: Pick<ResourcesPlan, 'faults'>): CarillonError {
+  const words = faults
+    .slice(0, MOST_NAMED)
+    .map(({ path, message, fix }) => `${path === '' ? '' : `${path}: `}${message}; ${fix}`);
+  return new CarillonError('invalid_configuration', words.join('\n'), { faults: faults.map(faultBody) });
+}
+
+/** A write of one resource: what it does to it, and what it is based on. */
+export type ResourceWrite = {
+  readonly ref: ResourceRef;
+  readonly request: (current: Configuration) => ResourcesRequest;
+  readonly precondition: Precondition;
+};
+
+/** A write is planned again where something moved that its author has not named, such as a template that is compiled again with it. */
+const MOST_ROUNDS = 5;
+
+/**
+ * Publishes what somebody wants of one resource, and resolves when every role judges by it. Throws `precondition_failed` where
+ * it is not based on the newest, and `invalid_configuration` with every mistake. What changes nothing makes no record, and repeats
+ * the markers of the newest one, so that a publisher that died in between is made good.
+ */
+export async function publishResource(
+  write: ResourceWrite,
+  by: ChangeOrigin,
+  ports: WritingPorts,
+): Promise<{ readonly plan: ResourcesPlan; readonly number: number | null }> {
+  const { history } = ports.configuration;
+  for (let round = 1; ; round += 1) {
+    const current = await ports.configuration.refresh();
+    demandPrecondition(write.precondition, write.ref, current.resources.get(resourceKey(write.ref)), history);
+    const plan = await planResourcesOver(current, write.request(current), ports);
+    if (plan.faults.length > 0) throw refusedPlan(plan);
+    if (plan.record.length === 0) {
+      if (current.number >= 0) await repeatMarkers(ports.log, current.number);
+      return { plan, number: null };
+    }
+    try {
+      return { plan, number: await publishConfiguration(publishPorts(ports), plan.record, by) };
+    } catch (error) {
+      if (!isCarillonError(error) || error.code !== 'conflict') throw error;
+      const key = resourceKey(write.ref);
+      const now = ports.configuration.current().resources.get(key);
+      if (now?.number !== current.resources.get(key)?.number) throw lostRace(write.ref, now, history);
+      if (round === MOST_ROUNDS) throw error;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { bodyJsonSchema } from '@carillon/configuration';
+import { jwtProviderBody, resourceFacts } from '@carillon/contracts';
+import { z } from 'zod';
+import { pageSize } from '../routes/app.ts';
+import type { KindOfResource } from './kinds.ts';
+
+/**
+ * The schemas of a kind. A body is described by the very shape that files are read by, and taken as any JSON: its mistakes are
+ * told all at once by `readResourceBodies`, each with its path and what to do.
+ */
+function makeSchemas({ kind, one }: KindOfResource) {
+  const body = z.unknown().meta({ id: `${one}Body`, ...bodyJsonSchema(kind) });
+  const shown = resourceFacts.extend({ kind: z.literal(kind), body });
+  const resource = shown.meta({ id: `${one}Resource` });
+  // Its list was there before, with what of it matters for tokens.
+  const item = kind === 'jwt_provider' ? shown.extend(jwtProviderBody.shape).meta({ id: 'JwtProvider' }) : resource;
+  const list = z
+    .object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') })
+    .meta({ id: `${one}List` });
+  return { body, resource, list };
+}
+
+const MADE = new Map<string, ReturnType<typeof makeSchemas>>();
+
+/** The schemas of a kind, made once: their names are of the whole process. */
+export function schemasOf(kind: KindOfResource): ReturnType<typeof makeSchemas> {
+  const made = MADE.get(kind.kind) ?? makeSchemas(kind);
+  MADE.set(kind.kind, made);
+  return made;
+}
+
+/** Of conditional writes. Other headers pass through. */
+export const writeHeaders = z.looseObject({
+  'if-match': z
+    .string()
+    .max(200)
+    .optional()
+    .describe('The `ETag` that you read: replaces or removes that one and no other'),
+  'if-none-match': z.string().max(200).optional().describe('`*`: makes it, where there is none of this name'),
+});
+
+/** Configurations are listed whole, as long as that is bearable. */
+export const listPaging = { limit: pageSize.default(500), cursor: z.string().max(500).optional() };
+
+/** Of lists by number, newest first. */
+export const numberPaging = z.strictObject({
+  limit: pageSize.default(50),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: 'takes the `next` of the page before' })
+    .optional(),
+});
+export const beforeOf = (cursor: string | undefined): number =>
+  cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+
+const number = z.coerce.number('takes a number of the configuration').int().min(0);
+export const diffQuery = z.strictObject({
+  from: number.describe('Configuration number'),
+  to: number.optional().describe('Left out: what is in force'),
+});
+export const numberParam = number;

@@ -1,0 +1,223 @@
+import { resourceYaml } from '@carillon/configuration';
+import { deletedResourceBody, resourcePlanBody } from '@carillon/contracts';
+import { listResources, resourceKey, type ResourceRef } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import { z } from 'zod';
+import { changedBy } from '../access/changed-by.ts';
+import { lacking } from '../access/guard.ts';
+import { principalOf } from '../access/principal.ts';
+import { sightOf } from '../access/sight.ts';
+import { showJwtProvider } from '../bodies.ts';
+import { takeStrictJson } from '../resources/body-json.ts';
+import { missing, refOf, withParams, type Params, type ResourcePorts } from '../resources/address.ts';
+import { KINDS_OF_RESOURCES, type KindOfResource } from '../resources/kinds.ts';
+import { planResources } from '../resources/plan-resources.ts';
+import { etagOf, preconditionOf } from '../resources/preconditions.ts';
+import { faultBody, publishResource, warningBody } from '../resources/publish-resources.ts';
+import { listPaging, schemasOf, writeHeaders } from '../resources/schemas.ts';
+import { asWanted, showingActors, showResource } from '../resources/shown.ts';
+import { acrossWorkspaces, noBody, type ApiServer } from './app.ts';
+import { versionRoutes } from './versions.ts';
+
+type Schemas = ReturnType<typeof schemasOf>;
+type Query = { readonly limit: number; readonly cursor?: string | undefined };
+
+/** List, read, write, remove, plan and versions of every kind of resource that people write. */
+export async function resourceRoutes(app: ApiServer, ports: ResourcePorts): Promise<void> {
+  await app.register(async (plain) => {
+    takeStrictJson(plain);
+    const scope: ApiServer = plain.withTypeProvider();
+    for (const kind of KINDS_OF_RESOURCES) {
+      const schemas = schemasOf(kind);
+      if (kind.listPath !== null) listRoute(scope, kind, kind.listPath, schemas, ports);
+      readRoute(scope, kind, schemas, ports);
+      writeRoute(scope, kind, schemas, ports);
+      if (kind.goes) removeRoute(scope, kind, ports);
+      planRoute(scope, kind, schemas, ports);
+      versionRoutes(scope, kind, schemas.resource, ports);
+    }
+  });
+}
+
+function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }: Schemas, ports: ResourcePorts): void {
+  app.get(
+    path,
+    {
+      config: { permission: 'read', across: true },
+      schema: {
+        operationId: `list${kind.many}`,
+        tags: [kind.tag],
+        summary: `All ${kind.title}s with their bodies, by name`,
+        ...(kind.kind !== 'workspace' && { params: acrossWorkspaces }),
+        querystring: z.strictObject(listPaging),
+        response: { 200: list },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query as Query;
+      const configuration = await ports.configuration.refresh();
+      const { sees } = sightOf(request);
+      const all = listResources(configuration, kind.kind).filter(({ ref }) => sees(ref.workspace));
+      const after = cursor === undefined ? '' : readCursor(cursor);
+      const rest = all.filter(({ ref }) => placeOf(ref) > after);
+      const page = rest.slice(0, limit);
+      const show = showingActors(ports);
+      const items = [];
+      for (const resource of page) {
+        const also = resource.ref.kind === 'jwt_provider' ? showJwtProvider(resource as never, configuration) : {};
+        items.push({ ...also, ...(await showResource(resource, show, ports)) });
+      }
+      const last = page.at(-1);
+      return { items, next: rest.length > limit && last ? writeCursor(placeOf(last.ref)) : null } as never;
+    },
+  );
+}
+
+const placeOf = ({ workspace, name }: ResourceRef): string => `${workspace}/${name}`;
+const writeCursor = (place: string): string => Buffer.from(place).toString('base64url');
+/** A cursor is a place in the order of names: one that somebody made up shows nothing that the list would not. */
+const readCursor = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
+
+/** The first of the media types that is answered here. JSON where nothing else is asked for. */
+const wantsYaml = (accept: string | undefined): boolean =>
+  accept?.split(',').some((one) => /^\s*(?:application|text)\/(?:x-)?yaml\b/i.test(one)) === true;
+
+function readRoute(app: ApiServer, kind: KindOfResource, { resource }: Schemas, ports: ResourcePorts): void {
+  app.get(
+    kind.path,
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: `get${kind.one}`,
+        tags: [kind.tag],
+        summary: `One ${kind.title}; with Accept: application/yaml as its file`,
+        ...withParams(kind),
+        response: { 200: resource },
+      },
+    },
+    async (request, reply) => {
+      const ref = refOf(kind, request.params as Params);
+      const found = (await ports.configuration.refresh()).resources.get(resourceKey(ref));
+      if (!found) throw missing(kind, ref, ports);
+      void reply.header('etag', etagOf(found.number)).header('vary', 'accept');
+      const wanted = asWanted(found);
+      if (wanted && wantsYaml(request.headers.accept)) {
+        return reply.type('application/yaml; charset=utf-8').send(resourceYaml(wanted) as never);
+      }
+      return showResource(found, showingActors(ports), ports) as never;
+    },
+  );
+}
+
+/** Of a workspace, what only whoever decides about people may change: it decides whom messages reach. */
+const OWNERS_KEYS = ['environment', 'of', 'allow_real_accounts'] as const;
+
+/** Whether a write of a workspace changes what only its owners may. */
+function touchesOwnersKeys(before: unknown, body: unknown): boolean {
+  const [old, next] = [before, body].map((one) =>
+    typeof one === 'object' && one !== null ? (one as Readonly<Record<string, unknown>>) : {},
+  );
+  return OWNERS_KEYS.some((key) => JSON.stringify(old?.[key]) !== JSON.stringify(next?.[key]));
+}
+
+function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Schemas, ports: ResourcePorts): void {
+  app.put(
+    kind.path,
+    {
+      config: {
+        permission: 'configure',
+        audit: 'resource.change',
+        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
+        ...(kind.kind === 'workspace' && { newWorkspace: true }),
+      },
+      schema: {
+        operationId: `put${kind.one}`,
+        tags: [kind.tag],
+        summary: `Writes a ${kind.title} whole: makes it, or replaces the one that you read`,
+        ...withParams(kind),
+        headers: writeHeaders,
+        body,
+        response: { 200: resource },
+      },
+    },
+    async (request, reply) => {
+      const ref = refOf(kind, request.params as Params);
+      const precondition = preconditionOf(request.headers);
+      const before = (await ports.configuration.refresh()).resources.get(resourceKey(ref));
+      if (kind.kind === 'workspace' && touchesOwnersKeys(before?.body, request.body)) {
+        if (!principalOf(request).may('people', ref.workspace)) throw lacking(['people']);
+      }
+      const put = [{ ref, body: request.body }];
+      const write = { ref, precondition, request: () => ({ put, remove: [] }) };
+      await publishResource(write, changedBy(request), ports);
+      const written = ports.configuration.current().resources.get(resourceKey(ref));
+      if (!written) throw new CarillonError('conflict', 'somebody removed it in the meantime; read it again');
+      void reply.header('etag', etagOf(written.number));
+      return showResource(written, showingActors(ports), ports) as never;
+    },
+  );
+}
+
+function removeRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts): void {
+  app.delete(
+    kind.path,
+    {
+      config: {
+        permission: kind.kind === 'workspace' ? 'people' : 'configure',
+        audit: 'resource.remove',
+        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
+      },
+      schema: {
+        operationId: `delete${kind.one}`,
+        tags: [kind.tag],
+        summary: `Removes the ${kind.title} that you read, where nothing needs it`,
+        ...withParams(kind),
+        headers: writeHeaders,
+        body: noBody,
+        response: { 200: deletedResourceBody },
+      },
+    },
+    async (request) => {
+      const ref = refOf(kind, request.params as Params);
+      const precondition = preconditionOf(request.headers);
+      if (precondition.kind === 'absent') {
+        throw new CarillonError('invalid_request', 'send If-Match with the ETag of what you read: it is removed');
+      }
+      const write = { ref, precondition, request: () => ({ put: [], remove: [ref] }) };
+      const { number } = await publishResource(write, changedBy(request), ports);
+      return { deleted: true, new_number: number ?? ports.configuration.current().number };
+    },
+  );
+}
+
+function planRoute(app: ApiServer, kind: KindOfResource, { body }: Schemas, ports: ResourcePorts): void {
+  app.post(
+    `${kind.below}/plan`,
+    {
+      config: {
+        permission: 'configure',
+        audit: false,
+        problems: ['not_found'],
+        ...(kind.kind === 'workspace' && { newWorkspace: true }),
+      },
+      schema: {
+        operationId: `plan${kind.one}`,
+        tags: [kind.tag],
+        summary: `What writing this ${kind.title} would change, or all its mistakes; changes nothing`,
+        ...withParams(kind),
+        body,
+        response: { 200: resourcePlanBody },
+      },
+    },
+    async (request) => {
+      const ref = refOf(kind, request.params as Params);
+      const plan = await planResources({ put: [{ ref, body: request.body }], remove: [] }, ports);
+      return {
+        number: plan.current.number,
+        faults: plan.faults.map(faultBody),
+        warnings: plan.warnings.map(warningBody),
+        changes: [...plan.shown],
+      };
+    },
+  );
+}

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Control } from '../src/index.ts';
+import { KINDS_OF_RESOURCES } from '../src/resources/kinds.ts';
+import { accessOf, openControl, personWith } from './control-ground.ts';
+import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+
+let ground: ResourceGround;
+let control: Control;
+beforeAll(async () => {
+  ground = await openResourceGround();
+  const ann = personWith('per_ann', ['read', 'configure']);
+  ({ control } = await openControl(accessOf(ann), ground.ports));
+  const owner = personWith('per_owner', ['read', 'configure', 'people']);
+  const { control: first } = await openControl(accessOf(owner), ground.ports);
+  const made = await first.app.inject({ method: 'PUT', url: '/v1/workspaces/shop', payload: SHOP, headers: NEW });
+  expect(made.statusCode).toBe(200);
+  await first.app.close();
+  for (const [path, body] of [
+    ['streams/orders', ORDERS],
+    ['templates/order-paid', MAIL],
+    ['notifications/order-paid', PAID],
+  ] as const) {
+    expect(await put(path, body, NEW)).toMatchObject({ status: 200 });
+  }
+});
+afterAll(async () => {
+  await control.app.close();
+  await ground.close();
+});
+
+const W = '/v1/workspaces/shop';
+const NEW = { 'if-none-match': '*' };
+type Headers = Readonly<Record<string, string>>;
+type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+async function ask(method: Method, path: string, payload?: unknown, headers: Headers = {}) {
+  const url = path.startsWith('/') ? path : `${W}/${path}`;
+  const answer = await control.app.inject({
+    method,
+    url,
+    headers: { ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(payload !== undefined && { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
+  });
+  const isJson = String(answer.headers['content-type']).includes('json');
+  const body = isJson ? answer.json<Record<string, unknown>>() : {};
+  return { status: answer.statusCode, etag: String(answer.headers.etag), text: answer.body, body };
+}
+const put = (path: string, body: unknown, headers: Headers) => ask('PUT', path, body, headers);
+const get = (path: string, headers?: Headers) => ask('GET', path, undefined, headers);
+
+describe('a resource over the API', () => {
+  it('is shown with its body, its number and who gave it that', async () => {
+    const { status, body, etag } = await get('notifications/order-paid');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      kind: 'notification',
+      workspace: 'shop',
+      name: 'order-paid',
+      version: 1,
+      updated_by: { kind: 'person', id: 'per_ann', name: null },
+      origin: 'portal',
+      draft: null,
+      body: { ...PAID, id: expect.stringMatching(/^ntf_/) as string },
+    });
+    expect(etag).toBe(`"${body['number'] as number}"`);
+    const list = await get('notifications');
+    expect(list.body).toEqual({ items: [body], next: null });
+  });
+
+  it('is its file where YAML is asked for', async () => {
+    const { text } = await get('streams/orders', { accept: 'application/yaml' });
+    expect(text).toBe('key: event.order_id\nsecurity:\n  api_keys:\n    - backend\n');
+    const mail = await get('templates/order-paid', { accept: 'application/yaml' });
+    expect(mail.text).toBe('email:\n  subject: Order {{ order_id }} is paid\n  text: Thank you.\n');
+  });
+
+  it('is replaced by whoever has read the newest, and by nobody else, who is told what is there now', async () => {
+    const { etag } = await get('notifications/order-paid');
+    const mine = await put('notifications/order-paid', { ...PAID, name: 'Mine' }, { 'if-match': etag });
+    expect(mine).toMatchObject({ status: 200, body: { version: 2, body: { name: 'Mine' } } });
+    const theirs = await put('notifications/order-paid', { ...PAID, name: 'Theirs' }, { 'if-match': etag });
+    expect(theirs).toMatchObject({
+      status: 412,
+      body: {
+        code: 'precondition_failed',
+        newer: { number: mine.body['number'], by: { kind: 'person', id: 'per_ann' } },
+      },
+    });
+    expect((await get('notifications/order-paid')).body).toEqual(mine.body);
+    const same = await put('notifications/order-paid', { ...PAID, name: 'Mine' }, { 'if-match': mine.etag });
+    expect(same).toMatchObject({ status: 200, etag: mine.etag });
+  });
+
+  it('is made once, however many make it at the same time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => put('partials/footer', { text: `by ${at}` }, NEW)),
+    );
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(5);
+    const winner = answers.find(({ status }) => status === 200);
+    expect((await get('partials/footer')).body).toEqual(winner?.body);
+  });
+
+  it('is written by nobody who does not say what that is based on, or says it in other words', async () => {
+    expect(await put('partials/new', { text: '' }, {})).toMatchObject({
+      status: 428,
+      body: { code: 'precondition_required' },
+    });
+    for (const headers of [
+      { 'if-match': '*' },
+      { 'if-match': 'W/"1"' },
+      { 'if-match': '"d3"' },
+      { 'if-match': '1' },
+      { 'if-none-match': '"1"' },
+      { 'if-none-match': '*', 'if-match': '"1"' },
+    ] as readonly Headers[]) {
+      expect(await put('partials/new', { text: '' }, headers)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
+    }
+    expect((await get('partials/new')).status).toBe(404);
+  });
+
+  it('that was removed is not brought back by whoever had read it, and is told as removed', async () => {
+    await put('partials/gone', { text: 'x' }, NEW);
+    const { etag } = await get('partials/gone');
+    expect(await ask('DELETE', 'partials/gone', undefined, { 'if-match': '"0"' })).toMatchObject({ status: 412 });
+    expect(await ask('DELETE', 'partials/gone', undefined, { 'if-match': etag })).toMatchObject({
+      status: 200,
+      body: { deleted: true },
+    });
+    expect((await get('partials/gone')).status).toBe(404);
+    const late = await put('partials/gone', { text: 'y' }, { 'if-match': etag });
+    expect(late).toMatchObject({ status: 412, body: { newer: { number: null, by: { id: 'per_ann' } } } });
+    expect(late.body['detail']).toContain('was removed by person per_ann');
+    expect(await ask('DELETE', 'partials/gone', undefined, { 'if-match': etag })).toMatchObject({ status: 412 });
+  });
+
+  it('with mistakes is refused with all of them, by path and with what to do; nothing of it counts', async () => {
+    const { etag, body } = await get('notifications/order-paid');
+    const wrong = { ...PAID, chanels: {}, rules: { paid: { ...PAID.rules.paid, when: 'event.status ==' } } };
+    const refused = await put('notifications/order-paid', wrong, { 'if-match': etag });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
+    const faults = refused.body['faults'] as readonly { path: string; fix: string; line: number | null }[];
+    expect(faults.map(({ path }) => path)).toEqual(['chanels', 'rules.paid.when']);
+    expect(faults[0]?.fix).toBe('did you mean channels?');
+    expect(faults[1]?.line).toBe(1);
+    const plan = await ask('POST', 'notifications/order-paid/plan', wrong);
+    expect(plan).toMatchObject({ status: 200, body: { faults, changes: [] } });
+    expect((await get('notifications/order-paid')).body).toEqual(body);
+  });
+
+  it('is planned without being changed', async () => {
+    const before = await get('notifications/order-paid');
+    const plan = await ask('POST', 'notifications/order-paid/plan', { ...PAID, name: 'Other' });
+    expect(plan.body).toMatchObject({
+      faults: [],
+      changes: [
+        { action: 'update', resource: 'notification shop/order-paid', fields: [{ path: 'name', after: 'Other' }] },
+      ],
+    });
+    expect(await get('notifications/order-paid')).toEqual(before);
+  });
+
+  it.each([
+    ['notifications', '%2e%2e%2e'],
+    ['streams', 'order%E2%80%8Fpaid'],
+    ['templates', 'Order'],
+    ['layouts', 'a%2Fb'],
+    ['partials', 'x'.repeat(64)],
+  ])('of %s cannot have the name %s', async (segment, name) => {
+    const answer = await put(`${segment}/${name}`, {}, NEW);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
+    expect(answer.body['detail']).toContain('cannot be used; choose another name');
+    expect((await get(`${segment}/${name}`)).status).toBe(404);
+  });
+
+  it('may have a name that means something to JavaScript', async () => {
+    expect(await get('partials/constructor')).toMatchObject({ status: 404 });
+    expect(await put('partials/constructor', { text: '' }, NEW)).toMatchObject({ status: 200 });
+    expect(await get('partials/constructor')).toMatchObject({ status: 200, body: { body: { text: '' } } });
+  });
+
+  it.each([
+    ['a key twice', '{"text":"a","text":"b"}', 400, 'duplicate_key'],
+    ['a key that means something to JavaScript', '{"__proto__":{"a":1}}', 400, 'forbidden_key'],
+    ['levels without end', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400, 'too_deep'],
+    ['half an object', '{"text":', 400, 'invalid_json'],
+    ['more than a MiB', JSON.stringify({ text: 'x'.repeat(1_100_000) }), 413, 'body_too_large'],
+    ['nothing', '', 400, 'invalid_configuration'],
+    ['a number that doubles cannot hold', '{"text":9007199254740993}', 400, 'invalid_configuration'],
+    ['too long a text', JSON.stringify({ text: 'x'.repeat(500_000) }), 400, 'invalid_configuration'],
+  ])('is not written by %s', async (_words, payload, status, code) => {
+    expect(await put('partials/hostile', payload, NEW)).toMatchObject({ status, body: { code } });
+    expect((await get('partials/hostile')).status).toBe(404);
+  });
+
+  it('that something needs stays, and says what needs it', async () => {
+    const { etag } = await get('templates/order-paid');
+    const refused = await ask('DELETE', 'templates/order-paid', undefined, { 'if-match': etag });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
+    expect(refused.body['faults']).toMatchObject([
+      { kind: 'notification', name: 'order-paid', path: 'channels.email.template' },
+    ]);
+  });
+
+  it('is of every kind, at an address of its own, also of a page at a time', async () => {
+    for (const { listPath, kind } of KINDS_OF_RESOURCES) {
+      if (listPath === null) continue;
+      const all = await get(listPath.replace(':workspace', 'shop'));
+      expect({ kind, status: all.status }).toEqual({ kind, status: 200 });
+    }
+    const names: unknown[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await get(`partials?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      const { items, next } = body as { items: { name: string }[]; next: string | null };
+      names.push(...items.map(({ name }) => name));
+      cursor = next;
+    }
+    expect(names).toEqual(['constructor', 'footer']);
+  });
+});
+
+describe('a workspace and the deployment', () => {
+  it('change like any other resource; where messages of a workspace go is for whoever decides about people', async () => {
+    const { etag } = await get('/v1/workspaces/shop');
+    const refused = await put('/v1/workspaces/shop', { ...SHOP, environment: 'test' }, { 'if-match': etag });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+    const renamed = await put('/v1/workspaces/shop', { name: 'Bücher' }, { 'if-match': etag });
+    expect(renamed).toMatchObject({ status: 200, body: { body: { name: 'Bücher' } } });
+    expect((await get('/v1/deployment')).status).toBe(404);
+    const body = { public_url: 'https://notify.example.com' };
+    expect(await put('/v1/deployment', body, NEW)).toMatchObject({ status: 200, body: { kind: 'deployment', body } });
+  });
+
+  it('of another person are nothing that they may see', async () => {
+    const bob = personWith('per_bob', ['read', 'configure'], 'club');
+    const { control: other } = await openControl(accessOf(bob), ground.ports);
+    for (const url of [`${W}/notifications/order-paid`, W, '/v1/deployment', `${W}/versions`]) {
+      expect((await other.app.inject({ method: 'GET', url })).statusCode).toBe(403);
+    }
+    const list = await other.app.inject({ method: 'GET', url: '/v1/workspaces' });
+    expect(list.statusCode).toBe(403);
+    await other.app.close();
+  });
+});

@@ -1,0 +1,17 @@
+import { resourceKey, type Configuration, type ResourceRef } from '@carillon/domain';
+import { isKind, isWritten, type WantedResource } from '../resource.ts';
+import { needsOf, needsOfTemplate, securityNeeds } from './check-plan.ts';
+
+/** What a resource refers to by name, in the configuration that it was written for; each once. API keys are not: no file makes one. */
+export function referencesOf(resource: WantedResource, { resources }: Configuration): readonly ResourceRef[] {
+  const { workspace } = resource.ref;
+  const needs = isKind(resource, 'notification')
+    ? needsOf(resource.body)
+    : isKind(resource, 'stream')
+      ? securityNeeds(resource.body.security)
+      : isKind(resource, 'template')
+        ? needsOfTemplate(resource, [...resources.values()].filter(isWritten))
+        : [];
+  const refs = needs.map(([, kind, name]): ResourceRef => ({ kind, workspace, name }));
+  return [...new Map(refs.map((ref) => [resourceKey(ref), ref])).values()];
+}
