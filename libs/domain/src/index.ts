@@ -17,6 +17,7 @@ export * from './cadence/local-time.ts';
 export * from './cadence/quiet-hours.ts';
 export * from './cadence/sent-to-person.ts';
 export * from './cadence/settings.ts';
+export * from './cadence/simulate.ts';
 export * from './cohorts/cohort-message.ts';
 export * from './cohorts/cohort-rules.ts';
 export * from './cohorts/integration.ts';
