@@ -32,6 +32,7 @@ import { templateRoutes } from './routes/templates.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { publicationRoute } from './routes/versions.ts';
 import { cadenceRoutes } from './routes/cadence.ts';
+import { cadenceSimulationRoute } from './routes/cadence-simulation.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/streams.ts';
@@ -114,6 +115,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   templateRoutes(api, ports);
   testSendRoute(api, ports);
   cadenceRoutes(api, ports);
+  cadenceSimulationRoute(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
   expressionRoutes(api, ports);

@@ -60,6 +60,76 @@ export const CONTENT_EXAMPLES = {
       warnings: [{ path: 'totl', message: 'no event of shop/orders was seen to have totl', nearest: 'total' }],
     },
   },
+  simulateCadence: {
+    takes: {
+      notification: 'order-paid',
+      last: '7d',
+      put: [
+        {
+          kind: 'notification',
+          name: 'order-paid',
+          body: {
+            channels: { email: { template: 'order-paid' } },
+            rules: {},
+            cadence: { limits: [{ max: 1, per: '1d', then: 'drop' }] },
+          },
+        },
+      ],
+    },
+    answers: {
+      from: '2026-11-15T10:42:00.000Z',
+      to: AT,
+      history: 'own',
+      words: 'all messages of this time',
+      is_sample: false,
+      faults: [],
+      now: {
+        messages: 3,
+        people: 2,
+        people_touched: 0,
+        at_once: 3,
+        held: 0,
+        held_median: null,
+        digested: 0,
+        digests: 0,
+        dropped: 0,
+        dropped_by: [],
+        buckets: [{ at: '2026-11-22T10:00:00.000Z', came: 3, went: 3, dropped: 0 }],
+        most_touched: [],
+      },
+      proposed: {
+        messages: 3,
+        people: 2,
+        people_touched: 1,
+        at_once: 2,
+        held: 0,
+        held_median: null,
+        digested: 0,
+        digests: 0,
+        dropped: 1,
+        dropped_by: [{ by: 'at most 1 message in 1d of this notification', count: 1 }],
+        buckets: [{ at: '2026-11-22T10:00:00.000Z', came: 3, went: 2, dropped: 1 }],
+        most_touched: [
+          {
+            person: 'ada@example.com',
+            messages: [
+              {
+                delivery_id: 'dlv_37G5398XK2YK0SPEA59673M7JP',
+                channel: 'email',
+                caused_at: AT,
+                fate: 'dropped',
+                at: AT,
+                by: 'at most 1 message in 1d of this notification',
+                filled_by: ['dlv_6C1H9X4B2V8M7K3Z5N0QJTRWPD'],
+                digest: null,
+              },
+            ],
+            more: 0,
+          },
+        ],
+      },
+    },
+  },
   explainCadence: {
     takes: { notification: 'order-paid', person: 'ada@example.com' },
     answers: {

@@ -14,7 +14,7 @@ export function discardUnreadBody(request: IncomingMessage): void {
 
 function discardRest(request: IncomingMessage): void {
   request.resume();
-  if (request.complete || request.destroyed) return;
+  if (request.complete || request.readableEnded || request.destroyed) return;
   const { socket } = request;
   let left = MAX_BYTES;
   const timer = setTimeout(() => socket.destroy(), MAX_SPAN).unref();

@@ -1,0 +1,119 @@
+import type { ResourceFault } from '@carillon/configuration';
+import { simulatedCadenceBody, type SimulatedCadenceBody } from '@carillon/contracts';
+import { foldConfiguration, simulateCadence, type Configuration, type PastMessage } from '@carillon/domain';
+import { CarillonError, formatInstant, parseDuration, type Duration } from '@carillon/kernel';
+import { inTurns } from '@carillon/stages';
+import { z } from 'zod';
+import { principalOf } from '../access/principal.ts';
+import { insteadOf, namesOf } from '../names.ts';
+import type { PlanningPorts, RoutePorts } from '../ports.ts';
+import { planResourcesOver } from '../resources/plan-resources.ts';
+import { EXAMPLE_WORDS, exampleWeek } from '../simulation/example-week.ts';
+import { historyOf, idOfNotification, MOST_SIMULATED } from '../simulation/history.ts';
+import { summaryOf } from '../simulation/summary.ts';
+import { inWorkspace, notFound, type ApiServer } from './app.ts';
+
+const DAY: Duration = 86_400_000;
+/** A week in words, and the longest time that is looked back. */
+const [WEEK, LONGEST] = ['7d', 31 * DAY] as const;
+
+const simulationRequest = z.strictObject({
+  notification: z.string().max(200).optional().describe('Left out: all of the workspace'),
+  last: z.string().max(20).default(WEEK).describe('How far back, such as `7d`; at most `31d`'),
+  put: z
+    .array(
+      z.strictObject({
+        kind: z.enum(['notification', 'workspace']),
+        name: z.string().max(200).default('').describe('Of a notification'),
+        body: z.unknown().describe('As its file has it'),
+      }),
+    )
+    .max(20)
+    .default([])
+    .describe('Bodies that would take the place of those that are published'),
+});
+
+type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'ledger' | 'clock' | 'turns'>;
+
+/** The messages of the last days as another cadence would send them. Nothing is written, and nothing goes out. */
+export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/cadence/simulate',
+    {
+      config: { permission: 'read', audit: false, problems: ['not_found'] },
+      bodyLimit: 1024 * 1024,
+      schema: {
+        operationId: 'simulateCadence',
+        tags: ['Notifications'],
+        summary: 'The last days again under another cadence: what would go at once, wait, be digested or dropped',
+        params: inWorkspace,
+        body: simulationRequest,
+        response: { 200: simulatedCadenceBody },
+      },
+    },
+    async (request): Promise<SimulatedCadenceBody> => {
+      const { workspace } = request.params;
+      const { notification, last, put } = request.body;
+      const to = ports.clock.now();
+      const from = to - spanOf(last);
+      const current = await ports.configuration.refresh();
+      const given = put.map(({ kind, name, body }) => ({
+        ref: { kind, workspace, name: kind === 'workspace' ? '' : name },
+        body,
+      }));
+      const { faults, record } = await planResourcesOver(current, { put: given, remove: [] }, ports);
+      const isProposed = faults.length === 0 && record.length > 0;
+      const proposed = isProposed
+        ? foldConfiguration(current, { changes: record }, current.number + 1).configuration
+        : null;
+      const known = proposed ?? current;
+      const asked = notification && idOfNotification(known, workspace, notification);
+      if (notification !== undefined && asked === undefined) {
+        const names = namesOf(known, 'notification')(workspace);
+        throw notFound(`notification ${notification} in workspace ${workspace}`, insteadOf(notification, names));
+      }
+      const looked = proposed ? [current, proposed] : [current];
+      const past = await historyOf(workspace, notification, from, looked, ports);
+      const isOwn = past.messages.some((message) => isOf(asked, message)) || notification === undefined;
+      const messages = isOwn ? past.messages : exampleWeek(known, workspace, notification, from);
+      const run = async (configuration: Configuration) =>
+        summaryOf(
+          messages,
+          await inTurns(simulateCadence(messages, configuration, workspace), ports.turns),
+          (message) => isOf(asked, message),
+          { from, to },
+          principalOf(request).may('bodies', workspace) || !isOwn,
+        );
+      return {
+        from: formatInstant(from),
+        to: formatInstant(to),
+        history: isOwn ? 'own' : 'example',
+        words: isOwn ? wordsOf(past.isSample) : EXAMPLE_WORDS,
+        is_sample: isOwn && past.isSample,
+        faults: faults.map(faultBody),
+        now: await run(current),
+        proposed: proposed && (await run(proposed)),
+      };
+    },
+  );
+}
+
+const isOf = (asked: string | undefined, { notificationId }: PastMessage): boolean =>
+  asked === undefined || notificationId === asked;
+
+const wordsOf = (isSample: boolean): string =>
+  isSample ? `the newest ${MOST_SIMULATED} messages of this time` : 'all messages of this time';
+
+function spanOf(text: string): Duration {
+  const span = parseDuration(text);
+  if (span.ok && span.value > 0 && span.value <= LONGEST) return span.value;
+  const found = `last: expected a duration up to 31d, such as 7d; found ${text}`;
+  throw new CarillonError('invalid_request', found, { pointer: '/last' });
+}
+
+const faultBody = ({ ref, path, message, fix }: ResourceFault) => ({
+  resource: [ref.kind, ref.name].filter((part) => part !== '').join(' '),
+  path,
+  message,
+  fix,
+});

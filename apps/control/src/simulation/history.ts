@@ -1,0 +1,76 @@
+import {
+  findResource,
+  limitBookOf,
+  localityOf,
+  notificationIdOf,
+  type Configuration,
+  type Delivery,
+  type PastMessage,
+} from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { ControlPorts } from '../ports.ts';
+
+/** So many messages are sent again; of more the newest (portal.md section 3, cadence editor). */
+export const MOST_SIMULATED = 10_000;
+const PAGE = 500;
+
+export type History = {
+  readonly messages: readonly PastMessage[];
+  /** True where there were more. */
+  readonly isSample: boolean;
+};
+
+/** What was left out for reasons of its own would be left out again. */
+const KEPT_REASONS: ReadonlySet<string> = new Set(['quiet_hours', 'capped']);
+function wouldGo({ state, reason, intent }: Delivery): boolean {
+  if (intent.test !== undefined || intent.digest !== undefined || intent.to === null) return false;
+  if (state === 'SUPPRESSED') return KEPT_REASONS.has(reason);
+  return state !== 'CANCELLED' && state !== 'FAILED';
+}
+
+function pastOf({ id, slot, intent }: Delivery, configuration: Configuration): PastMessage {
+  const { locality } = localityOf(configuration, slot.workspace, intent.variables);
+  return {
+    deliveryId: id,
+    triggerId: intent.triggerId,
+    notificationId: slot.notificationId,
+    channel: slot.channel,
+    person: intent.person,
+    zone: locality.timeZone,
+    causedAt: intent.causedAt,
+    sendAt: intent.sendAt,
+    meets: `${intent.digestKey ?? intent.person} ${intent.to ?? ''}`,
+  };
+}
+
+/**
+ * The newest messages since a time: of one notification, or of the whole workspace where none is named or the limits of
+ * the workspace count all of them.
+ */
+export async function historyOf(
+  workspace: string,
+  notification: string | undefined,
+  since: Instant,
+  configurations: readonly Configuration[],
+  { ledger }: Pick<ControlPorts, 'ledger'>,
+): Promise<History> {
+  const [configuration] = configurations;
+  if (!configuration) return { messages: [], isSample: false };
+  const countsAll = configurations.some((one) => limitBookOf(one, workspace).of('').length > 0);
+  const filter = { workspace, since, ...(!countsAll && notification !== undefined && { notification }) };
+  const messages: PastMessage[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, next } = await ledger.list(filter, PAGE, cursor);
+    messages.push(...items.filter(wouldGo).map((delivery) => pastOf(delivery, configuration)));
+    cursor = next ?? undefined;
+  } while (cursor !== undefined && messages.length < MOST_SIMULATED);
+  const isSample = cursor !== undefined || messages.length > MOST_SIMULATED;
+  return { messages: messages.slice(0, MOST_SIMULATED).toReversed(), isSample };
+}
+
+/** The id by which messages know a notification. */
+export function idOfNotification(configuration: Configuration, workspace: string, name: string): string | undefined {
+  const found = findResource(configuration, 'notification', workspace, name);
+  return found && notificationIdOf(found);
+}

@@ -1,0 +1,150 @@
+import type { SimulatedCadenceBody } from '@carillon/contracts';
+import { findResource } from '@carillon/domain';
+import { deliveryOf } from '@carillon/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner, type Principal } from '../src/access/principal.ts';
+import { planResources } from '../src/resources/plan-resources.ts';
+import { accessOf, config, personWith } from './control-ground.ts';
+import { buildControl, type Control } from '../src/index.ts';
+import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+
+const HOUR = 3_600_000;
+let ground: ResourceGround;
+let control: Control | null = null;
+
+beforeEach(async () => {
+  ground = await openResourceGround();
+  const of = (kind: 'workspace' | 'stream' | 'template' | 'notification', name: string, body: unknown) => ({
+    ref: { kind, workspace: 'shop', name },
+    body,
+  });
+  const { record } = await planResources(
+    {
+      put: [
+        of('workspace', '', SHOP),
+        of('stream', 'orders', ORDERS),
+        of('template', 'order-paid', MAIL),
+        of('notification', 'order-paid', PAID),
+      ],
+      remove: [],
+    },
+    ground.ports,
+  );
+  await ground.topology.publish(...record);
+});
+afterEach(async () => {
+  await control?.app.close();
+  await ground.close();
+  control = null;
+});
+
+async function simulate(payload: object, who: Principal = deploymentOwner('session')) {
+  control ??= await buildControl(config, ground.ports, { access: accessOf(who) });
+  const url = '/v1/workspaces/shop/cadence/simulate';
+  const answer = await control.app.inject({ method: 'POST', url, payload });
+  return { status: answer.statusCode, body: answer.json<SimulatedCadenceBody>() };
+}
+
+/** A message of the notification to somebody, so many hours ago. */
+async function told(
+  person: string,
+  hoursAgo: number,
+  more: Partial<ReturnType<typeof deliveryOf>> = {},
+): Promise<void> {
+  const { ledger, configuration, clock } = ground.ports;
+  const at = clock.now() - hoursAgo * HOUR;
+  const notificationId = findResource(configuration.current(), 'notification', 'shop', 'order-paid')?.body.id ?? '';
+  const intent = { notification: 'order-paid', person, to: person, causedAt: at, sendAt: at };
+  const { intent: made, ...delivery } = deliveryOf({ slot: { notificationId }, intent, createdAt: at, state: 'SENT' });
+  await ledger.insert([{ ...delivery, intent: made, ...more }]);
+}
+
+const limited = (max: number) => [
+  {
+    kind: 'notification',
+    name: 'order-paid',
+    body: { ...PAID, cadence: { limits: [{ max, per: '1d', then: 'drop' }] } },
+  },
+];
+
+describe('the last days under another cadence', () => {
+  it('are told beside what is published: who would get less, and what used the limit up', async () => {
+    for (const hours of [30, 5, 4, 3]) await told('ada@example.com', hours);
+    await told('bo@example.com', 2);
+    await told('cy@example.com', 1, { state: 'SUPPRESSED', reason: 'opted_out' });
+    const { status, body } = await simulate({ notification: 'order-paid', last: '2d', put: limited(2) });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ history: 'own', is_sample: false, faults: [] });
+    expect(body.now).toMatchObject({ messages: 5, people: 2, at_once: 5, people_touched: 0, dropped: 0 });
+    expect(body.proposed).toMatchObject({
+      messages: 5,
+      at_once: 4,
+      dropped: 1,
+      people_touched: 1,
+      dropped_by: [{ by: 'at most 2 messages in 1d of this notification', count: 1 }],
+    });
+    const [ada] = body.proposed?.most_touched ?? [];
+    expect(ada).toMatchObject({ person: 'ada@example.com', more: 0 });
+    expect(ada?.messages.map(({ fate, filled_by: filled }) => [fate, filled.length])).toEqual([
+      ['sent', 0],
+      ['sent', 0],
+      ['sent', 0],
+      ['dropped', 2],
+    ]);
+    const sum = (key: 'came' | 'went' | 'dropped') => body.proposed?.buckets.reduce((all, one) => all + one[key], 0);
+    expect([sum('came'), sum('went'), sum('dropped')]).toEqual([5, 4, 1]);
+  });
+
+  it('show people to those alone who may see what events hold', async () => {
+    for (const hours of [3, 2, 1]) await told('ada@example.com', hours);
+    const viewer = personWith('vic', ['read']);
+    const { body } = await simulate({ notification: 'order-paid', put: limited(1) }, viewer);
+    expect(body.proposed?.most_touched).toMatchObject([{ person: null }]);
+    expect(JSON.stringify(body)).not.toContain('ada@');
+  });
+
+  it('are a named example where nothing was sent', async () => {
+    const { body } = await simulate({ notification: 'order-paid', put: limited(1) });
+    expect(body).toMatchObject({ history: 'example', words: expect.stringContaining('example week') as string });
+    expect(body.now.dropped).toBe(0);
+    expect(body.proposed?.dropped).toBeGreaterThan(10);
+  });
+
+  it('count messages of every notification where the workspace has limits', async () => {
+    await told('ada@example.com', 3, { slot: deliveryOf({ slot: { notificationId: 'ntf_gone' } }).slot });
+    await told('ada@example.com', 2);
+    const workspace = { ...SHOP, cadence: { limits: [{ max: 1, per: '1d', then: 'drop' }] } };
+    const { body } = await simulate({ notification: 'order-paid', put: [{ kind: 'workspace', body: workspace }] });
+    expect(body.proposed).toMatchObject({ messages: 1, dropped: 1 });
+    const all = await simulate({ put: [{ kind: 'workspace', body: workspace }] });
+    expect(all.body.proposed).toMatchObject({ messages: 2 });
+  });
+
+  it('say what is wrong with a body by its path, and show what is published', async () => {
+    await told('ada@example.com', 1);
+    const { body } = await simulate({ notification: 'order-paid', put: limited(0) });
+    expect(body).toMatchObject({
+      proposed: null,
+      faults: [{ resource: 'notification order-paid', path: expect.stringContaining('limits') as string }],
+      now: { at_once: 1 },
+    });
+  });
+
+  it('refuse a time that is too long, and a notification that is not there', async () => {
+    expect(await simulate({ last: '32d' })).toMatchObject({ status: 400 });
+    expect(await simulate({ notification: 'order-payed' })).toMatchObject({ status: 404 });
+  });
+
+  it('are the newest ten thousand messages where there are more', async () => {
+    const { ledger, clock } = ground.ports;
+    const many = Array.from({ length: 10_050 }, (_, index) =>
+      deliveryOf({
+        intent: { person: `p${index % 500}`, to: `p${index % 500}@example.com` },
+        createdAt: clock.now() - index,
+      }),
+    );
+    await ledger.insert(many);
+    const { body } = await simulate({});
+    expect(body).toMatchObject({ is_sample: true, now: { messages: 10_000, people: 500 } });
+  });
+});
