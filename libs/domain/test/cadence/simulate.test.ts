@@ -163,7 +163,7 @@ describe('a simulated week', () => {
     fc.assert(
       fc.property(times, cadence, (minutes, written) => {
         const messages = minutes.map((minute) => message(MONDAY + minute * MINUTE));
-        const { fates } = run(messages, written as Cadence);
+        const { fates } = run(messages, written);
         expect(fates.filter(Boolean)).toHaveLength(messages.length);
         const sent = sentAt(fates).toSorted((a, b) => a - b);
         const [limit] = written.limits;
