@@ -69,8 +69,8 @@ describe('The oracle', () => {
   it.each([
     ['GET', '/v1/secrets', 409],
     ['HEAD', '/v1/workspaces/shop/api-keys', 201],
-    ['POST', '/v1/secrets', 202],
-    ['POST', '/v1/secrets', 304],
+    ['PUT', '/v1/secrets/SMTP', 202],
+    ['PUT', '/v1/secrets/SMTP', 304],
     ['POST', '/v1/session', 409],
     ['GET', '/inbox', 201],
     ['GET', '/readyz', 401],

@@ -55,7 +55,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
       ...env,
     },
   });
-  await shop.api('POST', '/v1/secrets', { workspace: 'shop', name: 'STORED', value: STORED_SECRET });
+  await shop.api('PUT', '/v1/workspaces/shop/secrets/STORED', { value: STORED_SECRET });
   const other = await shop.api<{ key: string }>('POST', '/v1/workspaces/lab/api-keys', {
     name: 'backend',
     new_workspace: true,

@@ -28,6 +28,7 @@ export type Client = {
   readonly url: string;
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
+  put<T>(path: string, body: unknown): Promise<T>;
   delete<T>(path: string): Promise<T>;
   /** Sends rows of a CSV file. */
   postCsv<T>(path: string, csv: string, query?: Query): Promise<T>;
@@ -153,6 +154,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     },
     get: (path, query) => call('GET', withQuery(path, query)),
     post: (path, body = {}) => call('POST', path, body),
+    put: (path, body) => call('PUT', path, body),
     delete: (path) => call('DELETE', path),
     async postCsv<T>(path: string, text: string, query?: Query): Promise<T> {
       return (await readAnswer(await ask('POST', withQuery(path, query), { type: 'text/csv', text }), url)) as T;

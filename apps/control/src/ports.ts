@@ -3,7 +3,6 @@ import type {
   Clock,
   CohortPages,
   CohortStore,
-  ConfigurationStore,
   ConsentStore,
   DraftStore,
   DeliveryLedger,
@@ -12,6 +11,7 @@ import type {
   ExpressionLanguage,
   Ids,
   Inbox,
+  KeyRotation,
   KeyUseStore,
   LimitStore,
   LinkTokens,
@@ -21,6 +21,7 @@ import type {
   RuleStateStore,
   RecordCodecs,
   SecretPlaces,
+  SecretVault,
   Secrets,
   SenderFactory,
   SuppressionList,
@@ -35,12 +36,6 @@ import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/sta
 
 /** Keys of the intake, as the management API makes them. */
 export type ApiKeyMaker = { make(): { readonly key: string; readonly keyId: string; readonly digest: string } };
-
-/** Seals what `secret set` stores. */
-export type SecretSealer = {
-  seal(workspace: string, name: string, value: string): string;
-  fingerprint(workspace: string, name: string, value: string): string;
-};
 
 export type Check = { readonly step: string; readonly ok: boolean; readonly detail: string };
 
@@ -63,13 +58,13 @@ export type ControlPorts = {
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly configuration: FollowedConfiguration;
-  readonly configurationStore: ConfigurationStore;
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly turns: Turns;
   readonly secrets: Secrets & SecretPlaces;
-  readonly sealer: SecretSealer;
+  readonly vault: SecretVault;
+  readonly rotation: KeyRotation;
   readonly apiKeys: ApiKeyMaker;
   readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
   readonly senders: readonly SenderFactory[];

@@ -56,7 +56,7 @@ async function openFor(who: Principal) {
     changesOf(await configuration.refresh(), wishes),
     CHANGED_BY_OWNER,
   );
-  const ask = async (url: string, method: 'GET' | 'POST' = 'GET', payload?: object) => {
+  const ask = async (url: string, method: 'GET' | 'POST' | 'PUT' = 'GET', payload?: object) => {
     const answer = await ground.control.app.inject({ method, url, ...(payload && { payload }) });
     return { status: answer.statusCode, body: answer.json<Answered>() };
   };
@@ -340,7 +340,7 @@ describe('An address', () => {
 describe('A secret', () => {
   it('is not stored for a workspace that is not there', async () => {
     const { ask } = await openFor(owner);
-    const refused = await ask('/v1/secrets', 'POST', { workspace: 'shpo', name: 'CRM_KEY', value: 'x' });
+    const refused = await ask('/v1/workspaces/shpo/secrets/CRM_KEY', 'PUT', { value: 'x' });
     expect(refused).toMatchObject({ status: 404, body: { detail: 'there is no workspace shpo; did you mean shop?' } });
   });
 });

@@ -14,3 +14,4 @@ export * from './http/management.ts';
 export * from './http/message-content.ts';
 export * from './http/resources.ts';
 export * from './http/samples.ts';
+export * from './http/secrets.ts';

@@ -25,6 +25,7 @@ export * from './read-models.ts';
 export * from './receipt-readers.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';
+export * from './secret-store.ts';
 export * from './secrets.ts';
 export * from './stage.ts';
 export * from './stores.ts';

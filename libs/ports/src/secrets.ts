@@ -1,3 +1,6 @@
+import type { Actor } from '@carillon/domain';
+import type { SealedSecret } from './secret-store.ts';
+
 /**
  * Where a value behind a name would come from. `hidden`: only the operator's environment has a variable of this name, and
  * it is not for this workspace.
@@ -6,14 +9,73 @@ export type SecretPlace = 'environment' | 'stored' | 'hidden' | 'nowhere';
 
 /**
  * Values behind `{ secret: NAME }`: what the operator's environment holds for the workspace first, then what was stored
- * sealed. A workspace (the deployment's own is '') never reads another variable. Never logged, never answered.
+ * sealed. A workspace (the deployment's own is '') never reads another's, nor another variable. Never logged, never answered.
  */
 export type Secrets = {
-  /** Null where neither knows it. */
+  /** Null where neither knows it. Rejects with `wrong_key` where what is stored does not open. */
   resolve(workspace: string, name: string): Promise<string | null>;
 };
 
 /** For words about what is missing; tells no value. */
 export type SecretPlaces = {
   locate(workspace: string, name: string): Promise<SecretPlace>;
+};
+
+/** What is stored sealed. Values go in, and come out only by `Secrets`. */
+export type SecretVault = {
+  /** Seals the value under the newest data key of the workspace, making one where there is none. */
+  set(workspace: string, name: string, value: string, by: Actor): Promise<SealedSecret>;
+  remove(workspace: string, name: string): Promise<boolean>;
+  /** By workspace, then name; '' for the deployment's own. */
+  list(workspace?: string): Promise<readonly SealedSecret[]>;
+};
+
+/** Where a process takes its master key from when it starts. */
+export type MasterKeySource = 'environment' | 'command' | 'file';
+
+/** A master key that counts. */
+export type MasterKeyState = {
+  /** Fingerprint. */
+  readonly id: string;
+  /** Whether this process holds it, and so opens what rests under it. */
+  readonly held: boolean;
+  /** Whether this process would start with it again. */
+  readonly starts: boolean;
+  /** Data keys that rest under it. */
+  readonly dataKeys: number;
+  /** Data keys that rest under no other: without it they are lost. */
+  readonly alone: number;
+};
+
+/** How the sealing stands. No key and no value is in it. */
+export type RotationState = {
+  readonly source: MasterKeySource;
+  /** The oldest first. One: no rotation is under way. */
+  readonly masterKeys: readonly MasterKeyState[];
+  readonly dataKeys: number;
+  readonly values: number;
+  /** Values under a data key that is not the newest of its workspace: encrypting them anew was begun and is not over. */
+  readonly valuesBehind: number;
+  /** Values that an early version sealed in another way, by name: they have to be set again. */
+  readonly unreadable: readonly { readonly workspace: string; readonly name: string }[];
+};
+
+/**
+ * Exchange of the master key while everything runs. A step writes one data key or one value, and holds whenever it is cut off:
+ * asked again, it goes on. Rejects with `conflict`, in words with the way out, where a step would leave a data key that nobody
+ * can open.
+ */
+export type KeyRotation = {
+  state(): Promise<RotationState>;
+  /**
+   * Lets a second master key count: wraps each data key under it too. `null`: a key that this process makes, where it keeps
+   * its key in a file; or the one that was begun with.
+   */
+  begin(newKey: Uint8Array | null): Promise<RotationState>;
+  /** Makes new data keys, and encrypts each value anew. Answers how many values. */
+  renewValues(): Promise<{ readonly renewed: number; readonly state: RotationState }>;
+  /** Lets the newest master key alone count. */
+  finish(): Promise<RotationState>;
+  /** Lets the oldest master key alone count, as if nothing had begun. */
+  cancel(): Promise<RotationState>;
 };

@@ -12,6 +12,7 @@ import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
 import type { PeopleStore } from './people-store.ts';
 import type { ReadModels } from './read-models.ts';
+import type { SecretStore } from './secret-store.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
 /** What a backend keeps besides the log. Processes that share a backend share all of it. */
@@ -28,6 +29,7 @@ export type Stores = {
   readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
   readonly drafts: DraftStore;
+  readonly secretStore: SecretStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;

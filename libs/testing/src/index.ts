@@ -7,6 +7,7 @@ export * from './contracts/checkpoints.ts';
 export * from './contracts/clock.ts';
 export * from './contracts/cohort-store.ts';
 export * from './contracts/configuration-store.ts';
+export * from './contracts/secret-store.ts';
 export * from './contracts/delivery-ledger.ts';
 export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';

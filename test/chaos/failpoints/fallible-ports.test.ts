@@ -20,7 +20,8 @@ type Infallible =
   | 'a sender’s own'
   | 'a mark of an operator, and nothing goes by it'
   | 'who may use the deployment, and nothing that is sent goes by it'
-  | 'what somebody prepares, and nothing goes by it';
+  | 'what somebody prepares, and nothing goes by it'
+  | 'cut off at each write by the tests of the rotation';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
 
@@ -105,12 +106,16 @@ const TABLE: Table = {
     nextDueAt: 'reads',
     list: 'reads',
   },
-  configurationStore: {
-    identity: 'at the start and the end, when nothing is under way',
+  configurationStore: { identity: 'at the start and the end, when nothing is under way' },
+  secretStore: {
     putSecret: [['secret.put']],
     removeSecret: [['secret.remove']],
+    insertDataKey: 'cut off at each write by the tests of the rotation',
+    rewrapDataKey: 'cut off at each write by the tests of the rotation',
+    removeDataKey: 'cut off at each write by the tests of the rotation',
     secret: 'reads',
     secrets: 'reads',
+    dataKeys: 'reads',
   },
   drafts: {
     find: 'reads',

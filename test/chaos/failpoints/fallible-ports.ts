@@ -2,7 +2,6 @@ import type {
   BounceMail,
   CheckpointStore,
   CohortStore,
-  ConfigurationStore,
   ConsentStore,
   DeliveryLedger,
   DueTasks,
@@ -13,6 +12,7 @@ import type {
   PartnerLookup,
   ReadModels,
   ReceiptReaders,
+  SecretStore,
   SenderFactory,
   Stores,
   SuppressionList,
@@ -39,7 +39,7 @@ export function withFailpoints<Ports extends Stores & { readonly log: EventLog }
     readModels: fallibleReadModels(ports.readModels, points),
     suppressions: fallibleSuppressions(ports.suppressions, points),
     consents: fallibleConsents(ports.consents, points),
-    configurationStore: fallibleConfigurationStore(ports.configurationStore, points),
+    secretStore: fallibleSecretStore(ports.secretStore, points),
     leases: fallibleLeases(ports.leases, points),
     keyUses: fallibleKeyUses(ports.keyUses, points),
   };
@@ -149,10 +149,9 @@ function fallibleLeases(leases: LeaseStore, points: Failpoints): LeaseStore {
   });
 }
 
-/** Configuration itself is on the log: `config.append`. */
-function fallibleConfigurationStore(store: ConfigurationStore, points: Failpoints): ConfigurationStore {
+function fallibleSecretStore(store: SecretStore, points: Failpoints): SecretStore {
   return over(store, {
-    putSecret: (secret) => between(points, ['secret.put'], () => store.putSecret(secret)),
+    putSecret: (...given) => between(points, ['secret.put'], () => store.putSecret(...given)),
     removeSecret: (...named) => between(points, ['secret.remove'], () => store.removeSecret(...named)),
   });
 }

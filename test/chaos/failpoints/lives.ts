@@ -10,7 +10,12 @@ export type Lives = {
   /** Asks the gateway until it answers with this status; answers the text. */
   reach(path: string, init: RequestInit, status: number): Promise<string>;
   /** Asks the management API until it answers with one of these codes. */
-  manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes?: readonly number[]): Promise<Body>;
+  manage<Body>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    codes?: readonly number[],
+  ): Promise<Body>;
 };
 
 /** Where it is reached, and what opens its management API. */
@@ -79,7 +84,12 @@ export function createLives(doors: () => Promise<Doors>): Lives {
       );
       return answered as string;
     },
-    async manage<Body>(method: 'GET' | 'POST', path: string, body?: unknown, codes: readonly number[] = [200]) {
+    async manage<Body>(
+      method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+      path: string,
+      body?: unknown,
+      codes: readonly number[] = [200],
+    ) {
       const answered = await untilFound(
         `${method} ${path}`,
         () =>

@@ -149,15 +149,16 @@ type ShownSecret = { readonly workspace: string; readonly name: string };
 /** What was answered is so. */
 async function sealed(number: number, floor: Floor, thenRemoved: boolean): Promise<Scene> {
   const { lives } = floor;
-  const named = { workspace: WORKSPACE, name: `NOTE_${number}` };
-  const put = (): Promise<unknown> => lives.manage('POST', '/v1/secrets', { ...named, value: 'a note' });
+  const named = { name: `NOTE_${number}` };
+  const path = `/v1/workspaces/${WORKSPACE}/secrets`;
+  const put = (): Promise<unknown> => lives.manage('PUT', `${path}/${named.name}`, { value: 'a note' });
   if (thenRemoved) await put();
   const after = order(number, 'customer', floor);
   return {
     ...after,
     async act() {
-      await (thenRemoved ? lives.manage('POST', '/v1/secrets/remove', named, [200, 404]) : put());
-      const { items } = await lives.manage<{ items: readonly ShownSecret[] }>('GET', '/v1/secrets');
+      await (thenRemoved ? lives.manage('DELETE', `${path}/${named.name}`, undefined, [200, 404]) : put());
+      const { items } = await lives.manage<{ items: readonly ShownSecret[] }>('GET', path);
       if (items.some(({ name }) => name === named.name) === thenRemoved) {
         throw new Error(`secret ${named.name} is ${thenRemoved ? 'still' : 'not'} there`);
       }

@@ -1,6 +1,7 @@
 import { startOtlpReceiver, startScriptedSmtp, untilFound } from '@carillon/testing';
 import { expect, it } from 'vitest';
 import { openShop, order, request, shopFiles, smtpDeployment, writeFiles } from './shop.ts';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What no log, span, metric or problem may ever hold. Each is found as it is, and as encodings would carry it. */
@@ -13,6 +14,7 @@ const CANARIES = {
   card: 'canary-card-4111111111111111',
   password: 'canary-smtp-password-ZqX81',
   stored: 'canary-stored-secret-Kw72p',
+  masterKey: 'ca4a7b1e'.repeat(8),
   idempotency: 'canary-idempotency-key-5512',
   query: 'canary-query-token-90210',
 } as const;
@@ -36,9 +38,10 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
     },
   });
   const shop = await openShop({
-    env: { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint, CARILLON_LOG_LEVEL: 'debug', SMTP_PASSWORD: CANARIES.password },
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint, CARILLON_LOG_LEVEL: 'debug' },
     files: shopFiles({ deployment: smtpDeployment(smtp.port, ', user: shop, password: { secret: SMTP_PASSWORD }') }),
   });
+  await shop.api('PUT', '/v1/secrets/SMTP_PASSWORD', { value: CANARIES.password });
   const problems: string[] = [];
   const keep = (answer: { readonly body: unknown; readonly headers: Headers }): void => {
     problems.push(JSON.stringify(answer.body), JSON.stringify([...answer.headers]));
@@ -100,18 +103,21 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
         headers: { authorization: `Bearer ${CANARIES.stored}` },
       }),
     );
-    const secret = await shop.api('POST', '/v1/secrets', { workspace: 'shop', name: 'OTHER', value: CANARIES.stored });
-    keep(secret);
-    keep(await shop.api('POST', '/v1/secrets', { workspace: 'shop', name: 'bad name', value: CANARIES.stored }));
-    keep(
-      await shop.api('POST', '/v1/secrets', {
-        workspace: 'shop',
-        name: 'OTHER',
-        value: CANARIES.stored,
-        more: CANARIES.stored,
-      }),
-    );
+    const named = '/v1/workspaces/shop/secrets';
+    keep(await shop.api('PUT', `${named}/OTHER`, { value: CANARIES.stored }));
+    keep(await shop.api('PUT', `${named}/bad-name`, { value: CANARIES.stored }));
+    keep(await shop.api('PUT', `${named}/OTHER`, { value: CANARIES.stored, more: CANARIES.stored }));
+    keep(await shop.api('GET', named));
     keep(await shop.api('GET', '/v1/secrets'));
+    // The master key is exchanged, the values are encrypted anew, and a message goes out over what they hold.
+    keep(await shop.api('POST', '/v1/master-key/rotate', { master_key: `${CANARIES.masterKey}00` }));
+    for (const step of ['rotate', 'renew-values', 'finish']) {
+      const body = step === 'rotate' ? { master_key: CANARIES.masterKey } : {};
+      const done = await shop.api('POST', `/v1/master-key/${step}`, body);
+      expect({ step, status: done.status }).toEqual({ step, status: 200 });
+      keep(done);
+    }
+    await shop.delivered(await shop.send(order('ok-4', { ...person, email: CANARIES.address })));
     keep(await shop.api('POST', '/v1/workspaces/shop/rules/order-paid.paid/test', { event: torn }));
     keep(
       await request(`${control}/v1/session`, {
@@ -141,6 +147,16 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
       metrics,
       problems: problems.join('\n'),
     };
+    // Log topics and stores are one file here. It holds people and messages, and no secret.
+    const data = ['carillon.db', 'carillon.db-wal'].map((name) => join(shop.dataDir, name)).filter(existsSync);
+    const database = Buffer.concat(data.map((path) => readFileSync(path)));
+    expect(database.includes(CANARIES.address)).toBe(true);
+    const kept = [
+      ...[CANARIES.password, CANARIES.stored, CANARIES.masterKey].flatMap(forms),
+      Buffer.from(CANARIES.masterKey, 'hex').toString('latin1'),
+    ];
+    expect(kept.filter((form) => database.includes(form, 0, 'latin1'))).toEqual([]);
+
     // Each place has something to say, or this would prove nothing.
     expect(otlp.spans.length).toBeGreaterThan(10);
     expect(seen.size).toBeGreaterThanOrEqual(3);

@@ -48,6 +48,7 @@ describe('Every command', () => {
         'secret set',
         'secret list',
         'secret remove',
+        'secret rotate',
         'send',
         'events',
         'deliveries',

@@ -21,7 +21,7 @@ beforeAll(async () => {
     ['CRM_KEY', 'key-1'],
     ['CRM_NEXT', 'key-2'],
   ]) {
-    const { status } = await shop.api('POST', '/v1/secrets', { workspace: 'shop', name, value });
+    const { status } = await shop.api('PUT', `/v1/workspaces/shop/secrets/${name}`, { value });
     expect(status).toBe(200);
   }
 });

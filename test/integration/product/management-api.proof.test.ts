@@ -37,7 +37,9 @@ const operations = () =>
   );
 /** The path with something plausible in each place. */
 const filled = (path: string): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'workspace' ? 'shop' : 'none'));
+  path
+    .replace('/secrets/{name}', '/secrets/NONE')
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'workspace' ? 'shop' : 'none'));
 
 /** Everything that the product serves below /v1 (interfaces section 5 and what its commands call). */
 const ROUTES = [
@@ -51,8 +53,16 @@ const ROUTES = [
   'POST /v1/configuration/apply',
   'GET /v1/configuration/export',
   'GET /v1/secrets',
-  'POST /v1/secrets',
-  'POST /v1/secrets/remove',
+  'PUT /v1/secrets/{name}',
+  'DELETE /v1/secrets/{name}',
+  'GET /v1/master-key',
+  'POST /v1/master-key/rotate',
+  'POST /v1/master-key/renew-values',
+  'POST /v1/master-key/finish',
+  'POST /v1/master-key/cancel',
+  'GET /v1/workspaces/{workspace}/secrets',
+  'PUT /v1/workspaces/{workspace}/secrets/{name}',
+  'DELETE /v1/workspaces/{workspace}/secrets/{name}',
   'GET /v1/inbox',
   'GET /v1/inbox/{id}',
   'GET /v1/dead-letters',
@@ -165,8 +175,12 @@ describe('Every route', () => {
       '/v1/backup': { file: '/nowhere/at/all' },
       '/v1/configuration/plan': { files: {} },
       '/v1/configuration/apply': { files: {} },
-      '/v1/secrets': { workspace: 'shop', name: 'A', value: 'b' },
-      '/v1/secrets/remove': { workspace: 'shop', name: 'A' },
+      '/v1/secrets/{name}': { value: 'b' },
+      '/v1/workspaces/{workspace}/secrets/{name}': { value: 'b' },
+      '/v1/master-key/rotate': {},
+      '/v1/master-key/renew-values': {},
+      '/v1/master-key/finish': {},
+      '/v1/master-key/cancel': {},
       '/v1/session': { word: 'x' },
       '/v1/workspaces/{workspace}/api-keys': { name: 'fine' },
       '/v1/workspaces/{workspace}/deliveries/{id}/dismiss': { as: 'sent', reason: 'x' },
@@ -193,8 +207,8 @@ describe('Every route', () => {
     };
     // A file is no object whose fields are known.
     const taking = operations().filter(({ operation }) => 'application/json' in (operation.requestBody?.content ?? {}));
-    for (const { path } of taking) {
-      const answer = await shop.api('POST', filled(path), { ...bodies[path], colour: 'blue' });
+    for (const { method, path } of taking) {
+      const answer = await shop.api(method, filled(path), { ...bodies[path], colour: 'blue' });
       expect({ path, status: answer.status }).toEqual({ path, status: 400 });
       expect(answer.body).toMatchObject({
         code: 'invalid_request',
@@ -223,15 +237,15 @@ describe('Every route', () => {
 
   it('tells a problem for what is not JSON, too large, of another method, or not there', async () => {
     const send = (body: string, headers: Readonly<Record<string, string>> = {}) =>
-      request<{ code: string }>(`${shop.product.controlUrl}/v1/secrets`, {
-        method: 'POST',
+      request<{ code: string }>(`${shop.product.controlUrl}/v1/secrets/A`, {
+        method: 'PUT',
         body,
         headers: { authorization: `Bearer ${shop.product.token}`, 'content-type': 'application/json', ...headers },
       });
     expect(await send('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
     expect(await send('<a/>', { 'content-type': 'text/xml' })).toMatchObject({ status: 415 });
     expect(await send(JSON.stringify({ value: 'x'.repeat(2_000_000) }))).toMatchObject({ status: 413 });
-    expect(await send('{"__proto__": {"a": 1}, "workspace": "", "name": "A", "value": "b"}')).toMatchObject({
+    expect(await send('{"__proto__": {"a": 1}, "value": "b"}')).toMatchObject({
       status: 400,
     });
     expect(await shop.api('PUT', '/v1/status')).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });

@@ -1,8 +1,7 @@
-import type { ApiKeyBodyShown, SecretBody } from '@carillon/contracts';
+import type { ApiKeyBodyShown } from '@carillon/contracts';
 import { parseDuration } from '@carillon/kernel';
 import type { Command } from 'commander';
-import { namedWorkspace, seg, type CommonOptions } from '../client.ts';
-import { UsageError } from '../failure.ts';
+import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint, table } from '../output.ts';
 import { answer, command } from './answering.ts';
 
@@ -70,91 +69,3 @@ export function keyCommands(program: Command): void {
 
 const expiry = (when: string | undefined): Readonly<Record<string, string>> =>
   when === undefined ? {} : parseDuration(when).ok ? { expires_in: when } : { expires_at: when };
-
-export function secretCommands(program: Command): void {
-  const secrets = program
-    .command('secret')
-    .description('secrets that files name by { secret: NAME }: set, list, remove');
-  const deployment = '--deployment';
-
-  command(secrets, 'set <name>', 'store a secret, read from standard input')
-    .option(deployment, "for the deployment's own accounts (carillon.yaml)")
-    .action(async (name: string, options: CommonOptions & { deployment?: boolean }) => {
-      const value = await readSecret(name);
-      await answer(
-        options,
-        async (client) => {
-          const workspace = options.deployment ? '' : await client.workspace();
-          return client.post<SecretBody>('/v1/secrets', { workspace, name, value });
-        },
-        (body) => `${clean(body.name)} is stored, sealed (fingerprint ${clean(body.fingerprint)})`,
-      );
-    });
-
-  command(secrets, 'list', 'list names and fingerprints, never values').action(async (options: CommonOptions) => {
-    await answer(
-      options,
-      async (client) => {
-        const { items } = await client.get<Items<SecretBody>>('/v1/secrets');
-        const workspace = namedWorkspace(options);
-        return { items: items.filter((one) => workspace === undefined || one.workspace === workspace) };
-      },
-      ({ items }) =>
-        items.length === 0
-          ? paint('dim', 'no stored secrets')
-          : table(
-              items.map((one) => [
-                one.workspace === '' ? '(deployment)' : one.workspace,
-                one.name,
-                one.fingerprint,
-                one.updated_at,
-              ]),
-              ['workspace', 'name', 'fingerprint', 'updated'],
-            ),
-    );
-  });
-
-  command(secrets, 'remove <name>', 'forget a stored secret')
-    .option(deployment, "one of the deployment's own")
-    .action(async (name: string, options: CommonOptions & { deployment?: boolean }) => {
-      await answer(
-        options,
-        async (client) => {
-          const workspace = options.deployment ? '' : await client.workspace();
-          return client.post('/v1/secrets/remove', { workspace, name });
-        },
-        () => `${clean(name)} is forgotten`,
-      );
-    });
-}
-
-/** From a pipe, or typed without being shown. Never an argument: those are seen in process lists and histories. */
-async function readSecret(name: string): Promise<string> {
-  if (!process.stdin.isTTY) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    const value = Buffer.concat(chunks)
-      .toString('utf8')
-      .replace(/\r?\n$/, '');
-    if (value === '') throw new UsageError('standard input is empty: pipe the value in');
-    return value;
-  }
-  process.stderr.write(`${name}: `);
-  process.stdin.setRawMode(true);
-  process.stdin.resume();
-  let value = '';
-  for await (const chunk of process.stdin) {
-    for (const char of (chunk as Buffer).toString('utf8')) {
-      if (char === '\u0003') throw new UsageError('nothing was stored');
-      if (char === '\r' || char === '\n') {
-        process.stdin.setRawMode(false);
-        process.stdin.pause();
-        process.stderr.write('\n');
-        if (value === '') throw new UsageError('nothing was typed');
-        return value;
-      }
-      value = char === '\u007f' ? value.slice(0, -1) : value + char;
-    }
-  }
-  throw new UsageError('nothing was typed');
-}

@@ -35,7 +35,7 @@ const FINISHED = [
 
 /**
  * Writes down what has to be known elsewhere so that nobody is told twice or too often: the whole ledger, suppressed addresses, what
- * counts under limits, who may sign in, sealed secrets, drafts, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
+ * counts under limits, who may sign in, sealed secrets with their data keys, drafts, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
  * this process's alone meanwhile, and afterwards it refuses to start.
  */
 export async function exportMove(
@@ -121,7 +121,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { configurationStore, suppressions, consents, limits, people, drafts, ledger, log }: Backend,
+  { secretStore, suppressions, consents, limits, people, drafts, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   newest: Configuration,
   now: Instant,
@@ -141,7 +141,8 @@ async function* linesOf(
       cursor = page.next;
     }
   }
-  for (const secret of await configurationStore.secrets()) yield { secret };
+  for (const dataKey of await secretStore.dataKeys()) yield { dataKey };
+  for (const secret of await secretStore.secrets()) yield { secret };
   for (let cursor: string | undefined; ;) {
     const page = await suppressions.list({}, PAGE, cursor);
     for (const suppression of page.items) yield { suppression };

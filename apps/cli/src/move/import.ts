@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { KEY_FOLDER, loadKeys } from '@carillon/adapter-system';
+import { KEY_FOLDER } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import {
   BASE_GONE,
@@ -11,10 +11,11 @@ import {
   type PeopleRecord,
   type SentToPerson,
 } from '@carillon/domain';
-import type { RecordCodecs } from '@carillon/ports';
+import type { DataKey, RecordCodecs } from '@carillon/ports';
 import { repeatMarkers } from '@carillon/stages';
 import { CommandError, UsageError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
+import { readKeys } from '../process/deployment-keys.ts';
 import type { Environment } from '../process/settings.ts';
 import type { Deployment } from './deployment.ts';
 import { configurationRecords } from './export.ts';
@@ -97,7 +98,7 @@ export async function checkMove(file: string, dataDir: string, env: Environment)
   if (!existsSync(join(dataDir, KEY_FOLDER)) && !env['CARILLON_LEDGER_KEY']) {
     throw new UsageError(`there are no keys in ${dataDir} (--data-dir, CARILLON_DATA_DIR): ${advice}`);
   }
-  const ours = loadKeys(dataDir, env).fingerprints();
+  const ours = (await readKeys(dataDir, env)).fingerprints();
   const files = { ledger: 'ledger.key', pepper: 'api-key-pepper.key', master: 'master.key' } as const;
   const other = (['ledger', 'pepper', 'master'] as const).filter((name) => header.keys[name] !== ours[name]);
   if (other.length === 0) return;
@@ -159,13 +160,13 @@ async function write(
 
 async function writeRest(
   line: MoveLine,
-  { configurationStore, suppressions, consents, limits, people, drafts }: Backend,
+  { secretStore, suppressions, consents, limits, people, drafts }: Backend,
 ): Promise<boolean> {
+  if ('dataKey' in line) return writeDataKey(line.dataKey, secretStore);
   if ('secret' in line) {
     const { workspace, name } = line.secret;
-    if (await configurationStore.secret(workspace, name)) return false;
-    await configurationStore.putSecret(line.secret);
-    return true;
+    if (await secretStore.secret(workspace, name)) return false;
+    return (await secretStore.putSecret(line.secret, null)) === 'done';
   }
   if ('suppression' in line) {
     return (await suppressions.addAll([line.suppression])) > 0;
@@ -177,6 +178,16 @@ async function writeRest(
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
+}
+
+/** A start made a data key for the deployment: what comes is the next generation of its workspace, and opens as before. */
+async function writeDataKey(moved: DataKey, secretStore: Backend['secretStore']): Promise<boolean> {
+  for (;;) {
+    const there = await secretStore.dataKeys();
+    if (there.some(({ id }) => id === moved.id)) return false;
+    const last = there.findLast(({ workspace }) => workspace === moved.workspace)?.generation ?? 0;
+    if (await secretStore.insertDataKey({ ...moved, generation: last + 1, revision: 1 })) return true;
+  }
 }
 
 /** What it brings is unpublished here: the sweeper of the delivery role appends it to this log. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ConfigurationRecord, Consents, Delivery, Draft, PeopleRecord, SentToPerson } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
-import type { SealedSecret, Suppression } from '@carillon/ports';
+import type { DataKey, SealedSecret, Suppression } from '@carillon/ports';
 import { CommandError, UsageError } from '../failure.ts';
 import type { Keys } from '../process/deployment-keys.ts';
 
@@ -25,6 +25,7 @@ export type MoveHeader = {
 
 /** What the other lines hold, one thing each. */
 export type MoveLine =
+  | { readonly dataKey: DataKey }
   | { readonly secret: SealedSecret }
   | { readonly suppression: Suppression }
   | { readonly consents: Consents }
@@ -34,6 +35,7 @@ export type MoveLine =
   | { readonly configuration: ConfigurationRecord }
   | { readonly draft: Draft };
 export type MoveKind =
+  | 'dataKey'
   | 'secret'
   | 'suppression'
   | 'consents'
@@ -51,6 +53,7 @@ type MoveEnd = { readonly end: MoveCounts };
 export type Progress = (done: number, all: number) => void;
 
 export const NOTHING_YET: MoveCounts = {
+  dataKey: 0,
   secret: 0,
   suppression: 0,
   consents: 0,

@@ -15,7 +15,7 @@ import {
   createApiKeys,
   createIds,
   createLinkTokens,
-  createSealer,
+  createSealing,
   createSecrets,
   createTurns,
   systemClock,
@@ -48,6 +48,16 @@ export function createClosing(): Closing {
     async close() {
       for (const end of opened.splice(0).toReversed()) await end();
     },
+  };
+}
+
+/** Lets one piece of work in at a time, in the order in which they came. */
+function createTurnstile(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work, work);
+    last = done.catch(() => undefined);
+    return done;
   };
 }
 
@@ -99,14 +109,26 @@ export async function openFoundation(
     createFcmSenderFactory({ clock, guard }),
     createSandboxSenderFactory({ inbox: backend.inbox, clock }),
   ];
-  const sealer = createSealer(keys.masterKey);
+  const alone = createTurnstile();
+  const ids = createIds(keys.ledgerKey);
+  const sealing = createSealing({
+    store: backend.secretStore,
+    masterKeys: keys.masterKeys,
+    ledgerKey: keys.ledgerKey,
+    ids,
+    clock,
+    alone,
+  });
   return {
     settings,
     backend,
     keys,
     watches,
     expressions,
-    sealer,
+    /** Backups, and exchanges of the master key's file: one after the other. */
+    alone,
+    vault: sealing.vault,
+    rotation: sealing.rotation,
     apiKeys: createApiKeys(keys.pepper),
     log: backend.log,
     checkpoints: backend.checkpoints,
@@ -121,7 +143,7 @@ export async function openFoundation(
     keyUses: backend.keyUses,
     configuration,
     codecs,
-    ids: createIds(keys.ledgerKey),
+    ids,
     clock,
     turns,
     templates,
@@ -136,7 +158,7 @@ export async function openFoundation(
     tasks: backend.tasks,
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),
-    secrets: createSecrets(backend.configurationStore, sealer, env, {
+    secrets: createSecrets(backend.secretStore, sealing.values, env, {
       listed: settings.workspaceSecrets,
       own: deploymentSecrets(settings.ownSecrets, () => configuration.current()),
     }),

@@ -4,6 +4,7 @@ import { startEngine } from '@carillon/engine';
 import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
 import { PORTAL_FOLDER } from '../shipped-files.ts';
+import { secretChecks } from './secret-checks.ts';
 import { VERSION } from '../version.ts';
 import { backupTo, diagnose } from './care.ts';
 import type { Closing, Foundation } from './foundation.ts';
@@ -66,13 +67,13 @@ export async function startControlRole(
     ...foundation,
     readModels: backend.readModels,
     inbox: backend.inbox,
-    configurationStore: backend.configurationStore,
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),
-    backup: (file) => backupTo(file, backend),
+    backup: (file) => foundation.alone(() => backupTo(file, backend)),
     diagnose: async () => [
       ...(await diagnose(backend, keys, clock)),
+      ...(await secretChecks(foundation.rotation)),
       ...reportChecks(foundation.configuration.current(), settings.bounces),
     ],
     watch: watches.control,

@@ -3,6 +3,7 @@ import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
 import type { OperationExample } from './operation-example.ts';
 import { RESOURCE_EXAMPLES } from './resource-examples.ts';
+import { SECRET_EXAMPLES } from './secret-examples.ts';
 
 const AT = '2026-11-22T10:42:00.000Z';
 const LATER = '2026-11-22T10:42:00.180Z';
@@ -126,7 +127,6 @@ const MESSAGE = {
   at: LATER,
 };
 
-const SECRET = { workspace: 'shop', name: 'CRM_KEY', fingerprint: '9f2c41d0', updated_at: AT };
 const FOLDER = { files: { 'workspaces/shop/workspace.yaml': 'name: Shop\n' }, prune: false };
 const PLAN = {
   number: 7,
@@ -176,9 +176,6 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     answers: { file: '/var/backups/carillon.backup', bytes: 1_048_576 },
   },
   checkAccount: { takes: {}, answers: steps('sign in', 'the server took user and password') },
-  listSecrets: { answers: { items: [SECRET] } },
-  setSecret: { takes: { workspace: 'shop', name: 'CRM_KEY', value: 'a key of the partner' }, answers: SECRET },
-  removeSecret: { takes: { workspace: 'shop', name: 'CRM_KEY' }, answers: { removed: true } },
   listInbox: { answers: page(MESSAGE) },
   readInboxMessage: { answers: MESSAGE },
   planConfiguration: { takes: FOLDER, answers: PLAN },
@@ -254,6 +251,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     },
   },
   ...LIST_EXAMPLES,
+  ...SECRET_EXAMPLES,
   checkIntegration: {
     takes: { user_ids: ['p_8812'] },
     answers: steps('scheme', 'the partner takes Bearer, as configured'),

@@ -1,13 +1,4 @@
-import {
-  backupBody,
-  checkBody,
-  inboxMessageBody,
-  inboxPage,
-  removedBody,
-  secretBody,
-  secretList,
-  statusBody,
-} from '@carillon/contracts';
+import { backupBody, checkBody, inboxMessageBody, inboxPage, statusBody } from '@carillon/contracts';
 import {
   accountCalled,
   findResource,
@@ -18,7 +9,7 @@ import {
   type Resource,
   type ResourceRef,
 } from '@carillon/domain';
-import { CarillonError, formatInstant, messageOf } from '@carillon/kernel';
+import { CarillonError, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
@@ -27,13 +18,11 @@ import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
 import { fateChecks, type FatePorts } from '../fates.ts';
 import { linkChecks } from '../link-checks.ts';
-import { insteadOf, namesOf, placeOf } from '../names.ts';
+import { namesOf, placeOf } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
 import { noBody, notFound, paging, withNameAcross, type ApiServer } from './app.ts';
-
-const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 type ConfigurationCheckPorts = Pick<ControlPorts, 'configuration' | 'clock' | 'tokens' | 'secrets'>;
 type AccountCheckPorts = Pick<ControlPorts, 'configuration' | 'secrets' | 'senders' | 'watch'>;
@@ -206,94 +195,6 @@ async function checkAccount(workspace: string, name: string, ports: AccountCheck
   } finally {
     await sender.close().catch((error: unknown) => ports.watch.trouble('close a checked account', messageOf(error)));
   }
-}
-
-export function secretRoutes(
-  app: ApiServer,
-  ports: Pick<ControlPorts, 'configuration' | 'configurationStore' | 'sealer' | 'clock'>,
-): void {
-  const { configuration, configurationStore, sealer, clock } = ports;
-  const named = {
-    workspace: z.string().max(100),
-    name: z.string().regex(SECRET_NAME, 'A-Z, 0-9 and _, such as SMTP_PASSWORD'),
-  };
-
-  app.get(
-    '/v1/secrets',
-    {
-      config: { permission: 'read' },
-      schema: {
-        operationId: 'listSecrets',
-        tags: ['Secrets'],
-        summary: 'Names and fingerprints of the stored secrets; never a value',
-        response: { 200: secretList },
-      },
-    },
-    async () => ({
-      items: (await configurationStore.secrets()).map((one) => ({
-        workspace: one.workspace,
-        name: one.name,
-        fingerprint: one.fingerprint,
-        updated_at: formatInstant(one.updatedAt),
-      })),
-    }),
-  );
-
-  /** A secret may be the first thing of a deployment; later its workspace has to be there. */
-  async function refuseStrange(workspace: string): Promise<void> {
-    const there = listResources(await configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
-    if (workspace === '' || there.length === 0 || there.includes(workspace)) return;
-    throw notFound(`workspace ${workspace}`, insteadOf(workspace, there));
-  }
-
-  const setting = z.strictObject({ ...named, value: z.string().min(1).max(16_384) });
-  app.post(
-    '/v1/secrets',
-    {
-      config: { permission: 'configure', audit: 'secret.set', problems: ['not_found'] },
-      schema: {
-        operationId: 'setSecret',
-        tags: ['Secrets'],
-        summary: 'Stores a secret, or another value of it',
-        body: setting,
-        response: { 200: secretBody },
-      },
-    },
-    async ({ body }) => {
-      const { workspace, name, value } = body;
-      await refuseStrange(workspace);
-      const fingerprint = sealer.fingerprint(workspace, name, value);
-      const updatedAt = clock.now();
-      await configurationStore.putSecret({
-        workspace,
-        name,
-        sealed: sealer.seal(workspace, name, value),
-        fingerprint,
-        updatedAt,
-      });
-      return { workspace, name, fingerprint, updated_at: formatInstant(updatedAt) };
-    },
-  );
-
-  const which = z.strictObject(named);
-  app.post(
-    '/v1/secrets/remove',
-    {
-      config: { permission: 'configure', audit: 'secret.remove', problems: ['not_found'] },
-      schema: {
-        operationId: 'removeSecret',
-        tags: ['Secrets'],
-        summary: 'Removes a stored secret',
-        body: which,
-        response: { 200: removedBody },
-      },
-    },
-    async ({ body }) => {
-      if (!(await configurationStore.removeSecret(body.workspace, body.name)))
-        throw notFound(`stored secret ${body.name}`);
-      return { removed: true };
-    },
-  );
 }
 
 export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>): void {

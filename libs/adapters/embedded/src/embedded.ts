@@ -31,6 +31,7 @@ import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
+import { createSecretStore } from './stores/secret-store.ts';
 import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import type { WriterSettings } from './writing/protocol.ts';
@@ -225,8 +226,9 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     consents: createConsentStore(reader, writer.writes()),
     limits: createLimitStore(reader, writer.writes()),
     digestHeads: createDigestHeads(reader, writer.writes()),
-    configurationStore: createConfigurationStore(reader, writer.writes()),
+    configurationStore: createConfigurationStore(writer.writes()),
     drafts: createDraftStore(reader, writer.writes()),
+    secretStore: createSecretStore(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),

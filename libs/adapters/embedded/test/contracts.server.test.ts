@@ -2,6 +2,7 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
+  describeSecretStore,
   describeConsentStore,
   describeLimitStore,
   describeDigestHeads,
@@ -74,6 +75,10 @@ describeConfigurationStore(
 describeDraftStore(
   'the embedded store',
   embeddedWith(({ drafts }) => drafts),
+);
+describeSecretStore(
+  'the embedded store',
+  embeddedWith(({ secretStore }) => secretStore),
 );
 describeLeases(
   'the embedded store',

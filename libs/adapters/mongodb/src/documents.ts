@@ -5,6 +5,7 @@ import type {
   EvaluationRow,
   EventRow,
   FieldRow,
+  DataKey,
   SealedSecret,
   Suppression,
 } from '@carillon/ports';
@@ -148,7 +149,15 @@ export type DigestHeadDocument = {
   readonly dueAt?: number;
   readonly body: string;
 };
-export type SecretDocument = SealedSecret & { readonly _id: string };
+/** What early versions wrote has no version, data key and author. */
+export type SecretDocument = Omit<SealedSecret, Early> & Partial<Pick<SealedSecret, Early>> & { readonly _id: string };
+type Early = 'version' | 'dataKey' | 'updatedBy';
+export type DataKeyDocument = Omit<DataKey, 'revision'> & {
+  readonly _id: string;
+  /** The revision. */
+  readonly version: number;
+  readonly written: string;
+};
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };

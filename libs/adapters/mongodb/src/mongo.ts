@@ -21,6 +21,7 @@ import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createConsentStore } from './stores/consent-store.ts';
+import { createSecretStore } from './stores/secret-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import { verifyStores, type StoreCheck } from './verify.ts';
 
@@ -97,6 +98,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     drafts: createDraftStore(collections, attempt),
+    secretStore: createSecretStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),

@@ -2,6 +2,7 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
+  describeSecretStore,
   describeConsentStore,
   describeLimitStore,
   describeDigestHeads,
@@ -70,6 +71,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDraftStore(
     'the MongoDB store',
     mongoWith(({ drafts }) => drafts),
+  );
+  describeSecretStore(
+    'the MongoDB store',
+    mongoWith(({ secretStore }) => secretStore),
   );
   describeLeases(
     'the MongoDB store',

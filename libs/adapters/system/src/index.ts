@@ -3,6 +3,6 @@ export * from './clock.ts';
 export * from './ids.ts';
 export * from './keys.ts';
 export * from './link-tokens.ts';
-export * from './sealer.ts';
 export * from './secrets.ts';
+export * from './sealing.ts';
 export * from './turns.ts';

@@ -1,6 +1,6 @@
 import { variableFor } from '@carillon/domain';
-import type { ConfigurationStore, SecretPlaces, Secrets } from '@carillon/ports';
-import type { Sealer } from './sealer.ts';
+import type { SecretPlaces, SecretStore, Secrets } from '@carillon/ports';
+import type { SealedValues } from './secret-vault.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,8 +18,8 @@ export type SecretRules = {
  * own name: the master key is one. An empty variable counts as not set.
  */
 export function createSecrets(
-  store: Pick<ConfigurationStore, 'secret'>,
-  sealer: Sealer,
+  store: Pick<SecretStore, 'secret'>,
+  values: Pick<SealedValues, 'open'>,
   env: Environment,
   rules: SecretRules,
 ): Secrets & SecretPlaces {
@@ -42,7 +42,7 @@ export function createSecrets(
       const value = given(workspace, name);
       if (value !== undefined) return value;
       const stored = await store.secret(workspace, name);
-      return stored ? sealer.open(workspace, name, stored.sealed) : null;
+      return stored ? values.open(stored) : null;
     },
     async locate(workspace, name) {
       if (given(workspace, name) !== undefined) return 'environment';

@@ -3,4 +3,6 @@ import { loadKeys } from '../src/index.ts';
 
 const keys = loadKeys(process.argv[2] ?? '');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-process.stdout.write([hex(keys.ledgerKey), hex(keys.pepper), hex(keys.masterKey), keys.fingerprint()].join(' '));
+process.stdout.write(
+  [hex(keys.ledgerKey), hex(keys.pepper), keys.masterKeys.starting().id, keys.fingerprint()].join(' '),
+);

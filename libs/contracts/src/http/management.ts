@@ -187,17 +187,6 @@ export const jwtProviderBody = z.object({
 });
 export type JwtProviderBodyShown = z.infer<typeof jwtProviderBody>;
 
-export const secretBody = z
-  .object({
-    workspace: z.string(),
-    name: z.string(),
-    fingerprint: z.string(),
-    updated_at: time,
-  })
-  .meta({ id: 'Secret' });
-export const secretList = z.object({ items: z.array(secretBody) }).meta({ id: 'SecretList' });
-export type SecretBody = z.infer<typeof secretBody>;
-
 export const configurationFiles = z.record(z.string(), z.string()).describe('Path in the folder → text');
 
 export const faultBody = z

@@ -1,16 +1,7 @@
 import type { LogId } from '@carillon/kernel';
-import type { ConfigurationStore, LeaseStore, SealedSecret } from '@carillon/ports';
+import type { ConfigurationStore, LeaseStore } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
-
-const secret = (workspace: string, name: string, more: Partial<SealedSecret> = {}): SealedSecret => ({
-  workspace,
-  name,
-  sealed: 'v1.a.b.c',
-  fingerprint: 'ABCD',
-  updatedAt: 1,
-  ...more,
-});
 
 export function describeConfigurationStore(name: string, make: () => Promise<UnderTest<ConfigurationStore>>): void {
   describe(`${name} keeps the contract of a configuration store`, () => {
@@ -22,29 +13,6 @@ export function describeConfigurationStore(name: string, make: () => Promise<Und
       const first = await store().identity(fresh(5));
       for (const answer of answers) expect(answer).toEqual(first);
       expect(first.keyFingerprint.slice(-1)).toBe(first.logId.slice(-1));
-    });
-
-    it('keeps a sealed secret, replaces it and removes it', async () => {
-      const workspace = freshName('shop');
-      expect(await store().secret(workspace, 'SMTP')).toBeNull();
-      await store().putSecret(secret(workspace, 'SMTP'));
-      const newer = secret(workspace, 'SMTP', { sealed: 'v1.x.y.z', fingerprint: 'WXYZ', updatedAt: 2 });
-      await store().putSecret(newer);
-      expect(await store().secret(workspace, 'SMTP')).toEqual(newer);
-      expect(await store().removeSecret(workspace, 'SMTP')).toBe(true);
-      expect(await store().removeSecret(workspace, 'SMTP')).toBe(false);
-      expect(await store().secret(workspace, 'SMTP')).toBeNull();
-    });
-
-    it('keeps workspaces apart', async () => {
-      const [one, two] = [freshName('one'), freshName('two')];
-      await store().putSecret(secret(one, 'A'));
-      await store().putSecret(secret(two, 'A', { sealed: 'v1.other' }));
-      await store().putSecret(secret(two, 'B'));
-      expect((await store().secrets(two)).map(({ name: found }) => found).toSorted()).toEqual(['A', 'B']);
-      expect((await store().secret(one, 'A'))?.sealed).toBe('v1.a.b.c');
-      const all = await store().secrets();
-      expect(all.filter(({ workspace }) => workspace === one || workspace === two)).toHaveLength(3);
     });
   });
 }

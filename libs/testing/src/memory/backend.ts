@@ -16,6 +16,7 @@ import { createMemoryPeople } from './people.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
 import { createMemoryReadModels } from './read-models.ts';
 import { createMemoryRegistry } from './schema-registry.ts';
+import { createMemorySecretStore } from './secret-store.ts';
 import type { Wire } from './wire.ts';
 
 /** A backend as a process sees it. */
@@ -45,6 +46,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
   const drafts = createMemoryDrafts();
+  const secretStore = createMemorySecretStore();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
   const inbox = createMemoryInbox();
@@ -67,6 +69,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
       drafts: drafts.connect(wire),
+      secretStore: secretStore.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),
       inbox: inbox.connect(wire),

@@ -6,6 +6,7 @@ export * from './limits.ts';
 export * from './digest-heads.ts';
 export * from './cohort-store.ts';
 export * from './configuration-store.ts';
+export * from './secret-store.ts';
 export * from './delivery-ledger.ts';
 export * from './due-tasks.ts';
 export * from './event-log.ts';

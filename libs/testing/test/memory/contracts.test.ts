@@ -5,6 +5,7 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
+  describeSecretStore,
   describeDeliveryLedger,
   describeDraftStore,
   describeDueTasks,
@@ -29,6 +30,7 @@ import {
   createMemoryClaims,
   createMemoryCohorts,
   createMemoryConfigurationStore,
+  createMemorySecretStore,
   createMemoryDigestHeads,
   createMemoryDrafts,
   createMemoryInbox,
@@ -86,6 +88,7 @@ describeSuppressionList(NAME, over(createMemorySuppressions));
 describeDraftStore(NAME, over(createMemoryDrafts));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
+describeSecretStore(NAME, over(createMemorySecretStore));
 describeReadModels(NAME, over(createMemoryReadModels));
 describeInbox(NAME, over(createMemoryInbox));
 describeKeyUses(NAME, over(createMemoryKeyUses));

@@ -23,6 +23,7 @@ import {
   READ_MODELS_SCHEMA,
 } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
+import { DATA_KEYS_SCHEMA } from './secrets.ts';
 import { SUPPRESSIONS_ADDED_BY, SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 import { LEASES_BY_END, STORES_SCHEMA } from './stores.ts';
 
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly string[] = [
   PEOPLE_SCHEMA,
   DRAFTS_SCHEMA,
   DELIVERIES_WAITING_BY_NOTIFICATION,
+  DATA_KEYS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -15,6 +15,7 @@ import { peopleWrites } from '../stores/people-store.ts';
 import { readModelWrites } from '../stores/read-models.ts';
 import { ruleStateWrites } from '../stores/rule-states.ts';
 import { schemaWrites } from '../stores/schema-registry.ts';
+import { secretWrites } from '../stores/secret-store.ts';
 import { suppressionWrites } from '../stores/suppression-list.ts';
 import { logWrites } from '../log/log-writes.ts';
 import { retentionWrites } from '../retention-writes.ts';
@@ -35,6 +36,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
   ...draftWrites(transaction),
+  ...secretWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),

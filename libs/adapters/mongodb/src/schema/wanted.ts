@@ -66,6 +66,7 @@ export const WANTED = {
     { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
   ],
   secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
+  data_keys: [],
   identity: [],
   drafts: [{ name: 'workspace', key: { workspace: 1, _id: 1 } }],
   leases: [{ name: 'until', key: { until: 1 } }],

@@ -1,0 +1,190 @@
+import type { MasterKeysBody, RenewedValuesBody, SecretBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type Client, type CommonOptions } from '../client.ts';
+import { environment } from '../config.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, table } from '../output.ts';
+import { answer, command } from './answering.ts';
+import { readSecret } from './typed-secret.ts';
+
+type Items<T> = { readonly items: readonly T[] };
+type Where = CommonOptions & { readonly deployment?: boolean };
+
+const DEPLOYMENT = '--deployment';
+
+async function pathOf(client: Client, { deployment }: Where, name: string): Promise<string> {
+  if (deployment) return `/v1/secrets/${seg(name)}`;
+  return `/v1/workspaces/${seg(await client.workspace())}/secrets/${seg(name)}`;
+}
+
+export function secretCommands(program: Command): void {
+  const secrets = program
+    .command('secret')
+    .description('secrets that files name by { secret: NAME }: set, list, remove; and the key that seals them: rotate');
+
+  command(secrets, 'set <name>', 'store a secret, read from standard input')
+    .option(DEPLOYMENT, "for the deployment's own accounts (carillon.yaml)")
+    .action(async (name: string, options: Where) => {
+      const value = await readSecret(name);
+      await answer(
+        options,
+        async (client) => client.put<SecretBody>(await pathOf(client, options, name), { value }),
+        (body) => {
+          const unused = body.overridden
+            ? `\n${paint('yellow', 'a variable of the environment goes before it: this value is not used while that is set')}`
+            : '';
+          return `${clean(body.name)} is stored, sealed (fingerprint ${clean(body.fingerprint)}, version ${body.version})${unused}`;
+        },
+      );
+    });
+
+  command(secrets, 'list', 'list names and fingerprints, never values')
+    .option(DEPLOYMENT, "the deployment's own alone")
+    .action(async (options: Where) => {
+      await answer(
+        options,
+        async (client) => {
+          const own = (): Promise<Items<SecretBody>> => client.get('/v1/secrets');
+          if (options.deployment) return own();
+          const { items } = await client.get<Items<SecretBody>>(`/v1/workspaces/${seg(client.reach)}/secrets`);
+          return { items: client.named === undefined ? [...(await own()).items, ...items] : items };
+        },
+        ({ items }) =>
+          items.length === 0
+            ? paint('dim', 'no stored secrets')
+            : table(
+                items.map((one) => [
+                  one.workspace === '' ? '(deployment)' : one.workspace,
+                  one.name,
+                  String(one.version),
+                  one.fingerprint,
+                  one.updated_at,
+                  one.updated_by.id,
+                  usedBy(one),
+                ]),
+                ['workspace', 'name', 'version', 'fingerprint', 'set', 'by', 'used by'],
+              ),
+      );
+    });
+
+  command(secrets, 'remove <name>', 'forget a stored secret')
+    .option(DEPLOYMENT, "one of the deployment's own")
+    .action(async (name: string, options: Where) => {
+      await answer(
+        options,
+        async (client) => client.delete(await pathOf(client, options, name)),
+        () => `${clean(name)} is forgotten`,
+      );
+    });
+
+  rotateCommand(secrets);
+}
+
+function usedBy({ readable, overridden, used_by }: SecretBody): string {
+  if (!readable) return 'does not open: set it again';
+  const users = used_by.map(({ kind, name }) => (name === '' ? kind : `${kind} ${name}`)).join(', ');
+  return overridden ? `${users} (a variable goes before it)` : users;
+}
+
+const VARIABLE = 'CARILLON_NEW_MASTER_KEY';
+
+type RotateOptions = CommonOptions & {
+  readonly keyFile?: string;
+  readonly keyCommand?: string;
+  readonly values?: boolean;
+  readonly finish?: boolean;
+  readonly cancel?: boolean;
+  readonly status?: boolean;
+};
+
+function rotateCommand(secrets: Command): void {
+  command(
+    secrets,
+    'rotate',
+    `exchange the master key while everything runs; the new one comes from ${VARIABLE}, a file or a command, or is made`,
+  )
+    .option('--key-file <file>', 'file that holds the new key: 32 bytes as hex or base64')
+    .option('--key-command <command>', 'command that prints it, such as one that asks a key service')
+    .option('--values', 'encrypt every stored secret anew, under new data keys')
+    .option('--finish', 'refuse the old key from now on')
+    .option('--cancel', 'refuse the new key, as if nothing had begun')
+    .option('--status', 'only say which keys count')
+    .action(async (options: RotateOptions) => {
+      const given = [options.values, options.finish, options.cancel, options.status].filter(Boolean);
+      if (given.length > 1) throw new UsageError('give one of --values, --finish, --cancel and --status');
+      const isStep = given.length === 1;
+      const key = isStep ? undefined : await newKey(options);
+      if (isStep && (options.keyFile !== undefined || options.keyCommand !== undefined)) {
+        throw new UsageError('--key-file and --key-command go without --values, --finish, --cancel and --status');
+      }
+      await answer(
+        options,
+        (client) => ask(client, options, key),
+        (body) => told(body, options),
+      );
+    });
+}
+
+async function ask(
+  client: Client,
+  options: RotateOptions,
+  key: string | undefined,
+): Promise<MasterKeysBody | RenewedValuesBody> {
+  if (options.status) return client.get<MasterKeysBody>('/v1/master-key');
+  if (options.values) return client.post<RenewedValuesBody>('/v1/master-key/renew-values', {});
+  if (options.finish) return client.post<MasterKeysBody>('/v1/master-key/finish', {});
+  if (options.cancel) return client.post<MasterKeysBody>('/v1/master-key/cancel', {});
+  return client.post<MasterKeysBody>('/v1/master-key/rotate', key === undefined ? {} : { master_key: key });
+}
+
+/** Never an argument: those are seen in process lists and histories. Undefined: the control role makes one. */
+async function newKey({ keyFile, keyCommand }: RotateOptions): Promise<string | undefined> {
+  const variable = environment[VARIABLE] || undefined;
+  if ([variable, keyFile, keyCommand].filter((one) => one !== undefined).length > 1) {
+    throw new UsageError(`the new key comes from one place: ${VARIABLE}, --key-file or --key-command`);
+  }
+  if (keyFile !== undefined) {
+    const { readFile } = await import('node:fs/promises');
+    try {
+      return (await readFile(keyFile, 'utf8')).trim();
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'it cannot be read';
+      throw new UsageError(`--key-file: ${keyFile}: ${code}`);
+    }
+  }
+  if (keyCommand !== undefined) {
+    const { keyFromCommand } = await import('../key-command.ts');
+    return keyFromCommand('--key-command', keyCommand);
+  }
+  return variable;
+}
+
+function told(body: MasterKeysBody | RenewedValuesBody, options: RotateOptions): string {
+  const rows = body.master_keys.map((key, at) => [
+    key.fingerprint,
+    body.master_keys.length === 1 ? 'counts' : at === 0 ? 'old' : 'new',
+    `${key.data_keys} of ${body.data_keys}`,
+    key.starts ? 'yes' : 'no',
+  ]);
+  const lines = [table(rows, ['master key', '', 'data keys', 'control starts with it'])];
+  if ('renewed' in body) lines.push(`${body.renewed} values are encrypted anew`);
+  if (body.values_behind > 0) {
+    lines.push(paint('yellow', `${body.values_behind} values wait: npx carillon secret rotate --values goes on`));
+  }
+  for (const one of body.unreadable) {
+    const where = one.workspace === '' ? '--deployment' : `--workspace ${clean(one.workspace)}`;
+    lines.push(paint('yellow', `does not open any more: npx carillon secret set ${clean(one.name)} ${where}`));
+  }
+  lines.push(paint('dim', nextStep(body, options)));
+  return lines.join('\n');
+}
+
+function nextStep({ master_keys, source }: MasterKeysBody, { cancel }: RotateOptions): string {
+  if (master_keys.length > 1) {
+    return source === 'file'
+      ? 'both keys count. Where other machines have a copy of keys/master.key, give them keys/master.next.key under that name and restart ' +
+          'them; then: npx carillon secret rotate --finish'
+      : 'both keys count. Put the new one where the processes take theirs from, restart every role, and then: npx carillon secret rotate --finish';
+  }
+  return cancel ? 'one key counts; the new one is refused' : 'one key counts; any other is refused at the next start';
+}

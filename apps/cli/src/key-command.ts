@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { CarillonError } from '@carillon/kernel';
+
+/** So long a command that unwraps a key may take (ms): a call to a key service and its retries. */
+export const KEY_COMMAND_WITHIN = 15_000;
+/** A key is 64 characters; more is something else. */
+const MOST_OUTPUT = 4096;
+
+/**
+ * Runs a command of the operator's in a shell and answers what it printed: a key, so that neither output nor errors are shown or
+ * logged. Rejects with `invalid_configuration`, with the exit code alone, where it fails, prints nothing, or takes too long; then
+ * it and what it started are ended.
+ */
+export async function keyFromCommand(setting: string, command: string, within = KEY_COMMAND_WITHIN): Promise<string> {
+  const refuse = (why: string): never => {
+    throw new CarillonError(
+      'invalid_configuration',
+      `${setting}: the command ${why}. Run it by hand: it has to print 32 bytes as hex or base64, and nothing else`,
+    );
+  };
+  // A group of its own, so that what the shell started ends with it.
+  const child = spawn(command, { shell: true, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  const end = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+    child.stdout.destroy();
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let output = '';
+  const ended = new Promise<string | null>((resolve) => {
+    timer = setTimeout(() => resolve(`took longer than ${within / 1000} s`), within);
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('latin1');
+      if (output.length > MOST_OUTPUT) resolve('printed more than a key');
+    });
+    child.on('error', () => resolve('could not be started'));
+    child.on('close', (code, signal) => {
+      resolve(code === 0 ? null : code === null ? `was ended by ${String(signal)}` : `ended with code ${code}`);
+    });
+  });
+  try {
+    const failed = await ended;
+    if (failed !== null) refuse(failed);
+  } finally {
+    clearTimeout(timer);
+    end();
+  }
+  return output.trim() === '' ? refuse('printed nothing') : output.trim();
+}

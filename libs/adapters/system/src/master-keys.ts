@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CarillonError } from '@carillon/kernel';
+import type { MasterKeySource } from '@carillon/ports';
+import { makeKeyFile, readKeyFile } from './key-files.ts';
+import { KEY_BYTES, masterKeyOf, type MasterKey } from './sealer.ts';
+
+/** Beside `master.key` while two count. A backup of the embedded data carries both. */
+const NEXT_FILE = 'master.next.key';
+export const MASTER_FILE = 'master.key';
+
+/** The master keys that this process holds: the one that it started with, and one more while two count. */
+export type MasterKeys = {
+  readonly source: MasterKeySource;
+  /** What the next start takes. */
+  starting(): MasterKey;
+  held(): readonly MasterKey[];
+  /**
+   * Holds a second one. Where the key is a file, so that a restart holds it too: it is on the disk when this returns. `null`: the
+   * one that is held already, else a new one where the key is a file. Throws `conflict` where another second one is held.
+   */
+  take(bytes: Uint8Array | null): MasterKey;
+  /** From now on a start takes this one; throws `conflict` where only the operator can see to that. The others stay held. */
+  settle(id: string): void;
+  /** Holds this one alone. */
+  keepOnly(id: string): void;
+};
+
+const conflict = (detail: string): CarillonError => new CarillonError('conflict', detail);
+
+/** A key that came from the operator: only the operator can change what a start takes. */
+export function createGivenMasterKeys(source: 'environment' | 'command', bytes: Uint8Array): MasterKeys {
+  const own = masterKeyOf(bytes);
+  let held: readonly MasterKey[] = [own];
+  const where =
+    source === 'environment' ? 'CARILLON_MASTER_KEY' : 'what the command of CARILLON_MASTER_KEY_COMMAND prints';
+  return {
+    source,
+    starting: () => own,
+    held: () => held,
+    take(given) {
+      const [, second] = held;
+      if (given === null && second) return second;
+      if (given === null) {
+        throw new CarillonError(
+          'invalid_request',
+          `master_key: this process takes its key from ${where}, so give the new one; make it with: openssl rand -hex 32`,
+        );
+      }
+      const next = masterKeyOf(given);
+      if (next.id !== own.id) held = [own, next];
+      return next;
+    },
+    settle(id) {
+      if (id === own.id) return;
+      throw conflict(
+        `this process would start with the other key again: first put the one that is to stay into ${where}, and restart every role`,
+      );
+    },
+    keepOnly: (id) => void (held = held.filter((one) => one.id === id)),
+  };
+}
+
+const anotherBegun =
+  'another master key waits in keys/master.next.key: rotate to that one, or take it back with --cancel';
+
+/** A key in a file of the data folder, made where there is none. */
+export function createFileMasterKeys(folder: string): MasterKeys {
+  const file = join(folder, MASTER_FILE);
+  const nextFile = join(folder, NEXT_FILE);
+  let own = masterKeyOf(makeKeyFile(file));
+  const waiting = readKeyFile(nextFile);
+  let next = waiting && masterKeyOf(waiting);
+  let held: readonly MasterKey[] = next === null ? [own] : [own, next];
+  return {
+    source: 'file',
+    starting: () => own,
+    held: () => held,
+    take(given) {
+      if (given !== null && masterKeyOf(given).id === own.id) return own;
+      if (next !== null && given !== null && masterKeyOf(given).id !== next.id) throw conflict(anotherBegun);
+      if (next !== null) return next;
+      // Nothing is wrapped under a key that a kill could take away.
+      next = masterKeyOf(makeKeyFile(nextFile, given ?? randomBytes(KEY_BYTES)));
+      syncFolder(nextFile);
+      held = [own, next];
+      return next;
+    },
+    settle(id) {
+      if (next !== null && id === next.id) {
+        renameSync(nextFile, file);
+        own = next;
+      } else {
+        rmSync(nextFile, { force: true });
+      }
+      next = null;
+      syncFolder(file);
+    },
+    keepOnly: (id) => void (held = held.filter((one) => one.id === id)),
+  };
+}
+
+function syncFolder(file: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,215 @@
+import { CarillonError } from '@carillon/kernel';
+import type { DataKey, KeyRotation, RotationState, SealedSecret, WrappedKey } from '@carillon/ports';
+import { wrapUnder, type DataKeyParts, type DataKeys } from './data-keys.ts';
+import { masterKeyOf } from './sealer.ts';
+import type { SealedValues } from './secret-vault.ts';
+
+/** A data key that a newer one has followed so long ago, and that seals nothing, is removed (ms). */
+const SPENT_AFTER = 60_000;
+
+export type RotationParts = DataKeyParts & {
+  readonly dataKeys: DataKeys;
+  readonly values: SealedValues;
+  /** Runs while no backup is made: a copy of the data and a copy of the keys have to fit. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+const conflict = (detail: string): CarillonError => new CarillonError('conflict', detail);
+const ANOTHER_BEGUN = 'another master key was begun with: end that with --finish, or take it back with --cancel';
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/**
+ * The order is what makes a kill harmless. A second master key counts from the first write on, which is that of the deployment's
+ * own data key; it stops counting with the last, which is that of the same one. In between each data key rests under one of the
+ * two at least.
+ */
+export function createKeyRotation(parts: RotationParts): KeyRotation {
+  const { store, masterKeys, dataKeys, values, clock } = parts;
+  const counting = async (): Promise<readonly string[]> => (await dataKeys.anchor()).wraps.map(({ master }) => master);
+
+  /** Writes other wraps for a data key; where somebody did meanwhile, what is there is looked at again. */
+  async function rewrap(
+    key: DataKey,
+    next: (key: DataKey) => readonly WrappedKey[] | null | undefined,
+  ): Promise<boolean> {
+    for (let now: DataKey | undefined = key; now; now = await current(key)) {
+      const wraps = next(now);
+      if (wraps === undefined) return false;
+      if (wraps === null || (await store.rewrapDataKey({ ...now, revision: now.revision + 1, wraps })) === 'done')
+        return true;
+    }
+    return true;
+  }
+
+  const current = async ({ id }: DataKey): Promise<DataKey | undefined> =>
+    (await store.dataKeys()).find((one) => one.id === id);
+
+  /** The deployment's newest data key, then the others. */
+  async function anchorFirst(): Promise<readonly DataKey[]> {
+    const anchor = await dataKeys.anchor();
+    return [anchor, ...(await store.dataKeys()).filter(({ id }) => id !== anchor.id)];
+  }
+
+  /** Every data key rests under this master key too, those that are made meanwhile as well. */
+  async function wrapAll(id: string): Promise<void> {
+    const master = masterKeys.held().find((one) => one.id === id);
+    const lacking = (key: DataKey): boolean => key.wraps.every((one) => one.master !== id);
+    const lost = new Set<string>();
+    for (;;) {
+      const found = (await anchorFirst()).filter((key) => lacking(key) && !lost.has(key.id));
+      if (found.length === 0) break;
+      for (const key of found) {
+        const done = await rewrap(key, (now) => {
+          if (!lacking(now)) return null;
+          const open = dataKeys.open(now);
+          return open && master ? [...now.wraps, wrapUnder(master, now, open)] : undefined;
+        });
+        if (!done) lost.add(key.id);
+      }
+    }
+    if (lost.size === 0) return;
+    throw conflict(
+      `${plural(lost.size, 'data key')} can be opened only with a master key that this process does not hold: start it with that key, ` +
+        'and run npx carillon secret rotate again with the other one',
+    );
+  }
+
+  /** The second master key that counts already, where it is the one that is given. */
+  function resumed(order: readonly string[], given: Uint8Array | null): string {
+    const [newest = ''] = order.slice(-1);
+    if (given !== null && masterKeyOf(given).id !== newest) throw conflict(ANOTHER_BEGUN);
+    if (given !== null) return masterKeys.take(given).id;
+    if (masterKeys.held().some(({ id }) => id === newest)) return newest;
+    throw conflict('two master keys count, and this process holds the old one: give the one that was begun with');
+  }
+
+  /** A master key that is to count from now on. */
+  function begun(order: readonly string[], given: Uint8Array | null): string {
+    if (given !== null && order.includes(masterKeyOf(given).id)) {
+      throw conflict('this is the master key that counts already: give a new one (openssl rand -hex 32)');
+    }
+    return masterKeys.take(given).id;
+  }
+
+  /** Only this master key counts any more. */
+  async function keepOnly(id: string): Promise<RotationState> {
+    if (!masterKeys.held().some((one) => one.id === id)) {
+      throw conflict(
+        'this process does not hold the master key that is to stay: restart it with that key, or rotate to it again',
+      );
+    }
+    await wrapAll(id);
+    await parts.alone(async () => masterKeys.settle(id));
+    // Whoever holds the other key alone may make a data key until the last of these writes.
+    for (let left = await notOnly(id); left.length > 0; left = await notOnly(id)) {
+      await wrapAll(id);
+      for (const key of left) {
+        await rewrap(key, (now) => {
+          const kept = now.wraps.filter((one) => one.master === id);
+          return kept.length === 0 || kept.length === now.wraps.length ? null : kept;
+        });
+      }
+    }
+    masterKeys.keepOnly(id);
+    return state();
+  }
+
+  /** Data keys that rest under others too; the deployment's own comes last. */
+  const notOnly = async (id: string): Promise<readonly DataKey[]> =>
+    (await anchorFirst()).filter(({ wraps }) => wraps.some(({ master }) => master !== id)).toReversed();
+
+  async function state(): Promise<RotationState> {
+    const order = await counting();
+    const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
+    const others = keys.flatMap(({ wraps }) => wraps.map(({ master }) => master)).filter((id) => !order.includes(id));
+    const newest = new Map(keys.map(({ workspace, id }) => [workspace, id]));
+    const isReadable = ({ dataKey }: SealedSecret): boolean => dataKey !== '';
+    return {
+      source: masterKeys.source,
+      masterKeys: [...order, ...new Set(others)].map((id) => {
+        const under = keys.filter(({ wraps }) => wraps.some(({ master }) => master === id));
+        return {
+          id,
+          held: masterKeys.held().some((one) => one.id === id),
+          starts: masterKeys.starting().id === id,
+          dataKeys: under.length,
+          alone: under.filter(({ wraps }) => wraps.length === 1).length,
+        };
+      }),
+      dataKeys: keys.length,
+      values: secrets.length,
+      valuesBehind: secrets.filter((one) => isReadable(one) && newest.get(one.workspace) !== one.dataKey).length,
+      unreadable: secrets.filter((one) => !isReadable(one)).map(({ workspace, name }) => ({ workspace, name })),
+    };
+  }
+
+  /** What seals nothing any more, and is not about to: a writer that took it long ago has been answered. */
+  async function removeSpent(): Promise<void> {
+    const keys = await store.dataKeys();
+    const used = new Set((await store.secrets()).map(({ dataKey }) => dataKey));
+    for (const key of keys) {
+      const next = keys.find((one) => one.workspace === key.workspace && one.generation === key.generation + 1);
+      if (next && next.madeAt + SPENT_AFTER < clock.now() && !used.has(key.id)) await store.removeDataKey(key);
+    }
+  }
+
+  const steps: KeyRotation = {
+    state,
+    async begin(given) {
+      const order = await counting();
+      const id = order.length > 1 ? resumed(order, given) : begun(order, given);
+      await removeSpent();
+      await wrapAll(id);
+      return state();
+    },
+    async renewValues() {
+      if ((await counting()).some((id) => masterKeys.held().every((one) => one.id !== id))) {
+        throw conflict('two master keys count, and this process holds one of them: end that first, with --finish');
+      }
+      await removeSpent();
+      const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
+      for (const workspace of new Set(keys.map((key) => key.workspace))) {
+        const newest = keys.findLast((key) => key.workspace === workspace);
+        // Begun and cut off: those that wait are encrypted under the key that was made for them.
+        const isUnderWay = secrets.some((one) => one.workspace === workspace && isBehind(one, newest));
+        if (newest && !isUnderWay) await dataKeys.makeAfter(workspace, newest.generation);
+      }
+      let renewed = 0;
+      for (const secret of await store.secrets()) {
+        if (secret.dataKey !== '' && (await values.renew(secret))) renewed += 1;
+      }
+      await removeSpent();
+      return { renewed, state: await state() };
+    },
+    async finish() {
+      const order = await counting();
+      const [newest = ''] = order.slice(-1);
+      return keepOnly(newest);
+    },
+    async cancel() {
+      const [oldest = ''] = await counting();
+      return keepOnly(oldest);
+    },
+  };
+  return oneAtATime(steps);
+}
+
+const isBehind = (secret: SealedSecret, newest: DataKey | undefined): boolean =>
+  secret.dataKey !== '' && secret.dataKey !== newest?.id;
+
+/** Two requests of this process do not step on each other; of two processes one is told that the other wrote. */
+function oneAtATime(steps: KeyRotation): KeyRotation {
+  let last: Promise<unknown> = Promise.resolve();
+  const after = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work, work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+  return {
+    state: () => steps.state(),
+    begin: (newKey) => after(() => steps.begin(newKey)),
+    renewValues: () => after(() => steps.renewValues()),
+    finish: () => after(() => steps.finish()),
+    cancel: () => after(() => steps.cancel()),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Actor } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+
+/** A secret as it rests: sealed under a data key of its workspace, bound to workspace, name and version. */
+export type SealedSecret = {
+  /** '' for the deployment's own. */
+  readonly workspace: string;
+  readonly name: string;
+  /** 1 for the first value, one more with each new one. Sealing the same value again leaves it. */
+  readonly version: number;
+  /** Id of the data key. '' for what an early version sealed in another way, which does not open any more. */
+  readonly dataKey: string;
+  /** No two are the same, even of one value. */
+  readonly sealed: string;
+  /** Four characters, so that people can tell two values apart. */
+  readonly fingerprint: string;
+  /** When the value was set, and by whom. */
+  readonly updatedAt: Instant;
+  readonly updatedBy: Actor;
+};
+
+/** A data key under one master key. */
+export type WrappedKey = {
+  /** Fingerprint of the master key, which tells nothing of it. */
+  readonly master: string;
+  readonly wrapped: string;
+};
+
+/** A key that seals values of one workspace; it rests under each master key that counts. */
+export type DataKey = {
+  readonly id: string;
+  /** '' for the deployment's own. */
+  readonly workspace: string;
+  /** 1 for the first of a workspace. The highest one seals, all of them open. */
+  readonly generation: number;
+  /** One more with each change of `wraps`. */
+  readonly revision: number;
+  /** In the order in which the master keys came to count; never empty. */
+  readonly wraps: readonly WrappedKey[];
+  readonly madeAt: Instant;
+};
+
+/** Sealed secrets and wrapped data keys. Nothing in it opens without a master key, which is kept elsewhere. */
+export type SecretStore = {
+  secret(workspace: string, name: string): Promise<SealedSecret | null>;
+  /** By workspace, then name. */
+  secrets(workspace?: string): Promise<readonly SealedSecret[]>;
+  /**
+   * Writes where the sealed text that is there is still `replacing`; null: where there is none. `stale`: somebody else wrote
+   * first, and nothing was changed. May be repeated.
+   */
+  putSecret(secret: SealedSecret, replacing: string | null): Promise<'done' | 'stale'>;
+  removeSecret(workspace: string, name: string): Promise<boolean>;
+  /** By workspace, then generation. */
+  dataKeys(): Promise<readonly DataKey[]>;
+  /** False where the workspace has a key of this generation already: of several that make one at once, one wins. */
+  insertDataKey(key: DataKey): Promise<boolean>;
+  /** Writes `wraps` where the revision is the one before that of `key`. May be repeated. */
+  rewrapDataKey(key: DataKey): Promise<'done' | 'stale'>;
+  /** Removes a key that no secret is sealed under; false where one is, or where the key is gone. */
+  removeDataKey(key: DataKey): Promise<boolean>;
+};
