@@ -17,6 +17,7 @@ import {
 import type { DeliveryId, EventId, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
 import { renderMessage } from '@carillon/stages';
 import { NO_CONTENT, showContent } from './content.ts';
+import { asDigest } from './digest-samples.ts';
 import type { RoutePorts } from './ports.ts';
 
 export type PreviewPorts = Pick<RoutePorts, 'templates' | 'ids' | 'links'> & {
@@ -34,9 +35,11 @@ export type Shown = {
   readonly notification: Resource<'notification'> | undefined;
   /** The stable id of the notification; of a template that none uses, anything. */
   readonly notificationId: string;
+  /** What is to be said about the variables; null: nothing. */
+  readonly note: string | null;
 };
 
-/** The first message of an intent as it would be sent now. */
+/** The first message of an intent as it would be sent now; where it would be an item of a digest, one with others like it. */
 export async function previewIntent(
   intent: Intent,
   notification: Resource<'notification'>,
@@ -44,13 +47,14 @@ export async function previewIntent(
 ): Promise<PreviewedMessage> {
   const [account] = accountsOf(ports.configuration.current(), notification, intent.slot.channel);
   const { example } = CHANNELS[intent.slot.channel].address;
-  const shown = await preview({ ...intent, to: example, test: PREVIEW }, account, ports);
+  const sent = asDigest(intent, notification, ports.configuration.current());
+  const shown = await preview({ ...sent.intent, to: example, test: PREVIEW }, account, sent.note, ports);
   return intent.to === null && shown.ok ? { ...shown, ok: false, error: 'no address: it would be suppressed' } : shown;
 }
 
 /** What a template makes of a message, to an address that is nobody's. */
 export async function previewMessage(
-  { workspace, template, channel, variables, notification, notificationId }: Shown,
+  { workspace, template, channel, variables, notification, notificationId, note }: Shown,
   ports: PreviewPorts,
 ): Promise<PreviewedMessage> {
   const current = ports.configuration.current();
@@ -70,7 +74,7 @@ export async function previewMessage(
     templateVersion: found.version,
   };
   const account = notification && accountsOf(current, notification, channel)[0];
-  return preview(intent, account, ports);
+  return preview(intent, account, note, ports);
 }
 
 /** Links of what is shown are those of a test: whoever reads along must not stop messages to anybody. */
@@ -96,6 +100,7 @@ const NOTHING = {
 async function preview(
   intent: Intent,
   account: AccountChoice | undefined,
+  note: string | null,
   { configuration, ...ports }: PreviewPorts,
 ): Promise<PreviewedMessage> {
   const current: Configuration = configuration.current();
@@ -107,8 +112,8 @@ async function preview(
   });
   const missing = [...rendered.missing];
   const sandboxed = sandboxedWords(current, intent.slot.workspace);
-  const notes = [sandboxed, ...rendered.wrong.map(wrongLocalityText), rendered.language].filter(
-    (note) => note !== null,
+  const notes = [note, sandboxed, ...rendered.wrong.map(wrongLocalityText), rendered.language].filter(
+    (one) => one !== null,
   );
   if (!rendered.ok) return { ...failed(channel, rendered.why, rendered.parts), missing, notes };
   const { to: _to, ...content } = showContent(rendered.message);

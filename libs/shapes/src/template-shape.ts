@@ -13,6 +13,11 @@ const from = said(text(998).exactOptional(), {
   otherwise: 'the account’s',
   example: 'Shop <shop@example.com>',
 });
+const preheader = said(text(998).exactOptional(), {
+  description: 'What lists of messages show beside the subject, a template. Hidden at the beginning of the HTML.',
+  otherwise: 'they show the beginning of the body',
+  example: 'It leaves us today',
+});
 const layout = (otherwise: string) =>
   said(slug.exactOptional(), {
     description: 'Name of the layout around the bodies, of `layouts/`.',
@@ -20,9 +25,9 @@ const layout = (otherwise: string) =>
     example: 'basic',
   });
 /** What email.yaml holds. */
-export const emailHead = { subject, from, layout: layout('none'), strict };
+export const emailHead = { subject, preheader, from, layout: layout('none'), strict };
 /** What email.<language>.yaml holds. */
-export const emailVariantHead = { subject, from, layout: layout('that of email.yaml') };
+export const emailVariantHead = { subject, preheader, from, layout: layout('that of email.yaml') };
 
 const bodyOf = (words: string) =>
   z

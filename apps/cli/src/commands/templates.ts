@@ -15,6 +15,7 @@ type RenderingOptions = CommonOptions & {
 };
 type PreviewOptions = RenderingOptions & {
   readonly channel?: string;
+  readonly items?: string;
   readonly html?: boolean;
   readonly full?: boolean;
 };
@@ -42,12 +43,18 @@ export function templateCommands(program: Command): void {
     command(template, 'preview <template>', 'what a template makes of an event, exactly as it would be sent'),
   )
     .option('--channel <channel>', 'only on this channel: email, sms or push')
+    .option('--items <number>', 'as a digest of so many items, each as the event; 0: as one message')
     .option('--html', 'print HTML bodies too')
     .option('--full', 'print long texts whole')
     .action(async (name: string, options: PreviewOptions) => {
+      const items = options.items === undefined ? undefined : Number(options.items);
+      if (items !== undefined && !(Number.isInteger(items) && items >= 0 && items <= 500)) {
+        throw new UsageError('--items takes a number from 0 to 500');
+      }
       const asked = {
         ...wordsOf(options),
         ...(options.channel !== undefined && { channel: options.channel }),
+        ...(items !== undefined && { items }),
       };
       await answer(
         options,

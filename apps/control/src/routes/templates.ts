@@ -15,6 +15,7 @@ import {
 import { CarillonError, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import type { RoutePorts } from '../ports.ts';
+import { isTemplateOfDigest, sampledAsDigest } from '../digest-samples.ts';
 import { previewMessage, type PreviewPorts } from '../preview.ts';
 import { notFound, oneOfWords, withName, type ApiServer } from './app.ts';
 
@@ -58,9 +59,20 @@ export function variablesOf(asked: RenderedWith): JsonObject {
 const previewRequest = z.strictObject({
   ...renderedWith,
   channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Left out: all that the template has'),
+  items: z
+    .int()
+    .min(0)
+    .max(500)
+    .optional()
+    .describe(
+      'As a digest of so many items, each as the event; 0: as one message. Left out: 3 where it is a template of digests',
+    ),
 });
 
-type TemplatePorts = PreviewPorts & { readonly configuration: Pick<RoutePorts['configuration'], 'current'> };
+type TemplatePorts = PreviewPorts & {
+  readonly clock: RoutePorts['clock'];
+  readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
+};
 
 /** `template preview`: what a template makes of an event, by the code that makes what is sent. Nothing is written. */
 export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
@@ -91,7 +103,9 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
       for (const channel of body.channel === undefined ? channels : [body.channel]) {
         const notification = userOf(configuration, workspace, name, channel);
         const notificationId = notification ? notificationIdOf(notification) : `template:${name}`;
-        const shown = { workspace, template: name, channel, variables, notification, notificationId };
+        const isOfDigest = isTemplateOfDigest(configuration, workspace, name, channel);
+        const sampled = sampledAsDigest(variables, body.items, isOfDigest, ports.clock.now());
+        const shown = { workspace, template: name, channel, notification, notificationId, ...sampled };
         messages.push(await previewMessage(shown, ports));
       }
       return { template: name, version: template.version, messages };
@@ -110,7 +124,9 @@ function userOf(
   channel: ChannelName,
 ): Resource<'notification'> | undefined {
   const users = listResources(configuration, 'notification', workspace).filter(({ body }) =>
-    channelsOf(body).some(([on, said]) => on === channel && said.template === template),
+    channelsOf(body).some(
+      ([on, said]) => on === channel && (said.template === template || body.cadence?.digest?.template === template),
+    ),
   );
   return users.find(({ body }) => body.enabled !== false) ?? users[0];
 }

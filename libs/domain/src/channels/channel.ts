@@ -95,6 +95,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     parts: [
       part('subject', 'line', 255, 'refused'),
       part('from', 'mailbox', 320),
+      part('preheader', 'line', 255),
       { ...part('html', 'html', null, 'nothing', 'needed'), compiledFrom: 'mjml' },
       part('text', 'text', null, { textOf: 'html' }, 'optional'),
     ],

@@ -2,6 +2,7 @@ import { CONTROL, err, ok, type Result } from '@carillon/kernel';
 import { smsSegments } from './sms-segments.ts';
 import { maxSegments } from '../deliveries/account-settings.ts';
 import { canonicalAddress, CHANNELS, type ChannelName } from './channel.ts';
+import { withPreheader } from './preheader.ts';
 
 /** A rendered email. Subject and names hold no control characters; the body was rendered once and is what preview shows. */
 export type EmailMessage = {
@@ -90,12 +91,13 @@ const composeEmail: Compose = ({ deliveryId, attempt, to, unsubscribe }, { parts
   const from = parseMailbox(parts['from'] ?? account.from ?? SANDBOX_FROM);
   if (!from.ok) return err(`from: ${from.error}`);
   const domain = from.value.address.split('@').at(-1) ?? 'carillon.invalid';
+  const { html } = parts;
   return ok({
     channel: 'email',
     to,
     from: from.value,
     subject: parts['subject'] ?? '',
-    html: parts['html'] ?? null,
+    html: html === undefined ? null : withPreheader(html, parts['preheader'] ?? ''),
     text: parts['text'] ?? '',
     messageId: `<${deliveryId}.${attempt}@${domain}>`,
     ...(unsubscribe !== undefined && { unsubscribe }),

@@ -1,0 +1,46 @@
+import { composeMessage } from '@carillon/domain';
+import { describe, expect, it } from 'vitest';
+
+const htmlOf = (html: string, preheader?: string): string | null => {
+  const parts = { subject: 'Paid', html, text: 'Thanks', ...(preheader !== undefined && { preheader }) };
+  const addressed = { deliveryId: 'dlv_1', attempt: 1, channel: 'email', to: 'ada@example.com' } as const;
+  const composed = composeMessage(addressed, { parts, settings: {} }, { from: 'shop@example.com' });
+  if (!composed.ok || composed.value.channel !== 'email') throw new Error('an email');
+  expect(composed.value.text).toBe('Thanks');
+  return composed.value.html;
+};
+/** What stands before the hidden line. */
+const before = (html: string): string => htmlOf(html, 'Soon')?.split('<div style="display:none')[0] ?? '';
+
+describe('the preheader of an email', () => {
+  it('stands hidden at the beginning of its body', () => {
+    expect(htmlOf('<p>Thanks</p>', 'It leaves us today')).toMatch(
+      /^<div style="display:none;[^"]*mso-hide:all">It leaves us today(?:&#847;&zwnj;&nbsp;)+<\/div><p>Thanks<\/p>$/,
+    );
+    for (const head of [
+      '<!doctype html><html lang="en"><head><title>a</title></head><body class="a>b">',
+      '<HTML><BODY>',
+      "<!-- <body> --><html><body style='x'>",
+      '<!doctype html><html><head></head>',
+      '<!doctype html>',
+      '',
+    ]) {
+      expect(before(`${head}<p>Thanks</p></body></html>`), head).toBe(head);
+    }
+  });
+
+  it('changes nothing where there is none, or where it came out empty', () => {
+    expect(htmlOf('<p>Thanks</p>')).toBe('<p>Thanks</p>');
+    expect(htmlOf('<p>Thanks</p>', '  ')).toBe('<p>Thanks</p>');
+  });
+
+  it('is text: nothing in it is taken for HTML', () => {
+    expect(htmlOf('', '<script>"&amp;"</script>')).toContain(
+      '>&lt;script&gt;&quot;&amp;amp;&quot;&lt;/script&gt;&#847;',
+    );
+  });
+
+  it('is put in at once, however hostile the HTML: nothing is read twice', () => {
+    for (const piece of ['<body ', '<!--', '<', '<body x="', "<head>'"]) htmlOf(piece.repeat(50_000), 'Soon');
+  });
+});
