@@ -2,8 +2,7 @@ import type { Consents } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
-import { conditionsOf } from './conditions.ts';
-import { cursorAt, keysOf, pageOf } from './cursor.ts';
+import { documentPage } from './document-pages.ts';
 
 type ConsentRow = { readonly sequence: number; readonly document: string };
 
@@ -44,17 +43,5 @@ export const createConsentStore = (reader: Reader, write: Write<ConsentWrites>):
     const oldest = `SELECT document FROM consents WHERE unpublished_since < ? ORDER BY unpublished_since LIMIT ?`;
     return (reader.all(oldest, before, limit) as ConsentRow[]).map(fromRow);
   },
-  async list(workspace, limit, cursor) {
-    const [before] = cursor === undefined ? [] : keysOf(cursor, 'number');
-    const { where, values } = conditionsOf([
-      ['workspace = ?', workspace],
-      ['sequence < ?', before],
-    ]);
-    const rows = reader.all(
-      `SELECT sequence, document FROM consents ${where} ORDER BY sequence DESC LIMIT ?`,
-      ...values,
-      limit + 1,
-    ) as ConsentRow[];
-    return pageOf(rows, limit, fromRow, (row) => cursorAt(row.sequence));
-  },
+  list: async (workspace, limit, cursor) => documentPage(reader, 'consents', fromRow, workspace, limit, cursor),
 });

@@ -2,8 +2,7 @@ import type { Draft, ResourceRef } from '@carillon/domain';
 import type { DraftStore } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
-import { conditionsOf } from './conditions.ts';
-import { cursorAt, keysOf, pageOf } from './cursor.ts';
+import { documentPage } from './document-pages.ts';
 
 type DraftRow = { readonly sequence: number; readonly document: string };
 
@@ -43,17 +42,5 @@ export const createDraftStore = (reader: Reader, write: Write<DraftWrites>): Dra
   async remove(ref, revision) {
     return (await write('drafts.remove', { bytes: 512 }, ref, revision)) ? 'done' : 'stale';
   },
-  async list(workspace, limit, cursor) {
-    const [before] = cursor === undefined ? [] : keysOf(cursor, 'number');
-    const { where, values } = conditionsOf([
-      ['workspace = ?', workspace],
-      ['sequence < ?', before],
-    ]);
-    const rows = reader.all(
-      `SELECT sequence, document FROM drafts ${where} ORDER BY sequence DESC LIMIT ?`,
-      ...values,
-      limit + 1,
-    ) as DraftRow[];
-    return pageOf(rows, limit, fromRow, (row) => cursorAt(row.sequence));
-  },
+  list: async (workspace, limit, cursor) => documentPage(reader, 'drafts', fromRow, workspace, limit, cursor),
 });

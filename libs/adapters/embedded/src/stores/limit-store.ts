@@ -2,8 +2,7 @@ import type { SentToPerson } from '@carillon/domain';
 import type { LimitStore } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
-import { conditionsOf } from './conditions.ts';
-import { cursorAt, keysOf, pageOf } from './cursor.ts';
+import { documentPage } from './document-pages.ts';
 
 type LimitRow = { readonly sequence: number; readonly document: string };
 
@@ -35,17 +34,5 @@ export const createLimitStore = (reader: Reader, write: Write<LimitWrites>): Lim
     const bytes = 512 + 300 * next.entries.length;
     return (await write('limits.replace', { bytes }, next, before)) ? 'done' : 'stale';
   },
-  async list(workspace, limit, cursor) {
-    const [before] = cursor === undefined ? [] : keysOf(cursor, 'number');
-    const { where, values } = conditionsOf([
-      ['workspace = ?', workspace],
-      ['sequence < ?', before],
-    ]);
-    const rows = reader.all(
-      `SELECT sequence, document FROM limit_entries ${where} ORDER BY sequence DESC LIMIT ?`,
-      ...values,
-      limit + 1,
-    ) as LimitRow[];
-    return pageOf(rows, limit, fromRow, (row) => cursorAt(row.sequence));
-  },
+  list: async (workspace, limit, cursor) => documentPage(reader, 'limit_entries', fromRow, workspace, limit, cursor),
 });
