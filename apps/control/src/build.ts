@@ -26,6 +26,7 @@ import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
 import { inboxRoutes, operationRoutes } from './routes/operations.ts';
+import { meRoutes } from './routes/me.ts';
 import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
@@ -88,7 +89,8 @@ export async function buildControl(
     apiRoutes(api, config, ports);
     await resourceRoutes(api, ports);
     publicationRoute(api, ports);
-    sessionRoutes(api, access);
+    sessionRoutes(api, access, ports);
+    meRoutes(api, access, ports);
   });
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);

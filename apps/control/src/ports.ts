@@ -17,6 +17,7 @@ import type {
   LinkTokens,
   LookupClaims,
   PartnerLookup,
+  PeopleStore,
   ReadModels,
   RuleStateStore,
   RecordCodecs,
@@ -36,6 +37,13 @@ import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/sta
 
 /** Keys of the intake, as the management API makes them. */
 export type ApiKeyMaker = { make(): { readonly key: string; readonly keyId: string; readonly digest: string } };
+
+/** Seals what has to be read again: the secrets of authenticators, each bound to its person. */
+export type FactorSealer = {
+  seal(boundTo: readonly string[], text: string): string;
+  /** Null for what was sealed otherwise, or for somebody else. */
+  open(boundTo: readonly string[], sealed: string): string | null;
+};
 
 export type Check = { readonly step: string; readonly ok: boolean; readonly detail: string };
 
@@ -67,6 +75,8 @@ export type ControlPorts = {
   readonly rotation: KeyRotation;
   readonly apiKeys: ApiKeyMaker;
   readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
+  readonly people: PeopleStore;
+  readonly factorSealer: FactorSealer;
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;

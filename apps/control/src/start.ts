@@ -10,7 +10,7 @@ export type ControlRole = {
   readonly address: string;
   readonly port: number;
   /** The word of a new sign-in link, for `/welcome#…`. */
-  newLinkWord(): string;
+  newLinkWord(): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export async function startControl(
   const consumptions = await startProjections(ports);
   return {
     ...listening,
-    newLinkWord: () => server.access.makeLink().word,
+    newLinkWord: async () => (await server.access.makeLink()).word,
     async close() {
       await server.close(CLOSE_DEADLINE);
       await Promise.all(consumptions.map((one) => one.stop()));

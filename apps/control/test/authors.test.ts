@@ -30,19 +30,20 @@ test('Whoever changes the configuration is the author of its record, whatever th
   await control.app.close();
 });
 
-test('The owner is the author of what is done with the token, and in a session that the token opened', async () => {
+test('The owner token is the author of what is done with it; in a session that it opened the person is', async () => {
   const ground = await openControl();
   const { app } = ground.control;
   const opened = await app.inject({ method: 'POST', url: '/v1/session', payload: { word: TOKEN } });
   const [cookie = ''] = String(opened.headers['set-cookie']).split(';');
+  const { person } = opened.json<{ person: string }>();
   for (const [name, headers] of [
     ['by-token', { authorization: `Bearer ${TOKEN}` }],
-    ['by-session', { cookie }],
+    ['by-session', { cookie, 'x-carillon': '1' }],
   ] as const) {
     const payload = { name };
     const made = await app.inject({ method: 'POST', url: '/v1/workspaces/shop/api-keys', headers, payload });
     expect(made.statusCode).toBe(201);
   }
-  expect(await authorsOf(ground)).toEqual(['owner', 'owner']);
+  expect(await authorsOf(ground)).toEqual(['owner', person]);
   await app.close();
 });

@@ -3,7 +3,7 @@ import type { LogId } from '@carillon/kernel';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryLog, createMemoryPeople } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
 import type { Principal } from '../src/access/principal.ts';
@@ -20,6 +20,15 @@ export const config: ControlConfig = {
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: TOKEN,
   portalFolder: new URL('../../portal/public', import.meta.url).pathname,
+};
+
+/** Seals by writing down what is meant. */
+export const plainSealer = {
+  seal: (boundTo: readonly string[], text: string): string => JSON.stringify([boundTo.join('/'), text]),
+  open(boundTo: readonly string[], sealed: string): string | null {
+    const [meant, text = ''] = JSON.parse(sealed) as readonly string[];
+    return meant === boundTo.join('/') ? text : null;
+  },
 };
 
 export type Ground = {
@@ -40,12 +49,15 @@ export async function openControl(access?: Access, ports: Partial<ControlPorts> 
   );
   const log = createMemoryLog({ logId: LOG_ID, partitions: 1, now: clock.now }).connect(createDirectWire());
   const configuration = createConfigurationView(log, codecs.configuration, clock);
+  const people = createMemoryPeople().connect(createDirectWire());
   const own: Partial<ControlPorts> = {
     ids: givenIds,
     clock,
     log,
     codecs,
     configuration,
+    people,
+    factorSealer: plainSealer,
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
     readEverywhere: async () => undefined,
     diagnose: async () => [],
@@ -64,6 +76,14 @@ export const personWith = (name: string, permissions: readonly Permission[], wor
 
 /** Whoever asks is this one. */
 export const accessOf = (who: Principal): Access => ({
-  ...createAccess({ ownerToken: TOKEN }, { ids: givenIds, clock: settableClock() }),
-  who: () => who,
+  ...createAccess(
+    { ownerToken: TOKEN },
+    {
+      ids: givenIds,
+      clock: settableClock(),
+      people: createMemoryPeople().connect(createDirectWire()),
+      factorSealer: plainSealer,
+    },
+  ),
+  who: async () => who,
 });

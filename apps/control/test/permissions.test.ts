@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guard } from '../src/access/guard.ts';
-import { PERMISSIONS, type Permission } from '../src/access/permission.ts';
+import { PERMISSIONS, type Permission, type RoutePermission } from '../src/access/permission.ts';
 import type { Control } from '../src/index.ts';
 import { accessOf, openControl, personWith, TOKEN } from './control-ground.ts';
 
@@ -10,6 +10,8 @@ type Route = {
   readonly url: string;
   /** One of them is enough; empty: no credential is needed. */
   readonly enough: readonly Permission[];
+  /** About whoever asks: needs a credential, and no permission. */
+  readonly self?: boolean;
 };
 
 /** Routes that need a credential and are no part of the description. */
@@ -25,9 +27,17 @@ function routesOf(control: Control): readonly Route[] {
     Object.entries(operations).map(([method, { 'x-carillon-permission': permission = [] }]) => ({
       method: method.toUpperCase() as Route['method'],
       url: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'workspace' ? 'shop' : 'some')),
-      enough: permission === 'anybody' ? [] : typeof permission === 'string' ? [permission] : permission,
+      enough: enoughOf(permission),
+      self: permission === 'self',
     })),
   );
+}
+
+function enoughOf(permission: RoutePermission): readonly Permission[] {
+  if (permission === 'anybody') return [];
+  // What is about whoever asks takes every credential.
+  if (permission === 'self') return PERMISSIONS;
+  return typeof permission === 'string' ? [permission] : permission;
 }
 
 const ask = async (control: Control, { method, url }: Route, headers: Readonly<Record<string, string>> = {}) => {
@@ -44,7 +54,8 @@ beforeAll(async () => {
 });
 afterAll(() => control.app.close());
 
-const closedRoutes = (): readonly Route[] => routes.filter(({ enough }) => enough.length > 0);
+const routesWithCredential = (): readonly Route[] => routes.filter(({ enough }) => enough.length > 0);
+const closedRoutes = (): readonly Route[] => routesWithCredential().filter(({ self }) => !self);
 
 describe('A route of the management API', () => {
   it('is described with the permission that it needs; only signing in needs none', () => {
@@ -68,7 +79,7 @@ describe('A route of the management API', () => {
       { cookie: 'carillon_session_0=wrong' },
       { cookie: `carillon_session_0=${TOKEN}` },
     ];
-    for (const route of closedRoutes()) {
+    for (const route of routesWithCredential()) {
       for (const headers of wrong) {
         const { answer, ...seen } = await ask(control, route, headers);
         expect(seen).toEqual({ route: seen.route, status: 401, code: 'unauthorized' });

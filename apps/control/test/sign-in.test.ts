@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openControl, TOKEN, type Ground } from './control-ground.ts';
 
 const MINUTE = 60_000;
+const OURS = { 'x-carillon': '1' };
 
 let ground: Ground;
 beforeEach(async () => {
@@ -19,7 +20,7 @@ const makeLink = async (): Promise<string> => {
 };
 
 test('A link signs in once', async () => {
-  const word = ground.control.access.makeLink().word;
+  const { word } = await ground.control.access.makeLink();
   expect(await statusOf(word)).toBe(200);
   expect(await statusOf(word)).toBe(401);
 });
@@ -62,15 +63,21 @@ test('Wrong words keep nobody out: they are told to wait, and a right word is ta
   expect(await statusOf('once more')).toBe(401);
 });
 
-test('Signing out takes the cookie from the browser, whether or not a proxy speaks TLS', async () => {
+test('Signing out ends the session and takes the cookie from the browser; a proxy that speaks TLS makes it a cookie of this host alone', async () => {
   const { app } = ground.control;
-  const opened = await signIn(TOKEN);
-  const [cookie = ''] = String(opened.headers['set-cookie']).split(';');
-  expect((await app.inject({ url: '/v1/status', headers: { cookie: 'other=1' } })).statusCode).toBe(401);
-  const headers = { cookie, 'x-forwarded-proto': 'https' };
-  const closed = await app.inject({ method: 'DELETE', url: '/v1/session', headers });
-  expect(closed.statusCode).toBe(200);
-  expect(closed.headers['set-cookie']).toMatch(/^carillon_session_\d+=; .*Max-Age=0; Secure$/);
-  const foreign = { cookie, 'sec-fetch-site': 'same-site' };
-  expect((await app.inject({ method: 'DELETE', url: '/v1/session', headers: foreign })).statusCode).toBe(401);
+  const tls = { 'x-forwarded-proto': 'https' };
+  for (const proxy of [{}, tls]) {
+    const opened = await app.inject({ method: 'POST', url: '/v1/session', headers: proxy, payload: { word: TOKEN } });
+    const [cookie = '', ...attributes] = String(opened.headers['set-cookie']).split('; ');
+    expect(cookie).toMatch(proxy === tls ? /^__Host-carillon_session_\d+=/ : /^carillon_session_\d+=/);
+    expect(attributes).toEqual(
+      expect.arrayContaining(['Path=/', 'HttpOnly', 'SameSite=Strict', ...(proxy === tls ? ['Secure'] : [])]),
+    );
+    const headers = { cookie, ...proxy };
+    expect((await app.inject({ url: '/v1/status', headers })).statusCode).not.toBe(401);
+    const closed = await app.inject({ method: 'DELETE', url: '/v1/session', headers: { ...headers, ...OURS } });
+    expect(closed.statusCode).toBe(200);
+    expect(closed.headers['set-cookie']).toMatch(/carillon_session_\d+=; .*Max-Age=0/);
+    expect((await app.inject({ url: '/v1/me', headers })).statusCode).toBe(401);
+  }
 });

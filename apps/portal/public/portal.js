@@ -31,7 +31,7 @@ const PATIENCE = 20_000;
  */
 export async function api(path, init = {}) {
   const body = init.body === undefined ? {} : { body: JSON.stringify(init.body) };
-  const headers = init.body === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = { 'x-carillon': '1', ...(init.body !== undefined && { 'content-type': 'application/json' }) };
   const signal = AbortSignal.timeout(PATIENCE);
   let answer;
   let parsed;

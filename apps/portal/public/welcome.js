@@ -15,7 +15,7 @@ async function signIn(word) {
   try {
     const answer = await fetch('/v1/session', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-carillon': '1' },
       body: JSON.stringify({ word }),
     });
     if (answer.ok) return goOn();

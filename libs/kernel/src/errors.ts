@@ -18,6 +18,8 @@ export const ERRORS = {
   invalid_request: { status: 400, title: 'The request is not valid' },
   invalid_configuration: { status: 400, title: 'The configuration is not valid' },
   unauthorized: { status: 401, title: 'No valid credential' },
+  second_factor: { status: 401, title: 'A code is needed besides the password' },
+  cross_site: { status: 403, title: 'Another page asked for this' },
   forbidden: { status: 403, title: 'This credential may not be used here' },
   forbidden_role: { status: 403, title: 'The role does not allow this' },
   claim_mismatch: { status: 403, title: 'The token does not speak for this event' },

@@ -69,12 +69,14 @@ describe('who gets in, and what every answer says', () => {
     const path = '/v1/workspaces/shop/deliveries/dlv_00000000000000000000000000/resend';
     const host = new URL(demo.control).host;
     const press = async (headers: Record<string, string>) => (await ask(path, { cookie, ...headers }, 'POST')).status;
-    expect(await press({ 'sec-fetch-site': 'same-site' })).toBe(401);
-    expect(await press({ 'sec-fetch-site': 'cross-site' })).toBe(401);
-    expect(await press({ origin: 'http://127.0.0.1:3000' })).toBe(401);
-    expect(await press({ origin: 'null' })).toBe(401);
-    expect(await press({ 'sec-fetch-site': 'same-origin' })).toBe(404);
-    expect(await press({ origin: `http://${host}` })).toBe(404);
+    const ours = { 'x-carillon': '1' };
+    expect(await press({ 'sec-fetch-site': 'same-site', ...ours })).toBe(403);
+    expect(await press({ 'sec-fetch-site': 'cross-site', ...ours })).toBe(403);
+    expect(await press({ origin: 'http://127.0.0.1:3000', ...ours })).toBe(403);
+    expect(await press({ origin: 'null', ...ours })).toBe(403);
+    expect(await press({ 'sec-fetch-site': 'same-origin' })).toBe(403);
+    expect(await press({ 'sec-fetch-site': 'same-origin', ...ours })).toBe(404);
+    expect(await press({ origin: `http://${host}`, ...ours })).toBe(404);
   });
 
   it('keeps every private answer out of caches and frames, and pages to their own scripts', async () => {

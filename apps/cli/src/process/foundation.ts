@@ -19,6 +19,7 @@ import {
   createSecrets,
   createTurns,
   systemClock,
+  createTextSealer,
 } from '@carillon/adapter-system';
 import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
 import { createRecordCodecs } from '@carillon/contracts';
@@ -141,6 +142,8 @@ export async function openFoundation(
     digestHeads: backend.digestHeads,
     links: createLinkTokens(keys.ledgerKey),
     keyUses: backend.keyUses,
+    people: backend.people,
+    factorSealer: createTextSealer(keys.pepper, 'totp'),
     configuration,
     codecs,
     ids,

@@ -61,7 +61,7 @@ export async function startControlRole(
   facts: ControlFacts,
   health: HealthSources,
   closing: Closing,
-): Promise<{ readonly address: string; readonly ports: ControlPorts; readonly newLinkWord: () => string }> {
+): Promise<{ readonly address: string; readonly ports: ControlPorts; readonly newLinkWord: () => Promise<string> }> {
   const { settings, backend, keys, watches, clock } = foundation;
   const ports: ControlPorts = {
     ...foundation,

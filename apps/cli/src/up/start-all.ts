@@ -44,7 +44,7 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
       dataDir: settings.dataDir,
       control: control.address,
       gateway,
-      welcome: owner.fresh ? control.newLinkWord() : null,
+      welcome: owner.fresh ? await control.newLinkWord() : null,
       demo,
       recovered,
     };

@@ -1,85 +1,102 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { emailKey, type PeopleRecord, type Person, type SignInWay } from '@carillon/domain';
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
-import { deploymentOwner, type Principal } from './principal.ts';
+import { sessionCookie, sessionWordOf } from './cookies.ts';
+import { isReading, refuseForeign, refuseForgery } from './origin.ts';
+import { createDirectory } from './people/directory.ts';
+import { createGuessing, type Guessing } from './people/guessing.ts';
+import { createPasswords, type Passwords } from './people/passwords.ts';
+import { createSessions, SESSION_LASTS } from './people/sessions.ts';
+import { secondFactor } from './people/second-factor.ts';
+import { tokenPrincipal } from './people/tokens.ts';
+import { digestOf, newWord } from './people/words.ts';
+import { deploymentOwner, personPrincipal, type Principal } from './principal.ts';
 
-/** Thirty days; the owner token ends every session when it is changed. */
-const SESSION_SECONDS = 30 * 86_400;
 /** A sign-in link is good for one use, and for no longer than this. */
 export const LINK_LASTS: Duration = 15 * 60_000;
 /**
  * Wrong words that are told so in a minute; more are told to wait, and a right word is taken all the same: whoever guesses
- * cannot keep others out. Nobody guesses 144 bits, so that this only keeps the log short.
+ * cannot keep others out. Nobody guesses 256 bits, so that this only keeps the log short.
  */
-const GUESSES = { most: 10, span: 60_000 } as const;
+const WRONG_WORDS = { most: 10, span: 60_000 } as const;
 
 const same = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
-/** Browsers keep the cookies of all ports of a host together: the port in the name keeps two deployments apart. */
-const cookieName = (request: FastifyRequest): string => `carillon_session_${request.socket.localPort ?? 0}`;
-
-function cookieOf(request: FastifyRequest): string | undefined {
-  const wanted = cookieName(request);
-  for (const part of (request.headers.cookie ?? '').split(';')) {
-    const [name, value] = part.trim().split('=');
-    if (name === wanted) return value;
-  }
-  return undefined;
-}
-
-/**
- * Whether a page of another origin makes the browser ask. SameSite does not see that: for it, every port of this
- * machine is one site, and a page on any of them could press our buttons. Programs send neither header.
- */
-function isForeign({ headers }: FastifyRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  if (typeof site === 'string') return site !== 'same-origin' && site !== 'none';
-  const { origin } = headers;
-  return origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === headers.host);
-}
-
-const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
-
 export type SignInLink = { readonly word: string; readonly endsAt: Instant };
 
+/** What somebody shows to sign in. */
+export type SignIn =
+  | { readonly word: string }
+  | { readonly email: string; readonly password: string; readonly code?: string | undefined };
+
+/** A session that was opened: the cookie for the browser. */
+export type Opened = {
+  readonly cookie: string;
+  readonly sessionId: string;
+  readonly personId: string;
+  readonly way: SignInWay;
+};
+
+export type AccessPorts = Pick<ControlPorts, 'ids' | 'clock' | 'people' | 'factorSealer'>;
+
+export type AccessSettings = {
+  readonly passwords?: Passwords;
+  /** Waits between guesses. */
+  readonly pause?: (span: Duration) => Promise<unknown>;
+  /** Whether passwords sign in; false: links and the identity provider alone. */
+  readonly localPasswords?: () => boolean;
+};
+
 export type Access = {
-  /** On whose behalf the request is made; null where it carries no credential, or none that is good. */
-  who(request: FastifyRequest): Principal | null;
-  /** A new word for `/welcome#…`, for one use within LINK_LASTS; the word before it, if nobody has used it, ends. */
-  makeLink(): SignInLink;
   /**
-   * Answers the cookie for whoever shows the word of a link, or the owner token. Throws `unauthorized` for any other word, and
-   * `rate_limited` where there were many of them.
+   * On whose behalf the request is made; null where it carries no credential, or none that is good. Rejects with `cross_site` where
+   * a browser in a session is made to write by a page that is not ours.
    */
-  openSession(word: string, request: FastifyRequest): string;
+  who(request: FastifyRequest): Promise<Principal | null>;
+  /** A new word for `/welcome#…`, for one use within LINK_LASTS; the word before it, if nobody has used it, ends. */
+  makeLink(personId?: string | null): Promise<SignInLink>;
+  /**
+   * Opens a session, and ends the one that this browser had. Rejects with `unauthorized` for wrong words, `second_factor` where a
+   * code is missing, and `rate_limited` where there were many.
+   */
+  openSession(given: SignIn, request: FastifyRequest): Promise<Opened>;
+  /** The same for somebody who proved otherwise who they are. */
+  openFor(personId: string, way: SignInWay, request: FastifyRequest): Promise<Opened>;
   /** Answers the cookie that ends the session of this browser. */
-  closeSession(request: FastifyRequest): string;
+  closeSession(request: FastifyRequest): Promise<string>;
+  readonly passwords: Passwords;
+  readonly guessing: Guessing;
 };
 
 /**
- * Who may use the management API: `Authorization: Bearer <owner token>`, or the cookie of a session. The cookie is
- * SameSite=Strict and HttpOnly, so another site can neither use nor read it.
+ * Who may use the management API: `Authorization: Bearer` with the owner token or a service token, or the cookie of a session.
  */
 export function createAccess(
   config: Pick<ControlConfig, 'ownerToken'>,
-  ports: Pick<ControlPorts, 'ids' | 'clock'>,
+  ports: AccessPorts,
+  settings: AccessSettings = {},
 ): Access {
-  const session = ports.ids.keyed('session', config.ownerToken);
-  let link: SignInLink | null = null;
+  const { people, clock } = ports;
+  const { passwords = createPasswords(), pause = sleep, localPasswords = () => true } = settings;
+  const directory = createDirectory(ports);
+  const sessions = createSessions(ports);
+  const guessing = createGuessing(people, clock, pause);
   let wrong: number[] = [];
 
   /** What a wrong word is told. */
   function refusal(): CarillonError {
-    const now = ports.clock.now();
+    const now = clock.now();
     // Guesses of the future were made before the clock was set back: they count no longer.
-    wrong = wrong.filter((at) => Math.abs(now - at) < GUESSES.span);
+    wrong = wrong.filter((at) => Math.abs(now - at) < WRONG_WORDS.span);
     const [oldest = now] = wrong;
-    if (wrong.length >= GUESSES.most) {
-      const retryAfter = oldest + GUESSES.span - now;
+    if (wrong.length >= WRONG_WORDS.most) {
+      const retryAfter = oldest + WRONG_WORDS.span - now;
       return new CarillonError('rate_limited', 'too many wrong words at the sign-in; wait a minute', { retryAfter });
     }
     wrong.push(now);
@@ -89,38 +106,131 @@ export function createAccess(
     );
   }
 
-  function isLink(word: string): boolean {
-    if (link === null || !same(word, link.word)) return false;
-    // A clock that was set back makes no link last longer.
-    return Math.abs(link.endsAt - LINK_LASTS - ports.clock.now()) < LINK_LASTS;
+  /** The owner whom a link signs in; the first one is made here. */
+  async function ownerFor(personId: string | null): Promise<string> {
+    const { owners } = await directory.roster();
+    const [first] = personId === null ? owners : [personId];
+    if (first !== undefined) return first;
+    const { id } = await directory.addPerson({ name: 'Owner', email: null, memberships: [], passwordHash: null });
+    const after = await directory.changeRoster((roster) =>
+      roster.owners.length > 0 ? null : { ...roster, owners: [id] },
+    );
+    const [chosen = id] = after.owners;
+    // Two first links at once make one owner.
+    if (chosen !== id) await people.remove('person', id);
+    return chosen;
+  }
+
+  /** Whom the link of this word signs in; undefined where it is no link that is good. It is used up by that. */
+  async function useLink(word: string): Promise<string | null | undefined> {
+    const digest = digestOf(word);
+    let found: string | null | undefined;
+    await directory.changeRoster((roster) => {
+      found = undefined;
+      const { link } = roster;
+      if (link === null || !same(link.digest, digest)) return null;
+      // A clock that was set back makes no link last longer.
+      if (Math.abs(link.endsAt - LINK_LASTS - clock.now()) >= LINK_LASTS) return null;
+      found = link.personId;
+      return { ...roster, link: null };
+    });
+    return found;
+  }
+
+  async function openWithWord(word: string, request: FastifyRequest): Promise<Opened> {
+    if (same(word, config.ownerToken)) return openFor(await ownerFor(null), 'owner_token', request);
+    const meant = await useLink(word);
+    if (meant === undefined) throw refusal();
+    return openFor(await ownerFor(meant), 'link', request);
+  }
+
+  /** The same work for an account that is not there, has no password or is disabled: time tells nobody which. */
+  async function checkPassword(
+    { password, code }: Extract<SignIn, { email: string }>,
+    found: PeopleRecord<'person'> | null,
+  ): Promise<string | null> {
+    const right = await passwords.matches(password, found?.body.password?.hash ?? null);
+    if (!right || !found || found.body.state !== 'active') return null;
+    return (await secondFactor(found.id, code, directory, ports)) ? found.id : null;
+  }
+
+  async function openWithPassword(given: Extract<SignIn, { email: string }>, request: FastifyRequest): Promise<Opened> {
+    if (!localPasswords()) {
+      throw new CarillonError('forbidden', 'passwords are switched off here: sign in with the identity provider');
+    }
+    const personId = await guessing.attempt(given.email, request.ip, async () => {
+      const found = await people.findByKey('person', emailKey(given.email));
+      const id = await checkPassword(given, found);
+      return id === null ? null : { id, epoch: found?.body.epoch ?? 0 };
+    });
+    if (personId === null) {
+      throw new CarillonError('unauthorized', 'address, password or code is wrong');
+    }
+    // The epoch is the one of the password that was looked at: a new one that came meanwhile ends this session.
+    return opened(personId.id, personId.epoch, 'password', request);
+  }
+
+  async function opened(personId: string, epoch: number, way: SignInWay, request: FastifyRequest): Promise<Opened> {
+    await endOwn(request);
+    const word = newWord('');
+    const sessionId = await sessions.open({ word, personId, epoch, way, request });
+    return { cookie: sessionCookie(request, word, SESSION_LASTS.longest / 1000), sessionId, personId, way };
+  }
+
+  async function openFor(personId: string, way: SignInWay, request: FastifyRequest): Promise<Opened> {
+    const person = await people.find('person', personId);
+    if (!person || person.body.state !== 'active') {
+      throw new CarillonError('unauthorized', 'this person was removed or disabled; ask an owner');
+    }
+    return opened(personId, person.body.epoch, way, request);
+  }
+
+  /** Ends the session that the browser shows, if any: a new one never goes on with an old word. */
+  async function endOwn(request: FastifyRequest): Promise<void> {
+    const word = sessionWordOf(request);
+    const found = word === undefined ? null : await people.findByKey('session', digestOf(word));
+    if (found) await people.remove('session', found.id);
+  }
+
+  async function bearer(token: string): Promise<Principal | null> {
+    if (same(token, config.ownerToken)) return deploymentOwner('owner_token');
+    if (!token.startsWith('svc_')) return null;
+    return tokenPrincipal(token, ports);
   }
 
   return {
-    who(request) {
+    async who(request) {
       const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-      if (token !== undefined && scheme?.toLowerCase() === 'bearer') {
-        return same(token, config.ownerToken) ? deploymentOwner('owner_token') : null;
-      }
-      const cookie = cookieOf(request);
-      if (cookie === undefined || !same(cookie, session)) return null;
-      return isReading(request) || !isForeign(request) ? deploymentOwner('session') : null;
+      if (token !== undefined && scheme?.toLowerCase() === 'bearer') return bearer(token);
+      const word = sessionWordOf(request);
+      if (word === undefined) return null;
+      const session = await sessions.find(word);
+      if (!session) return null;
+      const { personId, epoch } = session.body;
+      const [person, roster] = await Promise.all([people.find('person', personId), directory.roster()]);
+      if (!person || !mayGoOn(person.body, epoch)) return null;
+      if (!isReading(request)) refuseForgery(request);
+      await sessions.touch(session);
+      return personPrincipal(person, roster.owners.includes(personId), session);
     },
-    makeLink() {
-      link = { word: randomBytes(18).toString('base64url'), endsAt: ports.clock.now() + LINK_LASTS };
-      return link;
+    async makeLink(personId = null) {
+      const word = newWord('');
+      const endsAt = clock.now() + LINK_LASTS;
+      await directory.changeRoster((roster) => ({ ...roster, link: { digest: digestOf(word), endsAt, personId } }));
+      return { word, endsAt };
     },
-    openSession(word, request) {
-      const invited = isLink(word);
-      if (!invited && !same(word, config.ownerToken)) throw refusal();
-      if (invited) link = null;
-      return cookieFor(request, session, SESSION_SECONDS);
+    async openSession(given, request) {
+      refuseForeign(request);
+      return 'word' in given ? openWithWord(given.word, request) : openWithPassword(given, request);
     },
-    closeSession: (request) => cookieFor(request, '', 0),
+    openFor,
+    async closeSession(request) {
+      await endOwn(request);
+      return sessionCookie(request, '', 0);
+    },
+    passwords,
+    guessing,
   };
 }
 
-/** Behind a proxy that speaks TLS the cookie never travels in clear text; on this machine it has to. */
-function cookieFor(request: FastifyRequest, value: string, seconds: number): string {
-  const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
-  return `${cookieName(request)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
-}
+const mayGoOn = (person: Person, epoch: number): boolean => person.state === 'active' && person.epoch === epoch;

@@ -40,14 +40,15 @@ export function guard(app: FastifyInstance, access: Access, workspaces: KnownWor
     const { permission, across = false, newWorkspace = false } = request.routeOptions.config;
     // None have only the routes of the server itself, which were there before the demand: its health.
     if (permission === undefined || permission === 'anybody') return;
-    const principal = access.who(request);
+    const principal = await access.who(request);
     if (!principal) {
       throw new CarillonError(
         'unauthorized',
-        'send Authorization: Bearer with the token in the file owner-token of the data folder, or sign in to the portal',
+        'send Authorization: Bearer with a service token or with the token in the file owner-token of the data folder, or sign in to the portal',
       );
     }
     rememberPrincipal(request, principal);
+    if (permission === 'self') return;
     const enough = typeof permission === 'string' ? [permission] : permission;
     const workspace = workspaceOf(request);
     if (across && (workspace === null || workspace === EVERY_WORKSPACE)) {

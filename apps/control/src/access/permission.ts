@@ -1,3 +1,4 @@
+import type { Role, TokenScope } from '@carillon/domain';
 import type { ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 
@@ -8,8 +9,8 @@ import type { FastifyInstance } from 'fastify';
 export const PERMISSIONS = ['read', 'bodies', 'configure', 'operate', 'people', 'audit'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Roles that have a permission, for whoever lacks it. */
-export const ROLES_WITH: Readonly<Record<Permission, readonly string[]>> = {
+/** The roles that have a permission. Owners of the deployment have all of them everywhere. */
+export const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {
   read: ['owner', 'editor', 'operator', 'viewer'],
   bodies: ['owner', 'editor', 'operator'],
   configure: ['owner', 'editor'],
@@ -18,8 +19,16 @@ export const ROLES_WITH: Readonly<Record<Permission, readonly string[]>> = {
   audit: ['owner', 'operator'],
 };
 
-/** Of a list any one permission is enough. `anybody` needs no credential: sign-in, pages and their files. */
-export type RoutePermission = Permission | readonly Permission[] | 'anybody';
+/** What a scope of a service token allows. Whoever changes something sees what it is about; who only reads sees no bodies. */
+export const SCOPE_PERMISSIONS: Readonly<Record<TokenScope, readonly Permission[]>> = {
+  read: ['read'],
+  configure: ['configure', 'bodies'],
+  operate: ['operate', 'bodies', 'audit'],
+  people: ['people', 'audit'],
+};
+
+/** Of a list any one permission is enough. `anybody` needs no credential: sign-in, pages and their files. `self`: every credential is enough, for what is about whoever asks. */
+export type RoutePermission = Permission | readonly Permission[] | 'self' | 'anybody';
 
 /** Checks of credentials: both who configures an account and who operates it may try it. */
 export const CHECKS = ['configure', 'operate'] as const satisfies readonly Permission[];

@@ -1,17 +1,19 @@
-import { OWNER_ACTOR, type Actor } from '@carillon/domain';
+import { OWNER_ACTOR, type Actor, type PeopleRecord } from '@carillon/domain';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Permission } from './permission.ts';
+import { ROLES_WITH, type Permission } from './permission.ts';
 
 /** On whose behalf a request is made. */
 export type Principal = {
   /** What proved it. */
-  readonly kind: 'owner_token' | 'session';
+  readonly kind: 'owner_token' | 'session' | 'token';
   /** The author of what is done, as records keep it: stable, and without a name or an address of a person. */
   readonly actor: Actor;
   /** The same as one word, for records that hold a text: the story of a delivery. */
   readonly name: string;
   /** Null: in the whole deployment, not in one workspace. */
   may(permission: Permission, workspace: string | null): boolean;
+  /** Of a session: which one it is. */
+  readonly session?: PeopleRecord<'session'>;
 };
 
 /** Whoever owns the deployment may do everything everywhere. */
@@ -20,6 +22,22 @@ export const deploymentOwner = (kind: Principal['kind']): Principal => ({
   actor: OWNER_ACTOR,
   name: OWNER_ACTOR.id,
   may: () => true,
+});
+
+/** A person in a session, by the roles that they have now. */
+export const personPrincipal = (
+  { id, body }: PeopleRecord<'person'>,
+  isOwner: boolean,
+  session: PeopleRecord<'session'>,
+): Principal => ({
+  kind: 'session',
+  actor: { kind: 'person', id },
+  name: id,
+  session,
+  may: (permission, workspace) =>
+    isOwner ||
+    (workspace !== null &&
+      body.memberships.some((one) => one.workspace === workspace && ROLES_WITH[permission].includes(one.role))),
 });
 
 const PRINCIPAL = 'principal';

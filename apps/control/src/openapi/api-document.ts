@@ -13,11 +13,17 @@ const NOWHERE: ControlConfig = {
   portalFolder: '',
 };
 
+const unasked = (): never => {
+  throw new Error('routes are only described');
+};
 const NOBODY: Access = {
-  who: () => null,
-  openSession: () => '',
-  closeSession: () => '',
-  makeLink: () => ({ word: '', endsAt: 0 }),
+  who: async () => null,
+  openSession: unasked,
+  openFor: unasked,
+  closeSession: unasked,
+  makeLink: unasked,
+  passwords: { hash: unasked, matches: unasked },
+  guessing: { attempt: unasked },
 };
 
 /** The description of the management API, without log and stores: from the routes alone. */

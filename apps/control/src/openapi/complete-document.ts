@@ -41,7 +41,9 @@ export function completeDocument(described: object): ApiDocument {
   const completed: Paths = Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [
       path,
-      Object.fromEntries(Object.entries(methods).map(([method, one]) => [method, completeOperation(one)])),
+      Object.fromEntries(
+        Object.entries(methods).map(([method, one]) => [method, completeOperation(one, method !== 'get')]),
+      ),
     ]),
   );
   const tags = Object.values(completed).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags ?? []));
@@ -53,10 +55,10 @@ export function completeDocument(described: object): ApiDocument {
   };
 }
 
-function completeOperation(described: Operation): Operation {
+function completeOperation(described: Operation, writes: boolean): Operation {
   const { 'x-carillon-example': example, ...operation } = described;
   const { 'x-carillon-permission': permission, requestBody } = operation;
-  const codes = problemsOf(operation);
+  const codes = problemsOf(operation, writes);
   const refusals = new Map<string, object>();
   for (const status of new Set(codes.map((code) => String(ERRORS[code].status)))) {
     const same = codes.filter((code) => String(ERRORS[code].status) === status);
@@ -89,14 +91,17 @@ function withExample(body: object, example: unknown): object {
 }
 
 /** All codes that an operation may answer: its own, and those of what it takes and of the server. */
-function problemsOf(operation: Operation): readonly ErrorCode[] {
+function problemsOf(operation: Operation, writes: boolean): readonly ErrorCode[] {
   const { 'x-carillon-permission': permission, 'x-carillon-problems': own = [] } = operation;
   const takes = operation.requestBody !== undefined;
   const codes: ErrorCode[] = [...own];
   if (takes) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
   if (operation.parameters?.some((one) => 'name' in one && one.name === 'workspace')) codes.push('not_found');
   if (takes || operation.parameters !== undefined) codes.push('invalid_request');
-  if (permission !== 'anybody') codes.push('unauthorized', 'forbidden_role');
+  if (permission !== 'anybody') codes.push('unauthorized');
+  if (permission !== 'anybody' && permission !== 'self') codes.push('forbidden_role');
+  // A session of a browser, of a page that is not ours.
+  if (writes) codes.push('cross_site');
   codes.push('internal', 'store_unavailable', 'overloaded', 'stopping');
   return [...new Set(codes)].toSorted((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 }

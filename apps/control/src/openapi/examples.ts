@@ -2,6 +2,7 @@ import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
 import type { OperationExample } from './operation-example.ts';
+import { PEOPLE_EXAMPLES } from './people-examples.ts';
 import { RESOURCE_EXAMPLES } from './resource-examples.ts';
 import { SECRET_EXAMPLES } from './secret-examples.ts';
 
@@ -252,6 +253,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   ...LIST_EXAMPLES,
   ...SECRET_EXAMPLES,
+  ...PEOPLE_EXAMPLES,
   checkIntegration: {
     takes: { user_ids: ['p_8812'] },
     answers: steps('scheme', 'the partner takes Bearer, as configured'),
@@ -345,8 +347,5 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       ...page({ path: 'total', types: ['number'], sample: '120', first_seen: AT, last_seen: LATER, count: 1204 }),
     },
   },
-  openSession: { takes: { word: 'zLXJYq4H…' }, answers: { ok: true } },
-  closeSession: { answers: { ok: true } },
-  createOwnerLink: { takes: {}, answers: { word: 'zLXJYq4H…', ends_at: '2026-11-22T10:57:00.000Z' } },
   ...RESOURCE_EXAMPLES,
 };

@@ -55,12 +55,12 @@ export function servePages(app: FastifyInstance, folder: string, access: Access,
   }
   for (const [path, file] of Object.entries(PAGES)) {
     app.get(path, OPEN, async (request, reply) =>
-      sendFile(reply, folder, access.who(request) ? file : 'welcome.html', HTML),
+      sendFile(reply, folder, (await access.who(request)) ? file : 'welcome.html', HTML),
     );
   }
   app.get('/welcome', OPEN, async (_request, reply) => sendFile(reply, folder, 'welcome.html', HTML));
   app.get('/docs', OPEN, async (request, reply) =>
-    access.who(request)?.may('read', null)
+    (await access.who(request))?.may('read', null)
       ? sendText(reply, reference(), HTML)
       : sendFile(reply, folder, 'welcome.html', HTML),
   );

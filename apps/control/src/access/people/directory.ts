@@ -1,0 +1,131 @@
+import {
+  emailKey,
+  ROSTER_ID,
+  type Membership,
+  type PeopleBodies,
+  type PeopleKind,
+  type PeopleRecord,
+  type Person,
+  type Roster,
+} from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import type { Clock, Ids, PeopleStore } from '@carillon/ports';
+
+type Ports = { readonly people: PeopleStore; readonly ids: Ids; readonly clock: Clock };
+
+const NOBODY: Roster = { owners: [], link: null };
+const PAGE = 500;
+
+/** What is written anew of a record; null: nothing. */
+type Change<Kind extends PeopleKind> = (before: PeopleBodies[Kind]) => PeopleBodies[Kind] | null;
+
+export const addressTaken = (): CarillonError =>
+  new CarillonError('conflict', 'email: somebody else has this address already', { pointer: '/email' });
+
+/** People and owners, read and written so that nobody's write is lost. */
+export function createDirectory({ people, ids, clock }: Ports) {
+  const rosterRecord = async (): Promise<PeopleRecord<'roster'>> =>
+    (await people.find('roster', ROSTER_ID)) ?? {
+      kind: 'roster',
+      id: ROSTER_ID,
+      version: 0,
+      key: null,
+      of: null,
+      endsAt: null,
+      body: NOBODY,
+    };
+
+  /** Changes the one roster, with what everybody else wrote before. Answers what is written now. */
+  async function changeRoster(change: Change<'roster'>): Promise<Roster> {
+    for (;;) {
+      const before = await rosterRecord();
+      const body = change(before.body);
+      if (body === null) return before.body;
+      if ((await people.replace({ ...before, version: before.version + 1, body })) === 'done') return body;
+    }
+  }
+
+  /** Changes a person, with what everybody else wrote before. Throws `not_found`, and `conflict` where the address is somebody's. */
+  async function changePerson(id: string, change: Change<'person'>): Promise<Person> {
+    for (;;) {
+      const before = await people.find('person', id);
+      if (!before) throw new CarillonError('not_found', 'there is no person of this id');
+      const body = change(before.body);
+      if (body === null) return before.body;
+      const key = body.email === null ? null : emailKey(body.email);
+      const done = await people.replace({ ...before, version: before.version + 1, key, body });
+      if (done === 'taken') throw addressTaken();
+      if (done === 'done') return body;
+    }
+  }
+
+  /** Makes a person of this id, unless there is one. Throws `conflict` where the address is somebody's. */
+  async function addPerson(
+    given: { readonly name: string; readonly email: string | null; readonly memberships: readonly Membership[] } & {
+      readonly passwordHash: string | null;
+    },
+    id = ids.random('person'),
+  ): Promise<{ readonly id: string; readonly body: Person }> {
+    const now = clock.now();
+    const { name, email, memberships, passwordHash } = given;
+    const body: Person = {
+      name,
+      email,
+      state: 'active',
+      memberships,
+      password: passwordHash === null ? null : { hash: passwordHash, setAt: now },
+      totp: null,
+      recoveryCodes: [],
+      epoch: 1,
+      createdAt: now,
+    };
+    const key = email === null ? null : emailKey(email);
+    const done = await people.replace({ kind: 'person', id, version: 1, key, of: null, endsAt: null, body });
+    if (done === 'taken') throw addressTaken();
+    if (done === 'stale') throw new CarillonError('conflict', 'there is a person of this id already');
+    return { id, body };
+  }
+
+  /** All of a kind. People, tokens and invitations of a deployment are hundreds, not millions. */
+  async function all<Kind extends PeopleKind>(kind: Kind, of?: string): Promise<readonly PeopleRecord<Kind>[]> {
+    const found: PeopleRecord<Kind>[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await people.list(kind, of === undefined ? {} : { of }, PAGE, cursor);
+      found.push(...page.items);
+      if (page.next === null) return found;
+      cursor = page.next;
+    }
+  }
+
+  /** Takes the deployment from an owner. Throws `wrong_state` for the last one. */
+  const dismissOwner = (id: string): Promise<Roster> =>
+    changeRoster((roster) => {
+      if (!roster.owners.includes(id)) return null;
+      const owners = roster.owners.filter((one) => one !== id);
+      if (owners.length > 0) return { ...roster, owners };
+      throw new CarillonError(
+        'wrong_state',
+        'this is the last owner of the deployment: make somebody else an owner first',
+      );
+    });
+
+  return {
+    roster: async () => (await rosterRecord()).body,
+    changeRoster,
+    changePerson,
+    addPerson,
+    all,
+    dismissOwner,
+    appointOwner: (id: string): Promise<Roster> =>
+      changeRoster((roster) => (roster.owners.includes(id) ? null : { ...roster, owners: [...roster.owners, id] })),
+    /** Removes somebody with sessions and identities. The id stays in records, and says nothing any more. Throws for the last owner. */
+    async removePerson(id: string): Promise<void> {
+      await dismissOwner(id);
+      // First the person, so that nobody signs in again meanwhile.
+      if (!(await people.remove('person', id))) throw new CarillonError('not_found', 'there is no person of this id');
+      await people.removeOf('session', id);
+      await people.removeOf('identity', id);
+    },
+  };
+}
+export type Directory = ReturnType<typeof createDirectory>;

@@ -1,0 +1,102 @@
+import { emailKey } from '@carillon/domain';
+import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import type { Clock, PeopleStore } from '@carillon/ports';
+import { digestOf } from './words.ts';
+
+/** Wrong words older than this count no longer. */
+const SPAN: Duration = 15 * 60_000;
+/** So many wrong words at one account from one source cost no time. */
+const FREE = 5;
+/** The same of one account from everywhere, and of one source at all accounts: a shared address has many people behind it. */
+const FREE_OF_ACCOUNT = 100;
+const FREE_OF_SOURCE = 50;
+const FIRST_WAIT: Duration = 500;
+const LONGEST_WAIT: Duration = 8_000;
+/** Attempts at one account from one source that wait for their turn; more are told to come again. */
+const MOST_WAITING = 8;
+const MOST_LANES = 10_000;
+
+export type Guessing = {
+  /**
+   * Runs `check`, which answers null for a wrong word. After some wrong words the attempts at an account from a source run one after
+   * the other, each after a wait that doubles up to 8 s: guessing takes for ever, and a right word is always taken, for it waits
+   * and is looked at like any other. It is the same for an account that is not there. Throws `rate_limited`, without a
+   * look at the word, only for whoever sends many at once.
+   */
+  attempt<T>(email: string, source: string, check: () => Promise<T | null>): Promise<T | null>;
+};
+
+/** How many wrong words there were lately of one kind. */
+type Tally = { readonly id: string; readonly free: number };
+
+export function createGuessing(
+  store: PeopleStore,
+  clock: Clock,
+  pause: (span: Duration) => Promise<unknown>,
+): Guessing {
+  const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
+
+  const countOf = async ({ id }: Tally, now: Instant): Promise<number> => {
+    const found = await store.find('guesses', id);
+    return found && Math.abs(now - found.body.since) < SPAN ? found.body.count : 0;
+  };
+
+  /** One more. Two that are counted at once both count: whoever was slower reads again. */
+  async function count({ id }: Tally): Promise<void> {
+    for (;;) {
+      const now = clock.now();
+      const found = await store.find('guesses', id);
+      const goesOn = found && Math.abs(now - found.body.since) < SPAN;
+      const body = goesOn ? { count: found.body.count + 1, since: found.body.since } : { count: 1, since: now };
+      const version = (found?.version ?? 0) + 1;
+      const next = { kind: 'guesses', id, version, key: null, of: null, endsAt: body.since + SPAN, body } as const;
+      if ((await store.replace(next)) === 'done') return;
+    }
+  }
+
+  const waitFor = (counted: number, free: number): Duration =>
+    counted < free ? 0 : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.min(counted - free, 10));
+
+  /** Its turn in the lane, after those that came before. */
+  async function inTurn<T>(name: string, wait: Duration, work: () => Promise<T>): Promise<T> {
+    const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() };
+    if (lane.waiting >= MOST_WAITING || lanes.size >= MOST_LANES) {
+      const retryAfter = wait * (lane.waiting + 1);
+      throw new CarillonError('rate_limited', 'too many sign-ins at this account are waiting; come again later', {
+        retryAfter,
+      });
+    }
+    lane.waiting += 1;
+    lanes.set(name, lane);
+    const mine = lane.last.then(async () => {
+      await pause(wait);
+      return work();
+    });
+    lane.last = mine.catch(() => undefined);
+    try {
+      return await mine;
+    } finally {
+      lane.waiting -= 1;
+      if (lane.waiting === 0) lanes.delete(name);
+    }
+  }
+
+  return {
+    async attempt(email, source, check) {
+      const account = emailKey(email);
+      const own = { id: digestOf(JSON.stringify(['both', account, source])), free: FREE };
+      const tallies = [
+        own,
+        { id: digestOf(JSON.stringify(['account', account])), free: FREE_OF_ACCOUNT },
+        { id: digestOf(JSON.stringify(['source', source])), free: FREE_OF_SOURCE },
+      ];
+      const now = clock.now();
+      const waits = await Promise.all(tallies.map(async (one) => waitFor(await countOf(one, now), one.free)));
+      const wait = Math.max(...waits);
+      const answer = await (wait === 0 ? check() : inTurn(own.id, wait, check));
+      if (answer === null) for (const one of tallies) await count(one);
+      else await store.remove('guesses', own.id);
+      return answer;
+    },
+  };
+}

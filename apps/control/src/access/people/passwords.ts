@@ -1,0 +1,103 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { CarillonError } from '@carillon/kernel';
+import { emailKey } from '@carillon/domain';
+
+/** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
+const COSTS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const HASH_BYTES = 32;
+const SALT_BYTES = 16;
+/** At most so many are computed at once: each takes a thread and its memory. */
+const AT_ONCE = 2;
+/** More than these wait for nobody's good. */
+const MOST_WAITING = 64;
+
+/** Shorter ones are guessed (NIST SP 800-63B asks for 8 beside a second factor, 15 without). */
+export const SHORTEST_PASSWORD = 12;
+export const LONGEST_PASSWORD = 200;
+
+export type Passwords = {
+  /** In PHC form. */
+  hash(password: string): Promise<string>;
+  /** Whether it is the one of this hash; null: nobody's, which takes the same time and is never right. */
+  matches(password: string, hash: string | null): Promise<boolean>;
+};
+
+type Costs = { readonly memory: number; readonly passes: number; readonly parallelism: number };
+
+/** Passwords by argon2id. Rejects with `overloaded` where too many wait. */
+export function createPasswords(costs: Costs = COSTS): Passwords {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  async function turn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= AT_ONCE) {
+      if (waiting.length >= MOST_WAITING) {
+        throw new CarillonError('overloaded', 'too many people sign in at this moment; try again in a few seconds', {
+          retryAfter: 5000,
+        });
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // Whoever waits takes over the place.
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  const derive = (password: string, nonce: Uint8Array, { memory, passes, parallelism }: Costs, tagLength: number) =>
+    turn(
+      () =>
+        new Promise<Buffer>((resolve, reject) => {
+          // Two keyboards write the same letter in two ways.
+          const message = Buffer.from(password.normalize('NFKC'));
+          argon2('argon2id', { message, nonce, memory, passes, parallelism, tagLength }, (error, tag) =>
+            error ? reject(error) : resolve(tag),
+          );
+        }),
+    );
+
+  const nobody = { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES), costs };
+  return {
+    async hash(password) {
+      const salt = randomBytes(SALT_BYTES);
+      return phc(costs, salt, await derive(password, salt, costs, HASH_BYTES));
+    },
+    async matches(password, hash) {
+      const wanted = hash === null ? nobody : readPhc(hash);
+      const found = await derive(password, wanted.salt, wanted.costs, wanted.hash.length);
+      return timingSafeEqual(found, wanted.hash) && hash !== null;
+    },
+  };
+}
+
+const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+const phc = ({ memory, passes, parallelism }: Costs, salt: Uint8Array, hash: Uint8Array): string =>
+  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
+
+function readPhc(text: string): { readonly salt: Uint8Array; readonly hash: Uint8Array; readonly costs: Costs } {
+  const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(text);
+  if (!parts) throw new Error('a stored password is not in the form that this version writes');
+  const [, memory, passes, parallelism, salt = '', hash = ''] = parts;
+  return {
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+    costs: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+  };
+}
+
+/** Throws `invalid_request` for a password that is too easily guessed. */
+export function refuseWeak(password: string, of: { readonly email: string | null; readonly name: string }): void {
+  const refuse = (why: string): CarillonError =>
+    new CarillonError('invalid_request', `password: ${why}`, { pointer: '/password' });
+  if ([...password].length < SHORTEST_PASSWORD) throw refuse(`take at least ${SHORTEST_PASSWORD} characters`);
+  const plain = emailKey(password);
+  const [local = ''] = of.email === null ? [] : emailKey(of.email).split('@');
+  const own = [of.email === null ? '' : emailKey(of.email), local, emailKey(of.name)].filter((one) => one.length > 3);
+  const rest = own.reduce((left, one) => left.replaceAll(one, ''), plain);
+  if ([...rest].length < SHORTEST_PASSWORD / 2) throw refuse('it is your own name or address, which is guessed first');
+  if (new Set(plain).size < 5) throw refuse('it repeats the same few characters');
+}

@@ -1,0 +1,40 @@
+import { CarillonError } from '@carillon/kernel';
+import type { ControlPorts } from '../../ports.ts';
+import { matchingStep, recoveryDigest } from './codes.ts';
+import type { Directory } from './directory.ts';
+
+/**
+ * Whether the code is good, or none is needed. It is used up by that: by an interval of the authenticator, or a recovery code, each counts once,
+ * also where two come at once. Throws `second_factor` where one is needed and none was given.
+ */
+export async function secondFactor(
+  personId: string,
+  code: string | undefined,
+  directory: Pick<Directory, 'changePerson'>,
+  { factorSealer, clock }: Pick<ControlPorts, 'factorSealer' | 'clock'>,
+): Promise<boolean> {
+  let good = false;
+  await directory.changePerson(personId, (person) => {
+    good = false;
+    const { totp, recoveryCodes } = person;
+    if (totp === null || totp.confirmedAt === null) {
+      good = true;
+      return null;
+    }
+    if (code === undefined || code.trim() === '') {
+      throw new CarillonError('second_factor', 'send the code of your authenticator, or a recovery code, as code');
+    }
+    const secret = factorSealer.open([personId], totp.sealed);
+    // One that cannot be opened any more is no way in; recovery codes are.
+    const step = secret === null ? null : matchingStep(secret, code, clock.now(), totp.lastStep);
+    if (step !== null) {
+      good = true;
+      return { ...person, totp: { ...totp, lastStep: step } };
+    }
+    const digest = recoveryDigest(code);
+    if (!recoveryCodes.includes(digest)) return null;
+    good = true;
+    return { ...person, recoveryCodes: recoveryCodes.filter((one) => one !== digest) };
+  });
+  return good;
+}

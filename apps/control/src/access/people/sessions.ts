@@ -1,0 +1,68 @@
+import type { PeopleRecord, SignInWay } from '@carillon/domain';
+import type { Duration } from '@carillon/kernel';
+import type { Clock, Ids, PeopleStore } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
+import { digestOf } from './words.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+/** A session ends when nobody uses it for `idle`, and `longest` after it was opened whatever happens. */
+export const SESSION_LASTS: { readonly idle: Duration; readonly longest: Duration } = {
+  idle: 2 * DAY,
+  longest: 30 * DAY,
+};
+/** When a session was last used is known this well; each request would be a write otherwise. */
+const TOUCHED_EVERY: Duration = MINUTE;
+const LONGEST_AGENT = 200;
+
+type Ports = { readonly people: PeopleStore; readonly ids: Ids; readonly clock: Clock };
+
+export type NewSession = {
+  readonly word: string;
+  readonly personId: string;
+  readonly epoch: number;
+  readonly way: SignInWay;
+  readonly request: FastifyRequest;
+};
+
+export type SessionRecord = PeopleRecord<'session'>;
+
+/** Sessions of people, by the digest of their word. */
+export function createSessions({ people, ids, clock }: Ports) {
+  /** Whether it is still good. A clock that was set back by more than the idle time ends it. */
+  function lasts({ body, endsAt }: SessionRecord): boolean {
+    const now = clock.now();
+    return Math.abs(now - body.usedAt) < SESSION_LASTS.idle && (endsAt === null || now < endsAt);
+  }
+  return {
+    lasts,
+    /** Answers its id. */
+    async open({ word, personId, epoch, way, request }: NewSession): Promise<string> {
+      const now = clock.now();
+      const id = ids.random('session');
+      const agent = (request.headers['user-agent'] ?? '').slice(0, LONGEST_AGENT);
+      const from = { address: request.ip, agent };
+      const done = await people.replace({
+        kind: 'session',
+        id,
+        version: 1,
+        key: digestOf(word),
+        of: personId,
+        endsAt: now + SESSION_LASTS.longest,
+        body: { personId, epoch, way, createdAt: now, usedAt: now, from },
+      });
+      if (done !== 'done') throw new Error('an id or a word of 256 bits of chance was there already');
+      return id;
+    },
+    async find(word: string): Promise<SessionRecord | null> {
+      const found = await people.findByKey('session', digestOf(word));
+      return found && lasts(found) ? found : null;
+    },
+    /** Notes that it is used. One that was ended meanwhile stays ended. */
+    async touch(session: SessionRecord): Promise<void> {
+      const now = clock.now();
+      if (Math.abs(now - session.body.usedAt) < TOUCHED_EVERY) return;
+      await people.replace({ ...session, version: session.version + 1, body: { ...session.body, usedAt: now } });
+    },
+  };
+}

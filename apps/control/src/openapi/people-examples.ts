@@ -1,0 +1,56 @@
+const AT = '2026-11-22T10:42:00.000Z';
+const LATER = '2026-12-22T10:42:00.000Z';
+const PERSON_ID = 'per_37G5398XK2YK0SPEA59673M7JP';
+const SESSION_ID = 'ses_0GMPXQ2V7T1C9H4B8KJ5N6R3WD';
+
+const SESSION = {
+  id: SESSION_ID,
+  person: PERSON_ID,
+  way: 'password',
+  current: true,
+  created_at: AT,
+  used_at: AT,
+  ends_at: LATER,
+  address: '203.0.113.7',
+  agent: 'Mozilla/5.0',
+};
+const ME = {
+  actor: { kind: 'person', id: PERSON_ID },
+  person: {
+    id: PERSON_ID,
+    name: 'Ada',
+    email: 'ada@example.com',
+    has_password: true,
+    totp: false,
+    recovery_codes_left: 0,
+  },
+  owner: false,
+  permissions: [],
+  workspaces: [{ workspace: 'shop', permissions: ['read', 'bodies', 'configure'] }],
+  session: SESSION,
+};
+const RECOVERY_CODES = { recovery_codes: ['abcd-efgh-ijkl-mnop'] };
+
+/** Examples of who may use the deployment, by operation. */
+export const PEOPLE_EXAMPLES = {
+  openSession: {
+    takes: { email: 'ada@example.com', password: 'correct horse battery staple', code: '123456' },
+    answers: { ok: true, person: PERSON_ID, way: 'password' },
+  },
+  closeSession: { answers: { ok: true } },
+  createOwnerLink: { takes: {}, answers: { word: 'zLXJYq4H…', ends_at: '2026-11-22T10:57:00.000Z' } },
+  listSessions: { answers: { items: [SESSION] } },
+  endSessions: { answers: { ended: 2 } },
+  endSession: { answers: { ended: 1 } },
+  readMe: { answers: ME },
+  changeMe: { takes: { name: 'Ada Lovelace' }, answers: ME },
+  leave: { answers: { removed: true } },
+  setPassword: { takes: { password: 'correct horse battery staple' }, answers: { ok: true } },
+  beginTotp: {
+    takes: { current_password: 'correct horse battery staple' },
+    answers: { secret: 'JBSWY3DPEHPK3PXP', uri: 'otpauth://totp/Carillon%3Aada%40example.com?secret=JBSWY3DPEHPK3PXP' },
+  },
+  confirmTotp: { takes: { code: '123456' }, answers: RECOVERY_CODES },
+  removeTotp: { takes: { current_password: 'correct horse battery staple' }, answers: { removed: true } },
+  renewRecoveryCodes: { takes: {}, answers: RECOVERY_CODES },
+};

@@ -1,0 +1,308 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { totpCode, totpStep } from '../src/access/people/codes.ts';
+import { SESSION_LASTS } from '../src/access/people/sessions.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+
+const MINUTE = 60_000;
+const ADA = 'ada@example.com';
+
+let ground: PeopleGround;
+beforeEach(async () => {
+  ground = await openPeople();
+});
+afterEach(() => ground.control.app.close());
+
+const statusOfMe = async (one: Browser): Promise<number> => (await one.call('GET', '/v1/me')).status;
+const statusesOf = (all: readonly { readonly status: number }[]): readonly number[] =>
+  all.map(({ status }) => status).toSorted((a, b) => a - b);
+const signIn = (email: string, password: string, code?: string) =>
+  ground.browser().call('POST', '/v1/session', { email, password, ...(code !== undefined && { code }) });
+
+describe('An owner link', () => {
+  test('signs in the first owner, who has no password yet and gives one afterwards', async () => {
+    const one = await ground.owner();
+    const me = await one.call('GET', '/v1/me');
+    expect(me.body).toMatchObject({
+      owner: true,
+      person: { email: null, has_password: false },
+      actor: { kind: 'person' },
+    });
+    expect((await one.call('PUT', '/v1/me/password', { password: PASSWORD })).status).toBe(409);
+    expect((await one.call('PUT', '/v1/me', { name: 'Ada', email: 'Ada@Example.com' })).status).toBe(200);
+    expect((await one.call('PUT', '/v1/me/password', { password: PASSWORD })).status).toBe(200);
+    expect((await signIn(' ada@example.COM ', PASSWORD)).status).toBe(200);
+    expect((await one.call('GET', '/v1/me')).body).toMatchObject({ person: { has_password: true } });
+  });
+
+  test('signs in the same person again and again, also where two first ones are used at once', async () => {
+    const idOf = async (one: Browser) =>
+      (await one.call<{ readonly actor: { readonly id: string } }>('GET', '/v1/me')).body.actor;
+    const first = await idOf(await ground.owner());
+    expect(await idOf(await ground.owner())).toEqual(first);
+    expect((await ground.directory.roster()).owners).toEqual([first.id]);
+  });
+
+  test('of which two browsers have the word lets in one', async () => {
+    const { word } = await ground.access.makeLink();
+    const both = await Promise.all([1, 2].map(() => ground.browser().call('POST', '/v1/session', { word })));
+    expect(statusesOf(both)).toEqual([200, 401]);
+  });
+});
+
+describe('A session', () => {
+  beforeEach(() => ground.addPerson(ADA, { shop: 'viewer' }));
+
+  test('is opened by address and password, and keeps neither password nor word in the store', async () => {
+    const ada = await ground.signedIn(ADA);
+    expect(await statusOfMe(ada)).toBe(200);
+    const kept = JSON.stringify([await ground.directory.all('session'), await ground.directory.all('person')]);
+    const [, word = ''] = ada.cookie().split('=');
+    expect(word.length).toBeGreaterThan(40);
+    expect(kept).not.toContain(word);
+    expect(kept).not.toContain(PASSWORD);
+  });
+
+  test('ends when nobody uses it, and after its longest time whoever uses it', async () => {
+    const ada = await ground.signedIn(ADA);
+    ground.clock.pass(SESSION_LASTS.idle - 1);
+    expect(await statusOfMe(ada)).toBe(200);
+    ground.clock.pass(SESSION_LASTS.idle);
+    expect(await statusOfMe(ada)).toBe(401);
+    const busy = await ground.signedIn(ADA);
+    for (let spent = 0; spent < SESSION_LASTS.longest; spent += SESSION_LASTS.idle / 2) {
+      expect(await statusOfMe(busy)).toBe(200);
+      ground.clock.pass(SESSION_LASTS.idle / 2);
+    }
+    expect(await statusOfMe(busy)).toBe(401);
+  });
+
+  test('gets a new word at each sign-in, and the word of before opens nothing', async () => {
+    const ada = await ground.signedIn(ADA);
+    const before = ada.cookie();
+    await ada.call('POST', '/v1/session', { email: ADA, password: PASSWORD });
+    expect(ada.cookie()).not.toBe(before);
+    const { app } = ground.control;
+    expect((await app.inject({ url: '/v1/me', headers: { cookie: before } })).statusCode).toBe(401);
+    expect(await statusOfMe(ada)).toBe(200);
+  });
+
+  test('ends with a new password, but for the one that set it; a sign-in with the old one that was under way too', async () => {
+    const [here, there] = [await ground.signedIn(ADA), await ground.signedIn(ADA)];
+    const old = here.cookie();
+    const next = 'another horse battery staple';
+    expect((await here.call('PUT', '/v1/me/password', { password: next })).status).toBe(400);
+    const wrong = { password: next, current_password: 'not this one at all' };
+    expect((await here.call('PUT', '/v1/me/password', wrong)).status).toBe(403);
+    const right = { password: next, current_password: PASSWORD };
+    expect((await here.call('PUT', '/v1/me/password', right)).status).toBe(200);
+    expect(await statusOfMe(here)).toBe(200);
+    expect(here.cookie()).not.toBe(old);
+    expect(await statusOfMe(there)).toBe(401);
+    expect((await signIn(ADA, PASSWORD)).status).toBe(401);
+    // The password was right when it was looked at; the session is written after the new one counts.
+    const [person] = await ground.directory.all('person');
+    const late = await ground.signedIn(ADA, next);
+    await ground.directory.changePerson(person?.id ?? '', (one) => ({ ...one, epoch: one.epoch + 1 }));
+    expect(await statusOfMe(late)).toBe(401);
+  });
+
+  test('is listed and ended, one or all others, by whom it is of alone', async () => {
+    const [here, there] = [await ground.signedIn(ADA), await ground.signedIn(ADA)];
+    await ground.addPerson('bob@example.com');
+    const bob = await ground.signedIn('bob@example.com');
+    type Listed = {
+      readonly items: readonly { readonly id: string; readonly person: string; readonly current: boolean }[];
+    };
+    const { items } = (await here.call<Listed>('GET', '/v1/sessions')).body;
+    expect(items.map(({ current }) => String(current)).toSorted()).toEqual(['false', 'true']);
+    const other = items.find(({ current }) => !current)?.id ?? '';
+    expect((await bob.call('DELETE', `/v1/sessions/${other}`)).status).toBe(404);
+    expect((await bob.call('GET', `/v1/sessions?person=${items[0]?.person ?? ''}`)).status).toBe(404);
+    expect((await here.call('DELETE', `/v1/sessions/${other}`)).body).toEqual({ ended: 1 });
+    expect(await statusOfMe(there)).toBe(401);
+    const third = await ground.signedIn(ADA);
+    expect((await here.call('DELETE', '/v1/sessions')).body).toEqual({ ended: 1 });
+    expect(await statusOfMe(third)).toBe(401);
+    expect(await statusOfMe(here)).toBe(200);
+    expect(await statusOfMe(bob)).toBe(200);
+  });
+
+  test('may do what the roles of now say, from the next request on', async () => {
+    const ada = await ground.signedIn(ADA);
+    const [person] = await ground.directory.all('person');
+    const id = person?.id ?? '';
+    const status = async () =>
+      (await ada.call('POST', '/v1/workspaces/shop/api-keys', { name: 'k', new_workspace: true })).status;
+    expect(await status()).toBe(403);
+    const asEditor = [{ workspace: 'shop', role: 'editor' }] as const;
+    await ground.directory.changePerson(id, (one) => ({ ...one, memberships: asEditor }));
+    expect(await status()).toBe(201);
+    await ground.directory.changePerson(id, (one) => ({ ...one, memberships: [] }));
+    expect(await status()).toBe(403);
+    await ground.directory.changePerson(id, (one) => ({ ...one, state: 'disabled' }));
+    expect(await statusOfMe(ada)).toBe(401);
+    expect((await signIn(ADA, PASSWORD)).status).toBe(401);
+  });
+});
+
+describe('What a page of another address makes the browser ask', () => {
+  const FOREIGN = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    // The same machine, another port: one site for SameSite.
+    { origin: 'http://localhost:9999' },
+  ] as const;
+
+  test('changes nothing, nor does what lacks the header that no form can send', async () => {
+    await ground.addPerson(ADA);
+    const ada = await ground.signedIn(ADA);
+    const all = [...FOREIGN, { 'x-carillon': '' }, { 'x-carillon': '2' }];
+    for (const headers of all) {
+      const answer = await ada.call('PUT', '/v1/me', { name: 'Mallory' }, headers);
+      expect(answer.body).toMatchObject({ status: 403, code: 'cross_site' });
+    }
+    expect((await ada.call('GET', '/v1/me')).body).toMatchObject({ person: { name: 'Somebody' } });
+    expect(
+      (await ada.call('PUT', '/v1/me', { name: 'Ada' }, { origin: 'http://localhost:7401', host: 'localhost:7401' }))
+        .status,
+    ).toBe(200);
+  });
+
+  test('signs nobody in', async () => {
+    await ground.addPerson(ADA);
+    for (const headers of FOREIGN) {
+      const one = ground.browser();
+      const { status } = await one.call('POST', '/v1/session', { email: ADA, password: PASSWORD }, { ...headers });
+      expect({ status, cookie: one.cookie() }).toEqual({ status: 403, cookie: '' });
+    }
+  });
+});
+
+describe('Guesses', () => {
+  beforeEach(() => ground.addPerson(ADA));
+
+  test('take longer and longer at one account from one source, and the right word is taken all the same', async () => {
+    for (let guess = 0; guess < 12; guess += 1) expect((await signIn(ADA, `guess number ${guess}`)).status).toBe(401);
+    expect(ground.waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    expect((await signIn(ADA, PASSWORD)).status).toBe(200);
+    ground.waits.length = 0;
+    expect((await signIn(ADA, 'one more')).status).toBe(401);
+    expect(ground.waits).toEqual([]);
+  });
+
+  test('count no longer after a quarter of an hour, and not at other accounts', async () => {
+    for (let guess = 0; guess < 6; guess += 1) await signIn(ADA, `guess number ${guess}`);
+    ground.waits.length = 0;
+    await ground.addPerson('bob@example.com');
+    expect((await signIn('bob@example.com', PASSWORD)).status).toBe(200);
+    ground.clock.pass(15 * MINUTE);
+    expect((await signIn(ADA, 'late guess')).status).toBe(401);
+    expect(ground.waits).toEqual([]);
+  });
+
+  test('that come at once wait for each other, and too many of them are told to come again', async () => {
+    for (let guess = 0; guess < 6; guess += 1) await signIn(ADA, `guess number ${guess}`);
+    const all = await Promise.all(Array.from({ length: 30 }, (_, at) => signIn(ADA, `at once ${at}`)));
+    const statuses = all.map(({ status }) => status);
+    expect(statuses.filter((one) => one === 401).length).toBe(8);
+    expect(statuses.filter((one) => one === 429).length).toBe(22);
+    expect(all.find(({ status }) => status === 429)?.headers['retry-after']).toBeDefined();
+    expect((await signIn(ADA, PASSWORD)).status).toBe(200);
+  });
+
+  test('cost the same work and say the same for an account that is not there, has no password, or is disabled', async () => {
+    const { id } = await ground.directory.addPerson({
+      name: 'Bob',
+      email: 'bob@example.com',
+      memberships: [],
+      passwordHash: null,
+    });
+    const off = await ground.addPerson('off@example.com');
+    await ground.directory.changePerson(off, (one) => ({ ...one, state: 'disabled' }));
+    expect(id).toMatch(/^per_/);
+    const answers = new Set<string>();
+    for (const email of [ADA, 'bob@example.com', 'off@example.com', 'nobody@example.com']) {
+      ground.hashed.length = 0;
+      const { body } = await signIn(email, 'a wrong password');
+      const { status, code, detail } = body;
+      answers.add(JSON.stringify({ status, code, detail, computed: ground.hashed.length }));
+    }
+    expect([...answers]).toHaveLength(1);
+    expect(JSON.parse([...answers][0] ?? '')).toMatchObject({ status: 401, computed: 1 });
+  });
+});
+
+describe('A second factor', () => {
+  /** Sets up an authenticator for Ada; answers its secret and recovery codes. */
+  async function enrolled(): Promise<{ readonly secret: string; readonly codes: readonly string[] }> {
+    await ground.addPerson(ADA);
+    const ada = await ground.signedIn(ADA);
+    expect((await ada.call('POST', '/v1/me/totp', {})).status).toBe(400);
+    const proof = { current_password: PASSWORD };
+    const begun = await ada.call<{ readonly secret: string; readonly uri: string }>('POST', '/v1/me/totp', proof);
+    const { secret, uri } = begun.body;
+    expect(new URL(uri).searchParams.get('secret')).toBe(secret);
+    // Until a code confirms it, it counts for nothing.
+    expect((await signIn(ADA, PASSWORD)).status).toBe(200);
+    expect((await ada.call('POST', '/v1/me/totp/confirm', { code: '000' })).status).toBe(400);
+    const code = totpCode(secret, totpStep(ground.clock.now()));
+    type Confirmed = { readonly recovery_codes: readonly string[] };
+    const confirmed = await ada.call<Confirmed>('POST', '/v1/me/totp/confirm', { code });
+    return { secret, codes: confirmed.body.recovery_codes };
+  }
+
+  test('is asked for after the right password, and each of its codes counts once, also at once', async () => {
+    const { secret } = await enrolled();
+    const now = () => totpCode(secret, totpStep(ground.clock.now()));
+    expect((await signIn(ADA, PASSWORD)).body).toMatchObject({ status: 401, code: 'second_factor' });
+    expect((await signIn(ADA, 'a wrong password')).body).toMatchObject({ code: 'unauthorized' });
+    // The code that confirmed it was used by that.
+    expect((await signIn(ADA, PASSWORD, now())).status).toBe(401);
+    ground.clock.pass(MINUTE);
+    const both = await Promise.all([signIn(ADA, PASSWORD, now()), signIn(ADA, PASSWORD, now())]);
+    expect(statusesOf(both)).toEqual([200, 401]);
+    expect((await signIn(ADA, PASSWORD, now())).status).toBe(401);
+  });
+
+  test('may be a recovery code, of which each counts once, however it is typed', async () => {
+    const { codes } = await enrolled();
+    expect(new Set(codes).size).toBe(10);
+    const [first = '', second = ''] = codes;
+    expect((await signIn(ADA, PASSWORD, first.toUpperCase().replaceAll('-', ' '))).status).toBe(200);
+    expect((await signIn(ADA, PASSWORD, first)).status).toBe(401);
+    const both = await Promise.all([signIn(ADA, PASSWORD, second), signIn(ADA, PASSWORD, second)]);
+    expect(statusesOf(both)).toEqual([200, 401]);
+    expect((await signIn(ADA, PASSWORD, 'aaaa-bbbb-cccc-dddd')).status).toBe(401);
+  });
+});
+
+test('Codes by time are those of RFC 6238', () => {
+  // Appendix B, SHA-1, the last six of its eight digits.
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+  const vectors = { 59: '287082', 1_111_111_109: '081804', 1_234_567_890: '005924', 20_000_000_000: '353130' };
+  for (const [seconds, code] of Object.entries(vectors)) {
+    expect(totpCode(secret, totpStep(Number(seconds) * 1000))).toBe(code);
+  }
+});
+
+test('The last owner cannot leave; of two who leave at once one stays', async () => {
+  const first = await ground.owner();
+  expect((await first.call('DELETE', '/v1/me')).body).toMatchObject({ status: 409, code: 'wrong_state' });
+  expect(await statusOfMe(first)).toBe(200);
+  await ground.directory.appointOwner(await ground.addPerson(ADA));
+  const second = await ground.signedIn(ADA);
+  const both = await Promise.all([first.call('DELETE', '/v1/me'), second.call('DELETE', '/v1/me')]);
+  expect(statusesOf(both)).toEqual([200, 409]);
+  expect((await ground.directory.roster()).owners).toHaveLength(1);
+});
+
+test('A password that is short, repeats itself or is the own address is refused by name', async () => {
+  await ground.addPerson(ADA);
+  const ada = await ground.signedIn(ADA);
+  for (const password of ['short', 'aaaaaaaaaaaaaaaa', 'ada@example.com', 'Ada@Example.com1']) {
+    const answer = await ada.call('PUT', '/v1/me/password', { password, current_password: PASSWORD });
+    expect(answer.body).toMatchObject({ status: 400, code: 'invalid_request', pointer: '/password' });
+  }
+});

@@ -1,0 +1,88 @@
+import type { Role } from '@carillon/domain';
+import type { Duration } from '@carillon/kernel';
+import { createDirectWire, createMemoryPeople } from '@carillon/testing/memory';
+import { givenIds, settableClock } from '@carillon/testing/given';
+import { createAccess } from '../src/access/access.ts';
+import { createDirectory } from '../src/access/people/directory.ts';
+import { createPasswords } from '../src/access/people/passwords.ts';
+import type { ControlPorts } from '../src/index.ts';
+import { openControl, plainSealer, TOKEN } from './control-ground.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+const QUICK = { memory: 64, passes: 1, parallelism: 1 } as const;
+
+/** A browser: it keeps its cookie, and says what a page of ours says. */
+export type Browser = {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- whoever asks says what the answer looks like
+  call<Body = Record<string, unknown>>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    payload?: object,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<{
+    readonly status: number;
+    readonly body: Body;
+    readonly headers: Readonly<Record<string, unknown>>;
+  }>;
+  cookie(): string;
+};
+
+/** The API over people in memory, with the real access but quick passwords; waits between guesses are noted and not waited. */
+export async function openPeople(ports: Partial<ControlPorts> = {}) {
+  const people = createMemoryPeople().connect(createDirectWire());
+  const clock = settableClock();
+  const waits: Duration[] = [];
+  const own = { people, clock, ids: givenIds, factorSealer: plainSealer };
+  const hashed: (string | null)[] = [];
+  const quick = createPasswords(QUICK);
+  const passwords = {
+    hash: (password: string) => quick.hash(password),
+    matches: (password: string, hash: string | null) => {
+      hashed.push(hash);
+      return quick.matches(password, hash);
+    },
+  };
+  const access = createAccess({ ownerToken: TOKEN }, own, { passwords, pause: async (span) => waits.push(span) });
+  const ground = await openControl(access, { ...own, ...ports });
+  const directory = createDirectory(own);
+
+  function browser(): Browser {
+    let cookie = '';
+    return {
+      // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- whoever asks says what the answer looks like
+      async call<Body>(
+        method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+        url: string,
+        payload?: object,
+        more: Readonly<Record<string, string>> = {},
+      ) {
+        const headers = { cookie, 'x-carillon': '1', ...more };
+        const answer = await ground.control.app.inject({ method, url, headers, ...(payload && { payload }) });
+        const set = answer.headers['set-cookie'];
+        if (set !== undefined) [cookie = ''] = String(set).split(';');
+        return { status: answer.statusCode, body: answer.json<Body>(), headers: answer.headers };
+      },
+      cookie: () => cookie,
+    };
+  }
+
+  async function addPerson(email: string, roles: Readonly<Record<string, Role>> = {}): Promise<string> {
+    const memberships = Object.entries(roles).map(([workspace, role]) => ({ workspace, role }));
+    const passwordHash = await passwords.hash(PASSWORD);
+    return (await directory.addPerson({ name: 'Somebody', email, memberships, passwordHash })).id;
+  }
+  async function signedIn(email: string, password = PASSWORD): Promise<Browser> {
+    const one = browser();
+    const { status } = await one.call('POST', '/v1/session', { email, password });
+    if (status !== 200) throw new Error(`signing in answered ${status}`);
+    return one;
+  }
+  async function owner(): Promise<Browser> {
+    const one = browser();
+    const { word } = await access.makeLink();
+    await one.call('POST', '/v1/session', { word });
+    return one;
+  }
+  return { ...ground, clock, people, directory, access, waits, hashed, browser, addPerson, signedIn, owner };
+}
+export type PeopleGround = Awaited<ReturnType<typeof openPeople>>;

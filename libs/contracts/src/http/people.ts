@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { nullable, time } from './fields.ts';
+
+/** Bodies of the management API about who may use it. */
+
+const ROLES = ['owner', 'editor', 'operator', 'viewer'] as const;
+const SCOPES = ['read', 'configure', 'operate', 'people'] as const;
+
+const actor = z
+  .object({ kind: z.string().describe('person, token, cli (the owner token) or system'), id: z.string() })
+  .meta({ id: 'AccountActor' });
+const membership = z.object({ workspace: z.string(), role: z.enum(ROLES) }).meta({ id: 'Membership' });
+const membershipInput = z.strictObject({ workspace: z.string().min(1).max(100), role: z.enum(ROLES) });
+const email = z
+  .string()
+  .max(254)
+  .regex(/^[^\s@<>]+@[^\s@<>]+$/, 'expected an address such as ada@example.com');
+/** No line breaks or other control characters: a name stands in lists, mails and logs. */
+const personName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(/^\P{C}+$/u, 'expected a name without control characters');
+const password = z.string().min(1).max(200);
+
+export const signInBody = z.union([
+  z.strictObject({ word: z.string().min(1).max(200).describe('Of a sign-in link, or the owner token') }),
+  z.strictObject({
+    email: z.string().min(1).max(254),
+    password,
+    code: z
+      .string()
+      .max(40)
+      .optional()
+      .describe('Of the authenticator, or a recovery code; needed where one is set up'),
+  }),
+]);
+
+export const openedSessionBody = z
+  .object({
+    ok: z.boolean(),
+    person: z.string().describe('Id of who is signed in now'),
+    way: z.string().describe('link, password, provider, invitation or owner_token'),
+  })
+  .meta({ id: 'OpenedSession' });
+
+export const ownerLinkInput = z.strictObject({
+  email: email.optional().describe('The owner whom it signs in; without it, the first one'),
+});
+
+const session = z
+  .object({
+    id: z.string(),
+    person: z.string(),
+    way: z.string(),
+    current: z.boolean().describe('The one that asks'),
+    created_at: time,
+    used_at: time.describe('Last request, within a minute'),
+    ends_at: time.describe('Whatever happens; earlier where nobody uses it'),
+    address: z.string(),
+    agent: z.string().describe('What the browser says of itself'),
+  })
+  .meta({ id: 'PersonSession' });
+export const sessionList = z.object({ items: z.array(session) }).meta({ id: 'PersonSessionList' });
+export type SessionShown = z.infer<typeof session>;
+export const endedBody = z.object({ ended: z.int() }).meta({ id: 'EndedSessions' });
+
+export const meBody = z
+  .object({
+    actor,
+    person: nullable(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        email: nullable(z.string()),
+        has_password: z.boolean(),
+        totp: z.boolean(),
+        recovery_codes_left: z.int(),
+      }),
+    ).describe('Null of the owner token and of service tokens'),
+    owner: z.boolean().describe('Of the whole deployment'),
+    permissions: z.array(z.string()).describe('In what belongs to no workspace'),
+    workspaces: z.array(z.object({ workspace: z.string(), permissions: z.array(z.string()) })),
+    session: nullable(session),
+  })
+  .meta({ id: 'Me' });
+export type MeBody = z.infer<typeof meBody>;
+
+export const profileInput = z.strictObject({
+  name: personName.optional(),
+  email: email.optional(),
+  current_password: password.optional().describe('Needed for another address where there is a password'),
+});
+export const newPasswordInput = z.strictObject({
+  password,
+  current_password: password.optional().describe('Needed where there is one'),
+});
+export const factorProofInput = z.strictObject({
+  current_password: password.optional().describe('Needed where there is one'),
+});
+export const totpBody = z
+  .object({
+    secret: z.string().describe('In base32, shown this once'),
+    uri: z.string().describe('What a QR code holds'),
+  })
+  .meta({ id: 'NewAuthenticator' });
+export const totpCodeInput = z.strictObject({ code: z.string().min(1).max(40) });
+export const recoveryCodesBody = z
+  .object({
+    recovery_codes: z.array(z.string()).describe('Each signs in once without the authenticator; shown this once'),
+  })
+  .meta({ id: 'RecoveryCodes' });
+
+const person = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: nullable(z.string()),
+    state: z.enum(['active', 'disabled']),
+    owner: z.boolean().describe('Of the whole deployment'),
+    memberships: z.array(membership),
+    has_password: z.boolean(),
+    totp: z.boolean(),
+    created_at: time,
+  })
+  .meta({ id: 'PersonAccount' });
+export type PersonShown = z.infer<typeof person>;
+export const personShown = person;
+export const peopleList = z.object({ items: z.array(person) }).meta({ id: 'PeopleList' });
+export const personInput = z.strictObject({
+  name: personName.optional(),
+  state: z.enum(['active', 'disabled']).optional(),
+  owner: z.boolean().optional().describe('Of the whole deployment'),
+});
+export const goneBody = z.object({ removed: z.boolean() }).meta({ id: 'Gone' });
+
+const member = z
+  .object({ person: z.string(), name: z.string(), email: nullable(z.string()), roles: z.array(z.enum(ROLES)) })
+  .meta({ id: 'Member' });
+export const memberShown = member;
+export const memberList = z.object({ items: z.array(member) }).meta({ id: 'MemberList' });
+export type MemberShown = z.infer<typeof member>;
+export const memberInput = z.strictObject({ roles: z.array(z.enum(ROLES)).min(1).max(4) });
+
+const invitation = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    owner: z.boolean(),
+    memberships: z.array(membership),
+    by: actor,
+    created_at: time,
+    ends_at: time,
+    used: z.boolean(),
+  })
+  .meta({ id: 'Invitation' });
+export const invitationShown = invitation;
+export type InvitationShown = z.infer<typeof invitation>;
+export const invitationList = z.object({ items: z.array(invitation) }).meta({ id: 'InvitationList' });
+export const invitationInput = z.strictObject({
+  email,
+  memberships: z.array(membershipInput).max(200).default([]),
+  owner: z.boolean().default(false).describe('Of the whole deployment'),
+});
+export const newInvitationBody = invitation
+  .extend({
+    word: z.string().describe('To be opened as <portal>/invitation#<word>, once and within 7 days; shown this once'),
+  })
+  .meta({ id: 'NewInvitation' });
+export const invitationWordInput = z.strictObject({ word: z.string().min(1).max(200) });
+export const promisedBody = z
+  .object({ email: z.string(), owner: z.boolean(), memberships: z.array(membership), ends_at: time })
+  .meta({ id: 'PromisedByInvitation' });
+export const acceptInput = z.strictObject({ word: z.string().min(1).max(200), name: personName, password });
+
+const token = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    workspaces: nullable(z.array(z.string())).describe('Null: all, and what belongs to none'),
+    by: actor,
+    created_at: time,
+    expires_at: nullable(time),
+    used_at: nullable(time).describe('Within a minute; null: never'),
+    expired: z.boolean(),
+  })
+  .meta({ id: 'ServiceToken' });
+export type TokenShown = z.infer<typeof token>;
+export const tokenList = z.object({ items: z.array(token) }).meta({ id: 'ServiceTokenList' });
+export const tokenInput = z.strictObject({
+  name: personName,
+  scopes: z.array(z.enum(SCOPES)).min(1).max(4),
+  workspaces: z
+    .array(z.string().min(1).max(100))
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Left out: all, and what belongs to none'),
+  expires_in: z.string().max(40).optional().describe('A duration from now, such as 90d; left out: it does not expire'),
+});
+export const newTokenBody = token
+  .extend({ token: z.string().describe('What programs send as Authorization: Bearer; shown this once') })
+  .meta({ id: 'NewServiceToken' });
