@@ -8,7 +8,7 @@ import {
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
 import type { ChangeOrigin, Configuration, ResourceChange } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { publishConfiguration, repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import { insteadOf } from './names.ts';
 import { planWanted } from './planning.ts';
 import type { PlanningPorts, PublishingPorts } from './ports.ts';
@@ -19,6 +19,8 @@ export type FolderRequest = {
   readonly prune: boolean;
   /** Of the whole deployment this workspace alone. */
   readonly workspace?: string | undefined;
+  /** Number of the configuration that the author has seen; left out: what the folder says counts, whoever wrote something else. */
+  readonly based_on?: number | undefined;
 };
 
 type Planned = { readonly body: PlanBody; readonly changes: readonly ResourceChange[] };
@@ -100,6 +102,27 @@ function leftOut(
 
 const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });
 
+/** Names of what moved that a refusal gives. */
+const MOST_NAMED = 5;
+
+/** Throws `conflict` where something of this was changed after the number that the author has seen. */
+function demandSeen(seen: number | undefined, changes: readonly ResourceChange[], history: ConfigurationHistory): void {
+  if (seen === undefined) return;
+  const moved = changes.flatMap(({ ref }) => {
+    const newest = history.statesOf(ref).at(-1)?.publication;
+    if (newest === undefined || newest.number <= seen) return [];
+    return [
+      `${ref.kind} ${ref.workspace}/${ref.name} (by ${newest.by.actor.kind} ${newest.by.actor.id} at ${newest.at})`,
+    ];
+  });
+  if (moved.length === 0) return;
+  const more = moved.length > MOST_NAMED ? ` and ${moved.length - MOST_NAMED} more` : '';
+  throw new CarillonError(
+    'conflict',
+    `after number ${seen} somebody else changed ${moved.slice(0, MOST_NAMED).join(', ')}${more}; export again, or look at the plan and apply with its number`,
+  );
+}
+
 /**
  * Applies a folder: nothing where there is any mistake. Resolves when every role judges by the new configuration. One
  * that changes nothing repeats the markers, so that a publisher that died in between is made good.
@@ -115,6 +138,7 @@ export async function applyFolder(
     if (body.number >= 0) await repeatMarkers(ports.log, body.number);
     return { ...body, applied: false, new_number: null };
   }
+  demandSeen(request.based_on, changes, ports.configuration.history);
   const number = await publishConfiguration(publishPorts(ports), changes, by);
   return { ...body, applied: true, new_number: number };
 }

@@ -99,8 +99,11 @@ export function configurationCommands(program: Command): void {
     .action(async (options: FolderOptions) => {
       const client = connect(options);
       const request = folderRequest(options);
-      if (options.prune && !options.yes) await confirmPrune(client.post('/v1/configuration/plan', request));
-      const applied = await client.post<AppliedBody>('/v1/configuration/apply', request);
+      // What was agreed to is what was shown: where somebody else changed it since, nothing is applied.
+      const shown =
+        options.prune && !options.yes ? await confirmPrune(client.post('/v1/configuration/plan', request)) : null;
+      const agreed = shown === null ? request : { ...request, based_on: shown };
+      const applied = await client.post<AppliedBody>('/v1/configuration/apply', agreed);
       if (options.json) sayJson(applied);
       else say(runnable(showApplied(applied, options.file), options));
       finish(applied);
@@ -126,10 +129,11 @@ export function configurationCommands(program: Command): void {
     });
 }
 
-async function confirmPrune(asked: Promise<PlanBody>): Promise<void> {
+/** Asks before anything is taken away; answers the number of the configuration that was shown. */
+async function confirmPrune(asked: Promise<PlanBody>): Promise<number> {
   const plan = await asked;
   const gone = plan.changes.filter((change) => change.action === 'delete');
-  if (gone.length === 0) return;
+  if (gone.length === 0) return plan.number;
   const names = gone.map((change) => `  ${clean(change.resource)}${toldWords(change)}`).join('\n');
   if (!process.stdin.isTTY) throw new UsageError(`--prune would take away:\n${names}\nTo do that, repeat with --yes`);
   const { createInterface } = await import('node:readline/promises');
@@ -137,4 +141,5 @@ async function confirmPrune(asked: Promise<PlanBody>): Promise<void> {
   const reply = await prompt.question(`--prune takes away:\n${names}\nGo on? [y/N] `);
   prompt.close();
   if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError('nothing was applied');
+  return plan.number;
 }

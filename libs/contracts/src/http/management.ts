@@ -329,6 +329,13 @@ export const folderBody = z
       .max(100)
       .optional()
       .describe('Plans, applies and takes away in this workspace alone; a folder that holds others too is refused'),
+    based_on: z
+      .int()
+      .min(-1)
+      .optional()
+      .describe(
+        'The `number` of the export or plan that the folder comes from: where it would change what somebody else changed since, nothing is applied. Left out: the folder says all',
+      ),
   })
   .meta({ id: 'Folder' });
 export const exportedBody = z.object({ number: z.int(), files: configurationFiles }).meta({ id: 'Exported' });
