@@ -10,17 +10,17 @@ const SITUATION: Readonly<Record<Situation, string>> = {
   watched: 'an order about which the partner is asked',
   unaddressed: 'the same, and the partner has no address',
   member: 'somebody enters a cohort',
-  never: 'an order whose mail is put off until its tries are used up',
-  refused: 'an order whose mail is refused for good',
-  unanswered: 'an order whose mail is taken and not answered',
-  slow: 'an order whose mail is taken after 12 s, so that its lease is renewed',
+  never: 'an order whose message is put off until its tries are used up',
+  refused: 'an order whose message is refused for good',
+  unanswered: 'an order whose message is taken and not answered',
+  slow: 'an order whose message is taken after 12 s, so that its lease is renewed',
   bounced: 'an order to an address that the mail server does not know',
   forgiven: 'an operator takes such an address off the list, then comes another order to it',
   parked: 'the partner refuses, and an operator has it asked again',
   sealed: 'a secret is stored, then comes an order',
   unsealed: 'a secret is removed, then comes an order',
   keyed: 'an order by a key that nobody has used before',
-  brief: 'an order whose mail is put off until it is too late',
+  brief: 'an order whose message is put off until it is too late',
   cancelled: 'an operator cancels what is put off again and again',
   published: 'the configuration is changed, then comes an order',
   reported:
@@ -71,7 +71,7 @@ came twice, nothing was sent to whoever had opted out, and no report that nobody
 `;
 
 const cellOf = (end: CaseEnd | undefined): string =>
-  end ? `${end.state}, ${end.messages} ${end.messages === 1 ? 'mail' : 'mails'}` : '';
+  end ? `${end.state}, ${end.messages} ${end.messages === 1 ? 'message' : 'messages'}` : '';
 
 /** Places come again where several roles come there, each by another situation, and where not only the first time counts. */
 const rowKey = (one: FailpointCase): string => caseKey({ ...one, action: 'kill' });
@@ -137,7 +137,7 @@ export function endsIn(part: string, beside: Beside): readonly CaseEnd[] {
   return rows.flatMap((cells) =>
     FAILPOINT_ACTIONS.flatMap((action): readonly CaseEnd[] => {
       const cell = cells[head.indexOf(action)] ?? '';
-      const [, state, messages] = /^([A-Z_]+ [a-z_]+), ([01]) mails?$/.exec(cell) ?? [];
+      const [, state, messages] = /^([A-Z_]+ [a-z_]+), ([01]) messages?$/.exec(cell) ?? [];
       if (state === undefined) return [];
       const [, at = '', nth] = PLACE_CELL.exec(cells[0] ?? '') ?? [];
       const words = cells[head.indexOf('what is under way')];

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkStep, type Check } from '@carillon/control';
-import { CarillonError, formatInstant, type Duration } from '@carillon/kernel';
+import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, TopicName } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { createCatchUp, READ_BEFORE_SENDING } from '@carillon/stages';
@@ -48,7 +48,7 @@ export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Prom
   const isAway = (step: string): boolean => checks.some((one) => one.step === step && !one.ok);
   const isAnyAway = isAway('database') || isAway('Kafka');
   const [stored, lag, sending] = await Promise.all([
-    isAway('database') ? [] : storedChecks(backend, keys),
+    isAway('database') ? [] : storedChecks(backend, keys, clock),
     isAnyAway ? [] : lagChecks(backend),
     isAnyAway ? [] : sendingChecks(backend),
   ]);
@@ -56,7 +56,26 @@ export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Prom
   return [...checks, ...stored, ...lag, ...sending, time];
 }
 
-const storedChecks = (backend: Backend, keys: Keys): Promise<readonly Check[]> =>
+/** Windows of digests are closed within a second of their time; after this long nobody does. */
+const WINDOWS_OVERDUE: Duration = 60_000;
+const WINDOWS_COUNTED = 1_000;
+
+/** Says of digests how many windows should have been sent by now, and since when. */
+async function overdueWindows({ digestHeads }: Backend, now: Instant): Promise<string> {
+  const next = await digestHeads.nextDueAt();
+  if (next === null || next > now - WINDOWS_OVERDUE) return 'no window is overdue';
+  let count = 0;
+  for (const workspace of await digestHeads.dueWorkspaces(now - WINDOWS_OVERDUE)) {
+    if (count >= WINDOWS_COUNTED) break;
+    count += (await digestHeads.due(workspace, now - WINDOWS_OVERDUE, WINDOWS_COUNTED)).length;
+  }
+  const windows = count === 1 ? 'one window' : `${count >= WINDOWS_COUNTED ? 'at least ' : ''}${count} windows`;
+  throw new Error(
+    `${windows} should have been sent, the first since ${formatInstant(next)}: no delivery role runs, or its log says what fails`,
+  );
+}
+
+const storedChecks = (backend: Backend, keys: Keys, clock: Clock): Promise<readonly Check[]> =>
   Promise.all([
     checkStep('keys', async () => {
       const { keyFingerprint } = await backend.configurationStore.identity({
@@ -67,6 +86,7 @@ const storedChecks = (backend: Backend, keys: Keys): Promise<readonly Check[]> =
       if (foreign !== null) throw new CarillonError('wrong_key', foreign);
       return 'are those of the stored data';
     }),
+    checkStep('digests', () => overdueWindows(backend, clock.now())),
     checkStep('in doubt', async () => {
       const inDoubt = (await backend.ledger.countByState()).IN_DOUBT ?? 0;
       if (inDoubt === 0) return 'none';

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@carillon/adapter-system';
 import type { Check } from '@carillon/control';
+import { emptyHead } from '@carillon/domain';
+import { formatInstant } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Backend } from './backend.ts';
 import { diagnose } from './care.ts';
@@ -48,7 +50,16 @@ describe('The doctor', () => {
   it('finds all well where it is', async () => {
     const steps = await diagnose(backend, keys, systemClock);
     expect(names(steps, false)).toEqual([]);
-    expect(names(steps, true)).toEqual(['data file', 'data pages', 'free disk', 'keys', 'in doubt', ...LAG, 'clock']);
+    expect(names(steps, true)).toEqual([
+      'data file',
+      'data pages',
+      'free disk',
+      'keys',
+      'digests',
+      'in doubt',
+      ...LAG,
+      'clock',
+    ]);
   });
 
   it('asks nobody who is known to be away, and all others', async () => {
@@ -61,7 +72,7 @@ describe('The doctor', () => {
       checkpoints: { ...backend.checkpoints, load: never },
     };
     const [log, stores] = [await diagnose(noLog, keys, systemClock), await diagnose(noStores, keys, systemClock)];
-    expect([names(log, false), names(log, true)]).toEqual([['Kafka'], ['keys', 'in doubt', 'clock']]);
+    expect([names(log, false), names(log, true)]).toEqual([['Kafka'], ['keys', 'digests', 'in doubt', 'clock']]);
     expect([names(stores, false), names(stores, true)]).toEqual([['database'], ['clock']]);
   });
 
@@ -74,6 +85,25 @@ describe('The doctor', () => {
     const steps = await diagnose(silent, keys, systemClock);
     expect(names(steps, false)).toEqual(['in doubt', ...LAG]);
     expect(steps.find(({ step }) => step === 'in doubt')?.detail).toBe('the store is away');
+  });
+
+  it('counts windows of digests that should have been sent a minute ago, and says since when', async () => {
+    const due = async (name: string, closesAt: number): Promise<void> => {
+      const slot = { workspace: 'shop', notificationId: 'ntf', channel: 'email', uniqueId: '' } as const;
+      const item = { deliveryId: 'dlv_1', token: 't', intentId: 'int_1', size: 1 } as never;
+      const head = { ...emptyHead(name, slot), version: 1, items: [item], end: { closesAt, slide: null } };
+      expect(await backend.digestHeads.replace(head)).toBe('done');
+    };
+    const now = systemClock.now();
+    await due('young', now - 30_000);
+    const said = async () => (await diagnose(backend, keys, systemClock)).find(({ step }) => step === 'digests');
+    expect(await said()).toMatchObject({ ok: true, detail: 'no window is overdue' });
+    await due('old', now - 3_600_000);
+    await due('older', now - 7_200_000);
+    const steps = await said();
+    expect(steps?.ok).toBe(false);
+    expect(steps?.detail).toMatch(/^2 windows should have been sent, the first since /);
+    expect(steps?.detail).toContain(formatInstant(now - 7_200_000));
   });
 
   it('finds sending well where reports come as quickly as they are read, and not where they stand unread', async () => {

@@ -235,6 +235,30 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(ids(await ledger().byEvent(eventId))).toEqual([odd.id]);
     });
 
+    it('lists what is in a state of one workspace, and of all of them, newest first', async () => {
+      const [shop, club] = [freshName('shop'), freshName('club')];
+      const ended = (workspace: string, createdAt: number) =>
+        put({
+          slot: { workspace },
+          state: 'COMPLAINED',
+          nextAt: null,
+          createdAt,
+          intent: { to: `${shop}@example.com` },
+        });
+      const newest = 7e15;
+      const one = await ended(shop, newest + 1);
+      const two = await ended(club, newest + 2);
+      const three = await ended(shop, newest + 3);
+      await put({ slot: { workspace: shop }, createdAt: newest + 4 });
+      const list = async (filter: DeliveryFilter, limit = 3) => ids((await ledger().list(filter, limit)).items);
+      expect(await list({ workspace: shop, state: 'COMPLAINED' })).toEqual([three.id, one.id]);
+      expect(await list({ state: 'COMPLAINED' })).toEqual([three.id, two.id, one.id]);
+      const { next } = await ledger().list({ state: 'COMPLAINED' }, 1);
+      expect(ids((await ledger().list({ state: 'COMPLAINED' }, 1, next ?? undefined)).items)).toEqual([two.id]);
+      expect(await list({ state: 'COMPLAINED', to: [`${shop}@`] })).toEqual([three.id, two.id, one.id]);
+      expect(await list({ workspace: club, state: 'COMPLAINED', uniqueId: two.slot.uniqueId })).toEqual([two.id]);
+    });
+
     it('turns pages that neither repeat nor skip while others arrive', async () => {
       const workspace = freshName('pages');
       const made: string[] = [];

@@ -59,5 +59,14 @@ export const DELIVERIES_WAITING_BY_NOTIFICATION = `
   DROP INDEX deliveries_next;
 `;
 
+/**
+ * What is in a state, by its workspace: who lists what waits or failed in one reads nothing of the others. Lists of all workspaces step
+ * from one to the next.
+ */
+export const DELIVERIES_BY_WORKSPACE_AND_STATE = `
+  CREATE INDEX deliveries_state_of_workspace ON deliveries (workspace, state, created_at, id);
+  DROP INDEX deliveries_state;
+`;
+
 /** No list is of all workspaces in any state: it cost each insert a place to write and served nobody. */
 export const DELIVERIES_NOT_BY_TIME_ALONE = 'DROP INDEX IF EXISTS deliveries_created';

@@ -3,6 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
 import { CONSENTS_SCHEMA } from './consents.ts';
 import {
+  DELIVERIES_BY_WORKSPACE_AND_STATE,
   DELIVERIES_COUNTED_BY_INSERT,
   DELIVERIES_NOT_BY_TIME_ALONE,
   DELIVERIES_SCHEMA,
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly string[] = [
   DRAFTS_SCHEMA,
   DELIVERIES_WAITING_BY_NOTIFICATION,
   DATA_KEYS_SCHEMA,
+  DELIVERIES_BY_WORKSPACE_AND_STATE,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

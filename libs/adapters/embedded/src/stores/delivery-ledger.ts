@@ -233,10 +233,13 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     return rows.map(read);
   },
   async list(filter, limit, cursor) {
+    const { workspace, state, to, uniqueId, eventId } = filter;
+    // These are few: an index by state would lead through all that is in it.
+    const isOfFew = [to, uniqueId, eventId].some((one) => one !== undefined);
     const [createdAt, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
-      ['state = ?', filter.state],
+      [isOfFew ? '+state = ?' : 'state = ?', state],
       ['channel = ?', filter.channel],
       ['unique_id = ?', filter.uniqueId],
       ['event_id = ?', filter.eventId],
@@ -245,8 +248,7 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
       ['(created_at, id) < (?, ?)', createdAt, id],
       ...(filter.to === undefined ? [] : [beginsWithOneOf(filter.to)]),
     ]);
-    const { workspace, state, to, uniqueId, eventId } = filter;
-    const hasIndex = [workspace, state, to, uniqueId, eventId].some((one) => one !== undefined);
+    const hasIndex = isOfFew || workspace !== undefined;
     const rows = (
       hasIndex
         ? reader.all(`SELECT id, created_at, document FROM deliveries ${where} ${NEWEST_FIRST}`, ...values, limit + 1)
