@@ -44,7 +44,7 @@ chapter('29. Another master key', (newHome) => {
     const { out } = await carillon.command(['secret', 'rotate']);
     expect(out).toContain('both keys count');
     expect(out).toContain('npx carillon secret rotate --finish');
-    expect((await stat(keyFile('master.next.key'))).mode & 0o777).toBe(0o600);
+    expect((await stat(keyFile('master-next.key'))).mode & 0o777).toBe(0o600);
     expect((await masterKeys()).master_keys).toMatchObject([
       { starts: true, alone: 0 },
       { starts: false, alone: 0 },

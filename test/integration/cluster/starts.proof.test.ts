@@ -183,14 +183,14 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A start is refused', () => {
   );
 
   it.each([
-    ['CARILLON_LEDGER_KEY', 'keys/ledger.key'],
-    ['CARILLON_API_KEY_PEPPER', 'keys/api-key-pepper.key'],
-    ['CARILLON_MASTER_KEY', 'keys/master.key'],
+    ['CARILLON_LEDGER_KEY', 'keys/ledger.key is not the key', 'or give CARILLON_LEDGER_KEY'],
+    ['CARILLON_API_KEY_PEPPER', 'keys/api-key-pepper.key is not the key', 'or give CARILLON_API_KEY_PEPPER'],
+    ['CARILLON_MASTER_KEY', 'does not open with the master key of this process', 'npx carillon secret rotate'],
   ])(
     'to a process whose %s is another one',
-    async (variable, file) => {
+    async (variable, ...words) => {
       const other = Buffer.alloc(32, 7).toString('base64');
-      const { code } = await refused({ [variable]: other }, `${file} is not the key`, `or give ${variable}`);
+      const { code } = await refused({ [variable]: other }, ...words);
       expect(code).toBe(1);
     },
     TIMEOUT,

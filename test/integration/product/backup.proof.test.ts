@@ -71,4 +71,36 @@ describe('A backup', () => {
       await smtp.stop();
     }
   });
+
+  it('from before, within and after an exchange of the master key holds the key that opens its secrets', async () => {
+    const shop = await openShop({ files: shopFiles() });
+    const steps = [[], ['secret', 'rotate'], ['secret', 'rotate', '--finish']] as const;
+    const files = steps.map((_, at) => join(shop.folder, `${at}.backup`));
+    try {
+      await shop.api('PUT', '/v1/secrets/SMTP_PASSWORD', { value: 'hunter2' });
+      for (const [at, step] of steps.entries()) {
+        if (step.length > 0) expect(await shop.run(step)).toMatchObject({ code: 0 });
+        expect(await shop.run(['backup', files[at] ?? ''])).toMatchObject({ code: 0 });
+      }
+      await shop.product.kill('SIGKILL');
+      for (const [at, file] of files.entries()) {
+        const dataDir = join(shop.folder, `restored-${at}`);
+        expect(await cli(['restore', file], { dataDir })).toMatchObject({ code: 0, stderr: '' });
+        const product = await startProduct({ dataDir });
+        try {
+          const after = shopOf(product, shop.folder, dataDir, shop.key);
+          // Nothing can be encrypted anew that does not open.
+          const { stdout } = await after.run(['secret', 'rotate', '--values']);
+          expect({ at, stdout }).toEqual({
+            at,
+            stdout: expect.stringContaining('1 values are encrypted anew') as unknown,
+          });
+        } finally {
+          await product.kill('SIGKILL');
+        }
+      }
+    } finally {
+      await shop.close();
+    }
+  });
 });

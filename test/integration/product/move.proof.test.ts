@@ -70,7 +70,7 @@ describe('move export', () => {
     const { code, stdout } = await run('move', 'export', file, '--data-dir', old.dataDir);
     expect(code).toBe(0);
     expect(stdout).toContain(
-      '4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 secrets, 3 configurations',
+      '4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 0 records of who may sign in, 1 secrets, 3 configurations',
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(existsSync(`${file}.part`)).toBe(false);
@@ -198,14 +198,34 @@ function describeImport(open: () => Promise<Target>): void {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain(
-      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 secrets, 3 configurations',
+      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 0 records of who may sign in, 1 secrets, 3 configurations',
     );
     const second = await cli(['move', 'import', file, '--json'], { dataDir: target.dataDir, env: target.env });
     expect(second.code).toBe(0);
     expect(JSON.parse(second.stdout)).toEqual({
       file,
-      added: { delivery: 0, suppression: 0, consents: 0, sent: 0, people: 0, secret: 0, configuration: 0, draft: 0 },
-      kept: { delivery: 4, suppression: 1, consents: 0, sent: 0, people: 0, secret: 1, configuration: 3, draft: 0 },
+      added: {
+        dataKey: 0,
+        secret: 0,
+        suppression: 0,
+        consents: 0,
+        sent: 0,
+        people: 0,
+        delivery: 0,
+        configuration: 0,
+        draft: 0,
+      },
+      kept: {
+        dataKey: 1,
+        secret: 1,
+        suppression: 1,
+        consents: 0,
+        sent: 0,
+        people: 0,
+        delivery: 4,
+        configuration: 3,
+        draft: 0,
+      },
     });
   });
 
@@ -234,6 +254,10 @@ function describeImport(open: () => Promise<Target>): void {
         code: 0,
         stdout: expect.stringContaining('nothing') as string,
       });
+
+      // The stored secret opens: nothing else can be encrypted anew.
+      const renewed = await shop.api<{ renewed: number }>('POST', '/v1/master-key/renew-values');
+      expect(renewed).toMatchObject({ status: 200, body: { renewed: 1 } });
 
       // What waited goes out, as it was promised; and a new order as it is written today.
       expect(await shop.run(['deliveries', 'cancel', waiting])).toMatchObject({ code: 0 });

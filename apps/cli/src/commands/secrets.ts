@@ -182,7 +182,7 @@ function told(body: MasterKeysBody | RenewedValuesBody, options: RotateOptions):
 function nextStep({ master_keys, source }: MasterKeysBody, { cancel }: RotateOptions): string {
   if (master_keys.length > 1) {
     return source === 'file'
-      ? 'both keys count. Where other machines have a copy of keys/master.key, give them keys/master.next.key under that name and restart ' +
+      ? 'both keys count. Where other machines have a copy of keys/master.key, give them keys/master-next.key under that name and restart ' +
           'them; then: npx carillon secret rotate --finish'
       : 'both keys count. Put the new one where the processes take theirs from, restart every role, and then: npx carillon secret rotate --finish';
   }

@@ -7,7 +7,7 @@ import { makeKeyFile, readKeyFile } from './key-files.ts';
 import { KEY_BYTES, masterKeyOf, type MasterKey } from './sealer.ts';
 
 /** Beside `master.key` while two count. A backup of the embedded data carries both. */
-const NEXT_FILE = 'master.next.key';
+const NEXT_FILE = 'master-next.key';
 export const MASTER_FILE = 'master.key';
 
 /** The master keys that this process holds: the one that it started with, and one more while two count. */
@@ -63,7 +63,7 @@ export function createGivenMasterKeys(source: 'environment' | 'command', bytes: 
 }
 
 const anotherBegun =
-  'another master key waits in keys/master.next.key: rotate to that one, or take it back with --cancel';
+  'another master key waits in keys/master-next.key: rotate to that one, or take it back with --cancel';
 
 /** A key in a file of the data folder, made where there is none. */
 export function createFileMasterKeys(folder: string): MasterKeys {

@@ -154,13 +154,13 @@ describe('The master key', () => {
     const file = (name: string): string => join(folder, 'keys', name);
     const old = readFileSync(file('master.key'), 'utf8');
     await running.rotation.begin(null);
-    const next = readFileSync(file('master.next.key'), 'utf8');
+    const next = readFileSync(file('master-next.key'), 'utf8');
     expect(next).not.toBe(old);
-    expect(statSync(file('master.next.key')).mode & 0o777).toBe(0o600);
+    expect(statSync(file('master-next.key')).mode & 0o777).toBe(0o600);
     await expectAll(await start());
     await running.rotation.finish();
     expect(readFileSync(file('master.key'), 'utf8')).toBe(next);
-    expect(() => statSync(file('master.next.key'))).toThrow('ENOENT');
+    expect(() => statSync(file('master-next.key'))).toThrow('ENOENT');
     await expectAll(await start());
     expect((await running.rotation.state()).masterKeys).toHaveLength(1);
     expect(await codeOf(start(old.trim()))).toBe('wrong_key');
