@@ -144,14 +144,14 @@ describe('a resource over the API', () => {
     expect(faults.map(({ path }) => path)).toEqual(['chanels', 'rules.paid.when']);
     expect(faults[0]?.fix).toBe('did you mean channels?');
     expect(faults[1]?.line).toBe(1);
-    const plan = await ask('POST', 'notifications/order-paid/plan', wrong);
+    const plan = await ask('POST', 'notifications/order-paid/check', wrong);
     expect(plan).toMatchObject({ status: 200, body: { faults, changes: [] } });
     expect((await get('notifications/order-paid')).body).toEqual(body);
   });
 
   it('is planned without being changed', async () => {
     const before = await get('notifications/order-paid');
-    const plan = await ask('POST', 'notifications/order-paid/plan', { ...PAID, name: 'Other' });
+    const plan = await ask('POST', 'notifications/order-paid/check', { ...PAID, name: 'Other' });
     expect(plan.body).toMatchObject({
       faults: [],
       changes: [

@@ -61,7 +61,12 @@ export const RESOURCE_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
 };
 
-function examplesOf({ kind, one, many }: (typeof KINDS_OF_RESOURCES)[number]): Record<string, OperationExample> {
+function examplesOf({
+  kind,
+  one,
+  many,
+  asking,
+}: (typeof KINDS_OF_RESOURCES)[number]): Record<string, OperationExample> {
   const [name, body] = BODIES[kind];
   const workspace = kind === 'deployment' ? '' : 'shop';
   const facts = { number: 12, version: 3, updated_at: AT, updated_by: ADA, origin: 'portal', draft: null };
@@ -76,7 +81,7 @@ function examplesOf({ kind, one, many }: (typeof KINDS_OF_RESOURCES)[number]): R
     [`get${one}`]: { answers: shown },
     [`put${one}`]: { takes: body, answers: shown },
     [`delete${one}`]: { takes: {}, answers: { deleted: true, new_number: 13 } },
-    [`plan${one}`]: { takes: body, answers: plan },
+    [`${asking}${one}`]: { takes: body, answers: plan },
     [`list${one}Versions`]: {
       answers: { items: [{ number: 12, at: AT, ...BY, action: 'update', version: 3 }], next: null },
     },

@@ -1,6 +1,15 @@
 import { readJson, type JsonLimits } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, type ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
+
+/** What a body may be refused for before anything of it is read. */
+export const STRICT_JSON_PROBLEMS = [
+  'duplicate_key',
+  'forbidden_key',
+  'number_out_of_range',
+  'too_deep',
+  'too_many_keys',
+] as const satisfies readonly ErrorCode[];
 
 /** No file is larger than 64 Ki characters; a template has several. */
 export const MOST_BODY_BYTES = 1024 * 1024;

@@ -14,14 +14,19 @@ export type KindOfResource = {
   readonly path: string;
   /** What its versions and the like are below. Those of a workspace are elsewhere, since its own `versions` are all that happened in it. */
   readonly below: string;
+  /** The address below it that says what writing a body would do. `check` proves credentials where a kind has any. */
+  readonly asking: 'check' | 'plan';
   /** Whether it goes with DELETE. */
   readonly goes: boolean;
 };
 
+const WITH_CREDENTIALS: ReadonlySet<WrittenKind> = new Set(['integration', 'account', 'jwt_provider']);
+
 const named = (kind: WrittenKind, segment: string, title: string, one: string, tag: string): KindOfResource => {
   const listPath = `/v1/workspaces/:workspace/${segment}`;
   const path = `${listPath}/:name`;
-  return { kind, title, one, many: `${one}s`, tag, listPath, path, below: path, goes: true };
+  const asking = WITH_CREDENTIALS.has(kind) ? 'plan' : 'check';
+  return { kind, title, one, many: `${one}s`, tag, listPath, path, below: path, asking, goes: true };
 };
 
 /** Every kind that people write. */
@@ -43,6 +48,7 @@ export const KINDS_OF_RESOURCES: readonly KindOfResource[] = [
     listPath: '/v1/workspaces',
     path: '/v1/workspaces/:workspace',
     below: '/v1/workspaces/:workspace/settings',
+    asking: 'check',
     goes: true,
   },
   {
@@ -54,6 +60,7 @@ export const KINDS_OF_RESOURCES: readonly KindOfResource[] = [
     listPath: null,
     path: '/v1/deployment',
     below: '/v1/deployment',
+    asking: 'check',
     goes: false,
   },
 ];

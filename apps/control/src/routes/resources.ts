@@ -8,7 +8,7 @@ import { lacking } from '../access/guard.ts';
 import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
 import { showJwtProvider } from '../bodies.ts';
-import { takeStrictJson } from '../resources/body-json.ts';
+import { STRICT_JSON_PROBLEMS, takeStrictJson } from '../resources/body-json.ts';
 import { missing, refOf, withParams, type Params, type ResourcePorts } from '../resources/address.ts';
 import { KINDS_OF_RESOURCES, type KindOfResource } from '../resources/kinds.ts';
 import { planResources } from '../resources/plan-resources.ts';
@@ -127,7 +127,14 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
       config: {
         permission: 'configure',
         audit: 'resource.change',
-        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
+        problems: [
+          ...STRICT_JSON_PROBLEMS,
+          'invalid_configuration',
+          'conflict',
+          'precondition_failed',
+          'precondition_required',
+          'not_found',
+        ],
         ...(kind.kind === 'workspace' && { newWorkspace: true }),
       },
       schema: {
@@ -165,7 +172,14 @@ function removeRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts)
       config: {
         permission: kind.kind === 'workspace' ? 'people' : 'configure',
         audit: 'resource.remove',
-        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
+        problems: [
+          ...STRICT_JSON_PROBLEMS,
+          'invalid_configuration',
+          'conflict',
+          'precondition_failed',
+          'precondition_required',
+          'not_found',
+        ],
       },
       schema: {
         operationId: `delete${kind.one}`,
@@ -192,16 +206,16 @@ function removeRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts)
 
 function planRoute(app: ApiServer, kind: KindOfResource, { body }: Schemas, ports: ResourcePorts): void {
   app.post(
-    `${kind.below}/plan`,
+    `${kind.below}/${kind.asking}`,
     {
       config: {
         permission: 'configure',
         audit: false,
-        problems: ['not_found'],
+        problems: [...STRICT_JSON_PROBLEMS, 'not_found'],
         ...(kind.kind === 'workspace' && { newWorkspace: true }),
       },
       schema: {
-        operationId: `plan${kind.one}`,
+        operationId: `${kind.asking}${kind.one}`,
         tags: [kind.tag],
         summary: `What writing this ${kind.title} would change, or all its mistakes; changes nothing`,
         ...withParams(kind),
