@@ -29,7 +29,7 @@ export type Client = {
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
   put<T>(path: string, body: unknown): Promise<T>;
-  delete<T>(path: string): Promise<T>;
+  delete<T>(path: string, headers?: Readonly<Record<string, string>>): Promise<T>;
   /** Sends rows of a CSV file. */
   postCsv<T>(path: string, csv: string, query?: Query): Promise<T>;
   /** What is answered, piece by piece; rejects in the middle where it breaks off. */
@@ -114,8 +114,13 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
   type Sent = { readonly type: string; readonly text: string };
 
   /** The answer where it is a success, with its body still to be read. */
-  async function ask(method: string, path: string, sent?: Sent): Promise<Response> {
-    const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'application/json' };
+  async function ask(
+    method: string,
+    path: string,
+    sent?: Sent,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'application/json', ...more };
     if (sent !== undefined) headers['content-type'] = sent.type;
     const init = { method, headers, ...(sent !== undefined && { body: sent.text }) };
     const answer = await fetch(`${url}${path}`, init).catch((error: unknown) => {
@@ -130,9 +135,14 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     );
   }
 
-  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  async function call<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<T> {
     const sent = body === undefined ? undefined : { type: 'application/json', text: JSON.stringify(body) };
-    return (await readAnswer(await ask(method, path, sent), url)) as T;
+    return (await readAnswer(await ask(method, path, sent, more), url)) as T;
   }
 
   const withQuery = (path: string, query: Query = {}): string => {
@@ -155,7 +165,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     get: (path, query) => call('GET', withQuery(path, query)),
     post: (path, body = {}) => call('POST', path, body),
     put: (path, body) => call('PUT', path, body),
-    delete: (path) => call('DELETE', path),
+    delete: (path, headers) => call('DELETE', path, undefined, headers),
     async postCsv<T>(path: string, text: string, query?: Query): Promise<T> {
       return (await readAnswer(await ask('POST', withQuery(path, query), { type: 'text/csv', text }), url)) as T;
     },

@@ -18,6 +18,7 @@ import { cohortRoutes } from './routes/cohorts.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
+import { draftRoutes } from './routes/drafts.ts';
 import { droppedRoute } from './routes/dropped.ts';
 import { deadLetterRoutes, eventRoutes } from './routes/events.ts';
 import { expressionRoutes } from './routes/expressions.ts';
@@ -28,6 +29,7 @@ import { masterKeyRoutes } from './routes/master-key.ts';
 import { inboxRoutes, operationRoutes } from './routes/operations.ts';
 import { meRoutes } from './routes/me.ts';
 import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
+import { promoteRoute } from './routes/promote.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { templateRoutes } from './routes/templates.ts';
@@ -104,6 +106,8 @@ const workspacesOf = (configuration: Configuration): readonly string[] =>
 
 function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): void {
   configurationRoutes(api, ports, config);
+  draftRoutes(api, ports);
+  promoteRoute(api, ports);
   apiKeyRoutes(api, ports);
   jwtProviderRoutes(api, ports);
   secretRoutes(api, ports);

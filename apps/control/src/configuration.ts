@@ -11,7 +11,8 @@ import { CarillonError } from '@carillon/kernel';
 import { publishConfiguration, repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import { insteadOf } from './names.ts';
 import { planWanted } from './planning.ts';
-import type { PlanningPorts, PublishingPorts } from './ports.ts';
+import { conflictsAfter } from './drafts/after-a-change.ts';
+import type { ControlPorts, PlanningPorts, PublishingPorts } from './ports.ts';
 import { hiddenSecretWarnings } from './secret-places.ts';
 
 export type FolderRequest = {
@@ -125,22 +126,26 @@ function demandSeen(seen: number | undefined, changes: readonly ResourceChange[]
 
 /**
  * Applies a folder: nothing where there is any mistake. Resolves when every role judges by the new configuration. One
- * that changes nothing repeats the markers, so that a publisher that died in between is made good.
+ * that changes nothing repeats the markers, so that a publisher that died in between is made good. `allowed` throws where somebody may not make
+ * these changes. Drafts are left alone; the answer names those that are in conflict now.
  */
 export async function applyFolder(
   request: FolderRequest,
   by: ChangeOrigin,
-  ports: PlanningPorts & PublishingPorts,
+  ports: PlanningPorts & PublishingPorts & Pick<ControlPorts, 'drafts'>,
+  allowed: (changes: readonly ResourceChange[], current: Configuration) => void = () => undefined,
 ): Promise<AppliedBody> {
   const { body, changes } = await planFolder(request, ports);
-  if (body.faults.length > 0) return { ...body, applied: false, new_number: null };
+  const nothing = { ...body, applied: false, new_number: null, draft_conflicts: [] };
+  if (body.faults.length > 0) return nothing;
   if (changes.length === 0) {
     if (body.number >= 0) await repeatMarkers(ports.log, body.number);
-    return { ...body, applied: false, new_number: null };
+    return nothing;
   }
+  allowed(changes, ports.configuration.current());
   demandSeen(request.based_on, changes, ports.configuration.history);
   const number = await publishConfiguration(publishPorts(ports), changes, by);
-  return { ...body, applied: true, new_number: number };
+  return { ...body, applied: true, new_number: number, draft_conflicts: await conflictsAfter(changes, ports) };
 }
 
 export const publishPorts = (ports: PublishingPorts) => ({

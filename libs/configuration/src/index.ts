@@ -1,4 +1,4 @@
-export { BROKER, FILE_SHAPES, LISTEN, type FileKind, type StartSettings } from '@carillon/shapes';
+export { BROKER, FILE_SHAPES, LISTEN, SLUG, SLUG_WORDS, type FileKind, type StartSettings } from '@carillon/shapes';
 export { type BodiesReading, type GivenResource, readResourceBodies } from './bodies/read-bodies.ts';
 export { resourceFault, type ResourceFault, resourceWarning, type ResourceWarning } from './bodies/resource-fault.ts';
 export { bodyJsonSchema, writtenBody } from './bodies/body-schema.ts';

@@ -27,6 +27,7 @@ export const ERRORS = {
   method_not_allowed: { status: 405, title: 'This address does not take that method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'It has changed in the meantime' },
+  draft_conflict: { status: 409, title: 'What a draft began from has changed' },
   wrong_state: { status: 409, title: 'Its state does not allow this' },
   precondition_failed: { status: 412, title: 'It has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
@@ -79,12 +80,32 @@ export type NewerFact = {
   readonly by: { readonly kind: string; readonly id: string } | null;
 };
 
+/** A draft whose resource somebody else changed meanwhile. A body is null where there is none. */
+export type DraftConflictFact = {
+  readonly kind: string;
+  readonly workspace: string;
+  readonly name: string;
+  readonly revision: string;
+  readonly base: { readonly number: number | null; readonly body: Readonly<Record<string, unknown>> | null };
+  readonly theirs: { readonly number: number | null; readonly body: Readonly<Record<string, unknown>> | null };
+  readonly mine: { readonly body: Readonly<Record<string, unknown>> | null };
+  /** Every value in which the three are not the same. */
+  readonly fields: readonly {
+    readonly path: string;
+    readonly base: string | null;
+    readonly theirs: string | null;
+    readonly mine: string | null;
+  }[];
+};
+
 export type ErrorFacts = {
   /** RFC 6901 pointer into the body. */ readonly pointer?: string;
   readonly line?: number;
   readonly column?: number;
   /** All that is wrong with bodies of resources. */
   readonly faults?: readonly FaultFact[];
+  /** Of drafts whose resource has changed: what they began from, what is there now, what they want. */
+  readonly conflicts?: readonly DraftConflictFact[];
   /** Of a lost race: what is there now. */
   readonly newer?: NewerFact;
   /** The limit that was passed, with its unit. */ readonly limit?: string;

@@ -11,6 +11,7 @@ const applied = (more: Partial<PlanBody>, number: number | null) => ({
   ...more,
   applied: number !== null,
   new_number: number,
+  draft_conflicts: [],
 });
 
 describe('what apply and diff say of a folder', () => {

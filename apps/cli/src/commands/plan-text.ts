@@ -58,13 +58,21 @@ export function showApplied(applied: AppliedBody, folder: string): string {
   if (applied.faults.length > 0) {
     return withHead(applied, folder, `${countWords(applied.faults.length, 'mistake')}, nothing was applied`);
   }
-  return withHead(
-    applied,
-    folder,
-    applied.applied
-      ? `applied as configuration ${applied.new_number}; every event from now on is judged by it`
-      : `nothing to change (configuration ${applied.number})`,
-  );
+  const head = applied.applied
+    ? `applied as configuration ${applied.new_number}; every event from now on is judged by it`
+    : `nothing to change (configuration ${applied.number})`;
+  return [withHead(applied, folder, head), ...conflictLines(applied)].join('\n');
+}
+
+/** Whose drafts began from what this changed. */
+function conflictLines({ draft_conflicts: conflicts }: AppliedBody): readonly string[] {
+  return conflicts.map(({ kind, workspace, name, by }) => {
+    const what = clean([kind.replace('_', ' '), [workspace, name].filter((part) => part !== '').join('/')].join(' '));
+    return paint(
+      'yellow',
+      `the draft of ${what}, by ${by.kind} ${clean(by.id)}, is in conflict now: npx carillon drafts`,
+    );
+  });
 }
 
 /** The list, and under it what came of it and how many warnings it holds. */

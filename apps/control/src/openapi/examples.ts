@@ -1,5 +1,6 @@
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
+import { DRAFT_EXAMPLES } from './draft-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
 import type { OperationExample } from './operation-example.ts';
 import { PEOPLE_EXAMPLES } from './people-examples.ts';
@@ -180,7 +181,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   listInbox: { answers: page(MESSAGE) },
   readInboxMessage: { answers: MESSAGE },
   planConfiguration: { takes: FOLDER, answers: PLAN },
-  applyConfiguration: { takes: FOLDER, answers: { ...PLAN, applied: true, new_number: 8 } },
+  applyConfiguration: { takes: FOLDER, answers: { ...PLAN, applied: true, draft_conflicts: [], new_number: 8 } },
   exportConfiguration: { answers: { number: 7, files: FOLDER.files } },
   listApiKeys: { answers: { items: [API_KEY] } },
   createApiKey: {
@@ -230,6 +231,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   ...CONTENT_EXAMPLES,
   ...DEAD_LETTER_EXAMPLES,
+  ...DRAFT_EXAMPLES,
   traceEvent: { answers: EVENT_STORY },
   whyAddress: {
     answers: {

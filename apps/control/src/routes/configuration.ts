@@ -2,15 +2,17 @@ import { writeConfigurationFolder } from '@carillon/configuration';
 import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
 import { listResources } from '@carillon/domain';
 import { z } from 'zod';
+import { demandPeopleForEnvironments } from '../drafts/environment-changes.ts';
+import { principalOf } from '../access/principal.ts';
 import { changedBy } from '../access/changed-by.ts';
 import { applyFolder, planFolder } from '../configuration.ts';
 import { unknownFilter } from '../names.ts';
-import type { ControlConfig, PlanningPorts, PublishingPorts } from '../ports.ts';
+import type { ControlConfig, ControlPorts, PlanningPorts, PublishingPorts } from '../ports.ts';
 import type { ApiServer } from './app.ts';
 
 export function configurationRoutes(
   app: ApiServer,
-  ports: PlanningPorts & PublishingPorts,
+  ports: PlanningPorts & PublishingPorts & Pick<ControlPorts, 'drafts'>,
   { backend }: Pick<ControlConfig, 'backend'>,
 ): void {
   const bodyLimit = 16 * 1024 * 1024;
@@ -46,7 +48,12 @@ export function configurationRoutes(
         response: { 200: appliedBody },
       },
     },
-    async (request) => applyFolder(request.body, changedBy(request, 'apply'), ports),
+    async (request) => {
+      const principal = principalOf(request);
+      return applyFolder(request.body, changedBy(request, 'apply'), ports, (changes, current) =>
+        demandPeopleForEnvironments(changes, current, principal),
+      );
+    },
   );
 
   app.get(

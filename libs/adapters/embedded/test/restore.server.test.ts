@@ -43,6 +43,7 @@ const draft = (name: string, revision: string, basedOn: number | null = null): D
   body: { email: {} },
   basedOn,
   revision,
+  begun: 'r0',
   by: { kind: 'person', id: 'per_ada' },
   at: MORNING,
 });

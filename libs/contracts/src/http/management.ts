@@ -226,7 +226,20 @@ export const planBody = z
   .meta({ id: 'Plan' });
 export type PlanBody = z.infer<typeof planBody>;
 export const appliedBody = planBody
-  .extend({ applied: z.boolean(), new_number: z.int().nullable() })
+  .extend({
+    applied: z.boolean(),
+    new_number: z.int().nullable(),
+    draft_conflicts: z
+      .array(
+        z.object({
+          kind: z.string(),
+          workspace: z.string(),
+          name: z.string(),
+          by: z.object({ kind: z.string(), id: z.string() }),
+        }),
+      )
+      .describe('Drafts whose resource this changed: somebody has to choose before they can be published'),
+  })
   .meta({ id: 'Applied' });
 export type AppliedBody = z.infer<typeof appliedBody>;
 

@@ -32,6 +32,28 @@ export const problemSchema = z
       )
       .optional()
       .describe('Every mistake in bodies of resources.'),
+    conflicts: z
+      .array(
+        z.strictObject({
+          kind: z.string(),
+          workspace: z.string(),
+          name: z.string(),
+          revision: z.string(),
+          base: z.strictObject({ number: z.int().nullable(), body: z.record(z.string(), z.unknown()).nullable() }),
+          theirs: z.strictObject({ number: z.int().nullable(), body: z.record(z.string(), z.unknown()).nullable() }),
+          mine: z.strictObject({ body: z.record(z.string(), z.unknown()).nullable() }),
+          fields: z.array(
+            z.strictObject({
+              path: z.string(),
+              base: z.string().nullable(),
+              theirs: z.string().nullable(),
+              mine: z.string().nullable(),
+            }),
+          ),
+        }),
+      )
+      .optional()
+      .describe('Of drafts whose resource has changed: what they began from, what is there now, what they want.'),
     newer: z
       .strictObject({
         number: z.int().nullable().describe('Its number now; null: it is not there'),
@@ -60,7 +82,7 @@ const DEFAULT_RETRY_AFTER = 1000;
 /** The HTTP answer for a failure. Pure: it adds nothing that the error does not say, so nothing secret can slip in here. */
 export function problemOf(error: CarillonError, requestId: string): ProblemAnswer {
   const { status, title } = ERRORS[error.code];
-  const { pointer, line, column, faults, newer, limit } = error.facts;
+  const { pointer, line, column, faults, conflicts, newer, limit } = error.facts;
   return {
     status,
     headers: {
@@ -80,6 +102,7 @@ export function problemOf(error: CarillonError, requestId: string): ProblemAnswe
       ...(line !== undefined && { line }),
       ...(column !== undefined && { column }),
       ...(faults !== undefined && { faults: faults.map((fault) => ({ ...fault })) }),
+      ...(conflicts !== undefined && { conflicts: structuredClone(conflicts) as Problem['conflicts'] }),
       ...(newer !== undefined && { newer: { ...newer, by: newer.by && { ...newer.by } } }),
       ...(limit !== undefined && { limit }),
     },

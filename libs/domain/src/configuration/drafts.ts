@@ -17,6 +17,10 @@ export type Draft = {
   readonly basedOn: number | null;
   /** Names this saving of it, and no other one ever. */
   readonly revision: string;
+  /** Revision of its first saving. Whoever saved a later one had seen all before it; a draft that is begun anew has another. */
+  readonly begun: string;
+  /** The test environment that it was promoted from; left out: none. */
+  readonly promotedFrom?: string;
   /** Who saved it last. */
   readonly by: Actor;
   /** When it was saved last. */

@@ -9,6 +9,7 @@ const draft = (workspace: string, name: string, revision: string, more: Partial<
   body: { name: 'Order paid' },
   basedOn: 4,
   revision,
+  begun: 'r0',
   by: { kind: 'person', id: 'prs_ada' },
   at: 10,
   ...more,

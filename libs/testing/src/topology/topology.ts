@@ -151,7 +151,19 @@ export class Topology {
   /** Every port that stages and roles ask for. */
   get ports() {
     const { data, codecs, configuration, templates, book, http } = this.#opened;
-    const { log, checkpoints, ruleStates, cohorts, ledger, suppressions, consents, limits, digestHeads, leases } = data;
+    const {
+      log,
+      checkpoints,
+      ruleStates,
+      cohorts,
+      ledger,
+      suppressions,
+      consents,
+      drafts,
+      limits,
+      digestHeads,
+      leases,
+    } = data;
     const { readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
     const silence = this.#options.smtpSilence ?? 20_000;
@@ -164,6 +176,7 @@ export class Topology {
       ledger,
       suppressions,
       consents,
+      drafts,
       limits,
       digestHeads,
       links: createLinkTokens(LINK_KEY),

@@ -1,0 +1,51 @@
+import type { DraftConflictBody, DraftsPlanBody, PlanBody } from '@carillon/contracts';
+import { clean, paint } from '../output.ts';
+import { toldWords } from './plan-text.ts';
+
+type Faulty = Pick<DraftsPlanBody, 'faults' | 'warnings'>;
+
+/** Mistakes and warnings by resource and path. */
+export function faultLines({ faults, warnings }: Faulty): readonly string[] {
+  const lineOf = ({ kind, name, path, message, fix }: Faulty['faults'][number], isFault: boolean): string => {
+    const place = [`${kind}/${name}`.replace(/\/$/, ''), path].filter((part) => part !== '').join(' ');
+    const words = paint(isFault ? 'red' : 'yellow', `${isFault ? '' : 'warning: '}${clean(message)}`);
+    return `${paint('bold', clean(place))} ${words}\n    ${clean(fix)}`;
+  };
+  return [...faults.map((one) => lineOf(one, true)), ...warnings.map((one) => lineOf(one, false))];
+}
+
+const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
+
+/** What changes, with the fields of what is changed and the people under what goes. */
+export function changeLines(changes: PlanBody['changes']): readonly string[] {
+  return changes.flatMap((change) => {
+    const head = `${SIGNS[change.action]} ${paint('bold', clean(change.resource))}${paint('red', toldWords(change))}`;
+    if (change.action !== 'update') return [head];
+    return [
+      head,
+      ...change.fields.flatMap(({ path, before, after }) => [
+        `    ${clean(path)}`,
+        ...(before === null ? [] : [`      ${paint('red', `- ${clean(before)}`)}`]),
+        ...(after === null ? [] : [`      ${paint('green', `+ ${clean(after)}`)}`]),
+      ]),
+    ];
+  });
+}
+
+/** What two people made of one resource. */
+export function conflictText({ kind, name, base, theirs, mine, fields }: DraftConflictBody): string {
+  const title = paint('bold', clean(name === '' ? kind : `${kind}/${name}`));
+  const from = base.number === null ? 'nothing' : `number ${base.number}`;
+  const now = theirs.body === null ? 'was removed' : `is number ${theirs.number}`;
+  const wish = mine.body === null ? '; the draft removes it' : '';
+  const value = (text: string | null): string => (text === null ? '(not there)' : clean(text));
+  return [
+    `${title} ${paint('yellow', `began from ${from}, and ${now}${wish}`)}`,
+    ...fields.flatMap((field) => [
+      `    ${clean(field.path)}`,
+      `      base    ${value(field.base)}`,
+      `      theirs  ${value(field.theirs)}`,
+      `      mine    ${value(field.mine)}`,
+    ]),
+  ].join('\n');
+}

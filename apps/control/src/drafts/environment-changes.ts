@@ -1,0 +1,24 @@
+import {
+  ENVIRONMENT_KEYS,
+  findResource,
+  type Configuration,
+  type ResourceChange,
+  type WorkspaceBody,
+} from '@carillon/domain';
+import { lacking } from '../access/guard.ts';
+import type { Principal } from '../access/principal.ts';
+
+/** Whether a test environment may reach real people, and which workspace is one, is not for everybody who may configure. */
+export function demandPeopleForEnvironments(
+  changes: readonly ResourceChange[],
+  current: Configuration,
+  principal: Principal,
+): void {
+  for (const { ref, body } of changes) {
+    if (ref.kind !== 'workspace') continue;
+    const before: WorkspaceBody = findResource(current, 'workspace', ref.workspace, '')?.body ?? {};
+    const after: WorkspaceBody = (body as WorkspaceBody | null) ?? {};
+    if (ENVIRONMENT_KEYS.every((key) => before[key] === after[key])) continue;
+    if (!principal.may('people', ref.workspace)) throw lacking(['people']);
+  }
+}

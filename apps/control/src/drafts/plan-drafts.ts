@@ -1,0 +1,46 @@
+import type { GivenResource, WrittenKind } from '@carillon/configuration';
+import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
+import type { DraftStore } from '@carillon/ports';
+import { diffResources } from '../resources/versions.ts';
+import { planResourcesOver, type ResourcesPlan } from '../resources/plan-resources.ts';
+import type { PlanningPorts } from '../ports.ts';
+import { resourceOf } from './states.ts';
+
+const PAGE = 200;
+
+/** All drafts of a workspace. */
+export async function draftsOf(workspace: string, drafts: Pick<DraftStore, 'list'>): Promise<readonly Draft[]> {
+  const all: Draft[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await drafts.list(workspace, PAGE, cursor);
+    all.push(...page.items);
+    if (page.next === null) return all;
+    cursor = page.next;
+  }
+}
+
+/** What publishing these drafts together would make of a configuration, whatever they are based on. */
+export function planDraftsOver(
+  current: Configuration,
+  drafts: readonly Pick<Draft, 'ref' | 'body'>[],
+  ports: PlanningPorts,
+): Promise<ResourcesPlan> {
+  const refOf = ({ ref }: Pick<Draft, 'ref'>) => ref as ResourceRef<WrittenKind>;
+  const put = drafts.flatMap((draft): GivenResource[] =>
+    draft.body === null ? [] : [{ ref: refOf(draft), body: draft.body }],
+  );
+  // What is gone already needs no removing.
+  const remove = drafts.filter(({ body, ref }) => body === null && resourceOf(current, ref)).map(refOf);
+  return planResourcesOver(current, { put, remove }, ports);
+}
+
+type ChangedFile = { readonly path: string; readonly before: string | null; readonly after: string | null };
+
+/** The files that a plan changes. */
+export function filesOf({ changes, current }: ResourcesPlan): ChangedFile[] {
+  return changes.flatMap(({ ref, body }) => {
+    const before = resourceOf(current, ref) ?? null;
+    const facts = { number: current.number, version: 0, ruleVersions: {} };
+    return diffResources(before, body === null ? null : { ref, body, ...facts }).files;
+  });
+}

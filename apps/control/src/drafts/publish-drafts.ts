@@ -1,0 +1,97 @@
+import { resourceKey, type ChangeOrigin, type Draft, type ResourceRef } from '@carillon/domain';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import type { Principal } from '../access/principal.ts';
+import { publishPorts } from '../configuration.ts';
+import type { ControlPorts } from '../ports.ts';
+import type { ResourcesPlan } from '../resources/plan-resources.ts';
+import { refusedPlan, type WritingPorts } from '../resources/publish-resources.ts';
+import { demandPeopleForEnvironments } from './environment-changes.ts';
+import { planDraftsOver } from './plan-drafts.ts';
+import { draftMoved } from './save-draft.ts';
+import { conflictOf, stateOf } from './states.ts';
+
+export type PublishDraftPorts = WritingPorts & Pick<ControlPorts, 'drafts'>;
+
+/** A draft by what it is of, and perhaps the saving of it that somebody has seen. */
+export type NamedDraft = { readonly ref: ResourceRef; readonly revision?: string | undefined };
+
+/** The drafts of these names. Throws `not_found`, and `precondition_failed` where one is another saving than the named one. */
+export async function namedDrafts(
+  named: readonly NamedDraft[],
+  { drafts }: Pick<ControlPorts, 'drafts'>,
+): Promise<readonly Draft[]> {
+  const unique = [...new Map(named.map((one) => [resourceKey(one.ref), one])).values()];
+  return Promise.all(
+    unique.map(async ({ ref, revision }) => {
+      const draft = await drafts.find(ref);
+      if (revision !== undefined && draft?.revision !== revision) throw draftMoved(ref, draft);
+      if (draft) return draft;
+      throw new CarillonError('not_found', `there is no draft of ${ref.kind.replace('_', ' ')} ${ref.name}`);
+    }),
+  );
+}
+
+/** A draft is planned again where something moved that it does not name, such as a template that is compiled again with it. */
+const MOST_ROUNDS = 5;
+
+export type Published = { readonly plan: ResourcesPlan; readonly number: number | null };
+
+/**
+ * Publishes drafts as one record, and resolves when every role judges by it; then the drafts are gone. Throws `draft_conflict`
+ * with base, theirs and mine of each whose resource changed, and `invalid_configuration` with every mistake; then nothing happened. A
+ * publisher that dies on the way leaves the record or nothing; drafts that it leaves say what counts already.
+ */
+export async function publishDrafts(
+  drafts: readonly Draft[],
+  by: ChangeOrigin,
+  principal: Principal,
+  ports: PublishDraftPorts,
+): Promise<Published> {
+  const { history } = ports.configuration;
+  for (let round = 1; ; round += 1) {
+    const current = await ports.configuration.refresh();
+    const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
+    if (lost.length > 0) {
+      const names = lost.map(({ ref }) => `${ref.kind.replace('_', ' ')} ${ref.name}`.trim()).join(', ');
+      throw new CarillonError('draft_conflict', `${names} changed since the draft began: choose, and publish again`, {
+        conflicts: lost.map((draft) => conflictOf(draft, current, history)),
+      });
+    }
+    const open = drafts.filter((draft) => stateOf(draft, current) === 'open');
+    const plan = await planDraftsOver(current, open, ports);
+    if (plan.faults.length > 0) throw refusedPlan(plan);
+    demandPeopleForEnvironments(plan.record, current, principal);
+    if (plan.record.length === 0) {
+      if (current.number >= 0) await repeatMarkers(ports.log, current.number);
+      await removePublished(drafts, null, ports);
+      return { plan, number: null };
+    }
+    try {
+      const number = await publishConfiguration(publishPorts(ports), plan.record, by);
+      await removePublished(drafts, number, ports);
+      return { plan, number };
+    } catch (error) {
+      if (!isCarillonError(error) || error.code !== 'conflict' || round === MOST_ROUNDS) throw error;
+    }
+  }
+}
+
+/**
+ * What somebody typed on while it was published stays. That saving was made with the published one in view, so it is based on
+ * the new number now; one that was begun anew meanwhile was not, and is in conflict. Its revision stays, by which its author
+ * saves the next time.
+ */
+async function removePublished(
+  drafts: readonly Draft[],
+  number: number | null,
+  { drafts: store }: Pick<ControlPorts, 'drafts'>,
+): Promise<void> {
+  for (const draft of drafts) {
+    if ((await store.remove(draft.ref, draft.revision)) === 'done') continue;
+    const newer = await store.find(draft.ref);
+    if (newer?.begun !== draft.begun || newer.basedOn !== draft.basedOn) continue;
+    const basedOn = draft.body === null ? null : number;
+    if (number !== null) await store.replace({ ...newer, basedOn }, newer.revision);
+  }
+}

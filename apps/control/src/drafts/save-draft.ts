@@ -1,0 +1,108 @@
+import { BASE_GONE, type Actor, type Draft, type ResourceRef } from '@carillon/domain';
+import { CarillonError, formatInstant, type JsonObject } from '@carillon/kernel';
+import { SLUG, SLUG_WORDS } from '@carillon/configuration';
+import type { ControlPorts } from '../ports.ts';
+import { draftsOf } from './plan-drafts.ts';
+import { draftEtag } from './shown-drafts.ts';
+
+/** Open drafts that a workspace may have. */
+export const MOST_DRAFTS = 1000;
+
+export type DraftPorts = Pick<ControlPorts, 'drafts' | 'configuration' | 'ids' | 'clock'>;
+
+/** What a saving is based on: a revision of the draft, or that there is none. */
+export type DraftPrecondition = { readonly revision: string | null };
+
+const ETAG = /^"d([^"\s]{1,100})"$/;
+const HOW = 'send If-Match with the ETag of the draft, or If-None-Match: * to begin one';
+
+/** Throws `precondition_required` where there is none: whoever saves must not write over what somebody else typed. */
+export function draftPrecondition(headers: Readonly<Record<string, unknown>>): DraftPrecondition {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (typeof match === 'string' && noneMatch === undefined) {
+    const revision = ETAG.exec(match.trim())?.[1];
+    if (revision !== undefined) return { revision };
+    throw new CarillonError('invalid_request', `If-Match takes the ETag of the draft, such as "d4QZ"; ${HOW}`);
+  }
+  if (typeof noneMatch === 'string' && match === undefined) {
+    if (noneMatch.trim() === '*') return { revision: null };
+    throw new CarillonError('invalid_request', `If-None-Match takes * here; ${HOW}`);
+  }
+  if (match === undefined && noneMatch === undefined) throw new CarillonError('precondition_required', HOW);
+  throw new CarillonError('invalid_request', `If-Match and If-None-Match exclude each other here; ${HOW}`);
+}
+
+const titleOf = ({ kind, name, workspace }: ResourceRef): string =>
+  `${kind.replace('_', ' ')} ${name === '' ? workspace : name}`;
+
+/** The refusal of whoever was slower: the draft as it is now, who saved it and when. */
+export function draftMoved(ref: ResourceRef, now: Draft | null): CarillonError {
+  const detail = now
+    ? `the draft of ${titleOf(ref)} was saved by ${now.by.kind} ${now.by.id} at ${formatInstant(now.at)}; read it again, and save with If-Match: ${draftEtag(now)}`
+    : `there is no draft of ${titleOf(ref)} any more: it was published or discarded; read the resource, and begin one with If-None-Match: *`;
+  const newer = { number: now?.basedOn ?? null, at: now ? formatInstant(now.at) : null, by: now && { ...now.by } };
+  return new CarillonError('precondition_failed', detail, { newer });
+}
+
+export type DraftWish = {
+  readonly ref: ResourceRef;
+  readonly body: JsonObject | null;
+  /** Left out: what the draft is based on already. */
+  readonly basedOn?: number | null | undefined;
+  readonly promotedFrom?: string;
+};
+
+/** Saves a draft with mistakes or without. Throws `precondition_failed` where somebody saved, published or discarded it meanwhile. */
+export async function saveDraft(
+  wish: DraftWish,
+  { revision }: DraftPrecondition,
+  by: Actor,
+  ports: DraftPorts,
+): Promise<Draft> {
+  const { ref, body } = wish;
+  if (ref.kind !== 'workspace' && !SLUG.test(ref.name)) {
+    throw new CarillonError('invalid_request', `the name ${JSON.stringify(ref.name)} cannot be used: ${SLUG_WORDS}`);
+  }
+  const before = await ports.drafts.find(ref);
+  if ((before?.revision ?? null) !== revision) throw draftMoved(ref, before);
+  const basedOn = await baseOf(wish, before, ports);
+  if (!before && (await draftsOf(ref.workspace, ports.drafts)).length >= MOST_DRAFTS) {
+    throw new CarillonError('wrong_state', `the workspace has ${MOST_DRAFTS} drafts: publish or discard some`);
+  }
+  const promotedFrom = wish.promotedFrom ?? before?.promotedFrom;
+  const token = ports.ids.token();
+  const next: Draft = {
+    ref,
+    body,
+    basedOn,
+    revision: token,
+    begun: before?.begun ?? token,
+    ...(promotedFrom !== undefined && { promotedFrom }),
+    by,
+    at: ports.clock.now(),
+  };
+  if ((await ports.drafts.replace(next, revision)) === 'done') return next;
+  throw draftMoved(ref, await ports.drafts.find(ref));
+}
+
+/** Only a number that the resource really had: a later one could not be told from what somebody will publish. */
+async function baseOf({ ref, basedOn }: DraftWish, before: Draft | null, { configuration }: DraftPorts) {
+  if (basedOn === undefined) {
+    if (before) return before.basedOn;
+    const fix = 'send based_on with the number of the resource that you began from, or null where there is none';
+    throw new CarillonError('invalid_request', `based_on: the first saving of a draft has to say it; ${fix}`);
+  }
+  if (basedOn === null || basedOn === before?.basedOn) return basedOn;
+  await configuration.refresh();
+  const known = configuration.history.statesOf(ref).some(({ publication }) => publication.number === basedOn);
+  if (known && basedOn !== BASE_GONE) return basedOn;
+  throw new CarillonError('invalid_request', `based_on: ${titleOf(ref)} never had number ${basedOn}; read it again`);
+}
+
+/** Takes a draft away. Throws `precondition_failed` where it was saved meanwhile. */
+export async function discardDraft(ref: ResourceRef, revision: string, { drafts }: DraftPorts): Promise<void> {
+  const now = await drafts.find(ref);
+  if (now?.revision !== revision || (await drafts.remove(ref, revision)) === 'stale') {
+    throw draftMoved(ref, now?.revision === revision ? await drafts.find(ref) : now);
+  }
+}

@@ -1,0 +1,31 @@
+import type { ActorBody, DraftConflictBody, DraftFactsBody } from '@carillon/contracts';
+import type { Actor, Configuration, Draft } from '@carillon/domain';
+import { formatInstant, type DraftConflictFact } from '@carillon/kernel';
+import { numberNow, stateOf } from './states.ts';
+
+type Show = (actor: Actor) => Promise<ActorBody>;
+
+/** A draft without its body: whose it is, since when, and whether it can be published. */
+export async function showDraftFacts(draft: Draft, current: Configuration, show: Show): Promise<DraftFactsBody> {
+  const { ref, body, revision, basedOn, by, at, promotedFrom } = draft;
+  const number = numberNow(current, ref);
+  return {
+    ...ref,
+    action: body === null ? 'delete' : number === null ? 'create' : 'update',
+    state: stateOf(draft, current),
+    revision,
+    based_on: basedOn,
+    number,
+    by: await show(by),
+    at: formatInstant(at),
+    promoted_from: promotedFrom ?? null,
+  };
+}
+
+export const showDrafts = (drafts: readonly Draft[], current: Configuration, show: Show): Promise<DraftFactsBody[]> =>
+  Promise.all(drafts.map((draft) => showDraftFacts(draft, current, show)));
+
+/** A conflict as answers tell it. */
+export const conflictBody = (fact: DraftConflictFact): DraftConflictBody => structuredClone(fact) as DraftConflictBody;
+
+export const draftEtag = ({ revision }: Pick<Draft, 'revision'>): string => `"d${revision}"`;

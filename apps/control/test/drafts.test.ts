@@ -1,0 +1,209 @@
+import { findResource } from '@carillon/domain';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDrafts, type Answer } from './draft-ground.ts';
+import { MAIL, PAID } from './resource-ground.ts';
+
+const under = useDrafts();
+const BEGIN = { 'if-none-match': '*' };
+const PATH = 'notifications/order-paid/draft';
+const REF = { kind: 'notification', name: 'order-paid' };
+
+const current = () => under.ground.ports.configuration.current();
+const number = (name = 'order-paid') => findResource(current(), 'notification', 'shop', name)?.number ?? null;
+const bodyNow = () => findResource(current(), 'notification', 'shop', 'order-paid')?.body;
+const match = ({ etag }: Pick<Answer, 'etag'>) => ({ 'if-match': etag });
+const begin = (body: object | null, url = PATH, based_on = number()) =>
+  under.ask('PUT', url, { body, based_on }, BEGIN);
+const publish = (...drafts: readonly object[]) => under.ask('POST', 'drafts/publish', { drafts, message: 'why' });
+const listed = async (): Promise<readonly Record<string, unknown>[]> =>
+  (await under.ask('GET', 'drafts')).body['items'] as Record<string, unknown>[];
+
+beforeEach(async () => {
+  for (const draft of (await under.ground.ports.drafts.list('shop', 100)).items)
+    await under.ground.ports.drafts.remove(draft.ref, draft.revision);
+  await under.ground.ports.configuration.refresh();
+});
+
+describe('A draft', () => {
+  it('is saved as somebody types, each saving over the one before, and changes nothing that counts', async () => {
+    const first = await begin({ ...PAID, enabled: false });
+    expect(first).toMatchObject({
+      status: 200,
+      body: { state: 'open', action: 'update', based_on: number(), faults: [] },
+    });
+    expect(first.etag).toBe(`"d${String(first.body['revision'])}"`);
+    const second = await under.ask('PUT', PATH, { body: PAID }, match(first));
+    expect(second.body).toMatchObject({ based_on: number(), by: { kind: 'person', id: 'ada' } });
+    expect((await under.ask('GET', PATH)).etag).toBe(second.etag);
+    expect(bodyNow()?.enabled).toBeUndefined();
+  });
+
+  it('is not written over by whoever has not seen it: 412 with who and when', async () => {
+    const first = await begin({ ...PAID, enabled: false });
+    const bob = await under.as('bob');
+    const second = await bob('PUT', PATH, { body: PAID }, match(first));
+    for (const headers of [match(first), BEGIN]) {
+      const late = await under.ask('PUT', PATH, { body: {}, based_on: number() }, headers);
+      expect(late).toMatchObject({ status: 412, body: { code: 'precondition_failed', newer: { by: { id: 'bob' } } } });
+    }
+    expect((await under.ask('DELETE', PATH, undefined, match(first))).status).toBe(412);
+    expect((await under.ask('PUT', PATH, { body: {} })).body).toMatchObject({ code: 'precondition_required' });
+    expect((await under.ask('DELETE', PATH, undefined, match(second))).body).toEqual({ discarded: true });
+    const after = await under.ask('PUT', PATH, { body: PAID }, match(second));
+    expect(after).toMatchObject({ status: 412, body: { newer: { by: null } } });
+    expect((await under.ask('GET', PATH)).status).toBe(404);
+  });
+
+  it('says what it began from when it is begun, and that is a number that the resource had', async () => {
+    const unsaid = await under.ask('PUT', PATH, { body: PAID }, BEGIN);
+    expect(unsaid).toMatchObject({ status: 400, body: { detail: expect.stringContaining('based_on') as string } });
+    for (const based_on of [(number() ?? 0) + 40, 1]) {
+      expect((await begin(PAID, PATH, based_on)).body).toMatchObject({ code: 'invalid_request' });
+    }
+    expect(
+      (await under.ask('PUT', 'notifications/..%2F..%2Fx/draft', { body: PAID, based_on: null }, BEGIN)).status,
+    ).toBe(400);
+    expect(
+      (await under.ask('PUT', 'notification/order-paid/draft', { body: PAID, based_on: null }, BEGIN)).status,
+    ).toBe(400);
+  });
+
+  it('is saved with mistakes, which it is told, and is not published with them', async () => {
+    const saved = await begin({ ...PAID, rules: { paid: { ...PAID.rules.paid, when: 'event.status ==' } } });
+    expect(saved.status).toBe(200);
+    expect(saved.body['faults']).toMatchObject([{ kind: 'notification', name: 'order-paid', path: 'rules.paid.when' }]);
+    const before = current().number;
+    expect(await publish(REF)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_configuration', faults: [{ path: 'rules.paid.when' }] },
+    });
+    expect(current().number).toBe(before);
+    expect(await listed()).toHaveLength(1);
+  });
+
+  it('is checked together with the other drafts: a notification and its new template are two', async () => {
+    const body = { ...PAID, channels: { email: { template: 'fresh' } } };
+    expect((await begin(body)).body['faults']).toMatchObject([{ path: 'channels.email.template' }]);
+    expect((await begin(MAIL, 'templates/fresh/draft', null)).body['faults']).toEqual([]);
+    expect((await under.ask('GET', PATH)).body['faults']).toEqual([]);
+    const plan = await under.ask('POST', 'drafts/plan', {});
+    expect(plan.body).toMatchObject({
+      conflicts: [],
+      faults: [],
+      changes: [{ action: 'update' }, { action: 'create', resource: 'template shop/fresh' }],
+    });
+    expect((plan.body['files'] as { path: string }[]).map(({ path }) => path)).toEqual([
+      'workspaces/shop/notifications/order-paid.yaml',
+      'workspaces/shop/templates/fresh/email.txt',
+      'workspaces/shop/templates/fresh/email.yaml',
+    ]);
+    const before = current().number;
+    const published = await publish(REF, { kind: 'template', name: 'fresh' });
+    expect(published.body).toMatchObject({ new_number: before + 1, published: [REF, { name: 'fresh' }] });
+    expect(await listed()).toEqual([]);
+    const { history } = under.ground.ports.configuration;
+    expect(history.publication(before + 1)?.by).toMatchObject({
+      actor: { id: 'ada' },
+      origin: 'portal',
+      message: 'why',
+    });
+    await under.apply('notification', 'order-paid', PAID);
+  });
+
+  it('can be that the resource goes', async () => {
+    await under.apply('template', 'old', MAIL);
+    const template = findResource(current(), 'template', 'shop', 'old');
+    const saved = await begin(null, 'templates/old/draft', template?.number ?? null);
+    expect(saved.body).toMatchObject({ action: 'delete', body: null, faults: [] });
+    expect(await publish({ kind: 'template', name: 'old' })).toMatchObject({ status: 200 });
+    expect(findResource(current(), 'template', 'shop', 'old')).toBeUndefined();
+  });
+
+  it('is of nobody who may only read, but to read', async () => {
+    await begin(PAID);
+    const viewer = await under.as('vera', ['read']);
+    expect((await viewer('GET', PATH)).status).toBe(200);
+    expect((await viewer('PUT', PATH, { body: {} }, BEGIN)).status).toBe(403);
+    expect((await viewer('POST', 'drafts/publish', { drafts: [REF] })).status).toBe(403);
+  });
+});
+
+describe('A draft whose resource changed', () => {
+  it('is in conflict: base, theirs and mine, and published only after somebody chose', async () => {
+    const base = number();
+    const mine = await begin({ ...PAID, expires: '2h' });
+    const theirs = await under.apply('notification', 'order-paid', { ...PAID, expires: '3h', enabled: false });
+    expect(await listed()).toMatchObject([{ state: 'conflict', based_on: base, number: theirs }]);
+    const refused = await publish(REF);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        code: 'draft_conflict',
+        conflicts: [
+          {
+            ...REF,
+            base: { number: base },
+            theirs: { number: theirs, body: { expires: '3h' } },
+            mine: { body: { expires: '2h' } },
+          },
+        ],
+      },
+    });
+    const [{ fields } = { fields: [] }] = refused.body['conflicts'] as { fields: unknown[] }[];
+    expect(fields).toContainEqual({ path: 'expires', base: null, theirs: '3h', mine: '2h' });
+    expect(fields).toContainEqual({ path: 'enabled', base: null, theirs: 'false', mine: null });
+    expect(bodyNow()).toMatchObject({ expires: '3h' });
+
+    const kept = await under.ask('PUT', PATH, { body: { ...PAID, expires: '2h' }, based_on: theirs }, match(mine));
+    expect(kept.body).toMatchObject({ state: 'open', conflict: null });
+    expect((await publish({ ...REF, revision: kept.body['revision'] })).status).toBe(200);
+    expect(bodyNow()).toMatchObject({ expires: '2h' });
+    expect(bodyNow()?.enabled).toBeUndefined();
+    await under.apply('notification', 'order-paid', PAID);
+  });
+
+  it('holds back the others that are published with it: all or nothing', async () => {
+    await begin({ ...PAID, expires: '2h' });
+    await begin(MAIL, 'templates/second/draft', null);
+    await under.apply('notification', 'order-paid', { ...PAID, expires: '3h' });
+    const before = current().number;
+    expect((await publish(REF, { kind: 'template', name: 'second' })).status).toBe(409);
+    expect(current().number).toBe(before);
+    expect(await listed()).toHaveLength(2);
+    await under.apply('notification', 'order-paid', PAID);
+  });
+
+  it('that says what counts already is none, and goes without a record', async () => {
+    await begin({ ...PAID, expires: '4h' });
+    const now = await under.apply('notification', 'order-paid', { ...PAID, expires: '4h' });
+    expect(await listed()).toMatchObject([{ state: 'published' }]);
+    expect((await publish(REF)).body).toMatchObject({ new_number: null, changes: [] });
+    expect(current().number).toBe(now);
+    expect(await listed()).toEqual([]);
+    await under.apply('notification', 'order-paid', PAID);
+  });
+
+  it('is refused where somebody saved it after it was reviewed', async () => {
+    const seen = await begin({ ...PAID, expires: '2h' });
+    await under.ask('PUT', PATH, { body: { ...PAID, expires: '9h' } }, match(seen));
+    expect((await publish({ ...REF, revision: seen.body['revision'] })).status).toBe(412);
+    expect(bodyNow()?.expires).toBeUndefined();
+  });
+});
+
+describe('What a workspace is for', () => {
+  it('is changed only by whoever decides about people', async () => {
+    const url = 'settings/draft';
+    const now = findResource(current(), 'workspace', 'shop', '')?.number ?? null;
+    const saved = await begin({ name: 'Shop', environment: 'test' }, url, now);
+    expect(saved.body['faults']).toEqual([]);
+    const wanted = { drafts: [{ kind: 'workspace' }] };
+    expect(await under.ask('POST', 'drafts/publish', wanted)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_role' },
+    });
+    const owner = await under.as('olga', ['read', 'configure', 'people']);
+    expect((await owner('POST', 'drafts/publish', wanted)).status).toBe(200);
+    await under.apply('workspace', '', { name: 'Shop' });
+  });
+});
