@@ -31,6 +31,15 @@ export function collectFor(
   return moveTo(before, move, { collected, nextAt: moment.now + UNLISTED_AFTER, tried: [] }, moment);
 }
 
+/** One that could not be listed is looked at again after this long: others that nobody listed come before it. */
+const LISTED_AGAIN_AFTER: Duration = 60_000;
+
+/** COLLECTED as it was, to be listed later. Undefined: it is on a list, or elsewhere by now. */
+export function listLater(before: Delivery, now: Instant): Delivery | undefined {
+  if (before.state !== 'COLLECTED' || before.nextAt === null) return undefined;
+  return { ...before, nextAt: now + LISTED_AGAIN_AFTER, version: before.version + 1, updatedAt: now };
+}
+
 /** The item as the list of its window has it. */
 export const itemOf = ({ id, intent, collected }: Delivery & { readonly collected: Collected }): ListedItem => ({
   deliveryId: id,

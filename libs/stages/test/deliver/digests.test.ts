@@ -199,4 +199,22 @@ describe('a head that cannot be written', () => {
     expect((await get(elsewhere)).nextAt).toBeNull();
     expect((await get(stuck)).nextAt).not.toBeNull();
   });
+
+  it('holds up no other, however many items cannot be listed', async () => {
+    // As many as the sweep reads at once.
+    const stuck = Array.from({ length: 200 }, (_, index) => collected(`s${index}`));
+    const other = { ...collected('b'), collected: { head: 'dgh_2', n: 0, token: 't b' } };
+    const elsewhere = { ...other, intent: { ...other.intent, to: 'bob@example.com' } };
+    await topology.data.ledger.insert([...stuck, elsewhere]);
+    topology.clock.pass(31_000);
+    const [first] = stuck;
+    const stuckHead = first && headIdOf(first, topology.ids);
+    const { ports } = failing((head) => head === stuckHead);
+    const sweepOnce = () => listUnlisted(ports, () => undefined);
+    expect([await sweepOnce(), await sweepOnce(), await sweepOnce()]).toEqual([200, 1, 0]);
+    expect((await get(elsewhere)).nextAt).toBeNull();
+    // What could not be listed comes again.
+    topology.clock.pass(60_000);
+    expect(await sweepOnce()).toBe(200);
+  });
 });

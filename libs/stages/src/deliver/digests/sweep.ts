@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import { listLater, type Delivery } from '@carillon/domain';
 import { collectForDigest, headIdOf } from './collect.ts';
 import type { DigestPorts } from './ports.ts';
 
@@ -6,7 +6,8 @@ const PAGE = 200;
 
 /**
  * Lists COLLECTED deliveries that nobody listed, because whoever collected them died in between: one round. Those that
- * are listed are marked so, and not looked at again. A head that cannot be written is told of, and holds up no other.
+ * are listed are marked so, and not looked at again. A head that cannot be written is told of and looked at later, so that however
+ * many there are of these they hold up no other.
  */
 export async function listUnlisted(
   ports: DigestPorts,
@@ -19,9 +20,18 @@ export async function listUnlisted(
     byHead.set(id, [...(byHead.get(id) ?? []), delivery]);
   }
   for (const [head, deliveries] of byHead) {
-    await collectForDigest(deliveries, '', ports).catch((error: unknown) =>
-      trouble(`list items of digest head ${head}`, error),
-    );
+    try {
+      await collectForDigest(deliveries, '', ports);
+    } catch (error) {
+      trouble(`list items of digest head ${head}`, error);
+      await putOff(deliveries, ports);
+    }
   }
   return unlisted.length;
+}
+
+/** As far as the ledger takes it: what moved meanwhile, or cannot be written either, comes again by itself. */
+async function putOff(deliveries: readonly Delivery[], { ledger, clock }: DigestPorts): Promise<void> {
+  const later = deliveries.flatMap((delivery) => listLater(delivery, clock.now()) ?? []);
+  await Promise.allSettled(later.map((delivery) => ledger.replace(delivery)));
 }
