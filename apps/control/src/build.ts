@@ -28,6 +28,8 @@ import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
 import { inboxRoutes, operationRoutes } from './routes/operations.ts';
 import { meRoutes } from './routes/me.ts';
+import { peopleRoutes } from './routes/people.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
 import { promoteRoute } from './routes/promote.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
@@ -93,6 +95,8 @@ export async function buildControl(
     publicationRoute(api, ports);
     sessionRoutes(api, access, ports);
     meRoutes(api, access, ports);
+    peopleRoutes(api, ports);
+    tokenRoutes(api, ports);
   });
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);

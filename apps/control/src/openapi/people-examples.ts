@@ -31,6 +31,30 @@ const ME = {
 };
 const RECOVERY_CODES = { recovery_codes: ['abcd-efgh-ijkl-mnop'] };
 
+const PERSON = {
+  id: PERSON_ID,
+  name: 'Ada',
+  email: 'ada@example.com',
+  state: 'active',
+  owner: false,
+  memberships: [{ workspace: 'shop', role: 'editor' }],
+  has_password: true,
+  totp: false,
+  created_at: AT,
+};
+const MEMBER = { person: PERSON_ID, name: 'Ada', email: 'ada@example.com', roles: ['editor'] };
+const TOKEN = {
+  id: 'tok_37G5398XK2YK0SPEA59673M7JP',
+  name: 'nightly report',
+  scopes: ['read'],
+  workspaces: ['shop'],
+  by: { kind: 'person', id: PERSON_ID },
+  created_at: AT,
+  expires_at: LATER,
+  used_at: null,
+  expired: false,
+};
+
 /** Examples of who may use the deployment, by operation. */
 export const PEOPLE_EXAMPLES = {
   openSession: {
@@ -52,5 +76,19 @@ export const PEOPLE_EXAMPLES = {
   },
   confirmTotp: { takes: { code: '123456' }, answers: RECOVERY_CODES },
   removeTotp: { takes: { current_password: 'correct horse battery staple' }, answers: { removed: true } },
+  listPeople: { answers: { items: [PERSON] } },
+  readPerson: { answers: PERSON },
+  changePerson: { takes: { state: 'active' }, answers: PERSON },
+  removePerson: { answers: { removed: true } },
+  resetCredentials: { answers: { removed: true } },
+  listMembers: { answers: { items: [MEMBER] } },
+  changeMember: { takes: { roles: ['editor'] }, answers: MEMBER },
+  removeMember: { answers: { removed: true } },
+  listTokens: { answers: { items: [TOKEN] } },
+  createToken: {
+    takes: { name: 'nightly report', scopes: ['read'], workspaces: ['shop'], expires_in: '30d' },
+    answers: { ...TOKEN, token: 'svc_…' },
+  },
+  revokeToken: { answers: { removed: true } },
   renewRecoveryCodes: { takes: {}, answers: RECOVERY_CODES },
 };

@@ -1,0 +1,237 @@
+import {
+  goneBody,
+  memberInput,
+  memberList,
+  memberShown,
+  peopleList,
+  personInput,
+  personShown,
+  type MemberShown,
+  type PersonShown,
+} from '@carillon/contracts';
+import type { Membership, PeopleRecord, Role } from '@carillon/domain';
+import { CarillonError, formatInstant } from '@carillon/kernel';
+import { z } from 'zod';
+import { createDirectory } from '../access/people/directory.ts';
+import type { ControlPorts } from '../ports.ts';
+import { inWorkspace, notFound, withId, type ApiServer } from './app.ts';
+
+const showPerson = ({ id, body }: PeopleRecord<'person'>, owners: readonly string[]): PersonShown => ({
+  id,
+  name: body.name,
+  email: body.email,
+  state: body.state,
+  owner: owners.includes(id),
+  memberships: body.memberships.map(({ workspace, role }) => ({ workspace, role })),
+  has_password: body.password !== null,
+  totp: typeof body.totp?.confirmedAt === 'number',
+  created_at: formatInstant(body.createdAt),
+});
+
+const rolesIn = (memberships: readonly Membership[], workspace: string): Role[] =>
+  memberships.filter((one) => one.workspace === workspace).map(({ role }) => role);
+
+/** People of the deployment, and who of them is what in a workspace. */
+export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>): void {
+  const { people } = ports;
+  const directory = createDirectory(ports);
+  const withPerson = z.object({ id: z.string().max(100) });
+
+  async function personOf(id: string): Promise<PeopleRecord<'person'>> {
+    const found = await people.find('person', id);
+    if (!found) throw notFound('person of this id');
+    return found;
+  }
+  const shown = async (id: string): Promise<PersonShown> =>
+    showPerson(await personOf(id), (await directory.roster()).owners);
+
+  app.get(
+    '/v1/people',
+    {
+      config: { permission: 'people' },
+      schema: {
+        operationId: 'listPeople',
+        tags: ['People'],
+        summary: 'Everybody who may sign in',
+        response: { 200: peopleList },
+      },
+    },
+    async () => {
+      const { owners } = await directory.roster();
+      const all = await directory.all('person');
+      const sorted = all.toSorted((a, b) => a.body.createdAt - b.body.createdAt);
+      return { items: sorted.map((one) => showPerson(one, owners)) };
+    },
+  );
+
+  app.get(
+    '/v1/people/:id',
+    {
+      config: { permission: 'people', problems: ['not_found'] },
+      schema: {
+        operationId: 'readPerson',
+        tags: ['People'],
+        summary: 'One person, with roles and what they sign in with',
+        params: withPerson,
+        response: { 200: personShown },
+      },
+    },
+    ({ params }) => shown(params.id),
+  );
+
+  app.put(
+    '/v1/people/:id',
+    {
+      config: { permission: 'people', audit: 'person.change', problems: ['not_found', 'wrong_state'] },
+      schema: {
+        operationId: 'changePerson',
+        tags: ['People'],
+        summary: 'Renames or disables somebody, or makes them an owner of the deployment',
+        params: withPerson,
+        body: personInput,
+        response: { 200: personShown },
+      },
+    },
+    async ({ params: { id }, body: { name, state, owner } }) => {
+      await personOf(id);
+      if (state === 'disabled' && owner === true) {
+        throw new CarillonError('invalid_request', 'owner: nobody who is disabled owns the deployment', {
+          pointer: '/owner',
+        });
+      }
+      // An owner who is disabled would be counted as one who can still get in.
+      if (owner === false || state === 'disabled') await directory.dismissOwner(id);
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        name: name ?? person.name,
+        state: state ?? person.state,
+      }));
+      if (owner === true) {
+        if ((await personOf(id)).body.state === 'disabled') {
+          throw new CarillonError('wrong_state', 'this person is disabled: send state active too');
+        }
+        await directory.appointOwner(id);
+      }
+      return shown(id);
+    },
+  );
+
+  app.delete(
+    '/v1/people/:id',
+    {
+      config: { permission: 'people', audit: 'person.remove', problems: ['not_found', 'wrong_state'] },
+      schema: {
+        operationId: 'removePerson',
+        tags: ['People'],
+        summary: 'Removes somebody with name, address and sessions; the id stays where they did something',
+        params: withPerson,
+        response: { 200: goneBody },
+      },
+    },
+    async ({ params: { id } }) => {
+      await personOf(id);
+      await directory.removePerson(id);
+      return { removed: true };
+    },
+  );
+
+  app.delete(
+    '/v1/people/:id/credentials',
+    {
+      config: { permission: 'people', audit: 'person.credentials', problems: ['not_found'] },
+      schema: {
+        operationId: 'resetCredentials',
+        tags: ['People'],
+        summary: 'Takes password and authenticator from somebody who lost them, and ends all their sessions',
+        params: withPerson,
+        response: { 200: goneBody },
+      },
+    },
+    async ({ params: { id } }) => {
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        password: null,
+        totp: null,
+        recoveryCodes: [],
+        epoch: person.epoch + 1,
+      }));
+      await people.removeOf('session', id);
+      return { removed: true };
+    },
+  );
+
+  const showMember = ({ id, body }: PeopleRecord<'person'>, workspace: string): MemberShown => ({
+    person: id,
+    name: body.name,
+    email: body.email,
+    roles: rolesIn(body.memberships, workspace),
+  });
+
+  app.get(
+    '/v1/workspaces/:workspace/members',
+    {
+      config: { permission: 'people' },
+      schema: {
+        operationId: 'listMembers',
+        tags: ['People'],
+        summary: 'Who has a role in a workspace; owners of the deployment have all of them everywhere',
+        params: inWorkspace,
+        response: { 200: memberList },
+      },
+    },
+    async ({ params: { workspace } }) => {
+      const all = await directory.all('person');
+      const members = all.filter(({ body }) => rolesIn(body.memberships, workspace).length > 0);
+      return { items: members.map((one) => showMember(one, workspace)) };
+    },
+  );
+
+  app.put(
+    '/v1/workspaces/:workspace/members/:id',
+    {
+      config: { permission: 'people', audit: 'member.change', problems: ['not_found'] },
+      schema: {
+        operationId: 'changeMember',
+        tags: ['People'],
+        summary: 'Gives somebody these roles in a workspace, and no other; it counts from their next request',
+        params: withId,
+        body: memberInput,
+        response: { 200: memberShown },
+      },
+    },
+    async ({ params: { workspace, id }, body: { roles } }) => {
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        memberships: [
+          ...person.memberships.filter((one) => one.workspace !== workspace),
+          ...[...new Set(roles)].map((role) => ({ workspace, role })),
+        ],
+      }));
+      return showMember(await personOf(id), workspace);
+    },
+  );
+
+  app.delete(
+    '/v1/workspaces/:workspace/members/:id',
+    {
+      config: { permission: 'people', audit: 'member.remove', problems: ['not_found'] },
+      schema: {
+        operationId: 'removeMember',
+        tags: ['People'],
+        summary: 'Takes all roles in a workspace from somebody',
+        params: withId,
+        response: { 200: goneBody },
+      },
+    },
+    async ({ params: { workspace, id } }) => {
+      if (rolesIn((await personOf(id)).body.memberships, workspace).length === 0) {
+        throw notFound('member of this id in the workspace');
+      }
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        memberships: person.memberships.filter((one) => one.workspace !== workspace),
+      }));
+      return { removed: true };
+    },
+  );
+}

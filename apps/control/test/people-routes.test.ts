@@ -1,0 +1,165 @@
+import { ROLES, TOKEN_SCOPES, type Role, type TokenScope } from '@carillon/domain';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { digestOf } from '../src/access/people/words.ts';
+import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type RoutePermission } from '../src/access/permission.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+
+const ADA = 'ada@example.com';
+/** What is asked of a workspace that is not there is refused once its permission is looked at: nothing is done. */
+const NOWHERE = 'nowhere';
+
+let ground: PeopleGround;
+let owner: Browser;
+beforeEach(async () => {
+  ground = await openPeople();
+  owner = await ground.owner();
+  for (const name of ['shop', 'club']) {
+    const { status } = await owner.call('POST', `/v1/workspaces/${name}/api-keys`, { name: 'k', new_workspace: true });
+    expect(status).toBe(201);
+  }
+});
+afterEach(() => ground.control.app.close());
+
+type Route = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly permission: RoutePermission;
+};
+
+/** Operations about one workspace, with this one in the place of it. */
+function routesOf(name: string): readonly Route[] {
+  return Object.entries(ground.control.description().paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(() => path.startsWith('/v1/workspaces/{workspace}/'))
+      .map(([method, { 'x-carillon-permission': permission = 'people' }]) => ({
+        method: method.toUpperCase() as Route['method'],
+        url: path.replaceAll(/\{(\w+)\}/g, (_, part: string) => (part === 'workspace' ? name : 'some')),
+        permission,
+      })),
+  );
+}
+
+const enoughOf = (permission: RoutePermission): readonly string[] =>
+  typeof permission === 'string' ? [permission] : permission;
+
+describe('Each operation about a workspace', () => {
+  test.each(ROLES)(
+    'is open to the role %s as its permissions say, and shut in another workspace',
+    async (role: Role) => {
+      await ground.addPerson(ADA, { [NOWHERE]: role });
+      const ada = await ground.signedIn(ADA);
+      for (const { method, url, permission } of routesOf(NOWHERE)) {
+        const may = PERMISSIONS.some((one) => enoughOf(permission).includes(one) && ROLES_WITH[one].includes(role));
+        const { status } = await ada.call(method, url);
+        expect({ method, url, refused: status === 403 }).toEqual({ method, url, refused: !may });
+        expect(status).not.toBe(401);
+      }
+      for (const { method, url } of routesOf('club')) expect((await ada.call(method, url)).status).toBe(403);
+    },
+  );
+
+  test.each(TOKEN_SCOPES)('is open to a token with the scope %s as its permissions say', async (scope: TokenScope) => {
+    const made = await owner.call<{ readonly token: string }>('POST', '/v1/tokens', {
+      name: 'job',
+      scopes: [scope],
+      workspaces: ['shop'],
+    });
+    const program = ground.browser();
+    const headers = { authorization: `Bearer ${made.body.token}` };
+    // An export of stores that are not there breaks off.
+    for (const { method, url, permission } of routesOf('shop').filter((one) => !one.url.endsWith('/export'))) {
+      const may = SCOPE_PERMISSIONS[scope].some((one) => enoughOf(permission).includes(one));
+      const { status } = await program.call(method, url, undefined, headers);
+      expect({ method, url, refused: status === 403 }).toEqual({ method, url, refused: !may });
+    }
+    for (const { method, url } of routesOf('club')) {
+      expect((await program.call(method, url, undefined, headers)).status).toBe(403);
+    }
+  });
+});
+
+describe('A service token', () => {
+  type Made = { readonly id: string; readonly token: string };
+  const make = async (more: object) => (await owner.call<Made>('POST', '/v1/tokens', { name: 'job', ...more })).body;
+  const me = (token: string) => ground.browser().call('GET', '/v1/me', undefined, { authorization: `Bearer ${token}` });
+
+  test('is shown once, kept as a digest, says when it was used, and ends when it is revoked', async () => {
+    const { id, token } = await make({ scopes: ['read'] });
+    const [kept] = await ground.directory.all('token');
+    expect(kept?.key).toBe(digestOf(token));
+    expect(JSON.stringify(kept)).not.toContain(token);
+    expect((await me(token)).body).toMatchObject({ actor: { kind: 'token', id }, person: null, permissions: ['read'] });
+    const listed = await owner.call('GET', '/v1/tokens');
+    expect(listed.body).toMatchObject({ items: [{ id, used_at: expect.any(String) as unknown, expired: false }] });
+    expect(JSON.stringify(listed.body)).not.toContain(token);
+    expect((await owner.call('DELETE', `/v1/tokens/${id}`)).body).toEqual({ removed: true });
+    expect((await me(token)).status).toBe(401);
+    expect((await owner.call('DELETE', `/v1/tokens/${id}`)).status).toBe(404);
+  });
+
+  test('expires, and one of which a letter is changed opens nothing', async () => {
+    const { token } = await make({ scopes: ['read'], expires_in: '1h' });
+    expect((await me(token)).status).toBe(200);
+    expect((await me(`${token}x`)).status).toBe(401);
+    ground.clock.pass(3_600_000);
+    expect((await me(token)).status).toBe(401);
+  });
+
+  test('may do no more than whoever makes it, nor in more places', async () => {
+    await ground.addPerson(ADA, { shop: 'owner' });
+    const ada = await ground.signedIn(ADA);
+    const status = async (more: object) => (await ada.call('POST', '/v1/tokens', { name: 'job', ...more })).status;
+    expect(await status({ scopes: ['people'], workspaces: ['shop'] })).toBe(201);
+    expect(await status({ scopes: ['read'] })).toBe(403);
+    expect(await status({ scopes: ['read'], workspaces: ['shop', 'club'] })).toBe(403);
+    await make({ scopes: ['read'], workspaces: ['club'] });
+    const { items } = (await ada.call<{ readonly items: readonly Made[] }>('GET', '/v1/tokens')).body;
+    expect(items).toHaveLength(1);
+    const all = await owner.call<{ readonly items: readonly Made[] }>('GET', '/v1/tokens');
+    const other = all.body.items.find(({ id }) => id !== items[0]?.id)?.id ?? '';
+    expect((await ada.call('DELETE', `/v1/tokens/${other}`)).status).toBe(404);
+    expect((await owner.call('POST', '/v1/tokens', { name: 'x', scopes: ['read'], workspaces: ['shpo'] })).status).toBe(
+      400,
+    );
+  });
+});
+
+describe('People', () => {
+  test('get roles in a workspace from its owner, who has no say about others, nor about the deployment', async () => {
+    await ground.addPerson(ADA, { shop: 'owner' });
+    const bob = await ground.addPerson('bob@example.com', { club: 'viewer' });
+    const ada = await ground.signedIn(ADA);
+    const changed = await ada.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['editor', 'operator'] });
+    expect(changed.body).toMatchObject({ person: bob, roles: ['editor', 'operator'] });
+    expect((await ada.call('PUT', `/v1/workspaces/club/members/${bob}`, { roles: ['owner'] })).status).toBe(403);
+    expect((await ada.call('PUT', `/v1/people/${bob}`, { owner: true })).status).toBe(403);
+    expect((await ada.call('GET', '/v1/people')).status).toBe(403);
+    expect((await ada.call('DELETE', `/v1/workspaces/shop/members/${bob}`)).body).toEqual({ removed: true });
+    expect((await ada.call('DELETE', `/v1/workspaces/shop/members/${bob}`)).status).toBe(404);
+    expect((await owner.call('GET', `/v1/people/${bob}`)).body).toMatchObject({
+      memberships: [{ workspace: 'club', role: 'viewer' }],
+    });
+  });
+
+  test('are disabled, robbed of lost credentials and removed, each at once, but never the last owner', async () => {
+    const id = await ground.addPerson(ADA);
+    const ada = await ground.signedIn(ADA);
+    const status = async () => (await ada.call('GET', '/v1/me')).status;
+    await owner.call('PUT', `/v1/people/${id}`, { state: 'disabled' });
+    expect(await status()).toBe(401);
+    await owner.call('PUT', `/v1/people/${id}`, { state: 'active' });
+    expect(await status()).toBe(200);
+    expect((await owner.call('DELETE', `/v1/people/${id}/credentials`)).status).toBe(200);
+    expect(await status()).toBe(401);
+    const again = await ada.call('POST', '/v1/session', { email: ADA, password: PASSWORD });
+    expect(again.status).toBe(401);
+    expect((await owner.call('DELETE', `/v1/people/${id}`)).body).toEqual({ removed: true });
+    expect((await owner.call('GET', `/v1/people/${id}`)).status).toBe(404);
+    const [own = ''] = (await ground.directory.roster()).owners;
+    for (const change of [{ owner: false }, { state: 'disabled' }]) {
+      expect((await owner.call('PUT', `/v1/people/${own}`, change)).body).toMatchObject({ code: 'wrong_state' });
+    }
+    expect((await owner.call('DELETE', `/v1/people/${own}`)).body).toMatchObject({ code: 'wrong_state' });
+    expect((await owner.call('GET', '/v1/me')).status).toBe(200);
+  });
+});
