@@ -7,6 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { buildPortal } from './portal.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -21,7 +22,7 @@ export const ENTRIES = {
 };
 
 /** Folders that are read at run time (apps/cli/src/shipped-files.ts). */
-const FOLDERS = { portal: 'apps/portal/public', demo: 'docs/examples/demo' };
+const FOLDERS = { portal: 'apps/portal/dist', demo: 'docs/examples/demo' };
 
 /** Packages that cannot be part of one file: they read files beside themselves, or are loaded by name when needed. */
 const WHOLE = [
@@ -131,6 +132,7 @@ async function licensesOf(folders: readonly string[]): Promise<string> {
 /** Writes the bundle into `out`, in place of what was there. */
 export async function writeBundle(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true });
+  await buildPortal();
   const bundled = await bundleProgram(out);
   await chmod(join(out, 'carillon.js'), 0o755);
   for (const [name, folder] of Object.entries(FOLDERS)) {

@@ -124,26 +124,22 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
 
   const silent = await fill(folder, gateway, control, key);
   await page.goto(`${control}/welcome#${word}`);
-  await page.locator('#rows button').nth(2).waitFor();
-  await page.locator('#rows button', { hasText: 'Grace' }).click();
+  await page.getByRole('link', { name: 'Inbox' }).click();
+  await page.locator('main [data-key]').nth(2).waitFor();
+  await page.locator('main [data-key]', { hasText: 'Grace' }).click();
   await page.frameLocator('iframe').getByText('Thank you, Grace').waitFor();
   await save(page, 'inbox.png');
 
   await page.goto(`${control}/deliveries`);
-  await page.locator('#rows button', { hasText: 'duplicate' }).waitFor();
-  // Rows that change are drawn anew, and a click that began on the row of before is lost.
-  await page
-    .locator('#rows .state')
-    .filter({ hasText: /WAITING|SENDING/ })
-    .first()
-    .waitFor({ state: 'detached' });
-  await page.locator('#rows button', { hasText: 'duplicate' }).click();
-  await page.getByText('Story of the event').waitFor();
+  await page.locator('main [data-state="WAITING"], main [data-state="SENDING"]').first().waitFor({ state: 'detached' });
+  await page.locator('main [data-key]', { hasText: 'grace@' }).click();
+  await page.getByRole('heading', { name: 'Journey' }).waitFor();
   await page.mouse.move(640, 790);
   await save(page, 'deliveries.png');
 
   await page.emulateMedia({ colorScheme: 'dark' });
-  await page.getByLabel('Trace').fill(silent);
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Screen, workspace, or an id').fill(silent);
   await page.keyboard.press('Enter');
   await page.getByText('did not fire: ').waitFor();
   await save(page, 'deliveries-dark.png');

@@ -23,6 +23,15 @@ const CASES: Readonly<Record<string, Case>> = {
     rule: 'import(no-default-export)',
     says: 'named exports',
   },
+  'markup made of text': {
+    bad: {
+      'apps/portal/src/screens/raw.tsx':
+        'export const raw = (html: string) => <p dangerouslySetInnerHTML={{ __html: html }} />;\n',
+    },
+    good: { 'apps/portal/src/screens/text.tsx': 'export const text = (words: string) => <p>{words}</p>;\n' },
+    rule: 'react(no-danger)',
+    says: 'dangerouslySetInnerHTML',
+  },
   'a cycle': {
     bad: {
       'libs/stages/src/one.ts': "import { two } from './two.ts';\nexport const one = (): number => two();\n",

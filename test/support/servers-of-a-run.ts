@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startKafka, startMongoDb, startRegistry, type Service } from '@carillon/testing/services';
 import type { TestProject } from 'vitest/node';
+import { buildPortal } from '../../tools/portal.ts';
 
 /** What tests are told of a server. */
 export type Addresses = {
@@ -36,11 +37,12 @@ const START: Readonly<Record<keyof Addresses, () => Promise<Started>>> = {
 const isServer = (name: string): name is keyof Addresses => Object.hasOwn(START, name);
 
 /**
- * vitest calls it once for a lane. `GET /kafka` starts a broker when it is asked for the first time, and answers its
+ * vitest calls it once for a lane. The portal is built then, where its sources have changed. `GET /kafka` starts a broker when it is asked for the first time, and answers its
  * addresses; the same for `/mongodb` and `/registry`. `GET /turns/<name>` begins its answer when whoever asked before has
  * ended the connection: a test holds its turn by reading on, and loses it when its process ends.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await buildPortal();
   const started = new Map<keyof Addresses, Promise<Started>>();
   const ends = new Map<string, Promise<void>>();
   const starting = (name: keyof Addresses): Promise<Started> => {

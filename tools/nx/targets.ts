@@ -25,7 +25,10 @@ const ofPackage = (root: string) => ({
 const ofRoot = {
   lint: cached('oxlint --disable-nested-config --no-error-on-unmatched-pattern test tools', 'everything'),
   ...tests('test/', 'everything'),
-  typecheck: cached('tsc -p tsconfig.json', 'everything'),
+  typecheck: cached(
+    'tsc -p tsconfig.json && node tools/portal.ts --types && tsc -p apps/portal/tsconfig.json',
+    'everything',
+  ),
 };
 
 /**

@@ -6,8 +6,8 @@ const inCheckout = import.meta.url.endsWith('.ts');
 const shipped = (inSource: string, inBundle: string): string =>
   fileURLToPath(new URL(inCheckout ? inSource : inBundle, import.meta.url));
 
-/** The files of the pages. */
-export const PORTAL_FOLDER = shipped('../../portal/public', './portal');
+/** The files of the pages: in a checkout, where `node tools/portal.ts` builds them. */
+export const PORTAL_FOLDER = shipped('../../portal/dist', './portal');
 /** The configuration folder of the demo workspace. */
 export const DEMO_FOLDER = shipped('../../../docs/examples/demo', './demo');
 /** What Node compiled of the program is kept here; it may be deleted, and what no longer fits its source is not used. */

@@ -19,7 +19,7 @@ export const config: ControlConfig = {
   port: 0,
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: TOKEN,
-  portalFolder: new URL('../../portal/public', import.meta.url).pathname,
+  portalFolder: new URL('portal-of-tests', import.meta.url).pathname,
 };
 
 /** Seals by writing down what is meant. */
@@ -40,7 +40,11 @@ export type Ground = {
 };
 
 /** The server over a log in memory and no stores: what it refuses is refused before anything of them is looked at. */
-export async function openControl(access?: Access, ports: Partial<ControlPorts> = {}): Promise<Ground> {
+export async function openControl(
+  access?: Access,
+  ports: Partial<ControlPorts> = {},
+  settings: Partial<ControlConfig> = {},
+): Promise<Ground> {
   const clock = settableClock();
   let schemas = 0;
   const codecs = await createRecordCodecs(
@@ -62,7 +66,11 @@ export async function openControl(access?: Access, ports: Partial<ControlPorts> 
     readEverywhere: async () => undefined,
     diagnose: async () => [],
   };
-  const control = await buildControl(config, { ...own, ...ports } as ControlPorts, access ? { access } : {});
+  const control = await buildControl(
+    { ...config, ...settings },
+    { ...own, ...ports } as ControlPorts,
+    access ? { access } : {},
+  );
   return { control, log, configuration, codecs, clock };
 }
 

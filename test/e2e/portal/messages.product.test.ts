@@ -93,23 +93,23 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   });
 
   it.each([
-    ['SMS', '.bubble', '1 segment of 70 characters alone', 'News ☃'],
-    ['Push', '.card', 'https://club.example.com/', 'News'],
+    ['SMS', '[aria-label="As a phone shows it"]', '1 segment of 70 characters alone', 'News ☃'],
+    ['Push', '[aria-label="As a locked phone shows it"]', 'https://club.example.com/', 'News'],
   ])(
     'shows %s as a phone does, found and opened by the keyboard alone, and fits one',
     async (name, shown, more, words) => {
       await page.goto('about:blank');
       await page.goto(`${demo.control}/inbox`);
-      const row = page.locator('#rows button', { hasText: `${name} ·` });
+      const row = page.locator('main [data-key]', { hasText: `${name} ·` });
       await row.waitFor();
-      await press(page, 'Tab', '.skip');
-      await press(page, 'Enter', '#rows li:first-child button');
-      const titles = await page.locator('#rows button').allTextContents();
+      await press(page, 'Tab', 'a[href="#main"]');
+      await press(page, 'Enter', 'main ol li:first-child button');
+      const titles = await page.locator('main [data-key]').allTextContents();
       const place = titles.findIndex((text) => text.includes(`${name} ·`));
-      for (let at = 0; at < place; at += 1) await press(page, 'ArrowDown', `#rows li:nth-child(${at + 2}) button`);
+      for (let at = 0; at < place; at += 1) await press(page, 'ArrowDown', `main ol li:nth-child(${at + 2}) button`);
       await page.keyboard.press('Enter');
       await page.locator(shown, { hasText: words }).waitFor();
-      expect(await page.locator('#detail').textContent()).toContain(more);
+      expect(await page.locator('main section').textContent()).toContain(more);
       await expectAccessible(page, name);
       await expectToFit(page, 360, 320);
     },

@@ -34,9 +34,11 @@ describeWith('chromium', 'the portal in a browser', () => {
   const errors: string[] = [];
   const strangers: string[] = [];
 
-  const rows = () => page.locator('#rows button');
-  const row = (text: string) => page.locator('#rows button', { hasText: text });
-  const title = () => page.locator('#title');
+  const rows = () => page.locator('main [data-key]');
+  const row = (text: string) => page.locator('main [data-key]', { hasText: text });
+  /** Of what is open beside the list. */
+  const title = () => page.locator('main section h2[tabindex="-1"]');
+  const steps = (name: string) => page.locator(`[data-step="${name}"]`);
   /** A key that was pressed has done its work once the focus, or what it changed, is where it leads. */
   const focusOn = (selector: string) => page.locator(`${selector}:focus`).waitFor();
   const go = async (path: string): Promise<void> => {
@@ -79,13 +81,13 @@ describeWith('chromium', 'the portal in a browser', () => {
     const guest = await browser.newContext();
     const first = await openPage(guest);
     await first.goto(`${demo.control}/welcome#${demo.welcome}`);
-    await first.waitForURL(`${demo.control}/inbox`);
+    await first.waitForURL(`${demo.control}/workspaces/-/deliveries`);
     const [cookie] = await guest.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
     expect(await first.evaluate<number>('history.length')).toBeLessThanOrEqual(2);
     // The link clicked once more by who is signed in.
     await first.goto(`${demo.control}/welcome#${demo.welcome}`);
-    await first.waitForURL(`${demo.control}/inbox`);
+    await first.waitForURL(`${demo.control}/workspaces/-/deliveries`);
     await guest.close();
 
     const other = await browser.newContext();
@@ -93,13 +95,14 @@ describeWith('chromium', 'the portal in a browser', () => {
     await second.goto(`${demo.control}/welcome#${demo.welcome}`);
     await second.getByText('This link was used already').waitFor();
     await second.waitForURL(`${demo.control}/welcome`);
+    expect(second.url()).not.toContain('#');
     await expectAccessible(second, 'sign-in');
 
     // Where a session ended, the sign-in stands at the address of the page, and leads back to it.
     await second.goto(`${demo.control}/deliveries?workspace=lab&state=IN_DOUBT`);
     await second.getByLabel('Token').fill(demo.ownerToken);
     await second.keyboard.press('Enter');
-    await second.locator('#rows button').first().waitFor();
+    await second.locator('main [data-key]').first().waitFor();
     expect(second.url()).toContain('state=IN_DOUBT');
     await other.clearCookies();
     await second.getByLabel('Token').waitFor();
@@ -120,7 +123,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.waitForResponse(`${demo.control}/v1/inbox?*`);
     expect(await frame.locator('#words').count()).toBe(1);
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
-    expect(page.url()).toMatch(/\/inbox#/);
+    expect(page.url()).toMatch(/\/inbox\?open=/);
     expect(page.context().pages()).toHaveLength(1);
     await expectAccessible(page, 'inbox');
   });
@@ -141,13 +144,15 @@ describeWith('chromium', 'the portal in a browser', () => {
     await go('/inbox');
     await rows().first().waitFor();
     const lead: [key: string, to: string][] = [
-      ['Tab', '.skip'],
-      ['Enter', '#rows li:first-child button'],
-      ['End', '#rows li:last-child button'],
-      ['ArrowUp', '#rows li:nth-last-child(2) button'],
-      ['Home', '#rows li:first-child button'],
-      ['End', '#rows li:last-child button'],
-      ['Enter', '#rows li:last-child button[aria-current="true"]'],
+      ['Tab', 'a[href="#main"]'],
+      ['Enter', 'main ol li:first-child button'],
+      ['End', 'main ol li:last-child button'],
+      ['ArrowUp', 'main ol li:nth-last-child(2) button'],
+      ['j', 'main ol li:last-child button'],
+      ['k', 'main ol li:nth-last-child(2) button'],
+      ['Home', 'main ol li:first-child button'],
+      ['End', 'main ol li:last-child button'],
+      ['Enter', 'main ol li:last-child button[aria-current="true"]'],
     ];
     for (const [key, to] of lead) {
       await page.keyboard.press(key);
@@ -156,15 +161,17 @@ describeWith('chromium', 'the portal in a browser', () => {
     await title().waitFor();
     const heading = await title().textContent();
     // One more Tab would lead into the frame, which has a process of its own: it takes the focus whenever it gets to it.
-    for (const stop of ['#detail', '#detail a', '#tab-html[aria-selected="true"]']) {
+    for (const stop of ['section button[aria-label="Close"]', 'section dd a', '[role="tab"][aria-selected="true"]']) {
       await page.keyboard.press('Tab');
       await focusOn(stop);
     }
-    await page.keyboard.press('End');
-    await focusOn('#tab-text[aria-selected="true"]');
+    await page.keyboard.press('ArrowRight');
+    await focusOn('[role="tab"][data-key="text"][aria-selected="true"]');
     await page.locator('[role="tabpanel"] pre', { hasText: /\S/ }).waitFor();
     await page.reload();
-    await page.locator('#rows li:last-child button[aria-current="true"]').waitFor();
+    await page.locator('main ol li:last-child button[aria-current="true"]').waitFor();
+    // What was looked at of it is part of the address too.
+    await page.locator('[role="tab"][data-key="text"][aria-selected="true"]').waitFor();
     await expect.poll(() => title().textContent()).toBe(heading);
   });
 
@@ -176,12 +183,12 @@ describeWith('chromium', 'the portal in a browser', () => {
     await expectAccessible(page, 'duplicate');
     await page.reload();
     await page.getByText('the same was told already').waitFor();
-    await page.locator('dl a[href^="#dlv_"]').click();
-    await page.locator('#title .state.SENT').waitFor();
-    const time = page.locator('ol.story time').first();
+    await page.locator('dl a[href*="open=dlv_"]').click();
+    await title().locator('[data-state="SENT"]').waitFor();
+    const time = steps('event').locator('time');
     expect(await time.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     // With its date where midnight came between.
-    expect(await time.textContent()).toMatch(/^(\d+\.\d+\.\d+ )?\d\d:\d\d:\d\d$/);
+    expect(await time.textContent()).toMatch(/^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$/);
     await page.goBack();
     await page.getByText('the same was told already').waitFor();
   });
@@ -189,9 +196,10 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('filters, and says when nothing fits', async () => {
     await go('/deliveries?workspace=lab');
     await rows().first().waitFor();
-    await page.getByLabel('State').selectOption('SENT');
+    await page.getByRole('button', { name: 'State: Any state' }).click();
+    await page.getByRole('menuitemradio', { name: 'Sent', exact: true }).click();
     await row('doubt').first().waitFor({ state: 'detached' });
-    await expect.poll(() => rows().locator('.state').allTextContents()).toEqual(['SENT', 'SENT']);
+    await expect.poll(() => rows().locator('[data-state]').allTextContents()).toEqual(['Sent', 'Sent']);
     await page.getByLabel('Recipient').fill('eve@example.com');
     await row('twice').waitFor({ state: 'detached' });
     await page.reload();
@@ -205,31 +213,36 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('lists the deliveries of all workspaces together, each with its own, until one is chosen', async () => {
     await sendOrder(demo);
     await go('/deliveries');
-    const seconds = (): Promise<string[]> => page.locator('#rows .second').allTextContents();
-    const of = async (workspace: string): Promise<boolean> =>
-      (await seconds()).some((text) => text.startsWith(`${workspace} · `));
+    const of = async (workspace: string): Promise<boolean> => (await row(`${workspace} · `).count()) > 0;
     await expect.poll(async () => (await of('shop')) && (await of('lab'))).toBe(true);
     await expectAccessible(page, 'all workspaces');
-    await page.getByLabel('Workspace').selectOption('lab');
-    await expect.poll(async () => (await seconds()).every((text) => !/^(?:shop|lab) · /.test(text))).toBe(true);
-    expect(page.url()).toContain('workspace=lab');
-    await page.locator('#rows button').first().click();
-    await page.locator('dl.facts dd', { hasText: /^lab$/ }).waitFor();
+    await page.getByRole('button', { name: 'Workspace: All workspaces' }).click();
+    await page.getByRole('menuitemradio', { name: 'lab' }).click();
+    await expect.poll(async () => (await rows().count()) > 0 && !(await of('shop')) && !(await of('lab'))).toBe(true);
+    expect(page.url()).toContain('/workspaces/lab/deliveries');
+    await rows().first().click();
+    await page.locator('dl dd', { hasText: /^lab$/ }).waitFor();
   });
 
   it('traces an event that fired nothing: which rules saw it, and why not, in whatever workspace', async () => {
     await go('/inbox');
-    await page.getByLabel('Trace').fill('evt_1');
-    await page.keyboard.press('Enter');
+    await rows().first().waitFor();
+    const find = async (id: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.getByLabel('Screen, workspace, or an id').fill(id);
+    };
+    await find('evt_1');
     await page.getByText('An id begins with evt_').waitFor();
-    await page.getByLabel('Trace').fill(silent);
+    await page.getByLabel('Screen, workspace, or an id').fill(silent);
+    await page.getByRole('button', { name: 'The story of this event' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${demo.control}/deliveries#${silent}`);
+    await page.waitForURL(`${demo.control}/workspaces/-/events/${silent}`);
     await page.getByText('4 rules saw it, 0 fired').waitFor();
     await page.getByText('event.kind == "once"').waitFor();
-    await expect.poll(() => page.locator('ol.story li.ended').count()).toBe(4);
+    await expect.poll(() => steps('rule').count()).toBe(4);
     await expectAccessible(page, 'event');
-    await page.getByLabel('Trace').fill('evt_00000000000000000000000000');
+    await find('evt_00000000000000000000000000');
+    await page.getByRole('button', { name: 'The story of this event' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('there is no event evt_').waitFor();
   });
@@ -238,14 +251,14 @@ describeWith('chromium', 'the portal in a browser', () => {
     const { items } = await demo.ask<{ items: { id: string; to: string }[] }>('/v1/workspaces/lab/deliveries');
     await go(`/deliveries?workspace=lab#${items.find(({ to }) => to === 'eve@example.com')?.id}`);
     await page.getByText('What came in').click();
-    await page.locator('#came-in mark', { hasText: '"email": "eve@example.com"' }).waitFor();
+    await page.locator('mark', { hasText: '"email": "eve@example.com"' }).waitFor();
     await page.getByText('What went out').click();
-    const frame = page.frameLocator('#went-out iframe');
+    const frame = page.frameLocator('iframe');
     await frame.locator('#words').waitFor();
     expect(await frame.locator('#words').textContent()).toBe('Hello <i>Eve</i>');
-    expect(await page.locator('#went-out iframe').getAttribute('sandbox')).toBe('');
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
     for (const link of ['#top', '#blank', '#js', '#ping']) await frame.locator(link).click();
-    await page.locator('#replies', { hasText: 'accepted' }).waitFor();
+    await page.locator('ul[aria-label="What the provider said"] li', { hasText: 'accepted' }).waitFor();
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
     expect(page.context().pages()).toHaveLength(1);
     await expectAccessible(page, 'contents');
@@ -254,7 +267,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('shows each person whom an event names, those dropped among them, page by page, and finds one', async () => {
     await go(`/deliveries#${many}`);
     await page.getByText('0 told, 105 not: 105 where false').waitFor();
-    const people = page.locator('#people > li');
+    const people = page.locator('ol[aria-label="People whom it names"] > li');
     await expect.poll(() => people.count()).toBe(100);
     await expectAccessible(page, 'people');
     await page.getByRole('button', { name: 'Show more people' }).click();
@@ -271,20 +284,19 @@ describeWith('chromium', 'the portal in a browser', () => {
     await row('doubt-a@').click();
     await page.getByText('Nobody can say whether this reached its reader').waitFor();
     await expectAccessible(page, 'in doubt');
-    await page.getByLabel('or, as seen in').pressSequentially('line 7 of the log', { delay: 120 });
-    await page.getByRole('button', { name: 'It was sent' }).click();
-    await page.locator('#title .state.SENT').waitFor();
+    await page.getByLabel('How you know').pressSequentially('line 7 of the log', { delay: 120 });
+    await page.getByRole('button', { name: 'It was sent', exact: true }).click();
+    await title().locator('[data-state="SENT"]').waitFor();
     await page.getByText('line 7 of the log').first().waitFor();
-    await focusOn('#title');
     await row('doubt-a@').waitFor({ state: 'detached' });
     await row('doubt-b@').click();
     await title().filter({ hasText: 'doubt-b@' }).waitFor();
     await page.getByRole('button', { name: 'It was not sent' }).click();
-    await page.locator('#title .state.FAILED').waitFor();
+    await title().locator('[data-state="FAILED"]').waitFor();
     await row('doubt-b@').waitFor({ state: 'detached' });
     await row('doubt-c@').click();
     await title().filter({ hasText: 'doubt-c@' }).waitFor();
-    const attempts = page.locator('ol.story .what', { hasText: 'Attempt' });
+    const attempts = steps('attempt');
     await attempts.first().waitFor();
     expect(await attempts.count()).toBe(1);
     await page.getByRole('button', { name: 'Send again' }).click();
@@ -296,10 +308,10 @@ describeWith('chromium', 'the portal in a browser', () => {
     await go('/deliveries?workspace=lab');
     await row('doubt-c@').hover();
     await page.mouse.down();
-    await page.locator('#rows button:focus', { hasText: 'doubt-c@' }).waitFor();
+    await page.locator('main [data-key]:focus', { hasText: 'doubt-c@' }).waitFor();
     await demo.send('lab/orders', lab.key, { kind: 'once', email: 'late@example.com', subject: 'late' });
-    await row('late@').locator('.state.SENT').waitFor();
-    expect(await page.locator('#rows button:focus').textContent()).toContain('doubt-c@');
+    await row('late@').locator('[data-state="SENT"]').waitFor();
+    expect(await page.locator('main [data-key]:focus').textContent()).toContain('doubt-c@');
     // It has moved down by one row: the pointer has to be on it to let go.
     await row('doubt-c@').hover();
     await page.mouse.up();
@@ -338,7 +350,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('shows the sign-in, the reference of the API and what is not there on 320 pixels, and to everybody', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     for (const [path, words] of [
-      ['/welcome', 'Sign in to Carillon'],
+      ['/sign-in', 'Sign in to Carillon'],
       ['/docs', 'Carillon management API'],
       ['/nowhere', 'There is no page at this address'],
     ] as const) {
@@ -357,8 +369,9 @@ describeWith('chromium', 'the portal in a browser', () => {
     await guest.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     const tab = await openPage(guest);
     await tab.goto(`${demo.control}/deliveries`);
-    await tab.getByRole('button', { name: 'Sign out' }).click();
-    await tab.waitForURL(`${demo.control}/welcome`);
+    await tab.getByRole('button', { name: 'Look, keys and sign out' }).click();
+    await tab.getByRole('menuitem', { name: 'Sign out' }).click();
+    await tab.waitForURL(`${demo.control}/sign-in`);
     await tab.goto(`${demo.control}/inbox`);
     await tab.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
     expect((await guest.cookies()).filter(({ name }) => name.startsWith('carillon_session'))).toEqual([]);

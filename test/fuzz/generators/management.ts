@@ -38,7 +38,9 @@ export function operationsOf(document: ApiDocument): readonly Operation[] {
     '/welcome',
     '/docs',
     '/docs/json',
-    '/assets/portal.js',
+    '/workspaces/shop/deliveries',
+    '/settings/x',
+    '/assets/style.css',
     '/inbox/messages/{id}/html',
   ];
   return [...described, ...pages.map((path) => ({ method: 'GET', path, query: [], body: null }))];

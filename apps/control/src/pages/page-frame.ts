@@ -35,3 +35,14 @@ export const unknownPage = (): string =>
         <a href="/deliveries">Deliveries</a>, <a href="/inbox">Inbox</a>, <a href="/docs">Reference of the API</a>
       </p>`,
   );
+
+/** Of a checkout whose portal nobody has built. */
+export const unbuiltPage = (): string =>
+  pageFrame(
+    'Not built',
+    html`<h1>The pages of the portal are not built yet</h1>
+      <p>
+        Run <code>npm run portal</code> in the checkout and start Carillon again; <code>npm start</code> does both. The
+        management API and the command line do not need them.
+      </p>`,
+  );

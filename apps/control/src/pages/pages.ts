@@ -1,68 +1,83 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '@carillon/ports';
 import type { Access } from '../access/access.ts';
 import { sightOf } from '../access/sight.ts';
-import { unknownPage } from './page-frame.ts';
+import { unbuiltPage, unknownPage } from './page-frame.ts';
+import { readPortal, type PortalFile } from './portal-files.ts';
 import { notFound } from '../routes/app.ts';
 
-/** The portal's files that a browser may ask for: a closed list, so no path of a request ever reaches the disk. */
-const ASSETS: Readonly<Record<string, string>> = {
-  '/assets/style.css': 'text/css; charset=utf-8',
-  '/assets/detail.css': 'text/css; charset=utf-8',
-  '/assets/reference.css': 'text/css; charset=utf-8',
-  '/assets/portal.js': 'text/javascript; charset=utf-8',
-  '/assets/list.js': 'text/javascript; charset=utf-8',
-  '/assets/story.js': 'text/javascript; charset=utf-8',
-  '/assets/contents.js': 'text/javascript; charset=utf-8',
-  '/assets/inbox.js': 'text/javascript; charset=utf-8',
-  '/assets/deliveries.js': 'text/javascript; charset=utf-8',
-  '/assets/welcome.js': 'text/javascript; charset=utf-8',
-  '/assets/icon.svg': 'image/svg+xml',
-};
-const PAGES: Readonly<Record<string, string>> = {
-  '/': 'deliveries.html',
-  '/deliveries': 'deliveries.html',
-  '/inbox': 'inbox.html',
-};
+/**
+ * Addresses that the portal draws. What stands at each is the portal's to know: its frame says so of an address below them that
+ * names nothing.
+ */
+const PORTAL_PAGES = [
+  '/',
+  '/sign-in',
+  '/welcome',
+  '/invitation',
+  '/inbox',
+  '/deliveries',
+  '/workspaces',
+  '/workspaces/*',
+  '/settings',
+  '/settings/*',
+];
 
 /**
  * No script but our own, no connection but to this server, and no way for text to become markup; mail bodies are shown
- * in frames without scripts, and their pictures and styles are the mail's own business.
+ * in frames without scripts, and their pictures and styles are the mail's own business. `styles` says which styles count.
  */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const policyWith = (styles: string): string =>
+  `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
+const POLICY = policyWith("'self'");
 
 const HTML = 'text/html; charset=utf-8';
 
-const sendText = (reply: FastifyReply, text: string | Uint8Array, type: string): FastifyReply =>
-  reply.header('content-type', type).header('content-security-policy', POLICY).send(text);
+const sendText = (reply: FastifyReply, text: string): FastifyReply =>
+  reply.header('content-type', HTML).header('content-security-policy', POLICY).send(text);
 
-const sendFile = async (reply: FastifyReply, folder: string, name: string, type: string): Promise<FastifyReply> =>
-  sendText(reply, await readFile(join(folder, name)), type);
-
-/** Their files hold nothing of a deployment: what the pages show they ask the management API for. */
+/** Its files hold nothing of a deployment: what the pages show they ask the management API for. */
 const OPEN = { config: { permission: 'anybody' } } as const;
 
+/** A year: for browsers that is for ever. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const takesGzip = ({ headers }: FastifyRequest): boolean => /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+
+function sendFile(file: PortalFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const gzip = takesGzip(request) ? file.gzip() : null;
+  if (gzip) reply.header('content-encoding', 'gzip');
+  if (file.isImmutable) reply.header('cache-control', FOR_EVER);
+  return reply
+    .header('content-type', file.type)
+    .header('vary', 'accept-encoding')
+    .header('content-security-policy', POLICY)
+    .send(gzip ?? file.bytes);
+}
+
+function sendPortal(index: string | null, reply: FastifyReply): FastifyReply {
+  if (index === null) return sendText(reply.code(503), unbuiltPage());
+  // The components of the portal write one style of their own.
+  const nonce = randomBytes(16).toString('base64');
+  return reply
+    .header('content-type', HTML)
+    .header('content-security-policy', policyWith(`'self' 'nonce-${nonce}'`))
+    .send(index.replaceAll('CARILLON_NONCE', nonce));
+}
+
 /**
- * Pages and their files; a page without a session becomes the sign-in page. `reference` writes the reference of the API, which is
- * for whoever may read.
+ * The portal with its files, which are the same for everybody, and the pages that the server writes itself. `reference` writes
+ * the reference of the API, which is for whoever may read: whoever has no session signs in at its address.
  */
 export function servePages(app: FastifyInstance, folder: string, access: Access, reference: () => string): void {
-  for (const [path, type] of Object.entries(ASSETS)) {
-    app.get(path, OPEN, async (_request, reply) => sendFile(reply, folder, path.slice('/assets/'.length), type));
+  const { index, assets } = readPortal(folder);
+  for (const file of assets) {
+    app.get(`/assets/${file.name}`, OPEN, async (request, reply) => sendFile(file, request, reply));
   }
-  for (const [path, file] of Object.entries(PAGES)) {
-    app.get(path, OPEN, async (request, reply) =>
-      sendFile(reply, folder, (await access.who(request)) ? file : 'welcome.html', HTML),
-    );
-  }
-  app.get('/welcome', OPEN, async (_request, reply) => sendFile(reply, folder, 'welcome.html', HTML));
+  for (const path of PORTAL_PAGES) app.get(path, OPEN, async (_request, reply) => sendPortal(index, reply));
   app.get('/docs', OPEN, async (request, reply) =>
-    (await access.who(request))?.may('read', null)
-      ? sendText(reply, reference(), HTML)
-      : sendFile(reply, folder, 'welcome.html', HTML),
+    (await access.who(request))?.may('read', null) ? sendText(reply, reference()) : sendPortal(index, reply),
   );
   app.addHook('onSend', async (request, reply, payload) => {
     if (!request.is404 || reply.statusCode !== 404 || !wantsPage(request)) return payload;

@@ -1,0 +1,33 @@
+/** A piece of a list; `next` asks for the piece after it. */
+export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | null };
+
+export type Joined<Item> = {
+  readonly page: Page<Item>;
+  /** New rows that are held back, because the list is not at its top. */
+  readonly waiting: number;
+};
+
+/**
+ * What is shown of a list, newest first, with what its first page says now. At its top the list takes new rows in and drops those
+ * that left; further down nothing moves: rows change what they say, and the new ones are counted. Where so many came that
+ * rows between may be missing, it begins anew.
+ */
+export function joinNewest<Item>(
+  shown: Page<Item>,
+  newest: Page<Item>,
+  keyOf: (item: Item) => string,
+  isAtTop: boolean,
+): Joined<Item> {
+  const now = new Map(newest.items.map((item) => [keyOf(item), item]));
+  if (!isAtTop) {
+    const before = new Set(shown.items.map(keyOf));
+    const items = shown.items.map((item) => now.get(keyOf(item)) ?? item);
+    return { page: { ...shown, items }, waiting: [...now.keys()].filter((key) => !before.has(key)).length };
+  }
+  const last = newest.items.at(-1);
+  const place = last === undefined ? -1 : shown.items.findIndex((item) => keyOf(item) === keyOf(last));
+  if (newest.next === null || place < 0) return { page: newest, waiting: 0 };
+  const older = shown.items.slice(place + 1).filter((item) => !now.has(keyOf(item)));
+  const next = older.length === 0 ? newest.next : shown.next;
+  return { page: { items: [...newest.items, ...older], next }, waiting: 0 };
+}

@@ -1,0 +1,151 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useLocation, useNavigate, useRouterState } from '@tanstack/react-router';
+import { LayoutGrid, Search, Settings } from 'lucide-react';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useAnswering, useSignedIn } from '../api/session.ts';
+import { statusQuery } from '../api/status.ts';
+import { Button } from '../ui/button.tsx';
+import { cls } from '../ui/class-names.ts';
+import { Toasts } from '../ui/toast.tsx';
+import { AccountMenu, WorkspaceMenu } from './menus.tsx';
+import { PLACES } from './places.ts';
+import { useKeys } from './use-keys.ts';
+import { useWorkspace } from './use-workspace.ts';
+import styles from './frame.module.css';
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette: loaded }) => ({ default: loaded })));
+
+const KeysHelp = lazy(() => import('./keys-help.tsx').then(({ KeysHelp: loaded }) => ({ default: loaded })));
+const SignIn = lazy(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => ({ default: loaded })));
+
+/** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
+export function Frame(): ReactNode {
+  // Of what is drawn now: while another screen loads, the address is ahead of it.
+  const screen = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
+  const isSignedIn = useSignedIn();
+  if (screen === undefined || screen === '/welcome' || screen === '/sign-in') return <Outlet />;
+  if (!isSignedIn) {
+    return (
+      <Suspense>
+        <SignIn />
+      </Suspense>
+    );
+  }
+  return <SignedInFrame />;
+}
+
+function SignedInFrame(): ReactNode {
+  const [open, setOpen] = useState<'palette' | 'keys' | null>(null);
+  const main = useRef<HTMLElement>(null);
+  const navigate = useNavigate();
+  const known = useWorkspace();
+  useKeys({
+    palette: () => setOpen('palette'),
+    help: () => setOpen('keys'),
+    go(key) {
+      const place = PLACES.find((one) => one.key === key);
+      if (place) void navigate({ to: place.to, params: { w: known } });
+    },
+  });
+  // A new screen is read from its beginning, by whoever sees it and by whoever hears it.
+  const { pathname } = useLocation();
+  const seen = useRef(pathname);
+  useEffect(() => {
+    if (seen.current === pathname) return;
+    seen.current = pathname;
+    main.current?.focus();
+  }, [pathname]);
+  return (
+    <div className={cls(styles.frame)}>
+      <a
+        className={cls(styles.skip)}
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          const first = main.current?.querySelector<HTMLElement>('[data-key][tabindex="0"]');
+          (first ?? main.current)?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <header className={cls(styles.side)}>
+        <Link to="/workspaces" className={cls(styles.brand)} aria-label="Carillon, workspaces">
+          <img src="/assets/icon.svg" alt="" width={24} height={24} />
+          <span>Carillon</span>
+        </Link>
+        <WorkspaceMenu />
+        <nav aria-label="Screens" className={cls(styles.nav)}>
+          <Places workspace={known} />
+          <h2>Deployment</h2>
+          <Link to="/workspaces" activeOptions={{ exact: true }} className={cls(styles.link)}>
+            <LayoutGrid size={16} aria-hidden />
+            Workspaces
+          </Link>
+          <SettingsLink />
+        </nav>
+        <div className={cls(styles.foot)}>
+          <Button kind="quiet" onPress={() => setOpen('palette')}>
+            <Search size={16} aria-hidden />
+            Find <kbd>⌘K</kbd>
+          </Button>
+          <AccountMenu onKeys={() => setOpen('keys')} />
+        </div>
+      </header>
+      <main id="main" ref={main} tabIndex={-1} className={cls(styles.main)}>
+        <Away />
+        <Outlet />
+      </main>
+      <nav aria-label="Main screens" className={cls(styles.bar)}>
+        <Places workspace={known} />
+        <SettingsLink />
+      </nav>
+      <Toasts />
+      {open === 'palette' && (
+        <Suspense>
+          <Palette onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
+      {open === 'keys' && (
+        <Suspense>
+          <KeysHelp onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Places({ workspace }: { readonly workspace: string }): ReactNode {
+  return PLACES.map(({ name, icon: Icon, to }) => (
+    <Link
+      key={to}
+      to={to}
+      params={{ w: workspace }}
+      className={cls(styles.link)}
+      activeOptions={{ includeSearch: false }}
+    >
+      <Icon size={16} aria-hidden />
+      {name}
+    </Link>
+  ));
+}
+
+function SettingsLink(): ReactNode {
+  return (
+    <Link to="/settings" className={cls(styles.link)}>
+      <Settings size={16} aria-hidden />
+      Settings
+    </Link>
+  );
+}
+
+/** That the server is away, under the header: what is shown stays. */
+function Away(): ReactNode {
+  // Asked for on every screen: so it is noticed on those too that ask for nothing else.
+  useQuery(statusQuery);
+  if (useAnswering()) return null;
+  return (
+    <p role="status" className={cls(styles.line)}>
+      Carillon does not answer. Is it running? What you see is as it was; it is asked again every few seconds.
+    </p>
+  );
+}

@@ -1,0 +1,21 @@
+const KEY = 'carillon-workspace';
+
+/** In the place of a workspace: all that one may see. */
+export const EVERY_WORKSPACE = '-';
+
+/** The workspace that this browser looked at last; null: none, or a browser that keeps nothing. */
+export function lastWorkspace(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+export function rememberWorkspace(name: string): void {
+  try {
+    localStorage.setItem(KEY, name);
+  } catch {
+    // The start page asks then.
+  }
+}

@@ -1,0 +1,54 @@
+import { useEffect, useRef } from 'react';
+
+export type KeyActions = {
+  readonly palette: () => void;
+  readonly help: () => void;
+  /** After `g`. */
+  readonly go: (key: string) => void;
+};
+
+/** In milliseconds: so long does `g` wait for the key after it. */
+const WAITS = 1_500;
+
+/** Whoever types means letters. */
+const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement &&
+  target.closest('input, textarea, select, [contenteditable], [role="dialog"]') !== null;
+
+/** The keys that count on every screen. */
+export function useKeys(actions: KeyActions): void {
+  const current = useRef(actions);
+  useEffect(() => {
+    current.current = actions;
+  });
+  useEffect(() => {
+    let went = 0;
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) {
+        event.preventDefault();
+        current.current.palette();
+        return;
+      }
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return;
+      const afterG = Date.now() - went < WAITS;
+      went = 0;
+      if (afterG) {
+        current.current.go(event.key);
+      } else if (event.key === 'g') {
+        went = Date.now();
+      } else if (event.key === '?') {
+        current.current.help();
+      } else if (event.key === '/') {
+        const search = document.querySelector<HTMLElement>('[data-search] input');
+        if (!search) return;
+        event.preventDefault();
+        search.focus();
+      } else if (event.key === 'j' || event.key === 'k') {
+        // In a list they move; from elsewhere they lead into it.
+        document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus();
+      }
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, []);
+}

@@ -1,0 +1,181 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  type ParsedLocation,
+} from '@tanstack/react-router';
+import { queryClient } from './api/query-client.ts';
+import { statusQuery } from './api/status.ts';
+import { Frame } from './frame/frame.tsx';
+import { EVERY_WORKSPACE, lastWorkspace } from './frame/last-workspace.ts';
+import { defaultWorkspace } from './frame/use-workspace.ts';
+import { readDeliverySearch } from './screens/deliveries/delivery-search.ts';
+import { Unknown } from './screens/start/unknown.tsx';
+
+/** Words of the address: text, always; of a word that stands there twice the last one counts. */
+type Words = Readonly<Record<string, unknown>>;
+
+const root = createRootRoute({ component: Frame, notFoundComponent: Unknown });
+const under = { getParentRoute: () => root } as const;
+
+/** The workspace that an address without one means. */
+const usual = async (): Promise<string> =>
+  queryClient.ensureQueryData(statusQuery).then(
+    ({ workspaces }) => defaultWorkspace(workspaces),
+    () => lastWorkspace() ?? EVERY_WORKSPACE,
+  );
+
+/** An id after `#`, where the pages of earlier versions had it. */
+const idIn = ({ hash }: ParsedLocation): string | undefined => (/^[a-z]{3}_[0-9A-Z]+$/.test(hash) ? hash : undefined);
+
+const start = createRoute({
+  ...under,
+  path: '/',
+  beforeLoad: async () => {
+    redirect({ to: '/workspaces/$w', params: { w: await usual() }, replace: true, throw: true });
+  },
+});
+
+/** The address of earlier versions: everything behind the question mark still counts. */
+const earlierDeliveries = createRoute({
+  ...under,
+  path: '/deliveries',
+  validateSearch: (words: Words) => ({ ...readDeliverySearch(words), ...textOf(words, 'workspace') }),
+  beforeLoad: async ({ search: { workspace: w = EVERY_WORKSPACE, ...search }, location }) => {
+    const open = idIn(location);
+    if (open?.startsWith('evt_')) {
+      redirect({ to: '/workspaces/$w/events/$id', params: { w, id: open }, replace: true, throw: true });
+    }
+    redirect({
+      throw: true,
+      to: '/workspaces/$w/deliveries',
+      params: { w },
+      search: { ...search, ...(open !== undefined && { open }) },
+      replace: true,
+    });
+  },
+});
+
+const earlierInbox = createRoute({
+  ...under,
+  path: '/inbox',
+  beforeLoad: async ({ location }) => {
+    const open = idIn(location);
+    redirect({
+      throw: true,
+      to: '/workspaces/$w/inbox',
+      params: { w: open === undefined ? await usual() : EVERY_WORKSPACE },
+      search: open === undefined ? {} : { open },
+      replace: true,
+    });
+  },
+});
+
+function textOf<Name extends string>(words: Words, ...names: readonly Name[]): { readonly [Key in Name]?: string } {
+  const found = names.flatMap((name) => {
+    const word = words[name];
+    return typeof word === 'string' && word !== '' ? [[name, word]] : [];
+  });
+  return Object.fromEntries(found) as { readonly [Key in Name]?: string };
+}
+
+const workspaces = createRoute({
+  ...under,
+  path: '/workspaces',
+  component: lazyRouteComponent(() => import('./screens/workspaces/workspaces.tsx'), 'Workspaces'),
+});
+const workspace = createRoute({
+  ...under,
+  path: '/workspaces/$w',
+  beforeLoad: ({ params }) => {
+    redirect({ to: '/workspaces/$w/deliveries', params, replace: true, throw: true });
+  },
+});
+const deliveries = createRoute({
+  ...under,
+  path: '/workspaces/$w/deliveries',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(() => import('./screens/deliveries/deliveries.tsx'), 'Deliveries'),
+});
+const inDoubt = createRoute({
+  ...under,
+  path: '/workspaces/$w/deliveries/in-doubt',
+  validateSearch: (words: Words) => textOf(words, 'open'),
+  component: lazyRouteComponent(() => import('./screens/deliveries/in-doubt.tsx'), 'InDoubt'),
+});
+const deadLetters = createRoute({
+  ...under,
+  path: '/workspaces/$w/deliveries/dead-letters',
+  component: lazyRouteComponent(() => import('./screens/deliveries/dead-letters.tsx'), 'DeadLetters'),
+});
+const events = createRoute({
+  ...under,
+  path: '/workspaces/$w/events',
+  component: lazyRouteComponent(() => import('./screens/deliveries/events.tsx'), 'Events'),
+});
+const event = createRoute({
+  ...under,
+  path: '/workspaces/$w/events/$id',
+  validateSearch: (words: Words) => textOf(words, 'to'),
+  component: lazyRouteComponent(() => import('./screens/deliveries/event.tsx'), 'EventStory'),
+});
+const inbox = createRoute({
+  ...under,
+  path: '/workspaces/$w/inbox',
+  validateSearch: (words: Words) => textOf(words, 'open', 'view'),
+  component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
+});
+const settings = createRoute({
+  ...under,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./screens/settings/settings.tsx'), 'Settings'),
+});
+const welcome = createRoute({
+  ...under,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./screens/sign-in/welcome.tsx'), 'Welcome'),
+});
+const signIn = createRoute({
+  ...under,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./screens/sign-in/sign-in.tsx'), 'SignIn'),
+});
+
+/** Text stays text: an id of digits is no number. */
+const parseSearch = (search: string): Record<string, string> => Object.fromEntries(new URLSearchParams(search));
+function stringifySearch(search: Words): string {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(search))
+    if (typeof value === 'string' && value !== '') words.set(name, value);
+  return words.size === 0 ? '' : `?${words}`;
+}
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    start,
+    earlierDeliveries,
+    earlierInbox,
+    workspaces,
+    workspace,
+    deliveries,
+    inDoubt,
+    deadLetters,
+    events,
+    event,
+    inbox,
+    settings,
+    welcome,
+    signIn,
+  ]),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    readonly router: typeof router;
+  }
+}

@@ -1,0 +1,216 @@
+import { ChevronsUpDown } from 'lucide-react';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useMemo, type ReactNode } from 'react';
+import { useLiveList } from '../../api/live-list.ts';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Field } from '../../ui/field.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { List } from '../../ui/list.tsx';
+import { useMedia } from '../../ui/media.ts';
+import { PageHead } from '../../ui/page.tsx';
+import { Split } from '../../ui/split.tsx';
+import { stateWords } from '../../ui/state-words.ts';
+import { deliveryRow, deliveryRowOfAll } from './delivery-row.tsx';
+import { filterOf, type DeliverySearch } from './delivery-search.ts';
+import { DELIVERIES, loadDeliveries, type Delivery } from './queries.ts';
+import { Queues } from './queues.tsx';
+import styles from './deliveries.module.css';
+
+/** Asked for when something is opened: the list is there before. */
+const DeliveryPanel = lazy(() =>
+  import('./delivery-panel.tsx').then(({ DeliveryPanel: loaded }) => ({ default: loaded })),
+);
+
+const STATES = [
+  'WAITING',
+  'COLLECTED',
+  'SENDING',
+  'IN_DOUBT',
+  'FAILED',
+  'SUPPRESSED',
+  'EXPIRED',
+  'CANCELLED',
+  'SENT',
+  'DELIVERED',
+  'BOUNCED',
+  'COMPLAINED',
+  'DIGESTED',
+];
+const ANY = 'any';
+const STATE_CHOICES = [{ id: ANY, name: 'Any state' }, ...STATES.map((id) => ({ id, name: stateWords(id) }))];
+
+const stateName = (state: string | undefined): string => (state === undefined ? 'Any state' : stateWords(state));
+
+const keyOf = ({ id }: Delivery): string => id;
+
+/** What became of messages: a list that keeps itself up to date, and the story of the one that is open. */
+export function Deliveries(): ReactNode {
+  const { w } = useParams({ from: '/workspaces/$w/deliveries' });
+  const search = useSearch({ from: '/workspaces/$w/deliveries' });
+  const navigate = useNavigate({ from: '/workspaces/$w/deliveries' });
+  const change = useCallback(
+    (next: DeliverySearch, replace = true) => void navigate({ search: next, replace }),
+    [navigate],
+  );
+  const filter = filterOf(search);
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <DeliveryScreen
+      title="Deliveries"
+      workspace={w}
+      search={search}
+      change={change}
+      tools={
+        <>
+          <div className={cls(styles.search)} data-search>
+            <Field
+              label="Recipient"
+              hidesLabel
+              type="search"
+              placeholder="Address, or its beginning"
+              autoComplete="off"
+              value={search.to ?? ''}
+              onChange={(to) => change(without(search, 'to', to))}
+            />
+          </div>
+          <Menu
+            label={`State: ${stateName(search.state)}`}
+            trigger={
+              <>
+                {stateName(search.state)}
+                <ChevronsUpDown size={16} aria-hidden />
+              </>
+            }
+            choices={STATE_CHOICES}
+            chosen={search.state ?? ANY}
+            onChoose={(state) => change(without(search, 'state', state === ANY ? '' : state))}
+          />
+          {isFiltered && (
+            <Button kind="quiet" onPress={() => change(search.open === undefined ? {} : { open: search.open })}>
+              Clear
+            </Button>
+          )}
+        </>
+      }
+      empty={
+        isFiltered ? (
+          <Empty
+            title="No delivery fits this filter"
+            action={<Button onPress={() => change({})}>Clear the filter</Button>}
+          >
+            Looked for:{' '}
+            {Object.entries(filter)
+              .map(([name, value]) => `${name} ${value}`)
+              .join(', ')}
+            .
+          </Empty>
+        ) : (
+          <Empty title="No deliveries yet">
+            Every message that a rule decides on stands here, with what became of it. If you miss one, find its event by
+            its id: the story says which rules saw it and why they did not fire.
+          </Empty>
+        )
+      }
+    />
+  );
+}
+
+function without(search: DeliverySearch, name: 'to' | 'state', value: string): DeliverySearch {
+  const { [name]: _before, ...rest } = search;
+  return value === '' ? rest : { ...rest, [name]: value };
+}
+
+export type DeliveryScreenProps = {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly workspace: string;
+  readonly search: DeliverySearch;
+  readonly change: (next: DeliverySearch, replace?: boolean) => void;
+  readonly tools?: ReactNode;
+  readonly empty: ReactNode;
+};
+
+/** A list of deliveries with the one that is open beside it. */
+export function DeliveryScreen({
+  title,
+  lead,
+  workspace,
+  search,
+  change,
+  tools,
+  empty,
+}: DeliveryScreenProps): ReactNode {
+  const key = JSON.stringify(filterOf(search));
+  const load = useMemo(() => loadDeliveries(workspace, JSON.parse(key) as DeliverySearch), [workspace, key]);
+  const { items, error, waiting, retry, more, setAtTop, takeIn } = useLiveList(
+    DELIVERIES,
+    `${workspace} ${key}`,
+    load,
+    keyOf,
+  );
+  const isPhone = useMedia('(max-width: 640px)');
+  const isCoarse = useMedia('(pointer: coarse)');
+  const open = search.open ?? null;
+  const show = useCallback(
+    (id: string) => change({ ...search, open: id }, search.open !== undefined),
+    [change, search],
+  );
+  const close = (): void => {
+    const { open: _closed, ...rest } = search;
+    change(rest);
+    // Back to the row that it came from.
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+  };
+  return (
+    <>
+      <PageHead title={title} {...(lead !== undefined && { lead })} />
+      <Queues workspace={workspace} />
+      <Split
+        panelLabel="Story"
+        panel={
+          open === null ? null : (
+            <Suspense fallback={<Loading what="the delivery" />}>
+              <DeliveryPanel
+                key={open}
+                workspace={workspace}
+                id={open}
+                row={items?.find(({ id }) => id === open)}
+                isListRead={items !== undefined}
+                onClose={close}
+              />
+            </Suspense>
+          )
+        }
+        list={
+          <>
+            {tools !== undefined && <div className={cls(styles.tools)}>{tools}</div>}
+            {error && <Problem error={error} onRetry={retry} />}
+            {waiting > 0 && (
+              <div className={cls(styles.fresh)} role="status">
+                <Button onPress={takeIn}>{waiting} new</Button>
+              </div>
+            )}
+            {!items && !error && <Loading what="deliveries" />}
+            {items?.length === 0 && empty}
+            {items !== undefined && items.length > 0 && (
+              <List
+                label={title}
+                items={items}
+                keyOf={keyOf}
+                row={workspace === EVERY_WORKSPACE ? deliveryRowOfAll : deliveryRow}
+                rowHeight={isPhone ? 64 : isCoarse ? 52 : 40}
+                chosen={open}
+                onOpen={show}
+                onEnd={more}
+                onTop={setAtTop}
+              />
+            )}
+          </>
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Curl } from '../../ui/curl.tsx';
+import type { Call } from '../../ui/curl-words.ts';
+import { Field } from '../../ui/field.tsx';
+import { Actions } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+import { DELIVERIES, type Delivery } from './queries.ts';
+
+type Decision =
+  | { readonly kind: 'resend' }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'dismiss'; readonly as: 'sent' | 'failed' };
+
+/** What can be said about a delivery that stands in this state. */
+const RESENT = new Set(['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT']);
+const SAID: Readonly<Record<Decision['kind'], string>> = {
+  resend: 'It is sent again.',
+  cancel: 'It is called off.',
+  dismiss: 'The doubt is ended.',
+};
+
+function decide({ workspace, id }: Delivery, decision: Decision, evidence: string) {
+  const params = { path: { workspace, id } };
+  switch (decision.kind) {
+    case 'resend':
+      return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/{id}/resend', { params, body: {} }));
+    case 'cancel':
+      return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/{id}/cancel', { params, body: {} }));
+    case 'dismiss':
+      return bodyOf(
+        api.POST('/v1/workspaces/{workspace}/deliveries/{id}/dismiss', {
+          params,
+          body: { as: decision.as, reason: evidence.trim() || 'not said' },
+        }),
+      );
+  }
+}
+
+/** What an operator can do about one delivery; a refusal is told where it was pressed. */
+export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): ReactNode {
+  const [evidence, setEvidence] = useState('');
+  const action = useMutation({
+    mutationFn: (decision: Decision) => decide(delivery, decision, evidence),
+    onSuccess: (_done, { kind }) => say(SAID[kind]),
+    // Also of a refusal: what is shown may be what somebody else has changed.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [DELIVERIES] }),
+  });
+  const { state } = delivery;
+  const isDoubt = state === 'IN_DOUBT';
+  const press = (decision: Decision, words: string, kind: 'plain' | 'main' = 'plain'): ReactNode => (
+    <Button kind={kind} isDisabled={action.isPending} onPress={() => action.mutate(decision)}>
+      {words}
+    </Button>
+  );
+  if (!RESENT.has(state) && state !== 'WAITING') return null;
+  const call: Call = {
+    method: 'POST',
+    path: `/v1/workspaces/${delivery.workspace}/deliveries/${delivery.id}/${state === 'WAITING' ? 'cancel' : 'resend'}`,
+  };
+  return (
+    <>
+      {action.error && <Problem error={action.error} />}
+      {isDoubt && (
+        <Field
+          label="How you know"
+          note="It stays in the story of this delivery."
+          placeholder="Line of the provider’s log"
+          maxLength={500}
+          autoComplete="off"
+          value={evidence}
+          onChange={setEvidence}
+        />
+      )}
+      <Actions>
+        {isDoubt && press({ kind: 'dismiss', as: 'sent' }, 'It was sent')}
+        {isDoubt && press({ kind: 'dismiss', as: 'failed' }, 'It was not sent')}
+        {RESENT.has(state) && press({ kind: 'resend' }, 'Send again')}
+        {state === 'WAITING' && press({ kind: 'cancel' }, 'Call off')}
+      </Actions>
+      <Curl call={call} />
+    </>
+  );
+}

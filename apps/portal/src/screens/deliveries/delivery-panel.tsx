@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { isAway } from '../../api/client.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Panel } from '../../ui/split.tsx';
+import { State } from '../../ui/state.tsx';
+import { Facts, Id } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CameIn, WentOut } from './contents.tsx';
+import { DeliveryActions } from './delivery-actions.tsx';
+import { Journey } from './journey.tsx';
+import { deliveryQuery, deliveryTraceQuery, eventTraceQuery, type Delivery, type Trace } from './queries.ts';
+import { whyWords } from './reason-words.ts';
+import { IdLink, Story } from './story.tsx';
+import styles from './story.module.css';
+
+const DOUBT =
+  'Nobody can say whether this reached its reader. Look into the provider’s log first: sending again may tell them twice.';
+
+export type DeliveryPanelProps = {
+  readonly workspace: string;
+  readonly id: string;
+  /** The row of the list; undefined: it is not in the list, or not yet. */
+  readonly row: Delivery | undefined;
+  /** Whether the list was read: then a row that is not in it is not there. */
+  readonly isListRead: boolean;
+  readonly onClose: () => void;
+};
+
+/** One delivery. A duplicate has no document of its own: its row says who holds the slot, its event says what happened. */
+export function DeliveryPanel({ workspace, id, row, isListRead, onClose }: DeliveryPanelProps): ReactNode {
+  const isDuplicate = row !== undefined && row.duplicate_of !== null;
+  const hasDocument = id.startsWith('dlv_') && !isDuplicate;
+  const document = useQuery({ ...deliveryQuery(workspace, id), enabled: hasDocument });
+  const ownTrace = useQuery({ ...deliveryTraceQuery(workspace, id), enabled: hasDocument });
+  const eventTrace = useQuery({
+    ...eventTraceQuery(workspace, row?.event_id ?? ''),
+    enabled: isDuplicate && row.event_id !== null,
+  });
+  const delivery = hasDocument ? (document.data ?? row) : row;
+  const trace = hasDocument ? ownTrace : eventTrace;
+  const failed = document.error ?? trace.error;
+  const error = delivery && isAway(failed) ? null : failed;
+  const title = delivery ? (
+    <>
+      {delivery.notification} to <bdi>{delivery.to ?? 'nobody: no address'}</bdi> <State state={delivery.state} />
+    </>
+  ) : (
+    <Id>{id}</Id>
+  );
+  const isMissing = !hasDocument && delivery === undefined && isListRead;
+  return (
+    <Panel id={id} title={title} onClose={onClose}>
+      {error && <Problem error={error} onRetry={() => void trace.refetch()} />}
+      {isMissing && <p>This row is not in the list any more. Look for the event or the delivery by its id.</p>}
+      {delivery && <Told delivery={delivery} trace={trace.data} />}
+      {!delivery && !error && !isMissing && <Loading what="the delivery" />}
+    </Panel>
+  );
+}
+
+function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace: Trace | undefined }): ReactNode {
+  const isDuplicate = delivery.duplicate_of !== null;
+  const { workspace } = delivery;
+  const event = trace?.steps.find(({ step }) => step === 'event');
+  return (
+    <>
+      {isDuplicate && (
+        <p className={cls(styles.note)}>
+          Not sent, because the same was told already: the delivery named below holds this unique_id.
+        </p>
+      )}
+      {delivery.state === 'IN_DOUBT' && <p className={cls(styles.lead)}>{DOUBT}</p>}
+      {!isDuplicate && <DeliveryActions key={`${delivery.id} ${delivery.state}`} delivery={delivery} />}
+      {!isDuplicate && trace && (
+        <>
+          <h3>Journey</h3>
+          <Journey delivery={delivery} trace={trace} />
+        </>
+      )}
+      <Facts
+        facts={[
+          ['Workspace', workspace],
+          ['Why', isDuplicate ? null : whyWords(delivery)],
+          [
+            isDuplicate ? 'Told by' : 'Delivery',
+            <IdLink key="id" id={delivery.duplicate_of ?? delivery.id} workspace={workspace} shown={delivery.id} />,
+          ],
+          ['Test', delivery.test ? `asked for by ${delivery.test_by}; it counts nowhere` : null],
+          [
+            'Event',
+            delivery.event_id === null ? null : <IdLink key="event" id={delivery.event_id} workspace={workspace} />,
+          ],
+          [
+            'Rule',
+            delivery.rule === null
+              ? null
+              : `${delivery.rule} version ${delivery.rule_version}, configuration ${delivery.config_number}`,
+          ],
+          ['unique_id', <Id key="unique">{delivery.unique_id}</Id>],
+          ['Next try', delivery.next_at === null ? null : <Time key="next" at={delivery.next_at} />],
+          ['Duplicates', delivery.duplicates > 0 ? `${delivery.duplicates}, not sent` : null],
+        ]}
+      />
+      <h3>{isDuplicate ? 'Story of the event' : 'Story'}</h3>
+      {trace ? <Story trace={trace} workspace={workspace} /> : <Loading what="the story" rows={4} />}
+      {event?.id && <CameIn workspace={workspace} id={event.id} position={event.position} />}
+      {!isDuplicate && <WentOut workspace={workspace} id={delivery.id} />}
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { api, bodyOf, isAway } from '../../api/client.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Field } from '../../ui/field.tsx';
+import { PageBody, PageHead } from '../../ui/page.tsx';
+import { State } from '../../ui/state.tsx';
+import { humane } from '../../ui/state-words.ts';
+import { Id } from '../../ui/text.tsx';
+import { CameIn, WentOut } from './contents.tsx';
+import { eventTraceQuery, type Person, type Trace } from './queries.ts';
+import { IdLink, Story } from './story.tsx';
+import styles from './story.module.css';
+
+const FROM = '/workspaces/$w/events/$id';
+
+/** What happened to one event: which rules saw it, and what came of each person whom it names. */
+export function EventStory(): ReactNode {
+  const { w, id } = useParams({ from: FROM });
+  const { data: trace, error, refetch } = useQuery(eventTraceQuery(w, id));
+  const event = trace?.steps.find(({ step }) => step === 'event');
+  return (
+    <>
+      <PageHead title="Event" lead={<Id>{id}</Id>} />
+      <PageBody>
+        {error && !(trace && isAway(error)) && <Problem error={error} onRetry={() => void refetch()} />}
+        {!trace && !error && <Loading what="the event" />}
+        {trace && (
+          <>
+            <h2>Story</h2>
+            <Story trace={trace} workspace={w} />
+            {event && <CameIn workspace={w} id={id} position={event.position} />}
+            {onlyDelivery(trace) !== null && <WentOut workspace={w} id={onlyDelivery(trace) ?? ''} />}
+            <People workspace={w} trace={trace} />
+            <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/events/${id}/trace` }} />
+          </>
+        )}
+      </PageBody>
+    </>
+  );
+}
+
+/** The delivery of an event that made just one. */
+function onlyDelivery({ people }: Trace): string | null {
+  const made = (people?.items ?? []).filter(({ delivery }) => delivery !== null);
+  return made.length === 1 && people?.next === null ? (made[0]?.delivery ?? null) : null;
+}
+
+const OUTCOMES: Readonly<Record<Person['outcome'], string>> = {
+  told: 'told',
+  waiting: 'waiting',
+  in_doubt: 'in doubt',
+  not_told: 'not told',
+};
+
+/** Whom an event names, those dropped among them, page by page. */
+function People({ workspace, trace }: { readonly workspace: string; readonly trace: Trace }): ReactNode {
+  const { to } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const [typed, setTyped] = useState(to ?? '');
+  // The steps of an event that made one message tell of that one themselves.
+  const isTold = trace.steps.some(({ step }) => step === 'intent');
+  const isNeeded = trace.people !== null && trace.people.items.length > 0 && !isTold;
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['/v1/workspaces/{workspace}/events/{id}/trace', workspace, trace.id, 'people', to ?? null],
+    queryFn: ({ pageParam, signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/events/{id}/trace', {
+          params: {
+            path: { workspace, id: trace.id },
+            query: { ...(to !== undefined && { to }), ...(pageParam !== null && { cursor: pageParam }) },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ people }) => people?.next ?? null,
+    enabled: isNeeded,
+  });
+  if (!isNeeded) return null;
+  const pages = data?.pages ?? [];
+  const find = (event: FormEvent): void => {
+    event.preventDefault();
+    void navigate({ search: typed.trim() === '' ? {} : { to: typed.trim() }, replace: true });
+  };
+  return (
+    <section aria-label="People" className={cls(styles.inside)}>
+      <h2>People</h2>
+      <p role="status">{pages[0]?.people?.headline ?? ''}</p>
+      <form className={cls(styles.find)} onSubmit={find}>
+        <Field
+          label="Only"
+          value={typed}
+          onChange={setTyped}
+          placeholder="Address, or its beginning"
+          autoComplete="off"
+        />
+        <Button type="submit">Find</Button>
+      </form>
+      {error && <Problem error={error} />}
+      <ol aria-label="People whom it names" className={cls(styles.steps)}>
+        {pages
+          .flatMap(({ people }) => people?.items ?? [])
+          .map((person) => (
+            <PersonLines
+              key={`${person.rule} ${person.place} ${person.unique_id}`}
+              person={person}
+              workspace={workspace}
+            />
+          ))}
+      </ol>
+      {hasNextPage && (
+        <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+          Show more people
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function PersonLines({ person, workspace }: { readonly person: Person; readonly workspace: string }): ReactNode {
+  const place = person.count === 1 ? person.place : `${person.place} to ${person.place + person.count - 1}`;
+  return (
+    <li className={cls(person.outcome === 'not_told' && styles.ended)}>
+      <b>
+        <bdi>{person.to ?? (person.delivery === null ? 'dropped' : 'no address')}</bdi>
+      </b>{' '}
+      {person.state === null ? OUTCOMES[person.outcome] : <State state={person.state} />} ({humane(person.reason)})
+      <div>{person.text}</div>
+      {person.item !== null && <pre>{person.item}</pre>}
+      <div className={cls(styles.sub)}>
+        <Id>
+          {person.rule} {place}
+        </Id>
+        {person.unique_id !== null && <Id>{person.unique_id}</Id>}
+        {person.delivery !== null && <IdLink id={person.delivery} workspace={workspace} />}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,86 @@
+import { useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useMemo, type ReactNode } from 'react';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { useLiveList } from '../../api/live-list.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { List } from '../../ui/list.tsx';
+import { useMedia } from '../../ui/media.ts';
+import { PageHead } from '../../ui/page.tsx';
+import { Split } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Queues } from './queues.tsx';
+import styles from './deliveries.module.css';
+
+type Event = Schemas['Event'];
+const keyOf = ({ id, position }: Event): string => `${id} ${position}`;
+const row = (event: Event): ReactNode => (
+  <span className={cls(styles.row)}>
+    <span className={cls(styles.state)}>
+      {event.workspace}/{event.stream}
+    </span>
+    <bdi className={cls(styles.to)}>{event.id}</bdi>
+    <span className={cls(styles.about)}>{event.bytes.toLocaleString('en')} bytes</span>
+    <span className={cls(styles.time)}>
+      <Time at={event.at} ago />
+    </span>
+  </span>
+);
+
+/** Everything that came in, fired or not. */
+export function Events(): ReactNode {
+  const { w } = useParams({ from: '/workspaces/$w/events' });
+  const navigate = useNavigate();
+  const load = useMemo(
+    () => (cursor: string | null, signal: AbortSignal) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/events', {
+          params: { path: { workspace: w }, query: { limit: 50, ...(cursor !== null && { cursor }) } },
+          signal,
+        }),
+      ),
+    [w],
+  );
+  const { items, error, retry, more, setAtTop } = useLiveList('/v1/workspaces/{workspace}/events', w, load, keyOf);
+  const isPhone = useMedia('(max-width: 640px)');
+  const show = useCallback(
+    (key: string) => void navigate({ to: '/workspaces/$w/events/$id', params: { w, id: key.split(' ')[0] ?? key } }),
+    [navigate, w],
+  );
+  return (
+    <>
+      <PageHead title="Events" lead="Everything that came in, whether a rule fired or not." />
+      <Queues workspace={w} />
+      <Split
+        panelLabel="Story"
+        panel={null}
+        list={
+          <>
+            {error && <Problem error={error} onRetry={retry} />}
+            {!items && !error && <Loading what="events" />}
+            {items?.length === 0 && (
+              <Empty title="No event came yet">
+                Events come in at the address of a stream, with an API key or a token. What was refused never gets here:
+                the answer says why.
+              </Empty>
+            )}
+            {items !== undefined && items.length > 0 && (
+              <List
+                label="Events"
+                items={items}
+                keyOf={keyOf}
+                row={row}
+                rowHeight={isPhone ? 64 : 40}
+                chosen={null}
+                onOpen={show}
+                onEnd={more}
+                onTop={setAtTop}
+              />
+            )}
+          </>
+        }
+      />
+    </>
+  );
+}

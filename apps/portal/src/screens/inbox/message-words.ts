@@ -1,0 +1,20 @@
+import type { Schemas } from '../../api/client.ts';
+
+export type Message = Schemas['InboxMessage'];
+
+const CHANNELS: Readonly<Record<string, string>> = { email: 'Email', sms: 'SMS', push: 'Push' };
+export const channelWords = (channel: string): string => CHANNELS[channel] ?? channel;
+
+/** What its reader sees of a message first, in one line. */
+export function titleOf({ subject, text, push }: Pick<Message, 'subject' | 'text' | 'push'>): string {
+  const words = push ? (push.title ?? push.body) : (subject ?? text);
+  const [line = ''] = (words ?? '').split('\n');
+  return line === '' ? '(no subject)' : line;
+}
+
+/** What an SMS costs and why. */
+export function segmentWords({ encoding, segments, first_outside_gsm: outside }: NonNullable<Message['sms']>): string {
+  const each = encoding === 'UCS-2' ? 'of 70 characters alone, 67 each' : 'of 160 characters alone, 153 each';
+  const dearer = outside === null ? '' : `, because of “${outside}”`;
+  return `${segments} ${segments === 1 ? 'segment' : 'segments'} ${each} (${encoding}${dearer})`;
+}

@@ -1,0 +1,17 @@
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** From `/v1` on, with its query. */
+  readonly path: string;
+  readonly body?: unknown;
+};
+
+/** A word of a shell, quoted where it has to be. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The same call for a shell, with the token in a variable, so that it can be passed on. */
+export function curlWords({ method, path, body }: Call, origin: string): string {
+  const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), quoted(`${origin}${path}`)];
+  const lines = [words.join(' '), `  -H "Authorization: Bearer $CARILLON_TOKEN"`];
+  if (body !== undefined) lines.push(`  -H 'Content-Type: application/json'`, `  -d ${quoted(JSON.stringify(body))}`);
+  return lines.join(' \\\n');
+}

@@ -1,0 +1,131 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { cls } from './class-names.ts';
+import styles from './list.module.css';
+
+export type ListProps<Item> = {
+  readonly label: string;
+  readonly items: readonly Item[];
+  readonly keyOf: (item: Item) => string;
+  /** What a row shows. The same function at every drawing, or all rows are drawn anew. */
+  readonly row: (item: Item) => ReactNode;
+  /** In pixels. */
+  readonly rowHeight: number;
+  readonly chosen: string | null;
+  readonly onOpen: (key: string) => void;
+  /** The end is near: more can be asked for. */
+  readonly onEnd?: () => void;
+  /** Whether the first row is in sight; new rows may come only then. */
+  readonly onTop?: (isAtTop: boolean) => void;
+};
+
+/** Rows beyond the edges that are drawn, so that a key held down meets drawn rows. */
+const OVERSCAN = 8;
+/** In pixels: so much may be hidden of the first row. */
+const TOP = 4;
+
+/**
+ * A list of any length of which only the rows in sight are in the page. Arrows, j and k, Home and End move the focus, Enter opens;
+ * Tab leaves it, so that the way to what was opened is one key.
+ */
+export function List<Item>({
+  label,
+  items,
+  keyOf,
+  row,
+  rowHeight,
+  chosen,
+  onOpen,
+  onEnd,
+  onTop,
+}: ListProps<Item>): ReactNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [stop, setStop] = useState<string | null>(null);
+  /** The row that the focus goes to once it is drawn. */
+  const wanted = useRef<string | null>(null);
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (at) => keyOf(items[at]!),
+    overscan: OVERSCAN,
+  });
+  useEffect(() => virtual.measure(), [virtual, rowHeight]);
+
+  const drawn = virtual.getVirtualItems();
+  const last = drawn.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (last >= 0 && last >= items.length - OVERSCAN) onEnd?.();
+  }, [last, items.length, onEnd]);
+  useEffect(() => {
+    const key = wanted.current;
+    if (key === null) return;
+    const button = scroller.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
+    if (!button) return;
+    wanted.current = null;
+    button.focus({ preventScroll: true });
+  });
+
+  const keys = items.map(keyOf);
+  /** One row takes the focus that comes by Tab. */
+  const stopKey = [stop, chosen].find((key) => key !== null && keys.includes(key)) ?? keys[0];
+
+  function move(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const from = stopKey === undefined ? 0 : keys.indexOf(stopKey);
+    const to = { ArrowDown: from + 1, j: from + 1, ArrowUp: from - 1, k: from - 1, Home: 0, End: keys.length - 1 }[
+      event.key
+    ];
+    const key = to === undefined ? undefined : keys[to];
+    if (to === undefined || key === undefined) return;
+    event.preventDefault();
+    wanted.current = key;
+    setStop(key);
+    virtual.scrollToIndex(to, { align: 'auto' });
+  }
+
+  return (
+    <div
+      ref={scroller}
+      className={cls(styles.scroller)}
+      // A box that scrolls is reached by the keyboard through its rows.
+      tabIndex={-1}
+      onScroll={(event) => onTop?.(event.currentTarget.scrollTop <= TOP)}
+    >
+      <ol aria-label={label} className={cls(styles.rows)} style={{ height: virtual.getTotalSize() }} onKeyDown={move}>
+        {drawn.map(({ key, index, start, size }) => {
+          const item = items[index];
+          const name = keys[index];
+          if (item === undefined || name === undefined) return null;
+          return (
+            <li
+              key={key}
+              className={cls(styles.row)}
+              style={{ height: size, transform: `translateY(${start}px)` }}
+              aria-setsize={items.length}
+              aria-posinset={index + 1}
+            >
+              <button
+                type="button"
+                data-key={name}
+                className={cls(styles.button)}
+                aria-current={name === chosen ? 'true' : undefined}
+                tabIndex={name === stopKey ? 0 : -1}
+                onFocus={() => setStop(name)}
+                onClick={() => onOpen(name)}
+              >
+                <Cells item={item} row={row as (item: unknown) => ReactNode} />
+              </button>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+/** A row is drawn anew only when what it shows is another. */
+const Cells = memo(({ item, row }: { readonly item: unknown; readonly row: (item: unknown) => ReactNode }) =>
+  row(item),
+);
+Cells.displayName = 'Cells';

@@ -1,0 +1,33 @@
+import locales from '@react-aria/optimize-locales-plugin';
+import { defineConfig } from 'vite';
+
+/** The same address as `npm start` prints. */
+const CONTROL = process.env['CARILLON_CONTROL_URL'] ?? 'http://127.0.0.1:7401';
+
+/**
+ * `npx vite apps/portal` shows the sources as they are edited, with the data of a Carillon that runs already. The build is made
+ * by `tools/portal.ts`.
+ */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/',
+  // The texts of React Aria in languages that the portal does not have would be half of it.
+  plugins: [{ ...locales.vite({ locales: ['en-US'] }), enforce: 'pre' }],
+  build: {
+    outDir: 'dist',
+    // Chromium 123, Firefox 120 and Safari 17.5 know `light-dark()`.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    // A file that is part of another as `data:` is refused by the policy, and fonts have a budget of their own.
+    assetsInlineLimit: 0,
+    manifest: 'manifest.json',
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      // Where a component runs on a server is no question here.
+      onLog(level, log, write) {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') write(level, log);
+      },
+    },
+  },
+  server: { proxy: { '/v1': CONTROL, '/inbox/messages': CONTROL, '/messages': CONTROL } },
+});
