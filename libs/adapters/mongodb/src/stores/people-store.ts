@@ -62,10 +62,22 @@ export function createPeopleStore({ people }: Collections, attempt: Attempt): Pe
     },
     async replace(record) {
       if (record.version === 1) return insert(record);
+      // Attempts tell of a refusal without its cause, so a key that is taken is seen before.
+      let taken = false;
+      const noticing: Attempt = (operation) =>
+        attempt(async (again) => {
+          taken = false;
+          try {
+            return await operation(again);
+          } catch (error) {
+            taken = isDuplicate(error);
+            throw error;
+          }
+        });
       try {
-        return await compareAndSet(people, attempt, idOf(record), record.version, fieldsOf(record));
+        return await compareAndSet(people, noticing, idOf(record), record.version, fieldsOf(record));
       } catch (error) {
-        if (isDuplicate(error)) return 'taken';
+        if (taken) return 'taken';
         throw error;
       }
     },
