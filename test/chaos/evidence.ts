@@ -80,7 +80,7 @@ async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> 
   for (const state of DELIVERY_STATES) {
     let cursor: string | undefined;
     do {
-      const page = await ledger.list({ state }, PAGE, cursor);
+      const page = await ledger.list({ states: [state] }, PAGE, cursor);
       deliveries.push(...page.items);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);

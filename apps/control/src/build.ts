@@ -5,6 +5,7 @@ import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
 import { auditRequests } from './audit/hook.ts';
+import { createCursors, sealCursors } from './cursors.ts';
 import { takeCsv } from './csv/csv-type.ts';
 import { describeApi } from './openapi/describe-api.ts';
 import type { ApiDocument } from './openapi/complete-document.ts';
@@ -90,6 +91,7 @@ export async function buildControl(
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();
     takeCsv(scope);
+    sealCursors(scope, createCursors(config, given));
     apiRoutes(api, config, ports);
     await resourceRoutes(api, ports);
     publicationRoute(api, ports);

@@ -92,7 +92,7 @@ function dropCheck(drops: readonly DropRow[], complete: boolean): Check {
 }
 
 async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Check[]> {
-  const { picked: waiting, complete } = await pickDeliveries(ledger, { state: 'WAITING' }, (delivery) =>
+  const { picked: waiting, complete } = await pickDeliveries(ledger, { states: ['WAITING'] }, (delivery) =>
     NO_ACCOUNT.has(delivery.reason) ? [delivery] : [],
   );
   const byPlace = Map.groupBy(waiting, ({ slot }) => [slot.workspace, slot.notificationId].join('\n'));

@@ -1,18 +1,38 @@
 import { CarillonError } from '@carillon/kernel';
 import type { FastifySchemaCompiler } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** A body, query or parameter that does not fit: a problem that names the field and says what was expected. */
 export const compileValidator: FastifySchemaCompiler<z.ZodType> =
-  ({ schema }) =>
+  ({ schema, httpPart }) =>
   (data: unknown) => {
-    const parsed = schema.safeParse(data);
+    const parsed = schema.safeParse(httpPart === 'querystring' ? withLists(schema, data) : data);
     if (parsed.success) return { value: parsed.data };
     const words = parsed.error.issues.slice(0, 10).map((issue) => {
-      const path = issue.path.map(String).join('.');
+      const path = placeOf(issue.path, httpPart).join('.');
       return path === '' ? issue.message : `${path}: ${issue.message}`;
     });
     const [first] = parsed.error.issues;
-    const pointer = first && first.path.length > 0 ? `/${first.path.map(String).join('/')}` : undefined;
+    const pointer = first && first.path.length > 0 ? `/${placeOf(first.path, httpPart).join('/')}` : undefined;
     return { error: new CarillonError('invalid_request', words.join('; '), pointer === undefined ? {} : { pointer }) };
   };
+
+/** Which of several values of a parameter is wrong is said by the value. */
+const placeOf = (path: readonly PropertyKey[], httpPart: string | undefined): readonly string[] =>
+  path.filter((step) => httpPart !== 'querystring' || typeof step !== 'number').map(String);
+
+/** What takes several values takes them as one parameter with commas, or as one parameter each. */
+function withLists(schema: z.ZodType, data: unknown): unknown {
+  if (!(schema instanceof z.ZodObject) || data === null || typeof data !== 'object') return data;
+  const lists = Object.entries(schema.shape).filter(
+    ([, field]) => (field instanceof z.ZodOptional ? field.unwrap() : field) instanceof z.ZodArray,
+  );
+  const given = data as Readonly<Record<string, unknown>>;
+  const read = lists.flatMap(([name]) => {
+    const value = given[name];
+    if (value === undefined) return [];
+    const texts = (Array.isArray(value) ? value : [value]).flatMap((text) => String(text).split(','));
+    return [[name, texts.map((text) => text.trim()).filter((text) => text !== '')] as const];
+  });
+  return read.length === 0 ? data : { ...given, ...Object.fromEntries(read) };
+}

@@ -99,7 +99,7 @@ describe('receipts that nobody could place', () => {
     expect(await idsOf('-/receipts?parked=false')).toEqual(['ddl_acme']);
     expect(await idsOf('-/receipts?source=ses')).toEqual(['ddl_shop']);
     expect(await idsOf('-/receipts?account=acme%2Fsms')).toEqual(['ddl_acme']);
-    expect(await idsOf('-/receipts?since=1970-01-01T00:00:00.002Z')).toEqual(['ddl_shop', 'ddl_acme']);
+    expect(await idsOf('-/receipts?from=1970-01-01T00:00:00.002Z')).toEqual(['ddl_shop', 'ddl_acme']);
     const first = await ask('-/receipts?limit=2');
     expect(await idsOf(`-/receipts?limit=2&cursor=${first.body.next}`)).toEqual(['ddl_none']);
     expect(await ask('-/receipts?source=twillio')).toMatchObject({ status: 400, body: { code: 'invalid_request' } });

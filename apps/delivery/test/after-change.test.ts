@@ -111,7 +111,7 @@ describe('a message that is held, after the configuration changed', () => {
         return ledger.waiting(...asked);
       },
       list: (...asked: Parameters<typeof ledger.list>) => {
-        if (asked[0].state === 'WAITING') read.push('everything');
+        if (asked[0].states?.includes('WAITING')) read.push('everything');
         return ledger.list(...asked);
       },
     };

@@ -41,7 +41,7 @@ it(`of ${MESSAGES} messages to one person under a limit of ${MOST}, over ${ROLES
   );
   expect(counts).toMatchObject({ SENT: MOST, SUPPRESSED: MESSAGES - MOST });
   expect(under.mail.accepted).toHaveLength(MOST);
-  const capped = await topology.data.ledger.list({ state: 'SUPPRESSED' }, MESSAGES);
+  const capped = await topology.data.ledger.list({ states: ['SUPPRESSED'] }, MESSAGES);
   for (const { reason, detail } of capped.items) {
     expect(reason).toBe('capped');
     expect(detail).toMatch(/^at most 10 messages in 1d of this notification, filled by (?:dlv_\w+, ){9}dlv_\w+$/);

@@ -118,7 +118,7 @@ const events = createRoute({
 const event = createRoute({
   ...under,
   path: '/workspaces/$w/events/$id',
-  validateSearch: (words: Words) => textOf(words, 'to'),
+  validateSearch: (words: Words) => textOf(words, 'recipient'),
   component: lazyRouteComponent(() => import('./screens/deliveries/event.tsx'), 'EventStory'),
 });
 const inbox = createRoute({

@@ -1,17 +1,50 @@
-import type { ChannelName, Delivery, DeliveryState } from '@carillon/domain';
-import type { DeliveryId, EventId, Instant } from '@carillon/kernel';
+import type { ChannelName, Delivery, DeliveryReason, DeliveryState } from '@carillon/domain';
+import type { DeliveryId, Duration, EventId, Instant } from '@carillon/kernel';
 
 export type DeliveryFilter = {
   readonly workspace?: string;
-  readonly state?: DeliveryState;
-  readonly channel?: ChannelName;
+  /** In one of these. An empty list finds nothing, as with every list here. */
+  readonly states?: readonly DeliveryState[];
+  readonly reasons?: readonly DeliveryReason[];
+  readonly channels?: readonly ChannelName[];
   /** The address begins with one of these, letter by letter. */
   readonly to?: readonly string[];
+  /** As the rule named them, letter by letter. */
+  readonly person?: string;
   readonly uniqueId?: string;
   readonly eventId?: string;
   readonly notification?: string;
+  /** `notification.rule` */
+  readonly rule?: string;
+  /** Only test messages, or none of them. */
+  readonly test?: boolean;
   /** Created at or after. */
   readonly since?: Instant;
+  /** Created before. */
+  readonly before?: Instant;
+};
+
+/** A span of time in a workspace. */
+export type DeliverySpan = {
+  readonly workspace: string;
+  /** Created at or after. */
+  readonly since: Instant;
+  /** Created before. */
+  readonly before: Instant;
+};
+
+/** How many deliveries that were created in a part of a span are in a state now. */
+export type StateCount = {
+  /** Where the part begins: a multiple of its length. */
+  readonly at: Instant;
+  readonly state: DeliveryState;
+  readonly deliveries: number;
+};
+
+export type NotificationCount = {
+  readonly notification: string;
+  readonly state: DeliveryState;
+  readonly deliveries: number;
 };
 
 /** A delivery that waits to be sent, with what it takes of the memory, about: the bytes of the text that it was read from. */
@@ -66,5 +99,14 @@ export type DeliveryLedger = {
     of: { readonly workspace: string; readonly notificationId?: string },
     states: readonly DeliveryState[],
   ): Promise<number>;
+  /**
+   * Deliveries of a span by the state that they are in now, in parts of a length: of all, or of one notification. Parts and states of none
+   * are left out. Counted from the documents at each call, so that it is right whatever was written twice or taken over.
+   */
+  countOverTime(of: DeliverySpan & { readonly notification?: string }, part: Duration): Promise<readonly StateCount[]>;
+  /** The same of each notification, over the whole span. */
+  countByNotification(of: DeliverySpan): Promise<readonly NotificationCount[]>;
+  /** How many people have deliveries of a span that are in one of these states. May read every delivery of it. */
+  countPeople(of: DeliverySpan, states: readonly DeliveryState[]): Promise<number>;
   countByState(): Promise<Readonly<Partial<Record<DeliveryState, number>>>>;
 };

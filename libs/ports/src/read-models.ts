@@ -59,6 +59,8 @@ export type DeadLetterFilter = {
   readonly open?: true;
   /** Parked at or after. */
   readonly since?: Instant;
+  /** Parked before. */
+  readonly before?: Instant;
 };
 
 /** Sums of evaluation records per rule, kept per record id so that a repeat does not count twice. */
@@ -122,6 +124,8 @@ export type ReadModels = {
       readonly workspace?: string;
       readonly stream?: string;
       readonly since?: Instant;
+      /** Received before. */
+      readonly before?: Instant;
       readonly traceId?: string;
     },
     limit: number,

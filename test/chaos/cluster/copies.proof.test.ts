@@ -65,7 +65,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Of many copies of one unique id 
         }
         const codecs = await createRecordCodecs(stores.registry, Date.now);
         const deliveriesTo = async (uniqueId: (channel: string) => string): Promise<readonly Delivery[]> => {
-          const { items } = await stores.ledger.list({ state: 'SENT' }, 1000);
+          const { items } = await stores.ledger.list({ states: ['SENT'] }, 1000);
           return items.filter(({ slot }) => slot.uniqueId === uniqueId(slot.channel));
         };
         const firsts = await untilFound(

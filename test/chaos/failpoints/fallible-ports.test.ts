@@ -81,6 +81,9 @@ const TABLE: Table = {
     list: 'reads',
     byEvent: 'reads',
     countAddresses: 'reads',
+    countOverTime: 'reads',
+    countByNotification: 'reads',
+    countPeople: 'reads',
     countByState: 'reads',
   },
   suppressions: {

@@ -153,7 +153,7 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
     [['deliveries', 'resend'], /missing required argument 'id'/],
     [['deliveries', '--stat', 'SENT'], /Did you mean --state/],
     [['deliveries', '--state', 'DONE'], /state: .*IN_DOUBT/],
-    [['deliveries', '--since', 'tomorrow'], /since: .*yesterday.*RFC 3339/],
+    [['deliveries', '--since', 'tomorrow'], /from: .*yesterday.*RFC 3339/],
     [['deliveries', '--limit', 'many'], /limit: /],
     [['deliveries', '--limit', '0'], /limit: /],
     [['deliveries', 'dismiss', 'dlv_1', '--as', 'lost', '--reason', 'x'], /--as takes failed or sent/],

@@ -209,7 +209,7 @@ it('a name that nothing has is refused with the nearest, and makes nothing', asy
     [['deliveries', '--rule', 'order-paid.payed'], 'did you mean order-paid.paid?'],
     [['deliveries', '--state', 'sended'], 'there is no state SENDED'],
     [['events', '--stream', 'shop/order'], 'did you mean shop/orders?'],
-    [['deliveries', '--since', 'tomorow'], 'since: expected 2h, today, yesterday'],
+    [['deliveries', '--since', 'tomorow'], 'from: expected 2h, today, yesterday'],
     [['deliveries', '--limit', '0'], 'limit: takes a whole number from 1 to 500'],
     [['api-key', 'create', 'backend', '--workspace', 'shpo'], 'there is no workspace shpo; did you mean shop?'],
   ] as const) {

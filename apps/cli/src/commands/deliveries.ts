@@ -52,7 +52,7 @@ const deliveryHead = (isWide: boolean): string[] => [
 
 function listDeliveries(client: Client, options: ListOptions): Promise<Page<DeliveryBody>> {
   return client.get(`/v1/workspaces/${seg(client.reach)}/deliveries`, {
-    to: options.recipient,
+    recipient: options.recipient,
     state: options.state?.toUpperCase(),
     reason: options.reason,
     channel: options.channel,
@@ -62,7 +62,7 @@ function listDeliveries(client: Client, options: ListOptions): Promise<Page<Deli
     event: options.event,
     notification: options.notification,
     test: options.test ? 'true' : undefined,
-    since: options.since,
+    from: options.since,
     limit: options.limit,
     cursor: options.cursor,
   });
@@ -92,7 +92,7 @@ async function listDropped(options: ListOptions): Promise<void> {
     options,
     async (client) => {
       isWide = await client.isWide();
-      const wanted = { since: options.since, limit: options.limit };
+      const wanted = { from: options.since, limit: options.limit };
       return client.get<DroppedPage>(`/v1/workspaces/${seg(client.reach)}/dropped`, wanted);
     },
     ({ items, complete }) => {
@@ -190,7 +190,7 @@ export function eventCommands(program: Command): void {
   const list = (client: Client, options: ListOptions): Promise<Page<EventBody>> =>
     client.get(`/v1/workspaces/${seg(client.reach)}/events`, {
       stream: options.stream,
-      since: options.since,
+      from: options.since,
       limit: options.limit,
       cursor: options.cursor,
     });

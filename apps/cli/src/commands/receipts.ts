@@ -42,7 +42,7 @@ export function receiptCommands(program: Command): void {
             parked: which,
             source,
             account,
-            since,
+            from: since,
             limit,
             cursor,
           });

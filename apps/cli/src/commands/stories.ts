@@ -48,7 +48,11 @@ export function storyCommands(program: Command): void {
         async (client) => {
           const told = TRACE.test(id) ? await eventOfTrace(client, id, options) : id;
           const path = `/v1/workspaces/${seg(client.anywhere)}`;
-          const trace = await client.get<TraceBody>(`${path}/${kind}/${seg(told)}/trace`, { to, limit, cursor });
+          const trace = await client.get<TraceBody>(`${path}/${kind}/${seg(told)}/trace`, {
+            recipient: to,
+            limit,
+            cursor,
+          });
           return options.content ? { ...trace, content: await readContent(client, path, trace, isWhole) } : trace;
         },
         (trace: TraceBody & { readonly content?: Content }) =>

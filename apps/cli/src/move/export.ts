@@ -131,7 +131,7 @@ async function* linesOf(
   let done = 0;
   async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
     for (let cursor: string | undefined; ;) {
-      const page = await ledger.list({ state }, PAGE, cursor);
+      const page = await ledger.list({ states: [state] }, PAGE, cursor);
       // What waits for a digest waits for a new one elsewhere: windows are not taken along.
       for (const delivery of page.items)
         yield { delivery: state === 'COLLECTED' ? dissolvedItem(delivery, newest, now) : delivery };

@@ -1,4 +1,4 @@
-import { CarillonError, parseSince, SINCE_WORDS, type Instant } from '@carillon/kernel';
+import { CarillonError, parseDuration, parseSince, SINCE_WORDS, type Instant } from '@carillon/kernel';
 import type { FastifyInstance, FastifyBaseLogger, RawServerDefault } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -36,21 +36,51 @@ export const pageSize = z.coerce.number(PAGE_SIZE).int(PAGE_SIZE).min(1, PAGE_SI
 export const oneOfWords = <const Words extends readonly [string, ...string[]]>(what: string, words: Words) =>
   z.enum(words, { error: ({ input }) => `there is no ${what} ${String(input)}; ${insteadOf(String(input), words)}` });
 
-/** From when on. */
-export const sinceText = z.string().max(40).optional().describe(SINCE_WORDS);
+/** Some of these words: the parameter several times, or once with commas. */
+export const someOfWords = <const Words extends readonly [string, ...string[]]>(what: string, words: Words) =>
+  z.array(oneOfWords(what, words)).min(1, `takes one ${what} or several`).max(50);
 
-/** Throws `invalid_request` for a text that says no time. */
-export function readSince(text: string | undefined, now: Instant): Instant | undefined {
-  if (text === undefined) return undefined;
-  const since = parseSince(text, now);
-  if (since !== undefined) return since;
-  throw new CarillonError('invalid_request', `since: expected ${SINCE_WORDS}; found ${text}`, { pointer: '/since' });
+const timeText = z.string().max(40).optional();
+/** A span of time, as every list that is in the order of time takes it. */
+export const timeRange = {
+  from: timeText.describe(`At or after: ${SINCE_WORDS}`),
+  to: timeText.describe(`Before: ${SINCE_WORDS}`),
+  last: timeText.describe('Instead of both: so long back from now, such as `24h`'),
+};
+type TimeTexts = { readonly [Name in keyof typeof timeRange]?: string | undefined };
+export type TimeRange = { readonly since?: Instant; readonly before?: Instant };
+
+const refusedTime = (name: string, detail: string): CarillonError =>
+  new CarillonError('invalid_request', `${name}: ${detail}`, { pointer: `/${name}` });
+
+/** Throws `invalid_request` for a text that says no time, and for a span that holds none. */
+export function readRange({ from, to, last }: TimeTexts, now: Instant): TimeRange {
+  if (last !== undefined) {
+    const other = from === undefined ? 'to' : 'from';
+    if (from !== undefined || to !== undefined) throw refusedTime('last', `says the whole span: leave ${other} out`);
+    const span = parseDuration(last);
+    if (!span.ok) throw refusedTime('last', `expected a duration such as 30m, 24h or 7d; found ${last}`);
+    return { since: now - span.value };
+  }
+  const timeOf = (name: 'from' | 'to', text: string): Instant => {
+    const time = parseSince(text, now);
+    if (time === undefined) throw refusedTime(name, `expected ${SINCE_WORDS}; found ${text}`);
+    return time;
+  };
+  const range = {
+    ...(from !== undefined && { since: timeOf('from', from) }),
+    ...(to !== undefined && { before: timeOf('to', to) }),
+  };
+  if (range.since !== undefined && range.before !== undefined && range.before <= range.since) {
+    throw refusedTime('to', 'is not after `from`, so that nothing lies between them');
+  }
+  return range;
 }
 
-/** Paging that every collection takes. */
+/** Paging that every collection takes. What a cursor may be is said by whoever made it. */
 export const paging = {
   limit: pageSize.default(50),
-  cursor: z.string().max(500).optional(),
+  cursor: z.string().max(4000).optional().describe('The `next` of the page before, of the same list and filters'),
 };
 
 export const notFound = (what: string, hint = ''): CarillonError =>

@@ -10,6 +10,7 @@ import {
   operatorResend,
   searchedAddresses,
   type Delivery,
+  type DeliveryReason,
   type Moment,
 } from '@carillon/domain';
 import { isId, type DeliveryId, type Instant, type Result } from '@carillon/kernel';
@@ -23,25 +24,27 @@ import { showDelivery, showDuplicate, traceFor } from '../bodies.ts';
 import type { ControlPorts, RoutePorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { shownPage } from '../pages-in-sight.ts';
+import { wasThere } from '../past-names.ts';
 import {
   acrossWorkspaces,
   noBody,
   notFound,
-  oneOfWords,
   paging,
-  readSince,
-  sinceText,
+  readRange,
+  someOfWords,
+  timeRange,
   withIdAcross,
   type ApiServer,
 } from './app.ts';
 
-const [REASON = 'new', ...MORE_REASONS] = Object.keys(REASON_WORDS);
+const [REASON = 'new', ...MORE_REASONS] = Object.keys(REASON_WORDS) as DeliveryReason[];
 const REASONS = [REASON, ...MORE_REASONS] as const;
 
 const filters = z.strictObject({
   ...paging,
-  state: oneOfWords('state', DELIVERY_STATES).optional(),
-  to: z.string().max(4096).optional().describe('An address, whatever its case, or how it begins'),
+  ...timeRange,
+  state: someOfWords('state', DELIVERY_STATES).optional().describe('One state, or several with commas'),
+  recipient: z.string().min(1).max(4096).optional().describe('An address, whatever its case, or how it begins'),
   unique_id: z.string().max(1000).optional(),
   person: z.string().max(1000).optional(),
   event: z
@@ -52,15 +55,11 @@ const filters = z.strictObject({
     .optional(),
   notification: z.string().max(100).optional(),
   rule: z.string().max(200).optional().describe('`notification.rule`'),
-  channel: oneOfWords('channel', CHANNEL_NAMES).optional(),
-  reason: oneOfWords('reason', REASONS).optional(),
+  channel: someOfWords('channel', CHANNEL_NAMES).optional().describe('One channel, or several with commas'),
+  reason: someOfWords('reason', REASONS).optional().describe('One reason, or several with commas'),
   test: z.enum(['true', 'false']).optional().describe('Only test messages, or none of them'),
-  since: sinceText,
 });
 type Filters = z.infer<typeof filters>;
-
-/** Deliveries that are looked at together for one of a rule that is there no more. */
-const LOOKED_AT = 200;
 
 /** What the story of a delivery or an event is told from. */
 export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
@@ -111,20 +110,15 @@ export function deliveryRoutes(
       const { query } = request;
       const sight = sightOf(request);
       const filter = readFilter(sight, query, ports.clock.now());
-      const isShown = shows(sight, query);
+      const isSeen = ({ slot }: Delivery): boolean => sight.sees(slot.workspace);
       const page = await shownPage(
         query.limit,
         query.cursor,
         (limit, cursor) => ledger.list(filter, limit, cursor),
-        isShown,
+        isSeen,
       );
-      const duplicates = await duplicateRows(
-        filter,
-        query,
-        isShown,
-        page.items.at(-1)?.createdAt ?? 0,
-        page.next === null,
-      );
+      const oldest = page.next === null ? Number.NEGATIVE_INFINITY : (page.items.at(-1)?.createdAt ?? 0);
+      const duplicates = query.cursor === undefined ? await duplicateRows(filter, query.limit, isSeen, oldest) : [];
       const items = [...page.items.map(showDelivery), ...duplicates];
       if (items.length === 0) await refuseUnknown(sight, query);
       return { items: items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)), next: page.next };
@@ -139,10 +133,14 @@ export function deliveryRoutes(
       ['rule', rule, rulesOf(configuration)],
     ] as const) {
       const known = sight.names.flatMap(names);
-      if (name === undefined || known.includes(name)) continue;
-      const past = { ...inStore(sight), notification: name.split('.')[0] ?? name };
-      const isIt = shows(sight, field === 'rule' ? { rule: name } : {});
-      const page = await shownPage(LOOKED_AT, undefined, (limit, cursor) => ledger.list(past, limit, cursor), isIt);
+      if (name === undefined || known.includes(name) || wasThere(name, sight.names, ports.configuration)) continue;
+      const past: DeliveryFilter = { ...inStore(sight), [field]: name };
+      const page = await shownPage(
+        1,
+        undefined,
+        (limit, cursor) => ledger.list(past, limit, cursor),
+        ({ slot }) => sight.sees(slot.workspace),
+      );
       if (page.items.length === 0) throw unknownFilter(field, field, name, known);
     }
   }
@@ -150,30 +148,34 @@ export function deliveryRoutes(
   /** Duplicates are no documents of their own: they join the page whose span of time they fall into. */
   async function duplicateRows(
     filter: DeliveryFilter,
-    query: Filters,
-    isShown: (delivery: Delivery) => boolean,
-    oldest: number,
-    last: boolean,
+    limit: number,
+    isSeen: (delivery: Delivery) => boolean,
+    oldest: Instant,
   ) {
-    if (query.cursor !== undefined || (filter.state !== undefined && filter.state !== 'SUPPRESSED')) return [];
-    if (query.reason !== undefined && query.reason !== 'duplicate') return [];
-    const rows = filter.eventId
-      ? await readModels.duplicatesOfEvent(filter.eventId)
+    const { workspace, eventId, since, before, states, reasons, to } = filter;
+    if (states?.includes('SUPPRESSED') === false || reasons?.includes('duplicate') === false) return [];
+    const rows = eventId
+      ? await readModels.duplicatesOfEvent(eventId)
       : await readModels.duplicates(
-          {
-            ...(filter.workspace !== undefined && { workspace: filter.workspace }),
-            ...(filter.since !== undefined && { since: filter.since }),
-          },
-          query.limit,
+          { ...(workspace !== undefined && { workspace }), ...(since !== undefined && { since }) },
+          limit,
         );
     const shown = [];
     for (const row of rows) {
-      if (!last && row.at < oldest) continue;
+      if (row.at < oldest || row.at >= (before ?? Number.POSITIVE_INFINITY)) continue;
       const holder = await ledger.get(row.deliveryId as DeliveryId);
-      if (!holder || !isShown({ ...holder, reason: 'duplicate' })) continue;
-      if (filter.to !== undefined && !isSearched(holder.intent.to, filter.to)) continue;
-      if (filter.uniqueId !== undefined && holder.slot.uniqueId !== filter.uniqueId) continue;
-      if (filter.notification !== undefined && row.notification !== filter.notification) continue;
+      if (!holder || !isSeen(holder)) continue;
+      const { slot, intent } = holder;
+      if (to !== undefined && !isSearched(intent.to, to)) continue;
+      if (filter.channels?.includes(slot.channel) === false) continue;
+      const wanted: readonly (readonly [unknown, unknown])[] = [
+        [filter.uniqueId, slot.uniqueId],
+        [filter.notification, row.notification],
+        [filter.rule, intent.rule],
+        [filter.person, intent.person],
+        [filter.test, intent.test !== undefined],
+      ];
+      if (wanted.some(([want, is]) => want !== undefined && want !== is)) continue;
       shown.push(showDuplicate(row, holder));
     }
     return shown;
@@ -292,26 +294,19 @@ const inStore = ({ workspace }: Sight): Pick<DeliveryFilter, 'workspace'> =>
   workspace === undefined ? {} : { workspace };
 
 function readFilter(sight: Sight, query: Filters, now: Instant): DeliveryFilter {
-  const since = readSince(query.since, now);
-  const notification = query.notification ?? query.rule?.split('.')[0];
+  const { state, reason, channel, recipient, unique_id, person, event, notification, rule, test } = query;
   return {
     ...inStore(sight),
-    ...(query.state !== undefined && { state: query.state }),
-    ...(query.to !== undefined && { to: searchedAddresses(query.to) }),
-    ...(query.unique_id !== undefined && { uniqueId: query.unique_id }),
-    ...(query.event !== undefined && { eventId: query.event }),
+    ...(state !== undefined && { states: state }),
+    ...(reason !== undefined && { reasons: reason }),
+    ...(channel !== undefined && { channels: channel }),
+    ...(recipient !== undefined && { to: searchedAddresses(recipient) }),
+    ...(unique_id !== undefined && { uniqueId: unique_id }),
+    ...(person !== undefined && { person }),
+    ...(event !== undefined && { eventId: event }),
     ...(notification !== undefined && { notification }),
-    ...(since !== undefined && { since }),
+    ...(rule !== undefined && { rule }),
+    ...(test !== undefined && { test: test === 'true' }),
+    ...readRange(query, now),
   };
 }
-
-/** What the store is not asked for. */
-const shows =
-  (sight: Sight, { rule, channel, reason, person, test }: Partial<Filters>) =>
-  ({ slot, intent, reason: why }: Delivery): boolean =>
-    sight.sees(slot.workspace) &&
-    (rule === undefined || intent.rule === rule) &&
-    (channel === undefined || slot.channel === channel) &&
-    (reason === undefined || why === reason) &&
-    (test === undefined || (intent.test !== undefined) === (test === 'true')) &&
-    (person === undefined || intent.person === person);

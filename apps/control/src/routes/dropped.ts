@@ -4,7 +4,7 @@ import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
-import { acrossWorkspaces, paging, readSince, sinceText, type ApiServer } from './app.ts';
+import { acrossWorkspaces, paging, readRange, timeRange, type ApiServer } from './app.ts';
 
 const DAY: Duration = 86_400_000;
 
@@ -20,7 +20,7 @@ export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPort
         summary:
           'Recipients that rules dropped for an error, a limit or an invalid item, newest first; of the last day',
         params: acrossWorkspaces,
-        querystring: z.strictObject({ limit: paging.limit, since: sinceText }),
+        querystring: z.strictObject({ limit: paging.limit, ...timeRange }),
         response: { 200: droppedPage },
       },
     },
@@ -28,10 +28,10 @@ export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPort
       const { query } = request;
       const { workspace, sees } = sightOf(request);
       const now = ports.clock.now();
-      const since = readSince(query.since, now) ?? now - DAY;
+      const { since = now - DAY, before = now + 1 } = readRange(query, now);
       const wanted = { since, ...(workspace !== undefined && { workspace }) };
       const { rows, complete } = await findDrops(wanted, query.limit, ports);
-      return { items: rows.filter((row) => sees(row.workspace)).map(showDropped), complete };
+      return { items: rows.filter((row) => sees(row.workspace) && row.at < before).map(showDropped), complete };
     },
   );
 }

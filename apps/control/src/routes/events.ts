@@ -8,7 +8,7 @@ import { sightOf, type Sight } from '../access/sight.ts';
 import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
-import { pageInSight } from '../pages-in-sight.ts';
+import { pageInSight, shownPage } from '../pages-in-sight.ts';
 import { wasThere } from '../past-names.ts';
 import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
 import {
@@ -17,8 +17,8 @@ import {
   notFound,
   pageSize,
   paging,
-  readSince,
-  sinceText,
+  readRange,
+  timeRange,
   withIdAcross,
   type ApiServer,
 } from './app.ts';
@@ -30,8 +30,8 @@ const TRACE = /^(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:-[0-9a-f]{16}-[0-9a-f]{2}(?:-.
 
 const eventFilters = z.strictObject({
   ...paging,
+  ...timeRange,
   stream: z.string().max(200).optional().describe('Its EVENT_PATH, or what follows the slash'),
-  since: sinceText,
   trace_id: z
     .string()
     .regex(TRACE, 'expected a W3C trace id (32 hex digits) or a whole traceparent')
@@ -40,17 +40,29 @@ const eventFilters = z.strictObject({
 });
 
 const peopleQuery = z.strictObject({
-  to: z
+  recipient: z
     .string()
     .min(1)
     .max(4096)
     .optional()
     .describe('Only people whose address, person or unique_id begins with this'),
+  person: z.string().min(1).max(1000).optional().describe('Only this person'),
   limit: pageSize.default(100),
   cursor: z
     .string()
     .regex(/^\d{1,9}$/, 'expected the `next` of the page before')
     .optional(),
+});
+
+const letterFilters = z.strictObject({
+  ...paging,
+  ...timeRange,
+  redriven: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      '`false`: only those that nobody has redriven or dismissed; `true`: only those that somebody has redriven',
+    ),
 });
 
 const whyQuery = z.strictObject({
@@ -94,12 +106,11 @@ export function eventRoutes(
     async (request) => {
       const { query } = request;
       const sight = sightOf(request);
-      const since = readSince(query.since, ports.clock.now());
       const traceId = query.trace_id === undefined ? undefined : TRACE.exec(query.trace_id)?.[1]?.toLowerCase();
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(query.stream !== undefined && { stream: await streamOf(query.stream, sight) }),
-        ...(since !== undefined && { since }),
+        ...readRange(query, ports.clock.now()),
         ...(traceId !== undefined && { traceId }),
       };
       const page = await pageInSight(sight, query.limit, query.cursor, (limit, cursor) =>
@@ -124,10 +135,15 @@ export function eventRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      const { to, limit, cursor } = request.query;
+      const { recipient, person, limit, cursor } = request.query;
       const sight = sightOf(request);
       const rows = await readModels.event(id);
-      const people = { limit, from: Number(cursor ?? 0), ...(to !== undefined && { to }) };
+      const people = {
+        limit,
+        from: Number(cursor ?? 0),
+        ...(recipient !== undefined && { to: recipient }),
+        ...(person !== undefined && { person }),
+      };
       const isHere = rows.some((row) => sight.sees(row.workspace));
       const trace = isHere ? await traceEvent(id, ports, people) : null;
       const where = sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`;
@@ -179,12 +195,19 @@ function refuseUnknown({ configuration }: Pick<ControlPorts, 'configuration'>, {
 export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {
   const { readModels, log, codecs, clock } = ports;
 
-  async function listed(
-    sight: Sight,
-    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-  ) {
-    const filter = sight.workspace === undefined ? {} : { workspace: sight.workspace };
-    const page = await pageInSight(sight, limit, cursor, (most, from) => readModels.deadLetters(filter, most, from));
+  async function listed(sight: Sight, query: z.infer<typeof letterFilters>) {
+    const { limit, cursor, redriven } = query;
+    const filter = {
+      ...(sight.workspace !== undefined && { workspace: sight.workspace }),
+      ...(redriven === 'false' && { open: true as const }),
+      ...readRange(query, clock.now()),
+    };
+    const page = await shownPage(
+      limit,
+      cursor,
+      (most, from) => readModels.deadLetters(filter, most, from),
+      (row) => sight.sees(row.workspace) && (redriven !== 'true' || row.redrivenAt !== null),
+    );
     return { items: page.items.map(showDeadLetter), next: page.next };
   }
 
@@ -197,7 +220,7 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
         tags: ['Dead letters'],
         summary: 'Records that could not be processed',
         params: acrossWorkspaces,
-        querystring: z.strictObject(paging),
+        querystring: letterFilters,
         response: { 200: deadLetterPage },
       },
     },
@@ -213,7 +236,7 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
         operationId: 'listAllDeadLetters',
         tags: ['Dead letters'],
         summary: 'Records of the deployment that could not be processed, those without a workspace among them',
-        querystring: z.strictObject(paging),
+        querystring: letterFilters,
         response: { 200: deadLetterPage },
       },
     },

@@ -13,8 +13,8 @@ import {
   notFound,
   oneOfWords,
   paging,
-  readSince,
-  sinceText,
+  readRange,
+  timeRange,
   withIdAcross,
   type ApiServer,
 } from './app.ts';
@@ -27,7 +27,7 @@ const filters = z.strictObject({
     .describe('`true`: only those that nobody has dismissed; `false`: only those that somebody has'),
   source: oneOfWords('source', RECEIPT_SOURCES).optional().describe('Who reported'),
   account: z.string().max(200).optional().describe('The account that proved it, such as `shop/mail` or `default`'),
-  since: sinceText,
+  ...timeRange,
 });
 
 /**
@@ -58,14 +58,13 @@ export function parkedReceiptRoutes(
       },
     },
     async (request) => {
-      const { parked, source, account, since: text, limit, cursor } = request.query;
+      const { parked, source, account, limit, cursor } = request.query;
       const sight = sightOf(request);
-      const since = readSince(text, clock.now());
       const filter = {
         ofReceipts: true,
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(parked === 'true' && { open: true as const }),
-        ...(since !== undefined && { since }),
+        ...readRange(request.query, clock.now()),
       };
       const page = await shownPage(
         limit,

@@ -60,13 +60,17 @@ describe('the data file', () => {
     const first = deliveryOf();
     const db = new DatabaseSync(file());
     migrate(db, MIGRATIONS.slice(0, MIGRATIONS.indexOf(DELIVERIES_COUNTED_BY_INSERT)));
-    const row = Object.values(toRow(first));
+    // The columns that there were then.
+    const row = Object.values(toRow(first)).slice(0, 16);
     db.prepare(`INSERT INTO deliveries VALUES (${row.map(() => '?').join(', ')})`).run(...row);
     db.close();
     const embedded = await open();
     const second = deliveryOf();
     await embedded.ledger.insert([first, second, second]);
     expect(await embedded.ledger.countByState()).toEqual({ WAITING: 2 });
+    const { person, rule } = first.intent;
+    const listed = await embedded.ledger.list({ reasons: [first.reason], person, rule, test: false }, 10);
+    expect(listed.items.map(({ id }) => id)).toContain(first.id);
     await embedded.close();
   });
 

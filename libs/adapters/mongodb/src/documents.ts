@@ -27,6 +27,9 @@ export type DeliveryDocument = {
   readonly notification: string;
   readonly eventId: string;
   readonly recipient: string | null;
+  readonly reason: string;
+  readonly person: string;
+  readonly rule: string;
   /** Only in test messages, which are counted nowhere. */
   readonly test?: true;
   readonly createdAt: number;

@@ -5,6 +5,7 @@ import { collectionsOf } from './collections.ts';
 import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
+import { fillDeliveries } from './schema/fill.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
@@ -79,6 +80,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   try {
     await connect(client, attempt);
     await establishSchema(db, attempt);
+    await fillDeliveries(db, attempt);
   } catch (error) {
     await client.close();
     throw error;

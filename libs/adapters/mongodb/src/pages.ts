@@ -61,6 +61,15 @@ export const equalities = (fields: Query): Query =>
       .map(([field, value]) => [field, { $eq: value }]),
   );
 
+/** Of a span of time: at or after `since`, before `before`. */
+export const within = (
+  field: string,
+  { since, before }: { readonly since?: number; readonly before?: number },
+): Query =>
+  since === undefined && before === undefined
+    ? {}
+    : { [field]: { ...(since !== undefined && { $gte: since }), ...(before !== undefined && { $lt: before }) } };
+
 /**
  * A condition on a field that only queued documents have. Said explicitly, because some servers use the index of a queue
  * only for questions that say it.

@@ -43,8 +43,11 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       await deliveries.dropIndex('event');
       await deliveries.createIndex({ eventId: 1, createdAt: 1, _id: 1 }, { name: 'made by hand' });
       await deliveries.createIndex({ updatedAt: 1 }, { name: 'for a report' });
-      await deliveries.dropIndex('state');
-      await deliveries.createIndex({ state: 1, createdAt: 1, _id: 1 }, { name: 'also by hand' });
+      await deliveries.dropIndex('workspaceState');
+      await deliveries.createIndex(
+        { workspace: 1, state: 1, createdAt: 1, _id: 1, notification: 1, person: 1 },
+        { name: 'also by hand' },
+      );
       const stores = await open({ database: name });
       expect(await stores.ledger.countByState()).toEqual({});
     });

@@ -75,6 +75,8 @@ export type PeoplePage = {
 export type PeopleQuery = {
   /** Only those whose address, person or unique_id begins with this, whatever its case. */
   readonly to?: string;
+  /** Only this person, as the rule names them. */
+  readonly person?: string;
   readonly from: number;
   readonly limit: number;
 };
@@ -111,10 +113,12 @@ export async function traceEvent(
 
 async function pageOfPeople(
   everybody: readonly NamedPerson[],
-  { to, from, limit }: PeopleQuery,
+  { to, person, from, limit }: PeopleQuery,
   { ledger, turns }: TracePorts,
 ): Promise<PeoplePage> {
-  const wanted = to === undefined ? everybody : everybody.filter((one) => isAbout(one, to));
+  const wanted = everybody.filter(
+    (one) => (to === undefined || isAbout(one, to)) && (person === undefined || one.recipient.person === person),
+  );
   const until = Math.min(wanted.length, from + limit);
   const items: PersonStory[] = [];
   const tally = new PeopleTally();

@@ -84,7 +84,7 @@ const pagesOf = (concern: WaitingConcern, { ledger }: AfterChangePorts): Pages =
 };
 
 const pagesOfAll = ({ ledger }: AfterChangePorts): Pages =>
-  paged((cursor) => ledger.list({ state: 'WAITING' }, PAGE, cursor), CONCERNS_ALL);
+  paged((cursor) => ledger.list({ states: ['WAITING'] }, PAGE, cursor), CONCERNS_ALL);
 
 async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: AfterChangePorts): Promise<number> {
   const { ledger, clock, ids } = ports;

@@ -71,7 +71,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     const found: Delivery[] = [];
     let cursor: string | undefined;
     do {
-      const page = await ledger.list({ state: 'IN_DOUBT', channel }, PAGE, cursor);
+      const page = await ledger.list({ states: ['IN_DOUBT'], channels: [channel] }, PAGE, cursor);
       found.push(...page.items.filter((delivery) => ports.isOurs(delivery)));
       cursor = page.next ?? undefined;
     } while (cursor !== undefined && found.length < MAX_DOUBTS);

@@ -2,6 +2,7 @@ import type { Delivery, DeliveryState, TestSend } from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type EventId } from '@carillon/kernel';
 import type { DeliveryFilter, DeliveryLedger, DueDelivery } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
+import { manyFiltersAndCounts } from './delivery-lists.ts';
 import { deliveryOf, outcomeOf, type DeliveryFacts } from './delivery-samples.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
@@ -189,8 +190,8 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(ids(await ledger().leaseExpired(20, 1000))).not.toContain(waiting.id);
       await ledger().replace({ ...sending, version: 3, state: 'IN_DOUBT', leaseUntil: null });
       expect(ids(await ledger().leaseExpired(1000, 1000))).not.toContain(waiting.id);
-      expect(ids((await ledger().list({ workspace, state: 'IN_DOUBT' }, 10)).items)).toEqual([waiting.id]);
-      expect((await ledger().list({ workspace, state: 'WAITING' }, 10)).items).toEqual([]);
+      expect(ids((await ledger().list({ workspace, states: ['IN_DOUBT'] }, 10)).items)).toEqual([waiting.id]);
+      expect((await ledger().list({ workspace, states: ['WAITING'] }, 10)).items).toEqual([]);
     });
 
     it('finds outcomes that are not on the log yet, until they are', async () => {
@@ -209,17 +210,32 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       const old = await put({ slot: { workspace }, createdAt: 10 });
       const odd = await put({
         slot: { workspace, channel: 'sms', uniqueId: 'odd' },
-        intent: { to: 'bob@example.com', eventId, notification: 'odd' },
+        intent: {
+          to: 'bob@example.com',
+          eventId,
+          notification: 'odd',
+          rule: 'odd.paid',
+          person: 'p_bob',
+          test: { by: 'owner' },
+        },
         createdAt: 20,
         state: 'FAILED',
+        reason: 'refused_content',
         nextAt: null,
       });
       const all = async (filter: DeliveryFilter): Promise<readonly string[]> =>
         ids((await ledger().list({ workspace, ...filter }, 10)).items);
       expect(await all({})).toEqual([odd.id, old.id]);
       for (const filter of [
-        { state: 'FAILED' },
-        { channel: 'sms' },
+        { states: ['FAILED'] },
+        { states: ['FAILED', 'SENT'] },
+        { reasons: ['refused_content'] },
+        { reasons: ['refused_content', 'throttled'] },
+        { channels: ['sms'] },
+        { channels: ['sms', 'push'] },
+        { person: 'p_bob' },
+        { rule: 'odd.paid' },
+        { test: true },
         { to: ['bob@example.com'] },
         { to: ['nobody', 'bob@'] },
         { uniqueId: 'odd' },
@@ -229,7 +245,19 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       ] as const) {
         expect(await all(filter), JSON.stringify(filter)).toEqual([odd.id]);
       }
-      expect(await all({ state: 'FAILED', to: ['ada@example.com'] })).toEqual([]);
+      for (const filter of [
+        { before: 20 },
+        { test: false },
+        { states: ['WAITING'] },
+        { channels: ['email'] },
+      ] as const) {
+        expect(await all(filter), JSON.stringify(filter)).toEqual([old.id]);
+      }
+      expect(await all({ states: ['FAILED', 'WAITING'] })).toEqual([odd.id, old.id]);
+      expect(await all({ states: ['FAILED'], to: ['ada@example.com'] })).toEqual([]);
+      for (const filter of [{ states: [] }, { reasons: [] }, { channels: [] }] as const) {
+        expect(await all(filter), JSON.stringify(filter)).toEqual([]);
+      }
       expect(await all({ to: ['Bob@'] })).toEqual([]);
       expect(await all({ to: [] })).toEqual([]);
       expect(ids(await ledger().byEvent(eventId))).toEqual([odd.id]);
@@ -251,12 +279,12 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       const three = await ended(shop, newest + 3);
       await put({ slot: { workspace: shop }, createdAt: newest + 4 });
       const list = async (filter: DeliveryFilter, limit = 3) => ids((await ledger().list(filter, limit)).items);
-      expect(await list({ workspace: shop, state: 'COMPLAINED' })).toEqual([three.id, one.id]);
-      expect(await list({ state: 'COMPLAINED' })).toEqual([three.id, two.id, one.id]);
-      const { next } = await ledger().list({ state: 'COMPLAINED' }, 1);
-      expect(ids((await ledger().list({ state: 'COMPLAINED' }, 1, next ?? undefined)).items)).toEqual([two.id]);
-      expect(await list({ state: 'COMPLAINED', to: [`${shop}@`] })).toEqual([three.id, two.id, one.id]);
-      expect(await list({ workspace: club, state: 'COMPLAINED', uniqueId: two.slot.uniqueId })).toEqual([two.id]);
+      expect(await list({ workspace: shop, states: ['COMPLAINED'] })).toEqual([three.id, one.id]);
+      expect(await list({ states: ['COMPLAINED'] })).toEqual([three.id, two.id, one.id]);
+      const { next } = await ledger().list({ states: ['COMPLAINED'] }, 1);
+      expect(ids((await ledger().list({ states: ['COMPLAINED'] }, 1, next ?? undefined)).items)).toEqual([two.id]);
+      expect(await list({ states: ['COMPLAINED'], to: [`${shop}@`] })).toEqual([three.id, two.id, one.id]);
+      expect(await list({ workspace: club, states: ['COMPLAINED'], uniqueId: two.slot.uniqueId })).toEqual([two.id]);
     });
 
     it('turns pages that neither repeat nor skip while others arrive', async () => {
@@ -314,6 +342,8 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
         ledger().countAddresses({ workspace, ...(notificationId && { notificationId }) }, ['SENT', 'DELIVERED']);
       expect([await told('paid'), await told('shipped'), await told('never'), await told()]).toEqual([1, 1, 0, 2]);
     });
+
+    manyFiltersAndCounts(ledger, put);
 
     it('counts by state, moves included', async () => {
       const before = await ledger().countByState();

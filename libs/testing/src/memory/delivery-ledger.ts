@@ -13,20 +13,32 @@ const shown = ({ id, version, state, reason, token, intent }: Delivery): string 
   `${id.slice(0, 12)} v${version} ${state} (${reason}) of ${intent.id.slice(0, 12)}${token === null ? '' : ` token ${token}`}`;
 
 function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
-  const { slot, intent, state, createdAt } = delivery;
+  const { slot, intent, state, reason, createdAt } = delivery;
   const wanted: readonly (readonly [unknown, unknown])[] = [
     [filter.workspace, slot.workspace],
-    [filter.state, state],
-    [filter.channel, slot.channel],
     [filter.uniqueId, slot.uniqueId],
+    [filter.person, intent.person],
     [filter.eventId, intent.eventId],
     [filter.notification, intent.notification],
+    [filter.rule, intent.rule],
+    [filter.test, intent.test !== undefined],
   ];
   return (
     wanted.every(([want, is]) => want === undefined || want === is) &&
+    (filter.states?.includes(state) ?? true) &&
+    (filter.reasons?.includes(reason) ?? true) &&
+    (filter.channels?.includes(slot.channel) ?? true) &&
     (filter.to === undefined || isSearched(intent.to, filter.to)) &&
-    createdAt >= (filter.since ?? Number.NEGATIVE_INFINITY)
+    createdAt >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
+    createdAt < (filter.before ?? Number.POSITIVE_INFINITY)
   );
+}
+
+function countEach<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly (readonly [string, number])[] {
+  return [...Map.groupBy(items, keyOf)].map(([key, of]) => [key, of.length]);
 }
 
 /** One document per slot, moved by compare-and-set, and a copy of what it was given. `moved` is told of each write that was done. */
@@ -132,6 +144,33 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
           );
           return new Set(told.flatMap(({ intent }) => intent.to ?? [])).size;
         }),
+      countOverTime: (of, part) =>
+        wire.ask('ledger.countOverTime', () => {
+          const counts = countEach(
+            where((one) => fits(one, of)),
+            ({ createdAt, state }) => JSON.stringify([createdAt - (createdAt % part), state]),
+          );
+          return counts.map(([key, deliveries]) => {
+            const [at, state] = JSON.parse(key) as [Instant, DeliveryState];
+            return { at, state, deliveries };
+          });
+        }),
+      countByNotification: (of) =>
+        wire.ask('ledger.countByNotification', () => {
+          const counts = countEach(
+            where((one) => fits(one, of)),
+            ({ intent, state }) => JSON.stringify([intent.notification, state]),
+          );
+          return counts.map(([key, deliveries]) => {
+            const [notification, state] = JSON.parse(key) as [string, DeliveryState];
+            return { notification, state, deliveries };
+          });
+        }),
+      countPeople: (of, states) =>
+        wire.ask(
+          'ledger.countPeople',
+          () => new Set(where((one) => fits(one, { ...of, states })).map(({ intent }) => intent.person)).size,
+        ),
       countByState: () =>
         wire.ask('ledger.countByState', () => {
           const counts: Partial<Record<DeliveryState, number>> = {};

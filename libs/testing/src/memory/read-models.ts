@@ -63,7 +63,8 @@ export function createMemoryReadModels() {
                 fits(filter.workspace, row.workspace) &&
                 fits(filter.stream, row.stream) &&
                 fits(filter.traceId, row.traceId) &&
-                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY),
+                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
+                row.at < (filter.before ?? Number.POSITIVE_INFINITY),
             ),
             (row) => [row.at, placeOf(row)],
             (row) => row,
@@ -91,7 +92,8 @@ export function createMemoryReadModels() {
                 fits(filter.workspace, row.workspace) &&
                 (filter.ofReceipts === undefined || filter.ofReceipts === (row.stage === 'receipts')) &&
                 (!filter.open || (row.redrivenAt === null && row.dismissedAt === null)) &&
-                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY),
+                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
+                row.at < (filter.before ?? Number.POSITIVE_INFINITY),
             ),
             (row) => [row.at, row.id],
             (row) => row,

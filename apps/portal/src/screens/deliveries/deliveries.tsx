@@ -72,8 +72,8 @@ export function Deliveries(): ReactNode {
               type="search"
               placeholder="Address, or its beginning"
               autoComplete="off"
-              value={search.to ?? ''}
-              onChange={(to) => change(without(search, 'to', to))}
+              value={search.recipient ?? ''}
+              onChange={(recipient) => change(without(search, 'recipient', recipient))}
             />
           </div>
           <Menu
@@ -118,7 +118,7 @@ export function Deliveries(): ReactNode {
   );
 }
 
-function without(search: DeliverySearch, name: 'to' | 'state', value: string): DeliverySearch {
+function without(search: DeliverySearch, name: 'recipient' | 'state', value: string): DeliverySearch {
   const { [name]: _before, ...rest } = search;
   return value === '' ? rest : { ...rest, [name]: value };
 }

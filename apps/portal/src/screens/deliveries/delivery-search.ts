@@ -2,7 +2,7 @@
 export type DeliverySearch = {
   readonly state?: string;
   /** An address, or its beginning. */
-  readonly to?: string;
+  readonly recipient?: string;
   readonly notification?: string;
   readonly reason?: string;
   readonly channel?: string;
@@ -11,7 +11,7 @@ export type DeliverySearch = {
   readonly open?: string;
 };
 
-const NAMES = ['state', 'to', 'notification', 'reason', 'channel', 'unique_id', 'event', 'open'] as const;
+const NAMES = ['state', 'recipient', 'notification', 'reason', 'channel', 'unique_id', 'event', 'open'] as const;
 
 /** Takes of an address what the screen knows; anything else in it means nothing here. */
 export function readDeliverySearch(words: Readonly<Record<string, unknown>>): DeliverySearch {

@@ -59,20 +59,20 @@ const OUTCOMES: Readonly<Record<Person['outcome'], string>> = {
 
 /** Whom an event names, those dropped among them, page by page. */
 function People({ workspace, trace }: { readonly workspace: string; readonly trace: Trace }): ReactNode {
-  const { to } = useSearch({ from: FROM });
+  const { recipient } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const [typed, setTyped] = useState(to ?? '');
+  const [typed, setTyped] = useState(recipient ?? '');
   // The steps of an event that made one message tell of that one themselves.
   const isTold = trace.steps.some(({ step }) => step === 'intent');
   const isNeeded = trace.people !== null && trace.people.items.length > 0 && !isTold;
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['/v1/workspaces/{workspace}/events/{id}/trace', workspace, trace.id, 'people', to ?? null],
+    queryKey: ['/v1/workspaces/{workspace}/events/{id}/trace', workspace, trace.id, 'people', recipient ?? null],
     queryFn: ({ pageParam, signal }) =>
       bodyOf(
         api.GET('/v1/workspaces/{workspace}/events/{id}/trace', {
           params: {
             path: { workspace, id: trace.id },
-            query: { ...(to !== undefined && { to }), ...(pageParam !== null && { cursor: pageParam }) },
+            query: { ...(recipient !== undefined && { recipient }), ...(pageParam !== null && { cursor: pageParam }) },
           },
           signal,
         }),
@@ -85,7 +85,7 @@ function People({ workspace, trace }: { readonly workspace: string; readonly tra
   const pages = data?.pages ?? [];
   const find = (event: FormEvent): void => {
     event.preventDefault();
-    void navigate({ search: typed.trim() === '' ? {} : { to: typed.trim() }, replace: true });
+    void navigate({ search: typed.trim() === '' ? {} : { recipient: typed.trim() }, replace: true });
   };
   return (
     <section aria-label="People" className={cls(styles.inside)}>

@@ -20,7 +20,7 @@ export const loadDeliveries =
   (workspace: string, search: DeliverySearch) =>
   async (cursor: string | null, signal: AbortSignal): Promise<Page<Delivery>> => {
     // The server says of a word that it does not know which one was meant.
-    const filter = filterOf(search) as DeliveryQuery;
+    const filter = filterOf(search) as unknown as DeliveryQuery;
     const query = { ...filter, limit: AT_ONCE, ...(cursor !== null && { cursor }) };
     return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries', { params: { path: { workspace }, query }, signal }));
   };
@@ -46,14 +46,14 @@ export const deliveryTraceQuery = (workspace: string, id: string) =>
     refetchInterval: OPEN_EVERY,
   });
 
-/** `to`: one person of those whom the event names. */
-export const eventTraceQuery = (workspace: string, id: string, to?: string) =>
+/** `recipient`: one person of those whom the event names. */
+export const eventTraceQuery = (workspace: string, id: string, recipient?: string) =>
   queryOptions({
-    queryKey: ['/v1/workspaces/{workspace}/events/{id}/trace', workspace, id, to ?? null],
+    queryKey: ['/v1/workspaces/{workspace}/events/{id}/trace', workspace, id, recipient ?? null],
     queryFn: ({ signal }) =>
       bodyOf(
         api.GET('/v1/workspaces/{workspace}/events/{id}/trace', {
-          params: { path: { workspace, id }, query: { ...(to !== undefined && { to }) } },
+          params: { path: { workspace, id }, query: { ...(recipient !== undefined && { recipient }) } },
           signal,
         }),
       ),

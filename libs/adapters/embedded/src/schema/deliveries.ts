@@ -68,5 +68,27 @@ export const DELIVERIES_BY_WORKSPACE_AND_STATE = `
   DROP INDEX deliveries_state;
 `;
 
+/**
+ * What a list is filtered by besides, and an index for each filter that is in the order of the list. That by state holds what is counted over
+ * time, so that counting reads no document.
+ */
+export const DELIVERIES_BY_ANY_FILTER = `
+  ALTER TABLE deliveries ADD COLUMN reason TEXT;
+  ALTER TABLE deliveries ADD COLUMN person TEXT;
+  ALTER TABLE deliveries ADD COLUMN rule TEXT;
+  ALTER TABLE deliveries ADD COLUMN is_test INTEGER;
+  UPDATE deliveries SET reason = json_extract(document, '$.reason'), person = json_extract(document, '$.intent.person'),
+    rule = json_extract(document, '$.intent.rule'), is_test = json_extract(document, '$.intent.test') IS NOT NULL;
+  DROP INDEX deliveries_state_of_workspace;
+  CREATE INDEX deliveries_state ON deliveries (workspace, state, created_at, id, notification, person);
+  DROP INDEX deliveries_event;
+  CREATE INDEX deliveries_event ON deliveries (event_id, created_at, id);
+  CREATE INDEX deliveries_reason ON deliveries (workspace, reason, created_at, id);
+  CREATE INDEX deliveries_rule ON deliveries (workspace, rule, created_at, id);
+  CREATE INDEX deliveries_channel ON deliveries (workspace, channel, created_at, id);
+  CREATE INDEX deliveries_person ON deliveries (person, created_at, id);
+  CREATE INDEX deliveries_test ON deliveries (workspace, created_at, id) WHERE is_test = 1;
+`;
+
 /** No list is of all workspaces in any state: it cost each insert a place to write and served nobody. */
 export const DELIVERIES_NOT_BY_TIME_ALONE = 'DROP INDEX IF EXISTS deliveries_created';

@@ -4,6 +4,7 @@ import { COHORTS_SCHEMA } from './cohorts.ts';
 import { CONSENTS_SCHEMA } from './consents.ts';
 import {
   DELIVERIES_BY_WORKSPACE_AND_STATE,
+  DELIVERIES_BY_ANY_FILTER,
   DELIVERIES_COUNTED_BY_INSERT,
   DELIVERIES_NOT_BY_TIME_ALONE,
   DELIVERIES_SCHEMA,
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_WAITING_BY_NOTIFICATION,
   DATA_KEYS_SCHEMA,
   DELIVERIES_BY_WORKSPACE_AND_STATE,
+  DELIVERIES_BY_ANY_FILTER,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

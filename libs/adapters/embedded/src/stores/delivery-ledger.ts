@@ -5,8 +5,9 @@ import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
+import { deliveryCounts } from './delivery-counts.ts';
+import { listRows, type DocumentRow } from './delivery-lists.ts';
 
-type DocumentRow = { readonly document: string };
 type DeliveryRow = DocumentRow & {
   readonly id: string;
   readonly version: number;
@@ -23,6 +24,10 @@ type DeliveryRow = DocumentRow & {
   readonly hasUnpublished: number;
   readonly createdAt: number;
   readonly updatedAt: number;
+  readonly reason: string;
+  readonly person: string;
+  readonly rule: string;
+  readonly isTest: number;
 };
 
 export const deliveryWrites = ({ sql }: Transaction) => ({
@@ -31,7 +36,7 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
     const added = new Map<string, number>();
     const holders = rows.map((row) => {
       const inserted = sql.run(
-        'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
         row.id,
         row.version,
         row.state,
@@ -48,6 +53,10 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
         row.createdAt,
         row.updatedAt,
         row.document,
+        row.reason,
+        row.person,
+        row.rule,
+        row.isTest,
       );
       if (inserted === 1) {
         added.set(row.state, (added.get(row.state) ?? 0) + 1);
@@ -79,7 +88,7 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
   'deliveries.replace'(row: DeliveryRow): 'done' | 'stale' {
     const changed = sql.run(
       `UPDATE deliveries SET version = ?, state = ?, notification = ?, event_id = ?, recipient = ?, next_at = ?,
-         lease_until = ?, has_unpublished = ?, updated_at = ?, document = ?
+         lease_until = ?, has_unpublished = ?, updated_at = ?, document = ?, reason = ?, person = ?, rule = ?, is_test = ?
        WHERE id = ? AND version = ?`,
       row.version,
       row.state,
@@ -91,6 +100,10 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
       row.hasUnpublished,
       row.updatedAt,
       row.document,
+      row.reason,
+      row.person,
+      row.rule,
+      row.isTest,
       row.id,
       row.version - 1,
     );
@@ -129,31 +142,6 @@ const NEXT_DUE = `
     WHERE state = 'WAITING' AND deliveries.workspace = step.workspace AND next_at IS NOT NULL ORDER BY next_at LIMIT 1
   )) AS next_at
   FROM step WHERE workspace IS NOT NULL`;
-
-/** The ranges of addresses that begin so; what stands behind the beginning is below the highest character there is. */
-const beginsWithOneOf = (beginnings: readonly string[]): readonly [sql: string, ...values: string[]] =>
-  beginnings.length === 0
-    ? ['false']
-    : [
-        `(${beginnings.map(() => '(recipient >= ? AND recipient < ?)').join(' OR ')})`,
-        ...beginnings.flatMap((beginning) => [beginning, `${beginning}\u{10FFFF}`]),
-      ];
-
-const NEWEST_FIRST = 'ORDER BY created_at DESC, id DESC LIMIT ?';
-/** No index is by time alone: the newest of each workspace, and of these the newest. Steps as DUE_WORKSPACES does. */
-const newestOfEach = (where: string): string => `
-  WITH RECURSIVE step (workspace) AS (
-    SELECT min(workspace) FROM deliveries INDEXED BY deliveries_workspace
-    UNION ALL
-    SELECT (SELECT min(workspace) FROM deliveries INDEXED BY deliveries_workspace WHERE workspace > step.workspace)
-    FROM step WHERE step.workspace IS NOT NULL
-  )
-  SELECT found.id, found.created_at, found.document
-  FROM step CROSS JOIN deliveries AS found
-  WHERE step.workspace IS NOT NULL AND found.rowid IN (
-    SELECT rowid FROM deliveries ${where === '' ? 'WHERE' : `${where} AND`} workspace = step.workspace ${NEWEST_FIRST}
-  )
-  ORDER BY found.created_at DESC, found.id DESC LIMIT ?`;
 
 export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites>): DeliveryLedger => ({
   async insert(deliveries) {
@@ -233,28 +221,8 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     return rows.map(read);
   },
   async list(filter, limit, cursor) {
-    const { workspace, state, to, uniqueId, eventId } = filter;
-    // These are few: an index by state would lead through all that is in it.
-    const isOfFew = [to, uniqueId, eventId].some((one) => one !== undefined);
-    const [createdAt, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
-    const { where, values } = conditionsOf([
-      ['workspace = ?', filter.workspace],
-      [isOfFew ? '+state = ?' : 'state = ?', state],
-      ['channel = ?', filter.channel],
-      ['unique_id = ?', filter.uniqueId],
-      ['event_id = ?', filter.eventId],
-      ['notification = ?', filter.notification],
-      ['created_at >= ?', filter.since],
-      ['(created_at, id) < (?, ?)', createdAt, id],
-      ...(filter.to === undefined ? [] : [beginsWithOneOf(filter.to)]),
-    ]);
-    const hasIndex = isOfFew || workspace !== undefined;
-    const rows = (
-      hasIndex
-        ? reader.all(`SELECT id, created_at, document FROM deliveries ${where} ${NEWEST_FIRST}`, ...values, limit + 1)
-        : reader.all(newestOfEach(where), ...values, limit + 1, limit + 1)
-    ) as (DocumentRow & { id: string; created_at: number })[];
-    return pageOf(rows, limit, read, (row) => cursorAt(row.created_at, row.id));
+    const { rows, next } = listRows(reader, filter, limit, cursor);
+    return { items: rows.map(read), next };
   },
   async byEvent(eventId) {
     const rows = reader.all(
@@ -273,6 +241,7 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
     return (row as { told: number }).told;
   },
+  ...deliveryCounts(reader),
   async countByState() {
     const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
       state: DeliveryState;
@@ -299,4 +268,8 @@ export const toRow = (delivery: Delivery): DeliveryRow => ({
   createdAt: delivery.createdAt,
   updatedAt: delivery.updatedAt,
   document: stringifyJson(delivery),
+  reason: delivery.reason,
+  person: delivery.intent.person,
+  rule: delivery.intent.rule,
+  isTest: delivery.intent.test === undefined ? 0 : 1,
 });

@@ -162,6 +162,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
       ['stream = ?', filter.stream],
       ['trace_id = ?', filter.traceId],
       ['at >= ?', filter.since],
+      ['at < ?', filter.before],
       ['(at, partition, record_offset) < (?, ?, ?)', at, partition, offset],
     ]);
     const rows = reader.all(
@@ -204,6 +205,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
       ...(filter.ofReceipts === undefined ? [] : ([[`stage ${filter.ofReceipts ? '=' : '<>'} 'receipts'`]] as const)),
       ...(filter.open ? ([['redriven_at IS NULL AND dismissed_at IS NULL']] as const) : []),
       ['at >= ?', filter.since],
+      ['at < ?', filter.before],
       ['(at, id) < (?, ?)', at, id],
     ]);
     const rows = reader.all(

@@ -6,8 +6,11 @@ export type WantedIndex = {
   readonly where?: readonly string[];
 };
 
-/** Named here because counting says outright that it is to be used. */
-export const BY_STATE = { name: 'state', key: { state: 1, createdAt: 1, _id: 1 } } as const satisfies WantedIndex;
+/** Named here because counting says outright that it is to be used; it holds all that is counted. */
+export const BY_STATE = {
+  name: 'workspaceState',
+  key: { workspace: 1, state: 1, createdAt: 1, _id: 1, notification: 1, person: 1 },
+} as const satisfies WantedIndex;
 
 /**
  * Everything that is searched by, and the one uniqueness rule beside the ids: a slot is single even if two ids were made
@@ -33,6 +36,11 @@ export const WANTED = {
     { name: 'recipient', key: { recipient: 1, createdAt: 1, _id: 1 } },
     { name: 'uniqueId', key: { uniqueId: 1, createdAt: 1, _id: 1 } },
     { name: 'notification', key: { workspace: 1, notification: 1, createdAt: 1, _id: 1 } },
+    { name: 'reason', key: { workspace: 1, reason: 1, createdAt: 1, _id: 1 } },
+    { name: 'rule', key: { workspace: 1, rule: 1, createdAt: 1, _id: 1 } },
+    { name: 'channel', key: { workspace: 1, channel: 1, createdAt: 1, _id: 1 } },
+    { name: 'person', key: { person: 1, createdAt: 1, _id: 1 } },
+    { name: 'test', key: { workspace: 1, createdAt: 1, _id: 1, test: 1 }, where: ['test'] },
   ],
   tasks: [
     { name: 'due', key: { kind: 1, dueAt: 1 }, where: ['dueAt'] },

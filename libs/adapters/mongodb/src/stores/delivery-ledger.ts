@@ -7,8 +7,19 @@ import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
-import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
+import {
+  afterCursor,
+  equalities,
+  filterOf,
+  IN_ONE_ANSWER,
+  pageOf,
+  queued,
+  sortOf,
+  within,
+  type Order,
+} from '../pages.ts';
 import { createRuns } from '../runs.ts';
+import { deliveryCounts } from './delivery-counts.ts';
 
 type Body = Pick<DeliveryDocument, 'body'>;
 const BODY = { projection: { body: 1 } } as const;
@@ -29,6 +40,9 @@ const movingFields = (delivery: Delivery) => ({
   notification: delivery.intent.notification,
   eventId: delivery.intent.eventId,
   recipient: delivery.intent.to,
+  reason: delivery.reason,
+  person: delivery.intent.person,
+  rule: delivery.intent.rule,
   updatedAt: delivery.updatedAt,
   dueAt: delivery.state === 'WAITING' ? (delivery.nextAt ?? undefined) : undefined,
   leaseEnds: delivery.state === 'SENDING' ? (delivery.leaseUntil ?? undefined) : undefined,
@@ -75,6 +89,14 @@ const beginsWithOneOf = (beginnings: readonly string[]): Readonly<Record<string,
     : {
         $or: beginnings.map((beginning) => ({ recipient: { $gte: beginning, $lt: `${beginning}\u{10FFFF}` } })),
       };
+
+/** One of several values, for each field of which some are wanted. */
+const oneOf = (fields: Readonly<Record<string, readonly string[] | undefined>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([field, values]) =>
+      values === undefined ? [] : [[field, values.length === 1 ? { $eq: values[0] } : { $in: [...values] }]],
+    ),
+  );
 
 export function createDeliveryLedger({ deliveries: ledger }: Collections, attempt: Attempt): DeliveryLedger {
   type Asked = readonly [filter: Readonly<Record<string, unknown>>, sort: Record<string, 1>, limit: number];
@@ -195,14 +217,16 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     unpublished: (olderThan, limit) =>
       readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
     async list(filter, limit, cursor) {
-      const { workspace, state, channel, to, uniqueId, eventId, notification, since } = filter;
-      const isNarrow = [workspace, state, to, uniqueId, eventId].some((one) => one !== undefined);
+      const { workspace, to, uniqueId, eventId, person, notification, rule, test } = filter;
+      const isNarrow = [workspace, to, uniqueId, eventId, person].some((one) => one !== undefined);
       const wanted = filterOf<DeliveryDocument>(
-        equalities({ workspace, state, channel, uniqueId, eventId, notification }),
-        // No index is by time alone.
+        equalities({ workspace, uniqueId, eventId, person, notification, rule }),
+        // No index is by time alone, and most begin with the workspace.
         isNarrow ? {} : { workspace: { $in: await attempt(() => ledger.distinct('workspace')) } },
+        oneOf({ state: filter.states, reason: filter.reasons, channel: filter.channels }),
         to === undefined ? {} : beginsWithOneOf(to),
-        since === undefined ? {} : { createdAt: { $gte: since } },
+        test === undefined ? {} : { test: test ? { $exists: true, $eq: true } : { $exists: false } },
+        within('createdAt', filter),
         afterCursor(cursor, NEWEST_FIRST),
       );
       const found = await attempt(() =>
@@ -236,6 +260,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       );
       return counted[0]?.told ?? 0;
     },
+    ...deliveryCounts(ledger, attempt),
     async countByState() {
       const counts = await attempt(() =>
         ledger

@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import type { DeadLetterDocument, DuplicateDocument, EventDocument, FieldDocument } from '../documents.ts';
 import { ComeAgain, duplicatesIn } from '../failures.ts';
-import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
+import { afterCursor, equalities, filterOf, pageOf, sortOf, within, type Order } from '../pages.ts';
 import { inRuns } from '../runs.ts';
 import {
   deadLetterDocument,
@@ -75,10 +75,11 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     readonly workspace?: string;
     readonly stream?: string;
     readonly since?: number;
+    readonly before?: number;
     readonly traceId?: string;
   }) => ({
     ...equalities({ workspace: filter.workspace, stream: filter.stream, traceId: filter.traceId }),
-    ...(filter.since !== undefined && { at: { $gte: filter.since } }),
+    ...within('at', filter),
   });
   const write = async <Row, Kind>(
     rows: readonly Row[],

@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { CarillonError } from '@carillon/kernel';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ControlConfig, ControlPorts } from './ports.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const MOST_CHARACTERS = 4000;
+
+export type Cursors = {
+  /** A text for the client; it says nothing of what it holds, and is good for this place alone. */
+  seal(cursor: string, place: string): string;
+  /** What was sealed for this place. Throws `invalid_request` for any other text. */
+  open(text: string, place: string): string;
+};
+
+/**
+ * Cursors of a deployment: every process of it opens what another one sealed. They end with the owner token. Sealed, not only signed, for
+ * what a store makes its cursors of may be an address.
+ */
+export function createCursors(
+  { ownerToken }: Pick<ControlConfig, 'ownerToken'>,
+  { ids }: Pick<ControlPorts, 'ids'>,
+): Cursors {
+  // Made when it is first needed: the description of the API is made without any ports.
+  let made: Buffer | null = null;
+  const key = (): Buffer => (made ??= createHash('sha256').update(ids.keyed('cursors', ownerToken)).digest());
+  return {
+    seal(cursor, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key(), nonce).setAAD(Buffer.from(place));
+      const sealed = Buffer.concat([cipher.update(cursor, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+    },
+    open(text, place) {
+      const bytes = Buffer.from(text, 'base64url');
+      if (text.length > MOST_CHARACTERS || bytes.length <= NONCE_BYTES + TAG_BYTES) throw notOurs();
+      const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)];
+      const cipher = createDecipheriv(CIPHER, key(), nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(place)).setAuthTag(tag);
+      try {
+        return cipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + cipher.final('utf8');
+      } catch {
+        throw notOurs();
+      }
+    },
+  };
+}
+
+const notOurs = (): CarillonError =>
+  new CarillonError(
+    'invalid_request',
+    'cursor: this is not the `next` of a page of this list with these filters; begin without one',
+    { pointer: '/cursor' },
+  );
+
+/**
+ * Gives each list that is added after this cursors that are good for it alone: of the same workspace, with the same filters. A list is a
+ * route that takes `cursor` and answers `next`, beside its items or in `people`; what it gets and answers itself is the cursor of its store.
+ */
+export function sealCursors(app: FastifyInstance, cursors: Cursors): void {
+  app.addHook('preValidation', async (request) => {
+    if (!isList(request)) return;
+    const query = request.query as Readonly<Record<string, unknown>>;
+    const { cursor } = query;
+    if (cursor === undefined) return;
+    if (typeof cursor !== 'string') throw notOurs();
+    request.query = { ...query, cursor: cursors.open(cursor, placeOf(request)) };
+  });
+  app.addHook('preSerialization', async (request, _reply, payload) => {
+    if (!isList(request) || payload === null || typeof payload !== 'object') return payload;
+    const seal = (part: object): object => {
+      const { next } = part as { readonly next?: unknown };
+      return typeof next === 'string' ? { ...part, next: cursors.seal(next, placeOf(request)) } : part;
+    };
+    const { people } = payload as { readonly people?: unknown };
+    const sealed = seal(payload);
+    return typeof people === 'object' && people !== null ? { ...sealed, people: seal(people) } : sealed;
+  });
+}
+
+function isList({ routeOptions }: FastifyRequest): boolean {
+  const { querystring } = (routeOptions.schema ?? {}) as { readonly querystring?: unknown };
+  return querystring instanceof z.ZodObject && 'cursor' in querystring.shape;
+}
+
+/** What is asked for, but for the page. Filters in another order are the same filters. */
+function placeOf(request: FastifyRequest): string {
+  const { searchParams } = new URL(request.url, 'http://localhost');
+  const filters = [...searchParams]
+    .filter(([name]) => name !== 'cursor' && name !== 'limit')
+    .map((one) => one.join('='));
+  return JSON.stringify([request.routeOptions.url, request.params, filters.toSorted()]);
+}

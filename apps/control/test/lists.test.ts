@@ -1,0 +1,168 @@
+import type { ResourceBodies } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { publishConfiguration } from '@carillon/stages';
+import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
+import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import { createCursors } from '../src/cursors.ts';
+import { accessOf, openControl, type Ground } from './control-ground.ts';
+
+const MINUTE = 60_000;
+const wire = createDirectWire();
+const ledger = createMemoryLedger().connect(wire);
+const readModels = createMemoryReadModels().connect(wire);
+const workspace = (name: string, body: ResourceBodies['workspace']): Wish => ({
+  ref: { kind: 'workspace', workspace: name, name: '' },
+  body,
+});
+
+let ground: Ground;
+beforeEach(async () => {
+  ground = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels });
+  const { configuration, clock, log, codecs } = ground;
+  const wishes = ['shop', 'club'].flatMap((name) => [workspace(name, {}), ...orderShop(undefined, name)]);
+  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  await publishConfiguration(
+    { ...ports, readEverywhere: async () => undefined },
+    changesOf(await configuration.refresh(), wishes),
+    CHANGED_BY_OWNER,
+  );
+});
+afterEach(() => ground.control.app.close());
+
+type Answered = {
+  readonly items: readonly { readonly id: string; readonly unique_id: string }[];
+  readonly next: string | null;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly pointer?: string;
+};
+
+async function ask(url: string): Promise<Answered & { readonly status: number }> {
+  const answer = await ground.control.app.inject({ method: 'GET', url });
+  return { status: answer.statusCode, ...answer.json<Answered>() };
+}
+
+let series = 0;
+/** Deliveries of a series of their own, the oldest first, each a minute after the one before; answers the series. */
+async function deliver(
+  ...facts: readonly (Omit<DeliveryFacts, 'intent'> & { readonly to?: string; readonly rule?: string })[]
+) {
+  series += 1;
+  const person = `p_${series}`;
+  const now = ground.clock.now();
+  await ledger.insert(
+    facts.map(({ to, rule = 'order-paid.paid', ...one }, at) =>
+      deliveryOf({
+        ...one,
+        slot: { workspace: 'shop', uniqueId: `${person}-${at}`, ...one.slot },
+        intent: { person, rule, notification: rule.split('.')[0] ?? '', ...(to !== undefined && { to }) },
+        createdAt: now - MINUTE * (facts.length - at),
+      }),
+    ),
+  );
+  return person;
+}
+const placesOf = ({ items }: Answered): readonly string[] => items.map((one) => one.unique_id.split('-')[1] ?? '');
+
+describe('Deliveries', () => {
+  it('are filtered by several states, reasons and channels, said with commas or one by one', async () => {
+    const person = await deliver(
+      { state: 'SENT', reason: 'accepted' },
+      { state: 'FAILED', reason: 'refused_content' },
+      { state: 'BOUNCED', reason: 'bounced', slot: { channel: 'sms' } },
+    );
+    const list = async (query: string) =>
+      placesOf(await ask(`/v1/workspaces/shop/deliveries?person=${person}&${query}`));
+    expect(await list('state=FAILED,BOUNCED')).toEqual(['2', '1']);
+    expect(await list('state=FAILED&state=SENT')).toEqual(['1', '0']);
+    expect(await list('reason=accepted,%20bounced')).toEqual(['2', '0']);
+    expect(await list('channel=sms')).toEqual(['2']);
+    expect(await list('channel=sms,email&state=SENT')).toEqual(['0']);
+  });
+
+  it.each([
+    ['state=SENT,FAILD', '/state', 'state: there is no state FAILD; did you mean FAILED?'],
+    ['state=', '/state', 'state: takes one state or several'],
+    ['channel=fax', '/channel', 'channel: there is no channel fax'],
+    ['last=24h&from=2h', '/last', 'last: says the whole span: leave from out'],
+    ['last=soon', '/last', 'last: expected a duration such as 30m, 24h or 7d; found soon'],
+    ['to=ada@example.com', '/to', 'to: expected 2h, today'],
+    ['from=1h&to=2h', '/to', 'to: is not after `from`'],
+    ['since=2h', undefined, 'since'],
+  ])('are not filtered by %s: what is wrong is named', async (query, pointer, detail) => {
+    const answer = await ask(`/v1/workspaces/shop/deliveries?${query}`);
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_request', ...(pointer !== undefined && { pointer }) });
+    expect(answer.detail).toContain(detail);
+  });
+
+  it('are those of a span of time: its beginning is in it, its end is not', async () => {
+    const person = await deliver({}, {}, {}, {});
+    const at = (minutes: number) => new Date(ground.clock.now() - MINUTE * minutes).toISOString();
+    const list = async (query: string) =>
+      placesOf(await ask(`/v1/workspaces/shop/deliveries?person=${person}&${query}`));
+    expect(await list(`from=${at(3)}&to=${at(1)}`)).toEqual(['2', '1']);
+    expect(await list('last=2m')).toEqual(['3', '2']);
+    expect(await list(`to=${at(2)}`)).toEqual(['1', '0']);
+  });
+
+  it('of a rule that nothing has are no empty list, and those of one that was taken away are found', async () => {
+    const person = await deliver({ rule: 'gone.paid' });
+    expect(placesOf(await ask(`/v1/workspaces/shop/deliveries?rule=gone.paid&person=${person}`))).toEqual(['0']);
+    const unknown = await ask('/v1/workspaces/shop/deliveries?rule=gone.payed');
+    expect(unknown.status).toBe(400);
+    expect(unknown.detail).toContain('rule: there is no rule gone.payed');
+  });
+});
+
+describe('A cursor', () => {
+  it('goes on where the page ended while rows come in, and says nothing of what it holds', async () => {
+    const person = await deliver({}, {}, {}, {}, {});
+    const url = `/v1/workspaces/shop/deliveries?person=${person}&limit=2`;
+    const first = await ask(url);
+    expect(Buffer.from(first.next ?? '', 'base64url').toString('latin1')).not.toMatch(/dlv_|\d{6}/);
+    await ledger.insert([
+      deliveryOf({
+        slot: { workspace: 'shop', uniqueId: `${person}-new` },
+        intent: { person },
+        createdAt: ground.clock.now(),
+      }),
+    ]);
+    const second = await ask(`${url}&cursor=${first.next}`);
+    const third = await ask(`/v1/workspaces/shop/deliveries?cursor=${second.next}&limit=5&person=${person}`);
+    expect([first, second, third].map(placesOf)).toEqual([['4', '3'], ['2', '1'], ['0']]);
+    expect(third.next).toBeNull();
+  });
+
+  it('is good for its list, its workspace and its filters alone, and is refused by name elsewhere', async () => {
+    const person = await deliver({}, {}, {});
+    const { next } = await ask(`/v1/workspaces/shop/deliveries?person=${person}&limit=1`);
+    const forged = Buffer.from(JSON.stringify([1, 'dlv_1'])).toString('base64url');
+    for (const url of [
+      `/v1/workspaces/club/deliveries?person=${person}&limit=1&cursor=${next}`,
+      `/v1/workspaces/-/deliveries?person=${person}&limit=1&cursor=${next}`,
+      `/v1/workspaces/shop/deliveries?limit=1&cursor=${next}`,
+      `/v1/workspaces/shop/deliveries?person=${person}&state=SENT&cursor=${next}`,
+      `/v1/workspaces/shop/events?cursor=${next}`,
+      `/v1/workspaces/shop/deliveries?cursor=${forged}`,
+      `/v1/workspaces/shop/deliveries?cursor=`,
+      `/v1/workspaces/shop/deliveries?person=${person}&cursor=${next?.slice(0, -2)}AA`,
+      `/v1/workspaces/shop/deliveries?person=${person}&cursor=${next}&cursor=${next}`,
+    ]) {
+      expect(await ask(url), url).toMatchObject({ status: 400, code: 'invalid_request', pointer: '/cursor' });
+    }
+  });
+
+  it('of one deployment is opened by all of its processes, and by no other deployment', () => {
+    const [one, same, other] = ['own_1', 'own_1', 'own_2'].map((ownerToken) =>
+      createCursors({ ownerToken }, { ids: givenIds }),
+    );
+    const sealed = one?.seal('["a"]', 'here') ?? '';
+    expect(sealed).not.toBe(one?.seal('["a"]', 'here'));
+    expect(same?.open(sealed, 'here')).toBe('["a"]');
+    expect(() => other?.open(sealed, 'here')).toThrow('cursor');
+    expect(() => same?.open(sealed, 'there')).toThrow('cursor');
+  });
+});

@@ -1,0 +1,62 @@
+import { setImmediate as others } from 'node:timers/promises';
+import { DELIVERY_STATES, type DeliveryState } from '@carillon/domain';
+import type { DeliveryLedger, StateCount } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+
+/**
+ * What is counted over time. Each question is about one state and one part of the span, along an index that holds all that is counted: the
+ * process goes on with other work between two of them.
+ */
+export const deliveryCounts = (
+  reader: Reader,
+): Pick<DeliveryLedger, 'countOverTime' | 'countByNotification' | 'countPeople'> => ({
+  async countOverTime({ workspace, since, before, notification }, part) {
+    const counts: StateCount[] = [];
+    const only = notification === undefined ? '' : 'AND notification = ?';
+    const named = notification === undefined ? [] : [notification];
+    for (let at = since - (since % part); at < before; at += part) {
+      const [from, until] = [Math.max(at, since), Math.min(at + part, before)];
+      for (const state of DELIVERY_STATES) {
+        const { deliveries } = reader.get(
+          `SELECT count(*) AS deliveries FROM deliveries INDEXED BY deliveries_state
+           WHERE workspace = ? AND state = ? AND created_at >= ? AND created_at < ? ${only}`,
+          workspace,
+          state,
+          from,
+          until,
+          ...named,
+        ) as { readonly deliveries: number };
+        if (deliveries > 0) counts.push({ at, state, deliveries });
+      }
+      await others();
+    }
+    return counts;
+  },
+  async countByNotification({ workspace, since, before }) {
+    const counts: { notification: string; state: DeliveryState; deliveries: number }[] = [];
+    for (const state of DELIVERY_STATES) {
+      const rows = reader.all(
+        `SELECT notification, count(*) AS deliveries FROM deliveries INDEXED BY deliveries_state
+         WHERE workspace = ? AND state = ? AND created_at >= ? AND created_at < ? GROUP BY notification`,
+        workspace,
+        state,
+        since,
+        before,
+      ) as { readonly notification: string; readonly deliveries: number }[];
+      counts.push(...rows.map((row) => ({ ...row, state })));
+      await others();
+    }
+    return counts;
+  },
+  async countPeople({ workspace, since, before }, states) {
+    const { people } = reader.get(
+      `SELECT count(DISTINCT person) AS people FROM deliveries INDEXED BY deliveries_state
+       WHERE workspace = ? AND state IN (SELECT value FROM json_each(?)) AND created_at >= ? AND created_at < ?`,
+      workspace,
+      JSON.stringify(states),
+      since,
+      before,
+    ) as { readonly people: number };
+    return people;
+  },
+});

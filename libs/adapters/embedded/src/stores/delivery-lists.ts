@@ -1,0 +1,117 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { DeliveryFilter } from '@carillon/ports';
+import type { Reader } from '../reader.ts';
+import { conditionsOf } from './conditions.ts';
+import { cursorAt, keysOf } from './cursor.ts';
+
+export type DocumentRow = { readonly document: string };
+type Key = { readonly created_at: number; readonly id: string };
+type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]];
+
+/** One walk along an index that holds what is wanted in the order of the list. */
+type Walk = { readonly index: string; readonly conditions: readonly Condition[] };
+
+/** What stands behind the beginning of an address is below the highest character there is. */
+const beginsWith = (beginning: string): Condition => [
+  'recipient >= ? AND recipient < ?',
+  beginning,
+  `${beginning}\u{10FFFF}`,
+];
+
+const oneOf = (column: string, values: readonly string[]): Condition =>
+  values.length === 1
+    ? [`${column} = ?`, values[0]]
+    : [`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values)];
+
+/** Workspaces are few and deliveries many: steps from one workspace to the next instead of reading every row. */
+const WORKSPACES = `
+  WITH RECURSIVE step (workspace) AS (
+    SELECT min(workspace) FROM deliveries INDEXED BY deliveries_workspace
+    UNION ALL
+    SELECT (SELECT min(workspace) FROM deliveries INDEXED BY deliveries_workspace WHERE workspace > step.workspace)
+    FROM step WHERE step.workspace IS NOT NULL
+  )
+  SELECT workspace FROM step WHERE workspace IS NOT NULL`;
+
+export function workspacesOf(reader: Reader): readonly string[] {
+  return (reader.all(WORKSPACES) as { readonly workspace: string }[]).map(({ workspace }) => workspace);
+}
+
+/** The other conditions of a filter, without the one that the walk is chosen by. */
+function conditionsOfFilter(filter: DeliveryFilter): readonly Condition[] {
+  const { states, reasons, channels, test } = filter;
+  return [
+    ['workspace = ?', filter.workspace],
+    ['unique_id = ?', filter.uniqueId],
+    ['event_id = ?', filter.eventId],
+    ['person = ?', filter.person],
+    ['notification = ?', filter.notification],
+    ['rule = ?', filter.rule],
+    ['created_at >= ?', filter.since],
+    ['created_at < ?', filter.before],
+    ...(test === undefined ? [] : ([[`is_test = ${test ? 1 : 0}`]] as const)),
+    ...(states === undefined ? [] : [oneOf('state', states)]),
+    ...(reasons === undefined ? [] : [oneOf('reason', reasons)]),
+    ...(channels === undefined ? [] : [oneOf('channel', channels)]),
+  ];
+}
+
+/**
+ * The walks that together meet what a filter wants, in the order of the list each. Which index narrows most is said here: SQLite has no
+ * statistics, and takes one that reads everything in a state. An index that begins with the workspace is walked in each of them.
+ */
+function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): readonly Walk[] {
+  const conditions = conditionsOfFilter(filter);
+  const { workspace, states, reasons, channels } = filter;
+  const alone = (index: string): readonly Walk[] => [{ index, conditions }];
+  const inEach = (index: string, column?: string, values: readonly string[] = []): readonly Walk[] => {
+    const places = workspace === undefined ? workspaces() : [workspace];
+    return places.flatMap((place) => {
+      const here: readonly Condition[] =
+        workspace === undefined ? [['workspace = ?', place], ...conditions] : conditions;
+      if (column === undefined) return [{ index, conditions: here }];
+      return values.map((value) => ({ index, conditions: [[`${column} = ?`, value], ...here] }));
+    });
+  };
+  if (filter.to !== undefined) {
+    const index = filter.eventId === undefined ? 'INDEXED BY deliveries_recipient' : 'INDEXED BY deliveries_event';
+    return filter.to.map((beginning) => ({ index, conditions: [beginsWith(beginning), ...conditions] }));
+  }
+  if (filter.uniqueId !== undefined) return alone('INDEXED BY deliveries_unique_id');
+  if (filter.person !== undefined) return alone('INDEXED BY deliveries_person');
+  if (filter.eventId !== undefined) return alone('INDEXED BY deliveries_event');
+  if (filter.test === true) return inEach('INDEXED BY deliveries_test');
+  if (filter.rule !== undefined) return inEach('INDEXED BY deliveries_rule');
+  if (reasons !== undefined) return inEach('INDEXED BY deliveries_reason', 'reason', reasons);
+  if (filter.notification !== undefined) return inEach('INDEXED BY deliveries_notification');
+  if (states !== undefined) return inEach('INDEXED BY deliveries_state', 'state', states);
+  if (channels !== undefined) return inEach('INDEXED BY deliveries_channel', 'channel', channels);
+  return inEach('INDEXED BY deliveries_workspace');
+}
+
+const newestFirst = (one: Key, other: Key): number =>
+  other.created_at - one.created_at || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
+
+/** A page of documents, newest first, and where the next one begins. */
+export function listRows(
+  reader: Reader,
+  filter: DeliveryFilter,
+  limit: number,
+  cursor: string | undefined,
+): { readonly rows: readonly DocumentRow[]; readonly next: string | null } {
+  const [createdAt, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
+  const keys = walksOf(filter, () => workspacesOf(reader)).flatMap(({ index, conditions }) => {
+    const { where, values } = conditionsOf([...conditions, ['(created_at, id) < (?, ?)', createdAt, id]]);
+    const found = `SELECT created_at, id FROM deliveries ${index} ${where} ORDER BY created_at DESC, id DESC LIMIT ?`;
+    return reader.all(found, ...values, limit + 1) as Key[];
+  });
+  // Two beginnings of an address may both be those of one.
+  const sorted = [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst);
+  const shown = sorted.slice(0, limit);
+  const rows = shown.flatMap((key) => {
+    const row = reader.get('SELECT document FROM deliveries WHERE id = ?', key.id) as DocumentRow | undefined;
+    return row ? [row] : [];
+  });
+  const last = shown.at(-1);
+  return { rows, next: sorted.length > limit && last ? cursorAt(last.created_at, last.id) : null };
+}

@@ -1,0 +1,35 @@
+import { parseJson } from '@carillon/kernel';
+import type { Delivery } from '@carillon/domain';
+import type { Collection, Db } from 'mongodb';
+import type { Attempt } from '../attempts.ts';
+import type { DeliveryDocument } from '../documents.ts';
+
+const AT_ONCE = 500;
+
+/**
+ * Writes beside each delivery of an earlier version what lists are filtered by now. A document that moves meanwhile is written by whoever
+ * moves it. Asks each workspace by an index whether anything is missing, so that a start with nothing to do costs nothing.
+ */
+export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
+  const deliveries: Collection<DeliveryDocument> = db.collection('deliveries');
+  for (const workspace of await attempt(() => deliveries.distinct('workspace'))) {
+    for (;;) {
+      const found = await attempt(() =>
+        deliveries
+          .find({ workspace, rule: null as unknown as string }, { projection: { body: 1, version: 1 }, limit: AT_ONCE })
+          .toArray(),
+      );
+      if (found.length === 0) break;
+      await attempt(() =>
+        deliveries.bulkWrite(
+          found.map(({ _id, version, body }) => {
+            const { reason, intent } = parseJson(body) as unknown as Delivery;
+            const update = { $set: { reason, person: intent.person, rule: intent.rule } };
+            return { updateOne: { filter: { _id, version }, update } };
+          }),
+          { ordered: false },
+        ),
+      );
+    }
+  }
+}
