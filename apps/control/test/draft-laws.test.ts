@@ -33,7 +33,7 @@ const now = async (name: string) => findResource(await ground.ports.configuratio
 function put(name: string, words: readonly string[], seen: number | null) {
   const precondition = seen === null ? ({ kind: 'absent' } as const) : ({ kind: 'numbers', numbers: [seen] } as const);
   const request = () => ({ put: [{ ref: refOf(name), body: bodyOf(words) }], remove: [] });
-  return publishResource({ ref: refOf(name), request, precondition }, by('ada'), ground.ports);
+  return publishResource({ ref: refOf(name), request, precondition, principal: may('ada') }, by('ada'), ground.ports);
 }
 
 const REFUSALS = ['precondition_failed', 'draft_conflict', 'conflict'];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
 import { KINDS_OF_RESOURCES } from '../src/resources/kinds.ts';
 import { accessOf, openControl, personWith } from './control-ground.ts';
+import { planResources } from '../src/resources/plan-resources.ts';
 import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
 
 let ground: ResourceGround;
@@ -230,6 +231,19 @@ describe('a workspace and the deployment', () => {
     expect((await get('/v1/deployment')).status).toBe(404);
     const body = { public_url: 'https://notify.example.com' };
     expect(await put('/v1/deployment', body, NEW)).toMatchObject({ status: 200, body: { kind: 'deployment', body } });
+  });
+
+  it('are rolled back to another environment by whoever decides about people alone', async () => {
+    const ref = { kind: 'workspace', workspace: 'shop', name: '' } as const;
+    for (const body of [{ ...SHOP, environment: 'test' }, SHOP]) {
+      const { record } = await planResources({ put: [{ ref, body }], remove: [] }, ground.ports);
+      await ground.topology.publish(...record);
+    }
+    const { etag } = await get('/v1/workspaces/shop');
+    const number = Number(JSON.parse(etag)) - 1;
+    const refused = await ask('POST', '/v1/workspaces/shop/settings/rollback', { number }, { 'if-match': etag });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+    expect((await get('/v1/workspaces/shop')).etag).toBe(etag);
   });
 
   it('of another person are nothing that they may see', async () => {

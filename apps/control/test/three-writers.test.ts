@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { applyFolder, planFolder } from '../src/configuration.ts';
 import { publishResource } from '../src/resources/publish-resources.ts';
+import { deploymentOwner } from '../src/access/principal.ts';
 import { resourceAt, rollbackRequest } from '../src/resources/versions.ts';
 import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
 
@@ -57,18 +58,19 @@ async function act(one: Step, sight: Sight, { ports }: ResourceGround, seen: Map
     seen.set(number, { numbers: new Map([[key, based ?? null]]), folder: sight.folder });
     sight.numbers.set(key, number);
   };
+  const principal = deploymentOwner('session');
   switch (one.act) {
     case 'read':
       sight.numbers.set(key, (await ports.configuration.refresh()).resources.get(key)?.number ?? null);
       return;
     case 'put': {
       const request = () => ({ put: [{ ref, body: bodyOf(one) }], remove: [] });
-      return note((await publishResource({ ref, precondition, request }, by, ports)).number);
+      return note((await publishResource({ ref, precondition, principal, request }, by, ports)).number);
     }
     case 'remove': {
       const request = () => ({ put: [], remove: [ref] });
       if (precondition.kind === 'absent') return;
-      const { number } = await publishResource({ ref, precondition, request }, by, ports);
+      const { number } = await publishResource({ ref, precondition, principal, request }, by, ports);
       note(number);
       return void sight.numbers.set(key, null);
     }
@@ -77,7 +79,12 @@ async function act(one: Step, sight: Sight, { ports }: ResourceGround, seen: Map
       const to = first && resourceAt(history.statesOf(ref), first.publication.number);
       if (!to) return;
       const wish = { ref, to, at: await ports.configuration.at(first.publication.number) };
-      const write = { ref, precondition, request: (current: typeof wish.at) => rollbackRequest(wish, false, current) };
+      const write = {
+        ref,
+        precondition,
+        principal,
+        request: (current: typeof wish.at) => rollbackRequest(wish, false, current),
+      };
       return note((await publishResource(write, { ...by, origin: 'rollback' }, ports)).number);
     }
     case 'export': {

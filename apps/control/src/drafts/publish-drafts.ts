@@ -6,7 +6,7 @@ import { publishPorts } from '../configuration.ts';
 import type { ControlPorts } from '../ports.ts';
 import type { ResourcesPlan } from '../resources/plan-resources.ts';
 import { refusedPlan, type WritingPorts } from '../resources/publish-resources.ts';
-import { demandPeopleForEnvironments } from './environment-changes.ts';
+import { demandPeopleForEnvironments } from '../access/environment-changes.ts';
 import { planDraftsOver } from './plan-drafts.ts';
 import { draftMoved } from './save-draft.ts';
 import { conflictOf, stateOf } from './states.ts';

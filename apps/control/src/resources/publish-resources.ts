@@ -3,6 +3,8 @@ import type { ResourceFaultBody } from '@carillon/contracts';
 import { resourceKey, type ChangeOrigin, type Configuration, type ResourceRef } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { demandPeopleForEnvironments } from '../access/environment-changes.ts';
+import type { Principal } from '../access/principal.ts';
 import { publishPorts } from '../configuration.ts';
 import type { PlanningPorts, PublishingPorts } from '../ports.ts';
 import { planResourcesOver, type ResourcesPlan, type ResourcesRequest } from './plan-resources.ts';
@@ -33,6 +35,8 @@ export type ResourceWrite = {
   readonly ref: ResourceRef;
   readonly request: (current: Configuration) => ResourcesRequest;
   readonly precondition: Precondition;
+  /** Who wants it: what an environment is may be changed by few. */
+  readonly principal: Principal;
 };
 
 /** A write is planned again where something moved that its author has not named, such as a template that is compiled again with it. */
@@ -54,6 +58,7 @@ export async function publishResource(
     demandPrecondition(write.precondition, write.ref, current.resources.get(resourceKey(write.ref)), history);
     const plan = await planResourcesOver(current, write.request(current), ports);
     if (plan.faults.length > 0) throw refusedPlan(plan);
+    demandPeopleForEnvironments(plan.record, current, write.principal);
     if (plan.record.length === 0) {
       if (current.number >= 0) await repeatMarkers(ports.log, current.number);
       return { plan, number: null };

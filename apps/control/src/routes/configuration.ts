@@ -2,7 +2,7 @@ import { writeConfigurationFolder } from '@carillon/configuration';
 import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
 import { listResources } from '@carillon/domain';
 import { z } from 'zod';
-import { demandPeopleForEnvironments } from '../drafts/environment-changes.ts';
+import { demandPeopleForEnvironments } from '../access/environment-changes.ts';
 import { principalOf } from '../access/principal.ts';
 import { changedBy } from '../access/changed-by.ts';
 import { applyFolder, planFolder } from '../configuration.ts';

@@ -94,7 +94,7 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
   app.put(
     '/v1/secrets/:name',
     {
-      config: { permission: 'configure', audit: 'secret.set', problems: ['conflict'] },
+      config: { permission: 'configure', audit: 'secret.set', problems: ['not_found', 'conflict'] },
       schema: {
         operationId: 'setDeploymentSecret',
         tags: ['Secrets'],

@@ -5,6 +5,7 @@ import {
   rollbackRequest as rollbackBody,
   versionPage,
 } from '@carillon/contracts';
+import { principalOf } from '../access/principal.ts';
 import { resourceKey, type Configuration, type Resource, type ResourceRef } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
@@ -138,7 +139,8 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       const precondition = preconditionOf(request.headers);
       const gone = namesOf(goneReferences(wish, await ports.configuration.refresh()));
       const by = changedBy(request, 'rollback', body.message ?? null);
-      const { plan, number } = await publishResource({ ref, precondition, request: requestOver }, by, ports);
+      const write = { ref, precondition, principal: principalOf(request), request: requestOver };
+      const { plan, number } = await publishResource(write, by, ports);
       return { applied: number !== null, new_number: number, gone, ...planOf(plan) };
     },
   );

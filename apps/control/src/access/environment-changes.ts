@@ -5,8 +5,8 @@ import {
   type ResourceChange,
   type WorkspaceBody,
 } from '@carillon/domain';
-import { lacking } from '../access/guard.ts';
-import type { Principal } from '../access/principal.ts';
+import { lacking } from './guard.ts';
+import type { Principal } from './principal.ts';
 
 /** Whether a test environment may reach real people, and which workspace is one, is not for everybody who may configure. */
 export function demandPeopleForEnvironments(
