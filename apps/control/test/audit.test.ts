@@ -117,7 +117,7 @@ test('Signing in and out are told of, and a wrong word; no word stands there', a
   await signIn('guess-of-somebody');
   const { headers } = await signIn(TOKEN);
   const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
-  await here.control.app.inject({ method: 'DELETE', url: '/v1/session', headers: { cookie } });
+  await here.control.app.inject({ method: 'DELETE', url: '/v1/session', headers: { cookie, 'x-carillon': '1' } });
   const told = await entries(here);
   expect(told.map(({ what, outcome, code }) => [what, outcome, code])).toEqual([
     ['session.open', 'refused', 'unauthorized'],
@@ -126,6 +126,7 @@ test('Signing in and out are told of, and a wrong word; no word stands there', a
     ['session.close', 'done', null],
   ]);
   expect(told[0]?.actor).toBeNull();
+  expect(told[1]?.actor).toMatchObject({ kind: 'person' });
   expect(JSON.stringify(told)).not.toMatch(/guess-of-somebody|own_/);
 });
 

@@ -75,6 +75,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'cohort.members': 'member',
   'cohort.save': 'member',
   'config.append': 'published',
+  'audit.append': 'published',
   'dead-letters.append': 'parked',
   'dead-letter.redrive': 'parked',
   'suppression.add': 'bounced',

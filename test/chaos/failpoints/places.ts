@@ -8,6 +8,7 @@ const TOPICS = [
   'intents',
   'outcomes',
   'config',
+  'audit',
   'dead-letters',
 ] as const;
 const GROUPS = ['engine', 'delivery', 'control'] as const;

@@ -13,6 +13,7 @@ import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
+import { audited } from '../audit/facts.ts';
 import { createDirectory } from '../access/people/directory.ts';
 import { createSessions } from '../access/people/sessions.ts';
 import { principalOf } from '../access/principal.ts';
@@ -59,6 +60,7 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
     },
     async (request, reply) => {
       const { cookie, personId, way } = await access.openSession(request.body, request);
+      audited(request, { actor: { kind: 'person', id: personId } });
       return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
     },
   );
