@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { auditCommands } from './commands/audit.ts';
 import { cadenceCommands } from './commands/cadence.ts';
 import { configurationCommands } from './commands/configuration.ts';
 import { consentCommands } from './commands/consents.ts';
@@ -49,6 +50,7 @@ export function buildProgram(): Command {
   ruleCommands(program);
   templateCommands(program);
   cadenceCommands(program);
+  auditCommands(program);
   operationCommands(program);
   ownerLinkCommand(program);
   moveCommands(program);

@@ -15,6 +15,7 @@ import { renderedMailRoute } from './pages/rendered-mail.ts';
 import type { ControlConfig, ControlPorts, RoutePorts } from './ports.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import type { ApiServer } from './routes/app.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { cohortRoutes } from './routes/cohorts.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { consentRoutes } from './routes/consents.ts';
@@ -137,5 +138,6 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   inboxRoutes(api, ports);
   integrationRoutes(api, config, ports);
   cohortRoutes(api, ports);
+  auditRoutes(api, ports);
   operationRoutes(api, config, ports);
 }

@@ -1,4 +1,5 @@
 import type {
+  AuditSeals,
   CheckpointStore,
   Clock,
   CohortPages,
@@ -13,6 +14,7 @@ import type {
   Inbox,
   KeyRotation,
   KeyUseStore,
+  LeaseStore,
   LimitStore,
   LinkTokens,
   LookupClaims,
@@ -31,6 +33,7 @@ import type {
   TokenVerifier,
   Turns,
 } from '@carillon/ports';
+import type { AuditSeal } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
 import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';
@@ -74,6 +77,9 @@ export type ControlPorts = {
   readonly vault: SecretVault;
   readonly rotation: KeyRotation;
   readonly apiKeys: ApiKeyMaker;
+  readonly auditSeals: AuditSeals;
+  /** For what one control process does for all: it keeps the audit. */
+  readonly leases: Pick<LeaseStore, 'acquire' | 'release'>;
   readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
   readonly people: PeopleStore;
   readonly factorSealer: FactorSealer;
@@ -91,7 +97,11 @@ export type ControlPorts = {
   readonly backup: (file: string) => Promise<{ readonly bytes: number }>;
   /** What only the composition root can see: stores, indexes, clock, keys. Never rejects, and answers within seconds. */
   readonly diagnose: () => Promise<readonly Check[]>;
-  readonly watch: ConsumerWatch & { trouble(where: string, error: unknown): void };
+  readonly watch: ConsumerWatch & {
+    trouble(where: string, error: unknown): void;
+    /** A seal on the audit, in words that somebody else can keep. */
+    sealed(seal: Pick<AuditSeal, 'through' | 'hash' | 'mac'>): void;
+  };
 };
 
 export type ControlConfig = {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Duration } from '@carillon/kernel';
 import type { Consumption } from '@carillon/ports';
-import { createRecordSink, startStageConsumer } from '@carillon/runtime';
+import { createRecordSink, startLoop, startStageConsumer } from '@carillon/runtime';
 import { projections } from '@carillon/stages';
+import { createAuditKeeper } from './audit/keeper.ts';
 import { buildControl, type ControlSurroundings } from './build.ts';
 import type { ControlConfig, ControlPorts } from './ports.ts';
 
@@ -15,6 +16,8 @@ export type ControlRole = {
 };
 
 const CLOSE_DEADLINE = 3_000;
+/** What is sealed a moment later could be cut off a moment longer. */
+const KEEPING_EVERY: Duration = 1_000;
 
 /** The control role: projections, the management API with its description, and the portal's pages. */
 export async function startControl(
@@ -25,11 +28,22 @@ export async function startControl(
   const server = await buildControl(config, ports, surroundings);
   const listening = await server.listen();
   const consumptions = await startProjections(ports);
+  const keeper = createAuditKeeper(
+    { ...ports, sealed: (seal) => ports.watch.sealed(seal) },
+    ports.ids.random('request'),
+  );
+  const keeping = startLoop(
+    KEEPING_EVERY,
+    () => keeper.round(),
+    (error) => ports.watch.trouble('keep the audit', error),
+  );
   return {
     ...listening,
     newLinkWord: async () => (await server.access.makeLink()).word,
     async close() {
       await server.close(CLOSE_DEADLINE);
+      await keeping.stop();
+      await keeper.end().catch((error: unknown) => ports.watch.trouble('keep the audit', error));
       await Promise.all(consumptions.map((one) => one.stop()));
     },
   };

@@ -4,6 +4,7 @@ export * from './http/problem.ts';
 export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';
 export type { DecodeFault } from './records/framing.ts';
 export * from './records/record-codecs.ts';
+export * from './http/audit.ts';
 export * from './http/cadence.ts';
 export * from './http/dropped.ts';
 export * from './http/contents.ts';

@@ -1,3 +1,4 @@
+export * from './audit-seals.ts';
 export * from './bounce-mail.ts';
 export * from './channel-sender.ts';
 export * from './checkpoints.ts';

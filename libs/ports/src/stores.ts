@@ -1,3 +1,4 @@
+import type { AuditSeals } from './audit-seals.ts';
 import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
 import type { CohortStore } from './cohort-store.ts';
 import type { ConsentStore } from './consent-store.ts';
@@ -35,4 +36,5 @@ export type Stores = {
   readonly inbox: Inbox;
   readonly keyUses: KeyUseStore;
   readonly people: PeopleStore;
+  readonly auditSeals: AuditSeals;
 };

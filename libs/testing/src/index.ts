@@ -18,6 +18,7 @@ export * from './contracts/lookup-claims.ts';
 export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/consent-store.ts';
+export * from './contracts/audit-seals.ts';
 export * from './contracts/draft-store.ts';
 export * from './contracts/limit-store.ts';
 export * from './contracts/digest-heads.ts';

@@ -20,6 +20,7 @@ type Infallible =
   | 'a sender’s own'
   | 'a mark of an operator, and nothing goes by it'
   | 'who may use the deployment, and nothing that is sent goes by it'
+  | 'the topic has it first, and the store gets it again'
   | 'what somebody prepares, and nothing goes by it'
   | 'cut off at each write by the tests of the rotation';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
@@ -126,6 +127,7 @@ const TABLE: Table = {
     remove: 'what somebody prepares, and nothing goes by it',
     list: 'reads',
   },
+  auditSeals: { keep: 'the topic has it first, and the store gets it again', list: 'reads', newest: 'reads' },
   leases: { acquire: [['lease.acquire']], release: 'at the start and the end, when nothing is under way' },
   readModels: {
     put: [['projection.put']],

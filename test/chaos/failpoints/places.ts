@@ -18,6 +18,7 @@ const STATES = ['sending', 'sent', 'waiting', 'failed', 'in-doubt', 'suppressed'
 export const AFTERWARDS_PLACES: ReadonlySet<string> = new Set([
   'receipts.append',
   'consents.append',
+  'audit.append',
   'delivery.delivered',
   'delivery.bounced',
   'delivery.complained',

@@ -67,6 +67,8 @@ export async function startControlRole(
     ...foundation,
     readModels: backend.readModels,
     inbox: backend.inbox,
+    auditSeals: backend.auditSeals,
+    leases: backend.leases,
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),

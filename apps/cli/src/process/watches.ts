@@ -49,7 +49,15 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   const stopped = new Map<string, Set<number>>();
   const facts: (() => ReadinessCheck)[] = [];
   const consumer = watchConsumer(telemetry, logger, stopped);
-  const control: ControlPorts['watch'] = { ...consumer, trouble };
+  const control: ControlPorts['watch'] = {
+    ...consumer,
+    trouble,
+    sealed: ({ through, hash, mac }) =>
+      logger.info(
+        { topic: 'carillon.audit', position: through, seal_hash: hash, seal_mac: mac },
+        'the audit is sealed',
+      ),
+  };
   const platforms = watchPlatforms(telemetry, logger);
   const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry), ...platforms, trouble };
   return {

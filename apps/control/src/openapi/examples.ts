@@ -1,3 +1,4 @@
+import { AUDIT_EXAMPLES } from './audit-examples.ts';
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { DRAFT_EXAMPLES } from './draft-examples.ts';
@@ -162,6 +163,7 @@ const page = (item: object) => ({ items: [item], next: null });
 
 /** By `operationId`. A test fails where one is missing. */
 export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
+  ...AUDIT_EXAMPLES,
   readStatus: {
     answers: {
       version: '0.1.0',

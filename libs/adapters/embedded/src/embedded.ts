@@ -15,6 +15,7 @@ import { appendJoint } from './log/packed-records.ts';
 import { openReader, type Reader } from './reader.ts';
 import { readCalledOff } from './restore/call-off.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
+import { createAuditSeals } from './stores/audit-seals.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
@@ -229,6 +230,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     configurationStore: createConfigurationStore(writer.writes()),
     drafts: createDraftStore(reader, writer.writes()),
     secretStore: createSecretStore(reader, writer.writes()),
+    auditSeals: createAuditSeals(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),

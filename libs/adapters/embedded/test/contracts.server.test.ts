@@ -7,6 +7,7 @@ import {
   describeLimitStore,
   describeDigestHeads,
   describeDeliveryLedger,
+  describeAuditSeals,
   describeDraftStore,
   describeDueTasks,
   describeEventLog,
@@ -71,6 +72,10 @@ describeSuppressionList(
 describeConfigurationStore(
   'the embedded store',
   embeddedWith(({ configurationStore }) => configurationStore),
+);
+describeAuditSeals(
+  'the embedded store',
+  embeddedWith(({ auditSeals }) => auditSeals),
 );
 describeDraftStore(
   'the embedded store',

@@ -136,6 +136,13 @@ export type LimitDocument = {
   readonly keptUntil: number;
   readonly body: string;
 };
+export type AuditSealDocument = {
+  /** Log and position. */
+  readonly _id: string;
+  readonly logId: string;
+  readonly through: number;
+  readonly body: string;
+};
 export type DraftDocument = {
   /** Workspace, kind and name. */
   readonly _id: string;

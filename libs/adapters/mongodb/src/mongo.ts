@@ -6,6 +6,7 @@ import { connect, createClient, durableDatabase, type MongoCredentials, type Mon
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
 import { fillDeliveries } from './schema/fill.ts';
+import { createAuditSeals } from './stores/audit-seals.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
@@ -101,6 +102,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     configurationStore: createConfigurationStore(collections, attempt),
     drafts: createDraftStore(collections, attempt),
     secretStore: createSecretStore(collections, attempt),
+    auditSeals: createAuditSeals(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),

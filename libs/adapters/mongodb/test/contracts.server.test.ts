@@ -7,6 +7,7 @@ import {
   describeLimitStore,
   describeDigestHeads,
   describeDeliveryLedger,
+  describeAuditSeals,
   describeDraftStore,
   describeDueTasks,
   describeInbox,
@@ -67,6 +68,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeConfigurationStore(
     'the MongoDB store',
     mongoWith(({ configurationStore }) => configurationStore),
+  );
+  describeAuditSeals(
+    'the MongoDB store',
+    mongoWith(({ auditSeals }) => auditSeals),
   );
   describeDraftStore(
     'the MongoDB store',

@@ -6,7 +6,6 @@ export const AUDIT_ACTIONS = [
   'access.refused',
   'api_key.create',
   'api_key.revoke',
-  'audit.export',
   'audit.verify',
   'backup.write',
   'configuration.apply',
@@ -55,6 +54,3 @@ export const AUDIT_ACTIONS = [
   'token.revoke',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/** Whether a word is one of the list. */
-export const isAuditAction = (word: string): word is AuditAction => (AUDIT_ACTIONS as readonly string[]).includes(word);

@@ -36,6 +36,8 @@ export const LOG_FIELDS = {
   topic: 'Topic.',
   partition: 'Partition.',
   position: 'Position in a partition.',
+  seal_hash: 'Of a seal on the audit: the hash of the chain at `position`.',
+  seal_mac: 'Of a seal on the audit: what only this deployment can write under it.',
   lag: 'Records not yet read.',
   channel: 'Channel.',
   verdict: "A provider's answer, as a verdict.",

@@ -1,5 +1,6 @@
 import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
+import { createMemoryAuditSeals } from './audit-seals.ts';
 import { createMemoryClaims, createMemoryLeases, createMemorySuppressions } from './claims.ts';
 import { createMemoryCohorts } from './cohort-store.ts';
 import { createMemoryConsents } from './consents.ts';
@@ -52,6 +53,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const inbox = createMemoryInbox();
   const keyUses = createMemoryKeyUses();
   const people = createMemoryPeople();
+  const auditSeals = createMemoryAuditSeals();
   const registry = createMemoryRegistry();
   return {
     trim: log.trim,
@@ -75,6 +77,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       inbox: inbox.connect(wire),
       keyUses: keyUses.connect(wire),
       people: people.connect(wire),
+      auditSeals: auditSeals.connect(wire),
       registry: registry.connect(wire),
     }),
   };

@@ -1,3 +1,4 @@
+export * from './audit-seals.ts';
 export * from './backend.ts';
 export * from './claims.ts';
 export * from './consents.ts';

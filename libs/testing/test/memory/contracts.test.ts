@@ -2,6 +2,7 @@ import type { LogId } from '@carillon/kernel';
 import {
   describeChannelSender,
   receivedEmail,
+  describeAuditSeals,
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
@@ -28,6 +29,7 @@ import {
   createDirectWire,
   createMemoryCheckpoints,
   createMemoryClaims,
+  createMemoryAuditSeals,
   createMemoryCohorts,
   createMemoryConfigurationStore,
   createMemorySecretStore,
@@ -85,6 +87,7 @@ describeConsentStore(NAME, over(createMemoryConsents));
 describeLimitStore(NAME, over(createMemoryLimits));
 describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
+describeAuditSeals(NAME, over(createMemoryAuditSeals));
 describeDraftStore(NAME, over(createMemoryDrafts));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { AUDIT_SEALS_SCHEMA } from './audit-seals.ts';
 import { CarillonError } from '@carillon/kernel';
 import { COHORTS_SCHEMA } from './cohorts.ts';
 import { CONSENTS_SCHEMA } from './consents.ts';
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly string[] = [
   DATA_KEYS_SCHEMA,
   DELIVERIES_BY_WORKSPACE_AND_STATE,
   DELIVERIES_BY_ANY_FILTER,
+  AUDIT_SEALS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -4,6 +4,7 @@ import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { digestHeadWrites } from '../stores/digest-heads.ts';
+import { auditSealWrites } from '../stores/audit-seals.ts';
 import { draftWrites } from '../stores/draft-store.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
@@ -37,6 +38,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...configurationWrites(transaction),
   ...draftWrites(transaction),
   ...secretWrites(transaction),
+  ...auditSealWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),

@@ -76,6 +76,7 @@ export const WANTED = {
   secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
   data_keys: [],
   identity: [],
+  audit_seals: [{ name: 'through', key: { logId: 1, through: 1 } }],
   drafts: [{ name: 'workspace', key: { workspace: 1, _id: 1 } }],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [

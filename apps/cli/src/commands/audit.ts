@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import type { AuditEntryBody, AuditVerdictBody } from '@carillon/contracts';
+import { messageOf } from '@carillon/kernel';
+import type { Command } from 'commander';
+import { seg, type CommonOptions, type Page } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, shortTime } from '../output.ts';
+import { answer, command, pageText } from './answering.ts';
+
+export function auditCommands(program: Command): void {
+  const audit = program.command('audit').description('who did what: list, verify');
+  listCommand(audit);
+  verifyCommand(audit);
+}
+
+type ListOptions = CommonOptions & {
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit: string;
+  readonly cursor?: string;
+};
+
+const row = (entry: AuditEntryBody): readonly string[] => [
+  shortTime(entry.at),
+  entry.actor === null ? '–' : `${entry.actor.kind} ${clean(entry.actor.id)}`,
+  entry.action,
+  clean(entry.target ?? '–'),
+  entry.workspace ?? '–',
+  entry.code === null ? entry.outcome : `${entry.outcome}: ${entry.code}`,
+  clean(entry.from.address ?? '–'),
+];
+
+function listCommand(audit: Command): void {
+  command(audit, 'list', 'list who did what, newest first')
+    .option('--actor <id>', 'by its author: owner, per_…, tok_…')
+    .option('--action <action>', 'by what was done: delivery.resend')
+    .option('--target <target>', 'by what it was done to')
+    .option('--from <time>', 'from this time on (RFC 3339)')
+    .option('--to <time>', 'before this time (RFC 3339)')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .action(async (options: ListOptions) => {
+      const { actor, action, target, from, to, limit, cursor } = options;
+      await answer(
+        options,
+        (client) =>
+          client.get<Page<AuditEntryBody>>(`/v1/workspaces/${seg(client.reach)}/audit`, {
+            actor,
+            action,
+            target,
+            from,
+            to,
+            limit,
+            cursor,
+          }),
+        (page) =>
+          pageText(page, 'nothing was done', row, ['when', 'who', 'what', 'to what', 'workspace', 'outcome', 'from']),
+      );
+    });
+}
+
+const FAULTS: Readonly<Record<NonNullable<AuditVerdictBody['fault']>['kind'], string>> = {
+  changed: 'was changed',
+  missing: 'is missing',
+  inserted: 'was inserted',
+  cut_off: 'and all that came behind it was cut off',
+  forged_seal: 'holds, or is held by, a seal that this deployment did not write',
+};
+
+const PLACES = { topic: 'on the topic', store: 'in the store', kept: 'that was kept' } as const;
+
+function verdictText({ records, seals, sealed_through: through, fault }: AuditVerdictBody): string {
+  const seen = `${records} records, ${seals} seals that hold${through === null ? '' : `, the last through position ${through}`}`;
+  if (fault === null) return `The audit is whole: ${seen}.`;
+  const by = fault.seal
+    ? ` The first seal that fails is the one ${PLACES[fault.seal.place]} through position ${fault.seal.through}.`
+    : '';
+  return `The audit is not as it was written: the record at position ${fault.position} ${FAULTS[fault.kind]}.${by} Before it: ${seen}.`;
+}
+
+function verifyCommand(audit: Command): void {
+  command(
+    audit,
+    'verify',
+    'follow the chain from its start; names what was changed, is missing, was inserted or cut off',
+  )
+    .option('--seals <file>', 'seals that were kept elsewhere: lines of the log of the control role')
+    .action(async (options: CommonOptions & { readonly seals?: string }) => {
+      const seals = options.seals === undefined ? undefined : await readSeals(options.seals);
+      let whole = true;
+      await answer(
+        options,
+        async (client) => {
+          const verdict = await client.post<AuditVerdictBody>('/v1/audit/verify', seals === undefined ? {} : { seals });
+          whole = verdict.ok;
+          return verdict;
+        },
+        verdictText,
+      );
+      if (!whole) process.exitCode = 1;
+    });
+}
+
+/** The seals among the lines of a file; all other lines are passed over. The newest thousand. */
+async function readSeals(file: string): Promise<readonly object[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read (${messageOf(error)})`);
+  });
+  const seals = text.split('\n').flatMap((line) => {
+    const at = line.indexOf('{');
+    if (at < 0 || !line.includes('"seal_mac"')) return [];
+    try {
+      const {
+        position: through,
+        seal_hash: hash,
+        seal_mac: mac,
+      } = JSON.parse(line.slice(at)) as Readonly<Record<string, unknown>>;
+      return typeof through === 'number' && typeof hash === 'string' && typeof mac === 'string'
+        ? [{ through, hash, mac }]
+        : [];
+    } catch {
+      return [];
+    }
+  });
+  if (seals.length === 0) throw new UsageError(`${file} holds no seal of the audit`);
+  return seals.slice(-1_000);
+}

@@ -1,0 +1,24 @@
+import { createHash, hash } from 'node:crypto';
+import type { AuditSeal } from '@carillon/domain';
+import type { LogId } from '@carillon/kernel';
+import type { Ids } from '@carillon/ports';
+
+/** What a chain begins with: h₀ is the hash of the log's id, so that no part of another log continues it. */
+export const chainOf = (logId: LogId): string => hash('sha256', logId, 'hex');
+
+/** hₙ = SHA-256(hₙ₋₁ ‖ position, 8 bytes, big-endian ‖ bytes of the record), as 64 hexadecimal digits. */
+export function link(before: string, offset: number, value: Uint8Array): string {
+  const position = Buffer.alloc(8);
+  position.writeBigUInt64BE(BigInt(offset));
+  return createHash('sha256').update(Buffer.from(before, 'hex')).update(position).update(value).digest('hex');
+}
+
+/** Tells one record from another in a seal: 8 bytes as 16 hexadecimal digits. */
+export const leafOf = (value: Uint8Array): string => hash('sha256', value, 'hex').slice(0, 16);
+
+/** What only who has the key of the deployment can write under a seal. */
+export const macOf = (
+  ids: Pick<Ids, 'keyed'>,
+  logId: LogId,
+  { through, hash: sealed }: Pick<AuditSeal, 'through' | 'hash'>,
+) => ids.keyed('audit seal', logId, String(through), sealed);

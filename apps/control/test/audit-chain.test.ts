@@ -1,0 +1,328 @@
+import type { AuditEntry } from '@carillon/domain';
+import type { LogId } from '@carillon/kernel';
+import type { AuditSeals, EventLog, LogRecord, RecordCodecs } from '@carillon/ports';
+import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
+import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
+import { createRecordCodecs } from '@carillon/contracts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createAuditKeeper, type AuditKeeper } from '../src/audit/keeper.ts';
+import { onAudit } from '../src/audit/audit-log.ts';
+import { verifyAudit, type KeptSeal } from '../src/audit/verify.ts';
+import { openControl, TOKEN, type Ground } from './control-ground.ts';
+
+const MINUTE = 60_000;
+
+let ground: Ground;
+let clock: SettableClock;
+let seals: AuditSeals;
+let lines: KeptSeal[];
+let keeper: AuditKeeper;
+let foreignCodecs: RecordCodecs;
+
+const keeperOf = (holder: string, log: EventLog = ground.log): AuditKeeper =>
+  createAuditKeeper(
+    {
+      ...ground,
+      log,
+      ids: givenIds,
+      auditSeals: seals,
+      leases: leases.connect(createDirectWire()),
+      sealed: ({ through, hash, mac }) => void lines.push({ through, hash, mac }),
+    },
+    holder,
+  );
+let leases: ReturnType<typeof createMemoryLeases>;
+
+beforeEach(async () => {
+  ground = await openControl();
+  ({ clock } = ground);
+  leases = createMemoryLeases();
+  seals = createMemoryAuditSeals().connect(createDirectWire());
+  lines = [];
+  keeper = keeperOf('one');
+  foreignCodecs = await createRecordCodecs(
+    { register: async () => 900, schema: async () => null },
+    settableClock().now,
+  );
+});
+
+const entry = (target: string): AuditEntry => ({
+  kind: 'entry',
+  id: `aud_${target}`,
+  at: clock.now(),
+  actor: { kind: 'person', id: 'per_ann' },
+  what: 'delivery.resend',
+  target,
+  workspace: 'shop',
+  from: { address: '192.0.2.7', userAgent: null },
+  requestId: `req_${target}`,
+  number: null,
+  before: null,
+  after: null,
+  outcome: 'done',
+  code: null,
+});
+
+/** Writes so many entries and seals them. */
+async function write(count: number, from = 0): Promise<void> {
+  for (let at = from; at < from + count; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+  clock.pass(MINUTE + 1);
+  await keeper.round();
+}
+
+const records = (): Promise<readonly LogRecord[]> => ground.log.read('carillon.audit', 0, 0, 100_000);
+
+/** The log as somebody left it who may write to its files. */
+const withRecords = (left: readonly Pick<LogRecord, 'value'>[]): EventLog => {
+  const placed = left.map(({ value }, offset) => ({ ...blank, value, offset }));
+  return {
+    ...ground.log,
+    bounds: async () => ({ start: 0, end: placed.length }),
+    read: async (_topic, _partition, from, most) => placed.slice(from, from + most),
+  };
+};
+const blank: Omit<LogRecord, 'value' | 'offset'> = {
+  topic: 'carillon.audit',
+  partition: 0,
+  key: 'audit',
+  headers: {},
+  time: 0,
+};
+
+const verify = (log: EventLog = ground.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
+  verifyAudit({ log, ids: givenIds, codecs: ground.codecs, auditSeals: store }, kept);
+
+describe('The keeper of the audit', () => {
+  it('seals after a minute: on the topic, in the store, and in words that others can keep', async () => {
+    for (let at = 0; at < 3; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    await keeper.round();
+    expect(lines).toEqual([]);
+    clock.pass(MINUTE);
+    await keeper.round();
+    expect(lines).toMatchObject([{ through: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]);
+    expect(await seals.newest(ground.log.logId)).toMatchObject({ since: 0, through: 2, leaves: { length: 3 } });
+    expect(await records()).toHaveLength(4);
+    expect(await verify()).toEqual({ records: 4, seals: 2, sealedThrough: 2, fault: null });
+  });
+
+  it('seals a hundred records at once, and its own seals never', async () => {
+    for (let at = 0; at < 100; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    await keeper.round();
+    expect(lines.map(({ through }) => through)).toEqual([99]);
+    for (let minute = 0; minute < 5; minute += 1) {
+      clock.pass(MINUTE);
+      await keeper.round();
+    }
+    expect(lines).toHaveLength(1);
+    expect(await verify()).toMatchObject({ records: 101, fault: null });
+  });
+
+  it('is one of several; where it dies, another goes on with the same chain', async () => {
+    const other = keeperOf('two');
+    await write(5);
+    await other.round();
+    expect(lines).toHaveLength(1);
+    clock.pass(16_000);
+    for (let at = 5; at < 9; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    await other.round();
+    await keeper.round();
+    clock.pass(10_000);
+    await other.round();
+    clock.pass(10_000);
+    await other.round();
+    for (let wait = 0; wait < 6; wait += 1) {
+      clock.pass(10_000);
+      await other.round();
+    }
+    expect(lines).toHaveLength(2);
+    expect(await verify(ground.log, lines)).toMatchObject({ seals: 6, fault: null });
+  });
+
+  it('gives the store the seal that a crash kept from it', async () => {
+    const dying = { ...seals, keep: () => Promise.reject(new Error('killed')) };
+    const killed = createAuditKeeper(
+      {
+        ...ground,
+        ids: givenIds,
+        auditSeals: dying,
+        leases: leases.connect(createDirectWire()),
+        sealed: () => undefined,
+      },
+      'killed',
+    );
+    await ground.log.append([onAudit(entry('d0'), ground.codecs)]);
+    clock.pass(MINUTE);
+    await killed.round().catch(() => undefined);
+    expect(await seals.newest(ground.log.logId)).toBeNull();
+    clock.pass(MINUTE);
+    await keeper.round();
+    expect((await seals.list(ground.log.logId, -1, 10)).map(({ through }) => through)).toEqual([0, 1]);
+    expect(await verify()).toMatchObject({ fault: null });
+  });
+
+  it('makes good what a crash between a configuration and its outcome left out, once, under the id of what was begun', async () => {
+    let writes = 0;
+    const log: EventLog = {
+      ...ground.log,
+      append: (given) => {
+        if (given[0]?.topic === 'carillon.audit' && (writes += 1) > 1) return Promise.reject(new Error('killed'));
+        return ground.log.append(given);
+      },
+    };
+    const { control } = await openControl(undefined, { log, configuration: ground.configuration, clock });
+    const answer = await control.app.inject({
+      method: 'POST',
+      url: '/v1/workspaces/shop/api-keys',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      payload: { name: 'backend' },
+    });
+    expect(answer.statusCode).toBe(503);
+    await keeper.round();
+    expect(await entries()).toMatchObject([{ outcome: 'begun' }]);
+    clock.pass(MINUTE);
+    await keeper.round();
+    const [begun, good, ...more] = await entries();
+    expect(more).toEqual([]);
+    expect(good).toMatchObject({ id: begun?.id, what: 'configuration.publish', outcome: 'done', number: 0 });
+    expect(good?.actor).toEqual({ kind: 'cli', id: 'owner' });
+    clock.pass(MINUTE);
+    await keeperOf('two').round();
+    await keeper.round();
+    expect((await entries()).length).toBe(2);
+    await control.app.close();
+  });
+
+  it('tells of a configuration that came by no request, with an id from its number', async () => {
+    const value = ground.codecs.configuration.encode({
+      id: 'req_1',
+      at: new Date(clock.now()).toISOString(),
+      by: { actor: { kind: 'system', id: 'carillon' }, origin: 'cli', message: null, requestId: null },
+      changes: [{ ref: { kind: 'workspace', workspace: 'shop', name: '' }, based_on: null, body: {} }],
+    });
+    await ground.log.append([{ topic: 'carillon.config', partition: 0, key: 'configuration', value, headers: {} }]);
+    await ground.configuration.refresh();
+    clock.pass(MINUTE);
+    await keeper.round();
+    const id = givenIds.derive('audit', ground.log.logId, 'configuration', '0');
+    expect(await entries()).toMatchObject([{ id, number: 0, target: 'workspace:shop/', workspace: 'shop' }]);
+  });
+});
+
+async function entries(): Promise<readonly AuditEntry[]> {
+  return (await records()).flatMap(({ value }) => {
+    const decoded = ground.codecs.audit.decode(value);
+    return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
+  });
+}
+
+describe('Whoever tampers with the audit is found by', () => {
+  /** 20 entries and a seal, twice: positions 0 to 19, a seal at 20, 21 to 40, a seal at 41. */
+  beforeEach(async () => {
+    await write(20);
+    await write(20, 20);
+  });
+
+  const other = (target: string) => ({ value: ground.codecs.audit.encode(entry(target)) });
+
+  it('nothing, where all is as it was written', async () => {
+    expect(await verify(ground.log, lines)).toEqual({ records: 42, seals: 6, sealedThrough: 40, fault: null });
+  });
+
+  it('the position of a record that was changed', async () => {
+    const left = (await records()).with(7, { ...blank, offset: 7, ...other('another') });
+    const seal = { place: 'store', through: 19 };
+    expect((await verify(withRecords(left))).fault).toEqual({ kind: 'changed', position: 7, seal });
+  });
+
+  it('the position of a single bit of a record', async () => {
+    const left = (await records()).map((record) => ({ value: Uint8Array.from(record.value) }));
+    const value = left[30]?.value ?? new Uint8Array();
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+    const seal = { place: 'store', through: 40 };
+    expect((await verify(withRecords(left))).fault).toEqual({ kind: 'changed', position: 30, seal });
+  });
+
+  it('the position of a record that was taken out, with the others moved up', async () => {
+    const left = (await records()).toSpliced(7, 1);
+    expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'missing', position: 7 });
+  });
+
+  it('the gap that a record left', async () => {
+    const all = await records();
+    const log: EventLog = {
+      ...ground.log,
+      read: async (_topic, _partition, from, most) =>
+        all.filter(({ offset }) => offset >= from && offset !== 7).slice(0, most),
+    };
+    expect((await verify(log)).fault).toEqual({ kind: 'missing', position: 7, seal: null });
+  });
+
+  it('the position of a record that was put in', async () => {
+    const left = (await records()).toSpliced(30, 0, { ...blank, offset: 30, ...other('put-in') });
+    expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'inserted', position: 30 });
+  });
+
+  it('the first of two records that changed places', async () => {
+    const all = await records();
+    const [a, b] = [all[7], all[15]];
+    if (!a || !b) throw new Error('there are none');
+    const left = all.with(7, b).with(15, a);
+    expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'changed', position: 7 });
+  });
+
+  it('the store, where the end of the topic was cut off', async () => {
+    const left = (await records()).slice(0, 25);
+    const seal = { place: 'store', through: 40 };
+    expect((await verify(withRecords(left))).fault).toEqual({ kind: 'cut_off', position: 25, seal });
+  });
+
+  it('the store, where only the newest seal was cut off', async () => {
+    const left = (await records()).slice(0, 41);
+    expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'cut_off', position: 41 });
+  });
+
+  it('a line that somebody kept, where topic and store were both cut off', async () => {
+    const left = withRecords((await records()).slice(0, 21));
+    const store = createMemoryAuditSeals().connect(createDirectWire());
+    const [first] = await seals.list(ground.log.logId, -1, 1);
+    if (first) await store.keep(ground.log.logId, first);
+    expect((await verify(left, [], store)).fault).toBeNull();
+    const seal = { place: 'kept', through: 40 };
+    expect((await verify(left, lines, store)).fault).toEqual({ kind: 'cut_off', position: 21, seal });
+  });
+
+  it('a seal that was written anew without the key, everywhere', async () => {
+    const forger = createMemoryAuditSeals().connect(createDirectWire());
+    const kept = (await records()).filter(({ offset }) => offset < 20 && offset !== 7);
+    const appended: { value: Uint8Array }[] = [...kept];
+    const log: EventLog = {
+      ...withRecords(appended),
+      bounds: async () => ({ start: 0, end: appended.length }),
+      read: async (_topic, _partition, from, most) =>
+        appended.map(({ value }, offset) => ({ ...blank, value, offset })).slice(from, from + most),
+      append: async (given) => given.map(({ value }) => appended.push({ value }) - 1),
+    };
+    const ids = { ...givenIds, keyed: (...parts: readonly string[]) => givenIds.keyed('another key', ...parts) };
+    const wire = createDirectWire();
+    const forging = createAuditKeeper(
+      { ...ground, log, ids, auditSeals: forger, leases: createMemoryLeases().connect(wire), sealed: () => undefined },
+      'forger',
+    );
+    clock.pass(MINUTE);
+    await forging.round();
+    expect(appended).toHaveLength(20);
+    expect((await verify(log, [], forger)).fault).toMatchObject({ kind: 'forged_seal' });
+  });
+
+  it('the beginning of the chain, where the records come from another log', async () => {
+    const logId = 'log_0000000000000000000000000B' as LogId;
+    const log: EventLog = { ...ground.log, logId };
+    expect((await verify(log)).fault).toMatchObject({ kind: 'forged_seal', position: 20 });
+  });
+
+  it('what can be read: a record of nothing that is known here counts as any other', async () => {
+    await ground.log.append([{ ...onAudit(entry('newer'), foreignCodecs) }]);
+    await write(2, 40);
+    expect((await verify(ground.log, lines)).fault).toBeNull();
+  });
+});

@@ -1,0 +1,58 @@
+import { ACTOR_KINDS, AUDIT_OUTCOMES } from '@carillon/domain';
+import { z } from 'zod';
+
+const text = z.string().nullable();
+
+/** What somebody did, as it stands on the audit. */
+export const auditEntryBody = z
+  .strictObject({
+    id: z.string(),
+    position: z.number().int().describe('Of the record on carillon.audit'),
+    at: z.string(),
+    actor: z
+      .strictObject({ kind: z.enum(ACTOR_KINDS), id: z.string() })
+      .nullable()
+      .describe('Null: nobody was known, as at a sign-in that was refused'),
+    action: z.string(),
+    target: text,
+    workspace: text.describe('Null: the deployment, or several'),
+    from: z.strictObject({ address: text, user_agent: text }),
+    request_id: text,
+    number: z.number().int().nullable().describe('Configuration that it made'),
+    before: text.describe('Digest of what was there before'),
+    after: text.describe('Digest of what is there since'),
+    outcome: z.enum(AUDIT_OUTCOMES).describe('`begun`: nobody saw how it ended'),
+    code: text.describe('Code of the problem that was answered'),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntryBody = z.infer<typeof auditEntryBody>;
+
+export const auditPage = z
+  .strictObject({ items: z.array(auditEntryBody), next: z.string().nullable() })
+  .meta({ id: 'AuditPage' });
+
+export const keptSeal = z.strictObject({
+  through: z.number().int().min(0),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits'),
+  mac: z.string().min(1).max(100),
+});
+
+export const auditVerdictBody = z
+  .strictObject({
+    ok: z.boolean(),
+    records: z.number().int(),
+    seals: z.number().int().describe('Seals that hold, on the topic, in the store and among those that were given'),
+    sealed_through: z.number().int().nullable().describe('Last position that a seal holds'),
+    fault: z
+      .strictObject({
+        kind: z.enum(['changed', 'missing', 'inserted', 'cut_off', 'forged_seal']),
+        position: z.number().int(),
+        seal: z
+          .strictObject({ place: z.enum(['topic', 'store', 'kept']), through: z.number().int() })
+          .nullable()
+          .describe('The first seal that fails'),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'AuditVerdict' });
+export type AuditVerdictBody = z.infer<typeof auditVerdictBody>;
