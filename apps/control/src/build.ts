@@ -4,6 +4,7 @@ import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
+import { limitPrincipals } from './access/principal-rates.ts';
 import { auditRequests } from './audit/hook.ts';
 import { createCursors, sealCursors } from './cursors.ts';
 import { takeCsv } from './csv/csv-type.ts';
@@ -87,6 +88,7 @@ export async function buildControl(
     known: () => workspacesOf(ports.configuration.current()),
     newest: async () => workspacesOf(await ports.configuration.refresh()),
   });
+  limitPrincipals(app, ports.clock);
   auditRequests(app, ports);
   const description = await describeApi(app, config.version);
   await app.register(async (scope) => {

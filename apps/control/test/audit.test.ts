@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { EventLog } from '@carillon/ports';
+import { createDirectWire, createMemoryInbox } from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
 import { PERMISSIONS } from '../src/access/permission.ts';
 import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
@@ -167,3 +168,89 @@ function withoutAudit(log: EventLog): EventLog {
         : log.append(records),
   };
 }
+
+test('A look into what was kept is told of with the workspace that it was of, wherever it was looked for', async () => {
+  const inbox = createMemoryInbox().connect(createDirectWire());
+  const html = '<p>Hello</p>';
+  const message = {
+    channel: 'email',
+    to: 'ada@example.com',
+    from: { name: 'Shop', address: 'shop@example.com' },
+    subject: 'Hello',
+    html,
+    text: 'Hello',
+    messageId: '<dlv_1.1@example.com>',
+  } as const;
+  await inbox.put({ id: 'msg_1', workspace: 'shop', deliveryId: 'dlv_1', message, at: 1 });
+  const here = await ground(undefined, { inbox });
+  for (const url of ['/v1/inbox/msg_1', '/inbox/messages/msg_1/html', '/v1/inbox/msg_2']) {
+    await here.control.app.inject({ method: 'GET', url, headers: OWNER });
+  }
+  const told = await entries(here);
+  expect(told.map(({ what, workspace, target, outcome }) => [what, workspace, target, outcome])).toEqual([
+    ['inbox.read', 'shop', 'msg_1', 'done'],
+    ['inbox.read', 'shop', 'msg_1', 'done'],
+  ]);
+  expect(JSON.stringify(told)).not.toContain('ada@example.com');
+});
+
+test('The list shows what was done once, with its outcome, newest first, by filters, in pages that neither repeat nor skip', async () => {
+  const here = await ground();
+  for (const name of ['one', 'two', 'three']) {
+    await here.control.app.inject({
+      method: 'POST',
+      url: '/v1/workspaces/shop/api-keys',
+      headers: OWNER,
+      payload: { name },
+    });
+    here.clock.pass(1_000);
+  }
+  type Shown = { items: readonly { target: string; outcome: string; at: string }[]; next: string | null };
+  const list = async (query: string) => {
+    const answer = await here.control.app.inject({ method: 'GET', url: `/v1/audit?${query}`, headers: OWNER });
+    expect(answer.statusCode).toBe(200);
+    return answer.json<Shown>();
+  };
+  const whole = await list('action=api_key.create');
+  expect(whole).toMatchObject({
+    items: [
+      { target: 'api_key:shop/three', outcome: 'done' },
+      { target: 'api_key:shop/two', outcome: 'done' },
+      { target: '2 resources', outcome: 'done' },
+    ],
+    next: null,
+  });
+  const paged: unknown[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: Shown = await list(`limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    paged.push(...page.items);
+    cursor = page.next;
+  }
+  expect(paged).toEqual(whole.items);
+  expect((await list('target=api_key:shop/two')).items).toHaveLength(1);
+  expect((await list('actor=per_ann')).items).toEqual([]);
+  expect((await list(`from=${whole.items[1]?.at}&to=${whole.items[0]?.at}`)).items).toHaveLength(1);
+  const wrong = await here.control.app.inject({ method: 'GET', url: '/v1/audit?action=api_key.made', headers: OWNER });
+  expect(wrong.statusCode).toBe(400);
+  expect(wrong.json<{ detail: string }>().detail).toContain('there is no action api_key.made');
+});
+
+test('Whoever sees the audit of one workspace sees nothing of another, nor of the deployment', async () => {
+  const club = personWith('per_ann', ['audit'], 'club');
+  let who = personWith('per_bob', PERMISSIONS);
+  const here = await ground({ ...accessOf(who), who: async () => who });
+  for (const workspace of ['shop', 'club']) {
+    await here.control.app.inject({
+      method: 'POST',
+      url: `/v1/workspaces/${workspace}/api-keys`,
+      payload: { name: 'backend', new_workspace: true },
+    });
+  }
+  await here.control.app.inject({ method: 'POST', url: '/v1/owner-links', payload: {} });
+  who = club;
+  const answer = await here.control.app.inject({ method: 'GET', url: '/v1/audit' });
+  const seen = answer.json<{ items: readonly { workspace: string | null }[] }>().items;
+  expect(seen.map(({ workspace }) => workspace)).toEqual(['club']);
+  const other = await here.control.app.inject({ method: 'GET', url: '/v1/workspaces/shop/audit' });
+  expect(other.statusCode).toBe(403);
+});

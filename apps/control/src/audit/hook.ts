@@ -3,6 +3,7 @@ import type { AuditEntry, AuditOutcome } from '@carillon/domain';
 import { CarillonError, isCarillonError, type ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { principalIfAny } from '../access/principal.ts';
+import { EVERY_WORKSPACE } from '../access/sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';
 import { factsOf, prepareFacts } from './facts.ts';
@@ -105,7 +106,8 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
       actor: facts.actor ?? principalIfAny(request)?.actor ?? null,
       what,
       target: (facts.target ?? name)?.slice(0, LONGEST.target) ?? null,
-      workspace: facts.workspace ?? workspace,
+      // In the place of several: the route says whose it was, once it has looked.
+      workspace: facts.workspace ?? (workspace === EVERY_WORKSPACE ? null : workspace),
       from: {
         address: request.ip,
         userAgent: request.headers['user-agent']?.slice(0, LONGEST.userAgent) ?? null,

@@ -11,6 +11,8 @@ export type Operation = {
   readonly requestBody?: object;
   readonly responses: Readonly<Record<string, object>>;
   readonly 'x-carillon-permission'?: RoutePermission;
+  /** What the audit calls it; left out: it is not on the audit. */
+  readonly 'x-carillon-audit'?: string;
   readonly 'x-carillon-problems'?: readonly ErrorCode[];
   /** Until the document is complete: then it stands at the bodies. */
   readonly 'x-carillon-example'?: OperationExample;
@@ -98,10 +100,12 @@ function problemsOf(operation: Operation, writes: boolean): readonly ErrorCode[]
   if (takes) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
   if (operation.parameters?.some((one) => 'name' in one && one.name === 'workspace')) codes.push('not_found');
   if (takes || operation.parameters !== undefined) codes.push('invalid_request');
-  if (permission !== 'anybody') codes.push('unauthorized');
+  if (permission !== 'anybody') codes.push('unauthorized', 'rate_limited');
   if (permission !== 'anybody' && permission !== 'self') codes.push('forbidden_role');
   // A session of a browser, of a page that is not ours.
   if (writes) codes.push('cross_site');
+  // What is refused for want of a permission stands on the audit too.
+  if (permission !== 'anybody' || operation['x-carillon-audit'] !== undefined) codes.push('audit_unavailable');
   codes.push('internal', 'store_unavailable', 'overloaded', 'stopping');
   return [...new Set(codes)].toSorted((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 }

@@ -52,10 +52,11 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       const { schema, url, route } = described;
       // Pages are not part of the API's description.
       if (!url.startsWith('/v1') || url === DOCUMENT_PATH) return { schema: { hide: true }, url };
-      const { permission, problems = [] } = route.config ?? {};
+      const { permission, audit, problems = [] } = route.config ?? {};
       const named = {
         ...schema,
         'x-carillon-permission': permission,
+        ...(typeof audit === 'string' && { 'x-carillon-audit': audit }),
         'x-carillon-problems': problems,
         'x-carillon-example': exampleOf(schema),
       };

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '@carillon/ports';
 import type { Access } from '../access/access.ts';
 import { sightOf } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { unbuiltPage, unknownPage } from './page-frame.ts';
 import { readPortal, type PortalFile } from './portal-files.ts';
 import { notFound } from '../routes/app.ts';
@@ -111,7 +112,8 @@ export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
     const kept = await inbox.get(request.params.id);
     const mine = kept && sightOf(request).sees(kept.workspace) ? kept.message : null;
     const html = mine?.channel === 'email' ? mine.html : null;
-    if (html === null) throw notFound('message with an HTML body of this id');
+    if (!kept || html === null) throw notFound('message with an HTML body of this id');
+    audited(request, { workspace: kept.workspace });
     return reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', MAIL_POLICY)

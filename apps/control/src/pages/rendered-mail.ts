@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { openMessage, type MessageContentPorts } from '@carillon/insight';
 import { sightOf } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { notFound } from '../routes/app.ts';
 import { MAIL_POLICY, tame } from './pages.ts';
 
@@ -14,7 +15,8 @@ export function renderedMailRoute(app: FastifyInstance, ports: MessageContentPor
       content && sightOf(request).sees(content.workspace)
         ? content.parts.find(({ name }) => name === 'html')
         : undefined;
-    if (!html) throw notFound(`delivery ${id} whose message has HTML`);
+    if (!content || !html) throw notFound(`delivery ${id} whose message has HTML`);
+    audited(request, { workspace: content.workspace });
     return reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', MAIL_POLICY)

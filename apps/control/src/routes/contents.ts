@@ -15,6 +15,7 @@ import {
 } from '@carillon/insight';
 import { z } from 'zod';
 import { sightOf } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { notFound, withIdAcross, type ApiServer } from './app.ts';
 
 const PLACE = z.string().regex(/^\d{1,9}$/, 'expected the `next` of what came before');
@@ -61,6 +62,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
       const place = { limit, from: Number(cursor ?? 0), ...(position !== undefined && { position }) };
       const content = await openEvent(id, place, ports);
       if (!content || !sightOf(request).sees(content.workspace)) throw notFound(`event ${id}`);
+      audited(request, { workspace: content.workspace });
       return showEventContent(content);
     },
   );
@@ -83,6 +85,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
       const { part, cursor } = request.query;
       const content = await openMessage(id, ports);
       if (!content || !sightOf(request).sees(content.workspace)) throw notFound(`delivery ${id}`);
+      audited(request, { workspace: content.workspace });
       return showMessageContent(content, part ?? null, Number(cursor ?? 0));
     },
   );

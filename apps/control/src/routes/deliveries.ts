@@ -17,9 +17,11 @@ import { isId, type DeliveryId, type Instant, type Result } from '@carillon/kern
 import type { DeliveryFilter } from '@carillon/ports';
 import { REASON_WORDS, traceDelivery, type TracePorts } from '@carillon/insight';
 import { decideOnDelivery } from '@carillon/stages';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { showDelivery, showDuplicate, traceFor } from '../bodies.ts';
 import type { ControlPorts, RoutePorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
@@ -233,7 +235,8 @@ export function deliveryRoutes(
     async (request) => {
       const { id } = request.params;
       const { name } = principalOf(request);
-      return showDelivery(
+      return told(
+        request,
         await decide(sightOf(request), id, (seen) => operatorResend(seen, expiresOf(seen), name, moment())),
       );
     },
@@ -255,7 +258,7 @@ export function deliveryRoutes(
     async (request) => {
       const { id } = request.params;
       const { name } = principalOf(request);
-      return showDelivery(await decide(sightOf(request), id, (seen) => operatorCancel(seen, name, moment())));
+      return told(request, await decide(sightOf(request), id, (seen) => operatorCancel(seen, name, moment())));
     },
   );
 
@@ -282,11 +285,18 @@ export function deliveryRoutes(
       const { id } = request.params;
       const { as, reason } = request.body;
       const { name } = principalOf(request);
-      return showDelivery(
+      return told(
+        request,
         await decide(sightOf(request), id, (seen) => operatorDismiss(seen, as, reason, name, moment())),
       );
     },
   );
+}
+
+/** The delivery that somebody decided about, of whatever workspace it is. */
+function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof showDelivery> {
+  audited(request, { workspace: delivery.slot.workspace });
+  return showDelivery(delivery);
 }
 
 /** Of a sight of several workspaces the store is asked for all. */

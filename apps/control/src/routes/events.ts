@@ -5,6 +5,7 @@ import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
@@ -265,6 +266,7 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
       const { params } = request;
       const row = await readModels.deadLetter(params.id);
       if (!row || !sightOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
+      if (row.workspace !== null) audited(request, { workspace: row.workspace });
       const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
       const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
       if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');

@@ -14,6 +14,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { sightOf } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
 import { fateChecks, type FatePorts } from '../fates.ts';
@@ -232,6 +233,7 @@ export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>):
       const { params } = request;
       const message = await ports.inbox.get(params.id);
       if (!message || !sightOf(request).sees(message.workspace)) throw notFound(`message ${params.id}`);
+      audited(request, { workspace: message.workspace });
       return showMessage(message);
     },
   );

@@ -4,6 +4,7 @@ import type { DeadLetterRow } from '@carillon/ports';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
+import { audited } from '../audit/facts.ts';
 import { showParkedReceipt } from '../bodies.ts';
 import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -92,7 +93,11 @@ export function parkedReceiptRoutes(
         response: { 200: parkedReceiptBody },
       },
     },
-    async (request) => showParkedReceipt(await find(sightOf(request), request.params.id), true),
+    async (request) => {
+      const row = await find(sightOf(request), request.params.id);
+      if (row.workspace !== null) audited(request, { workspace: row.workspace });
+      return showParkedReceipt(row, true);
+    },
   );
 
   app.post(
@@ -116,6 +121,7 @@ export function parkedReceiptRoutes(
       await readModels.markDismissed(id, clock.now(), principal.name);
       // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
       const row = await find(sight, id);
+      if (row.workspace !== null) audited(request, { workspace: row.workspace });
       return showParkedReceipt(row, principal.may('bodies', row.workspace));
     },
   );

@@ -1,0 +1,37 @@
+import { afterEach, expect, test } from 'vitest';
+import { PRINCIPAL_RATES } from '../src/access/principal-rates.ts';
+import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
+
+let open: Ground | undefined;
+afterEach(() => open?.control.app.close());
+
+const statusOf = async ({ control }: Ground, headers = {}): Promise<number> =>
+  (await control.app.inject({ method: 'POST', url: '/v1/doctor', headers, payload: {} })).statusCode;
+
+test('A person who changes more than so much in a minute is told when to come again, and is served then', async () => {
+  open = await openControl(accessOf(personWith('per_ann', ['operate'])));
+  for (let at = 0; at < PRINCIPAL_RATES.changes; at += 1) expect(await statusOf(open)).toBe(200);
+  const refused = await open.control.app.inject({ method: 'POST', url: '/v1/doctor', payload: {} });
+  expect(refused.statusCode).toBe(429);
+  expect(refused.json()).toMatchObject({ code: 'rate_limited' });
+  expect(Number(refused.headers['retry-after'])).toBe(60);
+  open.clock.pass(PRINCIPAL_RATES.span);
+  expect(await statusOf(open)).toBe(200);
+});
+
+test('What one does leaves room for another, and the token of the machine is not counted', async () => {
+  const people = ['per_ann', 'per_bob'].map((name) => personWith(name, ['operate']));
+  const [ann, bob] = people;
+  if (!ann || !bob) throw new Error('there are two');
+  let who = ann;
+  open = await openControl({ ...accessOf(ann), who: async () => who });
+  for (let at = 0; at <= PRINCIPAL_RATES.changes; at += 1) await statusOf(open);
+  expect(await statusOf(open)).toBe(429);
+  who = bob;
+  expect(await statusOf(open)).toBe(200);
+  await open.control.app.close();
+  open = await openControl();
+  for (let at = 0; at <= PRINCIPAL_RATES.changes; at += 1) {
+    expect(await statusOf(open, { authorization: `Bearer ${TOKEN}` })).toBe(200);
+  }
+});
