@@ -58,7 +58,8 @@ const notOurs = (): CarillonError =>
 
 /**
  * Gives each list that is added after this cursors that are good for it alone: of the same workspace, with the same filters. A list is a
- * route that takes `cursor` and answers `next`, beside its items or in `people`; what it gets and answers itself is the cursor of its store.
+ * route that takes `cursor` and answers `items` or `people` with their `next`; what it gets and answers itself is the cursor of its store. The
+ * lines of one body are no list: whoever reads on in it names the place.
  */
 export function sealCursors(app: FastifyInstance, cursors: Cursors): void {
   app.addHook('preValidation', async (request) => {
@@ -82,8 +83,13 @@ export function sealCursors(app: FastifyInstance, cursors: Cursors): void {
 }
 
 function isList({ routeOptions }: FastifyRequest): boolean {
-  const { querystring } = (routeOptions.schema ?? {}) as { readonly querystring?: unknown };
-  return querystring instanceof z.ZodObject && 'cursor' in querystring.shape;
+  const { querystring, response } = (routeOptions.schema ?? {}) as {
+    readonly querystring?: unknown;
+    readonly response?: Readonly<Record<string, unknown>>;
+  };
+  const answer = response?.['200'];
+  if (!(querystring instanceof z.ZodObject && answer instanceof z.ZodObject)) return false;
+  return 'cursor' in querystring.shape && ('items' in answer.shape || 'people' in answer.shape);
 }
 
 /** What is asked for, but for the page. Filters in another order are the same filters. */

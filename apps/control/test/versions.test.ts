@@ -47,8 +47,8 @@ describe('versions', () => {
       next: null,
     });
     const page = await ask('GET', `${ORDER}/versions?limit=1`);
-    expect(page.body).toMatchObject({ items: [{ number: second }], next: String(second) });
-    const rest = await ask('GET', `${ORDER}/versions?limit=1&cursor=${second}`);
+    expect(page.body).toMatchObject({ items: [{ number: second }], next: expect.any(String) as string });
+    const rest = await ask('GET', `${ORDER}/versions?limit=1&cursor=${String(page.body['next'])}`);
     expect(rest.body).toMatchObject({ items: [{ number: first }], next: null });
     expect((await ask('GET', `${ORDER}/versions?cursor=x`)).status).toBe(400);
     expect((await ask('GET', 'notifications/never/versions')).status).toBe(404);
