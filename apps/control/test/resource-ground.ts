@@ -13,9 +13,10 @@ export async function openResourceGround(): Promise<ResourceGround> {
   const topology = await openTopology({ partitions: 1 });
   const [templates, mjml] = [givenTemplates(), givenMjml()];
   const secrets = { locate: async () => 'unset' as const, get: async () => undefined };
-  const { drafts } = topology.data;
+  const { drafts, people } = topology.data;
   const own = {
     drafts,
+    people,
     expressions: givenExpressions,
     templates,
     mjml,

@@ -67,6 +67,35 @@ describe('a resource over the API', () => {
     expect(list.body).toEqual({ items: [body], next: null });
   });
 
+  it('names who changed it and who is changing it, as long as they are there', async () => {
+    const by = { kind: 'person', id: 'per_ann' } as const;
+    const ref = { kind: 'template', workspace: 'shop', name: 'order-paid' } as const;
+    const draft = { ref, body: {}, basedOn: null, begun: 'r1', revision: 'r1', by, at: Date.UTC(2026, 10, 22) };
+    await ground.ports.drafts.replace(draft, null);
+    const { people } = ground.topology.data;
+    const person = {
+      name: 'Ann',
+      email: null,
+      state: 'active',
+      memberships: [],
+      password: null,
+      totp: null,
+      recoveryCodes: [],
+      epoch: 1,
+      createdAt: 0,
+    } as const;
+    const facts = { kind: 'person', id: 'per_ann', version: 1, key: null, of: null, endsAt: null } as const;
+    expect(await people.replace({ ...facts, body: person })).toBe('done');
+    const ann = { ...by, name: 'Ann' };
+    expect((await get('templates/order-paid')).body).toMatchObject({
+      updated_by: ann,
+      draft: { by: ann, at: '2026-11-22T00:00:00.000Z' },
+    });
+    await people.remove('person', 'per_ann');
+    await ground.ports.drafts.remove(ref, 'r1');
+    expect((await get('templates/order-paid')).body).toMatchObject({ updated_by: { ...by, name: null }, draft: null });
+  });
+
   it('is its file where YAML is asked for', async () => {
     const { text } = await get('streams/orders', { accept: 'application/yaml' });
     expect(text).toBe('key: event.order_id\nsecurity:\n  api_keys:\n    - backend\n');
