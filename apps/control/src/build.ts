@@ -25,6 +25,7 @@ import { draftRoutes } from './routes/drafts.ts';
 import { droppedRoute } from './routes/dropped.ts';
 import { deadLetterRoutes, eventRoutes } from './routes/events.ts';
 import { expressionRoutes } from './routes/expressions.ts';
+import { insightsRoute } from './routes/insights.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
@@ -125,6 +126,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   deliveryRoutes(api, ports);
   contentRoutes(api, ports);
   droppedRoute(api, ports);
+  insightsRoute(api, ports);
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);

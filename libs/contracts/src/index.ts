@@ -10,6 +10,7 @@ export * from './http/dropped.ts';
 export * from './http/contents.ts';
 export * from './http/dead-letters.ts';
 export * from './http/expressions.ts';
+export * from './http/insights.ts';
 export * from './http/lists.ts';
 export * from './http/management.ts';
 export * from './http/message-content.ts';

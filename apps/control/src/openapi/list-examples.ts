@@ -36,6 +36,26 @@ const CONSENT = {
 
 /** Examples of the lists of people, by operation. */
 export const LIST_EXAMPLES = {
+  readInsights: {
+    answers: {
+      workspace: 'shop',
+      from: '2026-11-22T09:00:00.000Z',
+      to: '2026-11-22T11:00:00.000Z',
+      bucket: '1h',
+      notification: null,
+      states: { SENT: 1180, SUPPRESSED: 21 },
+      messages: 1180,
+      people: 811,
+      buckets: [
+        { at: '2026-11-22T09:00:00.000Z', states: { SENT: 600, SUPPRESSED: 21 } },
+        { at: '2026-11-22T10:00:00.000Z', states: { SENT: 580 } },
+      ],
+      notifications: [{ notification: 'order-paid', states: { SENT: 1180, SUPPRESSED: 21 } }],
+      in_doubt: { deliveries: 3, complete: true },
+      failing_accounts: [{ account: 'shop/mail', reason: 'refused_account', deliveries: 2 }],
+      lag: { records: 0 },
+    },
+  },
   listSuppressions: { answers: page(SUPPRESSION) },
   addSuppression: {
     takes: { channel: 'email', address: 'bob@example.com', detail: 'asked by phone' },
