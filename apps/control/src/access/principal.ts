@@ -1,4 +1,5 @@
 import { OWNER_ACTOR, type Actor, type PeopleRecord } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ROLES_WITH, type Permission } from './permission.ts';
 
@@ -57,4 +58,9 @@ export function principalOf(request: FastifyRequest): Principal {
   const principal = principalIfAny(request);
   if (!principal) throw new Error(`${request.routeOptions.url} is for anybody: it does nothing in anybody's name`);
   return principal;
+}
+
+/** Throws where a service token asks for what a person decides: whoever finds a token could make itself an owner by it. */
+export function refuseToken({ kind }: Principal, words: string): void {
+  if (kind === 'token') throw new CarillonError('forbidden', words);
 }

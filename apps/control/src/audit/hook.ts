@@ -68,7 +68,8 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     if (!auditing || audit === undefined || audit === false) return;
     // What was refused before it began changed nothing. Of a sign-in that is the news; whoever is told to wait was told of already.
     const refusedEarly = statusCode >= 400 && !auditing.begun;
-    if (refusedEarly && (READING.has(request.method) || statusCode === 429)) return;
+    // Nobody was refused anything where the server had no time to look.
+    if (refusedEarly && (READING.has(request.method) || statusCode === 429 || statusCode >= 500)) return;
     auditing.ended = true;
     const outcome: AuditOutcome = statusCode >= 500 ? 'failed' : statusCode >= 400 ? 'refused' : 'done';
     const published = publishedBy(request.id, ports.configuration.history);

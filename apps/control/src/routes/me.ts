@@ -20,7 +20,7 @@ import { refuseWeak } from '../access/people/passwords.ts';
 import { PERMISSIONS } from '../access/permission.ts';
 import { principalOf } from '../access/principal.ts';
 import type { ControlPorts } from '../ports.ts';
-import { noBody, type ApiServer } from './app.ts';
+import type { ApiServer } from './app.ts';
 import { showSession } from './sessions.ts';
 
 type MePorts = Pick<ControlPorts, 'people' | 'ids' | 'clock' | 'factorSealer' | 'configuration'>;
@@ -271,17 +271,23 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
   app.post(
     '/v1/me/recovery-codes',
     {
-      config: { permission: 'self', audit: 'person.credentials', problems: ['forbidden', 'wrong_state'] },
+      config: {
+        permission: 'self',
+        audit: 'person.credentials',
+        problems: ['forbidden', 'wrong_state', 'rate_limited'],
+      },
       schema: {
         operationId: 'renewRecoveryCodes',
         tags: ['Me'],
         summary: 'Makes ten new recovery codes; those of before end',
-        body: noBody,
+        body: factorProofInput,
         response: { 200: recoveryCodesBody },
       },
     },
     async (request) => {
-      const { id } = await asker(request);
+      const who = await asker(request);
+      await prove(request, who, request.body.current_password);
+      const { id } = who;
       const codes = newRecoveryCodes();
       await directory.changePerson(id, (person) => {
         if (!person.totp?.confirmedAt) throw new CarillonError('wrong_state', 'set up an authenticator first');

@@ -11,6 +11,8 @@ import {
 } from '@carillon/contracts';
 import type { Membership, PeopleRecord, Role } from '@carillon/domain';
 import { CarillonError, formatInstant } from '@carillon/kernel';
+import { principalOf, refuseToken } from '../access/principal.ts';
+import { audited, digestOf as factsDigest } from '../audit/facts.ts';
 import { z } from 'zod';
 import { createDirectory } from '../access/people/directory.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -82,7 +84,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
   app.put(
     '/v1/people/:id',
     {
-      config: { permission: 'people', audit: 'person.change', problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'people', audit: 'person.change', problems: ['not_found', 'wrong_state', 'forbidden'] },
       schema: {
         operationId: 'changePerson',
         tags: ['People'],
@@ -92,8 +94,12 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         response: { 200: personShown },
       },
     },
-    async ({ params: { id }, body: { name, state, owner } }) => {
+    async (request) => {
+      const { id } = request.params;
+      const { name, state, owner } = request.body;
       await personOf(id);
+      if (owner !== undefined) refuseToken(principalOf(request), 'who owns the deployment is changed by a person');
+      audited(request, { target: id, after: factsDigest({ state: state ?? null, owner: owner ?? null }) });
       if (state === 'disabled' && owner === true) {
         throw new CarillonError('invalid_request', 'owner: nobody who is disabled owns the deployment', {
           pointer: '/owner',
@@ -105,7 +111,10 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         ...person,
         name: name ?? person.name,
         state: state ?? person.state,
+        // Sessions of before do not come back with the person.
+        epoch: state === 'disabled' ? person.epoch + 1 : person.epoch,
       }));
+      if (state === 'disabled') await people.removeOf('session', id);
       if (owner === true) {
         if ((await personOf(id)).body.state === 'disabled') {
           throw new CarillonError('wrong_state', 'this person is disabled: send state active too');
@@ -199,7 +208,10 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         response: { 200: memberShown },
       },
     },
-    async ({ params: { workspace, id }, body: { roles } }) => {
+    async (request) => {
+      const { workspace, id } = request.params;
+      const { roles } = request.body;
+      audited(request, { target: id, after: factsDigest([...roles].toSorted()) });
       await directory.changePerson(id, (person) => ({
         ...person,
         memberships: [

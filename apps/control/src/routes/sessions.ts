@@ -16,7 +16,7 @@ import type { Access } from '../access/access.ts';
 import { audited } from '../audit/facts.ts';
 import { createDirectory } from '../access/people/directory.ts';
 import { createSessions } from '../access/people/sessions.ts';
-import { principalOf } from '../access/principal.ts';
+import { principalOf, refuseToken } from '../access/principal.ts';
 import type { ControlPorts } from '../ports.ts';
 import { notFound, type ApiServer } from './app.ts';
 
@@ -82,7 +82,7 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
   app.post(
     '/v1/owner-links',
     {
-      config: { permission: 'people', audit: 'owner_link.create', problems: ['not_found'] },
+      config: { permission: 'people', audit: 'owner_link.create', problems: ['not_found', 'forbidden'] },
       schema: {
         operationId: 'createOwnerLink',
         tags: ['Sessions'],
@@ -92,8 +92,10 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       },
     },
     async (request, reply) => {
+      refuseToken(principalOf(request), 'a link that signs in is made by a person, or with the owner token');
       const email = request.body?.email;
       const personId = email === undefined ? null : await ownerWith(email);
+      if (personId !== null) audited(request, { target: personId });
       const { word: made, endsAt } = await access.makeLink(personId);
       return reply.code(201).send({ word: made, ends_at: formatInstant(endsAt) });
     },
@@ -157,6 +159,7 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
     },
     async (request) => {
       const of = whose(request, request.query.person);
+      audited(request, { target: of });
       return { ended: await ports.people.removeOf('session', of, principalOf(request).session?.id) };
     },
   );

@@ -6,6 +6,7 @@ import { createDirectory } from '../access/people/directory.ts';
 import { digestOf, newWord } from '../access/people/words.ts';
 import { SCOPE_PERMISSIONS } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
+import { audited, digestOf as factsDigest } from '../audit/facts.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { unknownFilter } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -111,6 +112,10 @@ export function tokenRoutes(
           usedAt: null,
         },
       };
+      audited(request, {
+        target: record.id,
+        after: factsDigest({ scopes, workspaces, expires: record.body.expiresAt }),
+      });
       if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
       return reply.code(201).send({ ...showToken(record, now), token: word });
     },

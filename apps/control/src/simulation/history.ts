@@ -12,6 +12,8 @@ import type { ControlPorts } from '../ports.ts';
 
 /** So many messages are sent again; of more the newest (portal.md section 3, cadence editor). */
 export const MOST_SIMULATED = 10_000;
+/** Of more than this, with those that would be left out again, no more is read. */
+const MOST_LOOKED_AT = 2 * MOST_SIMULATED;
 const PAGE = 500;
 
 export type History = {
@@ -52,19 +54,23 @@ export async function historyOf(
   notification: string | undefined,
   since: Instant,
   configurations: readonly Configuration[],
-  { ledger }: Pick<ControlPorts, 'ledger'>,
+  { ledger, turns }: Pick<ControlPorts, 'ledger' | 'turns'>,
 ): Promise<History> {
   const [configuration] = configurations;
   if (!configuration) return { messages: [], isSample: false };
   const countsAll = configurations.some((one) => limitBookOf(one, workspace).of('').length > 0);
   const filter = { workspace, since, ...(!countsAll && notification !== undefined && { notification }) };
   const messages: PastMessage[] = [];
+  let looked = 0;
   let cursor: string | undefined;
   do {
+    // A store of this machine answers at once: others go on in between.
+    if (turns.isOver()) await turns.next();
     const { items, next } = await ledger.list(filter, PAGE, cursor);
+    looked += items.length;
     messages.push(...items.filter(wouldGo).map((delivery) => pastOf(delivery, configuration)));
     cursor = next ?? undefined;
-  } while (cursor !== undefined && messages.length < MOST_SIMULATED);
+  } while (cursor !== undefined && messages.length < MOST_SIMULATED && looked < MOST_LOOKED_AT);
   const isSample = cursor !== undefined || messages.length > MOST_SIMULATED;
   return { messages: messages.slice(0, MOST_SIMULATED).toReversed(), isSample };
 }

@@ -52,7 +52,7 @@ export class PlacedText {
 
 function withoutComments(source: string): string {
   return source.replaceAll(
-    /("""|''')(?:\\[^]|(?!\1)[^])*\1|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|\/\/[^\n]*/g,
+    /("""|''')(?:\\[^]|(?!\1)[^\\])*\1|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|\/\/[^\n]*/g,
     (found) => (found.startsWith('//') ? ' '.repeat(found.length) : found),
   );
 }
