@@ -73,6 +73,17 @@ describe('Every command', () => {
         'trace',
         'why',
         'rule test',
+        'rule sample',
+        'events fields',
+        'template preview',
+        'template test-send',
+        'cadence explain',
+        'drafts list',
+        'drafts review',
+        'drafts publish',
+        'drafts discard',
+        'promote',
+        'integration show',
         'account check',
         'integration check',
         'jwt-provider list',
@@ -98,9 +109,9 @@ describe('Every command', () => {
       'integration',
       'jwt-provider',
       'move',
-      'receipts',
       'cadence',
       'template',
+      'drafts',
     ]);
     const mute = commands.filter(([name, help]) => !groups.has(name) && !help.includes('--json'));
     expect(mute.map(([name]) => name)).toEqual([]);
