@@ -95,6 +95,9 @@ const ACCESS: Calls = {
 };
 
 const SECRETS: Calls = {
+  'GET /v1/audit': {},
+  [`GET ${WORKSPACE}/audit`]: {},
+  'POST /v1/audit/verify': { body: {} },
   'GET /v1/secrets': {},
   'PUT /v1/secrets/{name}': { body: { value: 'b' } },
   'DELETE /v1/secrets/{name}': {},
@@ -137,6 +140,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/events/{id}/content`]: {},
   [`GET ${WORKSPACE}/why`]: { query: 'address=ada@example.com' },
   [`GET ${WORKSPACE}/dropped`]: {},
+  [`GET ${WORKSPACE}/insights`]: {},
   [`GET ${WORKSPACE}/deliveries`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}/trace`]: {},
