@@ -1,4 +1,5 @@
-import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { ImportedBody } from '@carillon/contracts';
 import { createCsvReader, messageOf, type CsvRecord } from '@carillon/kernel';
@@ -181,7 +182,9 @@ export async function exportFile(
   const unfinished = `${file}.part`;
   rmSync(unfinished, { force: true });
   try {
-    await pipeline(pieces, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 })).catch(brokeOff);
+    // It is there before the first piece comes, so that it is taken away whenever the list breaks off.
+    const handle = await open(unfinished, 'wx', 0o600);
+    await pipeline(pieces, handle.createWriteStream()).catch(brokeOff);
     renameSync(unfinished, file);
     return { file };
   } finally {
