@@ -1,5 +1,5 @@
 import { createReadStream, existsSync, renameSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open as openFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { ImportedBody } from '@carillon/contracts';
 import { createCsvReader, messageOf, type CsvRecord } from '@carillon/kernel';
@@ -183,7 +183,7 @@ export async function exportFile(
   rmSync(unfinished, { force: true });
   try {
     // It is there before the first piece comes, so that it is taken away whenever the list breaks off.
-    const handle = await open(unfinished, 'wx', 0o600);
+    const handle = await openFile(unfinished, 'wx', 0o600);
     await pipeline(pieces, handle.createWriteStream()).catch(brokeOff);
     renameSync(unfinished, file);
     return { file };

@@ -8,7 +8,10 @@ import {
 import { lacking } from './guard.ts';
 import type { Principal } from './principal.ts';
 
-/** Whether a test environment may reach real people, and which workspace is one, is not for everybody who may configure. */
+/**
+ * Whether a test environment may reach real people, which workspace is one, and whether one goes is not for everybody who may
+ * configure.
+ */
 export function demandPeopleForEnvironments(
   changes: readonly ResourceChange[],
   current: Configuration,
@@ -16,6 +19,7 @@ export function demandPeopleForEnvironments(
 ): void {
   for (const { ref, body } of changes) {
     if (ref.kind !== 'workspace') continue;
+    if (body === null && !principal.may('people', ref.workspace)) throw lacking(['people']);
     const before: WorkspaceBody = findResource(current, 'workspace', ref.workspace, '')?.body ?? {};
     const after: WorkspaceBody = (body as WorkspaceBody | null) ?? {};
     if (ENVIRONMENT_KEYS.every((key) => before[key] === after[key])) continue;

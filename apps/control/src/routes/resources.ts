@@ -1,3 +1,4 @@
+import { resourceAt } from '../resources/versions.ts';
 import { resourceYaml } from '@carillon/configuration';
 import { deletedResourceBody, resourcePlanBody } from '@carillon/contracts';
 import { listResources, resourceKey, type ResourceRef } from '@carillon/domain';
@@ -77,9 +78,13 @@ const writeCursor = (place: string): string => Buffer.from(place).toString('base
 /** A cursor is a place in the order of names: one that somebody made up shows nothing that the list would not. */
 const readCursor = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
+const MEDIA_TYPE = /^\s*(?:application|text)\/(?:x-)?(yaml|json)\b/i;
 /** The first of the media types that is answered here. JSON where nothing else is asked for. */
 const wantsYaml = (accept: string | undefined): boolean =>
-  accept?.split(',').some((one) => /^\s*(?:application|text)\/(?:x-)?yaml\b/i.test(one)) === true;
+  accept
+    ?.split(',')
+    .map((one) => MEDIA_TYPE.exec(one)?.[1]?.toLowerCase())
+    .find((one) => one !== undefined) === 'yaml';
 
 function readRoute(app: ApiServer, kind: KindOfResource, { resource }: Schemas, ports: ResourcePorts): void {
   app.get(
@@ -141,8 +146,12 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
       const put = [{ ref, body: request.body }];
       const principal = principalOf(request);
       const write = { ref, precondition, principal, request: () => ({ put, remove: [] }) };
-      await publishResource(write, changedBy(request), ports);
-      const written = ports.configuration.current().resources.get(resourceKey(ref));
+      const { plan, number } = await publishResource(write, changedBy(request), ports);
+      // What was written here: by now somebody else may have written, and an answer with their number would hide it.
+      const written =
+        number === null
+          ? plan.current.resources.get(resourceKey(ref))
+          : resourceAt(ports.configuration.history.statesOf(ref), number);
       if (!written) throw new CarillonError('conflict', 'somebody removed it in the meantime; read it again');
       void reply.header('etag', etagOf(written.number));
       return showResource(written, showingActors(ports), ports) as never;

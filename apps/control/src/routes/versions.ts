@@ -104,7 +104,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
     `${below}/rollback`,
     {
       config: {
-        permission: kind.kind === 'workspace' ? 'people' : 'configure',
+        permission: 'configure',
         audit: 'resource.rollback',
         problems: [
           ...STRICT_JSON_PROBLEMS,
