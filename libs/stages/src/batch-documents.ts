@@ -4,11 +4,12 @@ import type { FencedWrite } from '@carillon/ports';
 const AT_ONCE = 100;
 
 /**
- * The documents that a batch is about: read at once before the first record is looked at, changed in memory, and written
+ * The documents that a batch is about: read before the record that needs them is looked at, changed in memory, and written
  * after the outputs (promise 3). Nothing is written before `save`.
  */
 export class BatchDocuments<Document> {
   readonly #keyOf: (document: Document) => string;
+  readonly #asked = new Set<string>();
   readonly #held = new Map<string, Document>();
   readonly #changed = new Map<string, Document>();
 
@@ -16,9 +17,12 @@ export class BatchDocuments<Document> {
     this.#keyOf = keyOf;
   }
 
+  /** Each is read once: what the batch has changed since is not read over. */
   async load(keys: Iterable<string>, read: (some: readonly string[]) => Promise<readonly Document[]>): Promise<this> {
-    for (const some of chunksOf([...new Set(keys)])) {
+    const unknown = [...new Set(keys)].filter((key) => !this.#asked.has(key) && !this.#held.has(key));
+    for (const some of chunksOf(unknown)) {
       for (const document of await read(some)) this.#held.set(this.#keyOf(document), document);
+      for (const key of some) this.#asked.add(key);
     }
     return this;
   }

@@ -2,7 +2,17 @@ import type { Instant, LogId } from '@carillon/kernel';
 import type { CohortMessage, CohortRef } from './cohort-message.ts';
 import type { CohortMember } from './member.ts';
 import { isBefore, type Order } from './order.ts';
-import { heardOf, namedAgain, ROLL_FROM, type Rolls, withoutThose, withRoll } from './rolls.ts';
+import {
+  heardOf,
+  lastListOf,
+  namedAgain,
+  ROLL_FROM,
+  saidAgain,
+  withoutThose,
+  withRoll,
+  type LastList,
+  type Rolls,
+} from './rolls.ts';
 import { isWhole, namesNobody, withMessage, type SessionPages } from './session-pages.ts';
 
 /**
@@ -41,6 +51,8 @@ export type Cohort = CohortRef & {
   readonly skipped: number;
   /** Members that were named together. Left out: none. */
   readonly rolls?: Rolls;
+  /** Left out or null: the next list has to be compared with the members. */
+  readonly lastList?: LastList | null;
 };
 
 export type MembershipChange = {
@@ -56,6 +68,8 @@ export type CohortRecord = {
   readonly logId: LogId;
   readonly partition: number;
   readonly offset: number;
+  /** Names the user ids in their order: two messages with the same digest name the same. Left out: `namesList` is false, or nobody asked. */
+  readonly digest?: string;
 };
 
 /** What a message comes to: documents to save, and what changed in truth. */
@@ -74,9 +88,28 @@ const REMEMBERED_SESSIONS = 150;
 export const isApplied = (cohort: Cohort | null, { offset }: { readonly offset: number }): boolean =>
   cohort !== null && cohort.offset >= offset;
 
+/** Whether the message names so many at one time that they are held together, so that a digest of them is worth its price. */
+export const namesList = (message: CohortMessage, rollFrom: number = ROLL_FROM): boolean =>
+  namesTogether(message) && message.userIds.length >= rollFrom;
+
+/** Whether the message says to the letter what was said of members last. Then it is applied without a look at any of them. */
+export const saysLastList = (cohort: Cohort | null, record: CohortRecord): boolean =>
+  rollsSaidAgain(cohort, record) !== null;
+
+function rollsSaidAgain(cohort: Cohort | null, record: CohortRecord): Rolls | null {
+  const { digest, message } = record;
+  if (!cohort?.lastList || digest !== cohort.lastList.digest || !namesTogether(message)) return null;
+  return saidAgain(cohort.rolls ?? [], cohort.lastList, orderOf(message.time, record));
+}
+
+/** All whom it names get the order of this message, and nobody else has it. */
+const namesTogether = ({ action, session, time }: CohortMessage): boolean =>
+  action === 'add' && session === null && !Array.isArray(time);
+
 /**
  * Applies what a platform said. Pure, and done twice it changes nothing: a user who is in already does not enter, and
- * what is older than the newest word about a user, or than the newest whole replacement, is passed over.
+ * what is older than the newest word about a user, or than the newest whole replacement, is passed over. `memberOf` is not
+ * asked for anybody where `saysLastList`.
  */
 export function applyCohortMessage(
   before: Cohort | null,
@@ -93,13 +126,22 @@ export function applyCohortMessage(
   // Before it, only differences may have come: it names whoever was in all the time.
   const firstReplacement = message.action === 'replace' && cohort.replacedAt === null;
   const rolls = cohort.rolls ?? [];
+  const repeated = rollsSaidAgain(cohort, record);
+  if (repeated) {
+    const turned = turnPage(cohort, message, order);
+    return { cohort: { ...turned, rolls: repeated }, members: [], changes: [], settle: settleAfter(cohort, turned) };
+  }
   const members = new Map<string, CohortMember>();
+  let isWholeList = true;
   const changes: MembershipChange[] = [];
   for (const [at, user] of message.userIds.entries()) {
     const said = typeof message.time === 'object' && message.time ? orderOf(message.time[at] ?? null, record) : order;
     const known = members.get(user) ?? memberOf(user);
-    if (cohort.replacedAt && isBefore(said, cohort.replacedAt)) continue;
-    if (known && isBefore(said, heardOf(rolls, known))) continue;
+    const isOld = cohort.replacedAt !== null && isBefore(said, cohort.replacedAt);
+    if (isOld || (known && isBefore(said, heardOf(rolls, known)))) {
+      isWholeList = false;
+      continue;
+    }
     const inside = message.action !== 'remove';
     const was = known?.inside ?? false;
     const since = inside ? ((was ? known?.since : null) ?? said.time) : null;
@@ -109,17 +151,25 @@ export function applyCohortMessage(
     changes.push({ user, kind: inside ? 'entered' : 'left', firstSync: silent });
   }
   const turned = turnPage(cohort, message, order);
-  const complete = turned.settling !== cohort.settling;
-  const settle = complete ? 0 : null;
+  const settle = settleAfter(cohort, turned);
   const written = [...members.values()];
-  // Only then do all of them have the order of this message, and nobody else.
-  const alike = message.action === 'add' && message.session === null && !Array.isArray(message.time);
+  const alike = namesTogether(message);
   const again = alike ? namedAgain(rolls, written, order, memberOf) : null;
-  if (again) return { cohort: { ...turned, rolls: again }, members: [], changes, settle };
-  const left = withoutThose(rolls, written, memberOf);
-  const held = alike && written.length >= rollFrom ? withRoll(left, order, written.length) : left;
-  return { cohort: { ...turned, ...(held !== rolls && { rolls: held }) }, members: written, changes, settle };
+  const held = again ?? withWritten();
+  const lastList = alike && isWholeList ? lastListOf(held, record.digest, order) : null;
+  // A message without users says nothing of members.
+  const kept = message.userIds.length === 0 ? cohort.lastList : lastList;
+  const after = { ...turned, ...(held !== rolls && { rolls: held }), ...(kept !== undefined && { lastList: kept }) };
+  return { cohort: after, members: again ? [] : written, changes, settle };
+
+  function withWritten(): Rolls {
+    const left = withoutThose(rolls, written, memberOf);
+    return alike && written.length >= rollFrom ? withRoll(left, order, written.length) : left;
+  }
 }
+
+/** With the last page of a replacement begins the first chunk of those who leave. */
+const settleAfter = (before: Cohort, turned: Cohort): number | null => (turned.settling !== before.settling ? 0 : null);
 
 /**
  * One chunk of those leaves who were on no page of a whole replacement. `outdated`: members of whom nothing newer was
@@ -148,6 +198,7 @@ export function settleCohort(
       ...before,
       offset: record.offset,
       settling: more ? { session, chunk: chunk + 1 } : null,
+      ...(before.lastList && { lastList: null }),
       ...(rolls.length > 0 && { rolls: withoutThose(rolls, members, (user) => known.get(user)) }),
     },
     members,

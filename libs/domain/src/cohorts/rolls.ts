@@ -16,6 +16,14 @@ export type Roll = {
 };
 export type Rolls = readonly Roll[];
 
+/** The newest list that was said of the cohort, while nothing else has been said of members since: to say it again needs no look at any. */
+export type LastList = {
+  /** As `CohortRecord.digest`. */
+  readonly digest: string;
+  /** Offset of the message that wrote the roll: it holds exactly those who are on the list. */
+  readonly roll: number;
+};
+
 type KnownMember = (user: string) => CohortMember | undefined;
 
 /** Fewer are written one by one: the roll would cost as much. */
@@ -45,6 +53,20 @@ export function namedAgain(
     return known !== undefined && isOf(roll, known);
   });
   return all ? rolls.map((one) => (one === roll ? { ...one, heard: order } : one)) : null;
+}
+
+/** The rolls after a message of this order said the last list again; null where one of them was heard of later than that. */
+export function saidAgain(rolls: Rolls, { roll: offset }: LastList, order: Order): Rolls | null {
+  const roll = rolls.find(({ written }) => written.offset === offset);
+  if (!roll || isBefore(order, roll.heard)) return null;
+  return rolls.map((one) => (one === roll ? { ...one, heard: order } : one));
+}
+
+/** The list of a message of which nobody was passed over, whether it wrote its members or found them on one roll. */
+export function lastListOf(rolls: Rolls, digest: string | undefined, { offset }: Order): LastList | null {
+  if (digest === undefined) return null;
+  const roll = rolls.find(({ written, heard }) => written.offset === offset || heard.offset === offset);
+  return roll ? { digest, roll: roll.written.offset } : null;
 }
 
 /** The rolls after these members are written one by one: none of them is on the roll any more that it was on. */

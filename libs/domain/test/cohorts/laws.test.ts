@@ -84,6 +84,7 @@ describe('membership', () => {
 
 describe('members who are named together', () => {
   const sets = fc.constantFrom(
+    [],
     ['a', 'b', 'c', 'd'],
     ['a', 'b', 'c'],
     ['d', 'e'],
@@ -156,7 +157,51 @@ describe('members who are named together', () => {
       { numRuns: 2_000 },
     );
   });
+
+  it('are in as they should be where a batch of messages is done again over what it had saved in part', () => {
+    const said = fc.tuple(fc.constantFrom('add' as const, 'add' as const, 'remove' as const), sets, time);
+    const batches = fc.array(fc.array(said, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(batches, fc.infiniteStream(fc.boolean()), (all, saved) => {
+        const [together, each] = [new Map<string, CohortMember>(), new Map<string, CohortMember>()];
+        const states: [Cohort | null, Cohort | null] = [null, null];
+        let from = 0;
+        for (const batch of all) {
+          const messages = batch.map(([action, userIds, at]) =>
+            cohortMessage({ action, userIds, time: at === null ? null : at * 1000 }),
+          );
+          const tried = new Map(together);
+          run(messages, states[0], tried, { from, rollFrom: 1 });
+          for (const [user, member] of tried) if (saved.next().value) together.set(user, member);
+          states[0] = run(messages, states[0], together, { from, rollFrom: 1 }).cohort;
+          states[1] = run(messages, states[1], each, { from, rollFrom: Infinity }).cohort;
+          expect(insideOf(together)).toEqual(insideOf(each));
+          from += messages.length;
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });
+
+it('a list that was said again in a batch that is done again counts as the newest word about its members', () => {
+  const list = cohortMessage({ userIds: ['a', 'b'] });
+  const members = new Map<string, CohortMember>();
+  const first = run([list], null, members, { rollFrom: 1 }).cohort;
+  const batch = [cohortMessage({ action: 'remove', userIds: ['a'] }), list];
+  // All of its members were saved, and the cohort was not.
+  run(batch, first, members, { from: 1, rollFrom: 1 });
+  const second = run(batch, first, members, { from: 1, rollFrom: 1 }).cohort;
+  const late = cohortMessage({ action: 'remove', userIds: ['a'], time: 2_500 });
+  run([list, late], second, members, { from: 3, rollFrom: 1 });
+  expect(insideOf(members)).toEqual(['a', 'b']);
+});
+
+const insideOf = (members: ReadonlyMap<string, CohortMember>): readonly string[] =>
+  [...members.values()]
+    .filter(({ inside }) => inside)
+    .map(({ user }) => user)
+    .toSorted();
 
 /** The pages of one export by additions, in any order, some of them twice; `lost`: never the last one to come. */
 const additions = (session: string, pages: readonly string[][], lost: boolean) => {
@@ -258,17 +303,29 @@ it('a replacement lets anybody leave only if it names somebody, or is of an empt
   );
 });
 
-function run(talk_: readonly CohortMessage[], from: Cohort | null, members: Map<string, CohortMember>) {
-  let cohort = from;
+/** Applies messages from this offset on, a second each. */
+function run(
+  talk_: readonly CohortMessage[],
+  before: Cohort | null,
+  members: Map<string, CohortMember>,
+  { from = 0, rollFrom }: { readonly from?: number; readonly rollFrom?: number } = {},
+) {
+  let cohort = before;
   const told: unknown[] = [];
-  for (const [offset, message] of talk_.entries()) {
-    const record = { message, at: offset, logId: 'log_1' as LogId, partition: 0, offset };
-    const applied = applyCohortMessage(cohort, record, (user) => members.get(user));
+  for (const [at, message] of talk_.entries()) {
+    const offset = from + at;
+    const place = { logId: 'log_1' as LogId, partition: 0, offset, digest: JSON.stringify(message.userIds) };
+    const applied = applyCohortMessage(
+      cohort,
+      { message, at: offset * 1000, ...place },
+      (user) => members.get(user),
+      rollFrom,
+    );
     cohort = applied.cohort;
     for (const member of applied.members) members.set(member.user, member);
     told.push(...applied.changes.map((change) => ({ offset, ...change })));
   }
-  return { told };
+  return { told, cohort };
 }
 
 it('pages that came are counted once, in whatever order', () => {

@@ -15,6 +15,49 @@ describe('a long list that is said again', () => {
     expect(cohort.written()).toBe(2001);
   });
 
+  it('looks at no member while nothing else was said in between', () => {
+    const cohort = givenMembership();
+    const list = cohortMessage({ userIds: people(1000) });
+    cohort.say(list);
+    const before = cohort.looked();
+    cohort.say(list);
+    cohort.say(cohortMessage());
+    cohort.say(list);
+    expect(cohort.looked(), 'after an empty difference too').toBe(before);
+    cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'] }));
+    expect(cohort.say(list)).toEqual(['user-1 entered at first']);
+    expect(cohort.looked()).toBeGreaterThan(before + 1000);
+  });
+
+  it('is compared with the members again where some of them were let go since', () => {
+    const cohort = givenMembership(2);
+    const list = cohortMessage({ userIds: people(5) });
+    cohort.say(list);
+    // An export of an empty cohort names nobody, and lets all of them go, in several chunks.
+    expect(cohort.say(pageOf('s', 1, 1), 2)).toHaveLength(5);
+    expect(cohort.say(list)).toHaveLength(5);
+    expect(cohort.inside()).toHaveLength(5);
+  });
+
+  it('lets all of them in again where a worker died while they were let go', () => {
+    const cohort = givenMembership(2);
+    const list = cohortMessage({ userIds: people(5) });
+    cohort.say(list);
+    cohort.dies(1);
+    cohort.say(pageOf('s', 1, 1), 2);
+    cohort.say(list);
+    expect(cohort.inside()).toHaveLength(5);
+  });
+
+  it('takes back nothing where it was said earlier and comes late', () => {
+    const cohort = givenMembership();
+    const list = (time: number) => cohortMessage({ userIds: people(ROLL_FROM), time });
+    cohort.pass(100);
+    cohort.say(list(80_000));
+    cohort.say(list(40_000));
+    expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 60_000 }))).toEqual([]);
+  });
+
   it('counts as the newest word about each: what is older and comes late changes nothing', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));

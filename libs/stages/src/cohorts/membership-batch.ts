@@ -3,6 +3,7 @@ import {
   cohortKey,
   dueChunk,
   isApplied,
+  saysLastList,
   settleCohort,
   type Applied,
   type Cohort,
@@ -22,6 +23,8 @@ type Open = {
   readonly ref: CohortMessage;
   /** Everybody of whom the batch speaks, as the batch has left them so far. */
   readonly members: BatchDocuments<CohortMember>;
+  /** Reads whomever these name and who was not read yet; nobody for a list that was said last. */
+  look(records: readonly CohortRecord[]): Promise<void>;
 };
 
 export type MembershipBatch = {
@@ -64,6 +67,7 @@ export async function openMembershipBatch(
     async apply(record) {
       const own = open.get(cohortKey(record.message));
       if (!own || isApplied(own.cohort, record)) return null;
+      await own.look([record]);
       const applied =
         record.message.action === 'settle'
           ? await settle(record, own)
@@ -98,12 +102,23 @@ async function openCohort(
     );
   }
   const members = new BatchDocuments<CohortMember>(({ user }) => user);
-  await members.load(
-    group.flatMap((record) => record.message.userIds),
-    async (users) => {
-      await giveWay();
-      return store.members(message, users);
+  const open: Open = {
+    cohort,
+    ref: message,
+    members,
+    async look(records) {
+      const compared = records.filter(
+        (record) => !isApplied(open.cohort, record) && !saysLastList(open.cohort, record),
+      );
+      await members.load(
+        compared.flatMap((record) => record.message.userIds),
+        async (users) => {
+          await giveWay();
+          return store.members(message, users);
+        },
+      );
     },
-  );
-  return { cohort, ref: message, members };
+  };
+  await open.look(group);
+  return open;
 }

@@ -1,4 +1,4 @@
-import type { CohortMessage, CohortRecord } from '@carillon/domain';
+import { namesList, type CohortMessage, type CohortRecord } from '@carillon/domain';
 import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs, Turns } from '@carillon/ports';
 import { readTraceparent } from '../append/traceparent.ts';
 import type { BatchStage, RecordFate } from '@carillon/ports';
@@ -39,7 +39,7 @@ const MOST_TURNS = 100;
  * and what is a change comes out as source events, which rules judge like any other.
  */
 export function createCohortsStage(ports: CohortsPorts): BatchStage {
-  const { codecs, cohorts, log, calledOffCohortsBelow } = ports;
+  const { codecs, cohorts, ids, log, calledOffCohortsBelow } = ports;
   const isCalledOff = ({ partition, offset, headers }: LogRecord): boolean =>
     CALLED_OFF in headers || offset < (calledOffCohortsBelow?.get(partition) ?? 0);
   return {
@@ -51,6 +51,7 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
         logId: log.logId,
         partition,
         offset,
+        ...(namesList(message) && { digest: ids.keyed('cohort list', JSON.stringify(message.userIds)) }),
       });
 
       let ended = 0;

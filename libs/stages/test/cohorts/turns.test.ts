@@ -3,7 +3,7 @@ import type { EventId } from '@carillon/kernel';
 import type { BatchResult, LogRecord, PartitionState, Turns } from '@carillon/ports';
 import { BUYERS, cohortMessage, oneLongTurn, shortestTurns } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCohortsStage, MEMBERS_AT_ONCE } from '../../src/index.ts';
 
 let topology: Topology;
@@ -35,18 +35,37 @@ describe('a message with many members', () => {
     const read = turns.ended;
     expect(await first.save?.()).toBe('done');
     expect(turns.ended - read).toBeGreaterThanOrEqual(chunks);
-    // Nobody enters again: what is left is to read who is in, and to note in the cohort that they were named.
-    await topology.saysOfCohort({ ...cohortMessage({ userIds: users }), ...numbered(2) });
-    const idle = shortestTurns();
-    const again = await follow((await messages()).slice(1), idle);
+    // In another order nobody enters again: what is left is to read who is in, and to note in the cohort that they were named.
+    const [again, idle] = await sayAgain(2, users.toReversed());
     expect(again.outputs).toEqual([]);
-    expect(await again.save?.()).toBe('done');
-    expect((await topology.data.cohorts.load(BUYERS))?.offset).toBe(1);
-    expect(await topology.data.cohorts.members(BUYERS, ['user-7']), 'as the first message wrote it').toMatchObject([
-      { inside: true, offset: 0 },
-    ]);
     expect(idle.ended).toBeGreaterThanOrEqual(chunks);
   });
+
+  it('reads and writes none of them where the last list is said again to the letter', async () => {
+    const users = many(MEMBERS_AT_ONCE);
+    await topology.saysOfCohort(cohortMessage({ userIds: users }));
+    await (await follow(await messages(), oneLongTurn)).save?.();
+    const reads = vi.spyOn(topology.data.cohorts, 'members');
+    const [again] = await sayAgain(2, users);
+    expect(again.outputs).toEqual([]);
+    expect(reads).not.toHaveBeenCalled();
+    await sayAgain(3, users.slice(1));
+    expect(reads).toHaveBeenCalled();
+    reads.mockClear();
+    await sayAgain(4, users);
+    expect(reads, 'another list came in between').toHaveBeenCalled();
+  });
+
+  /** Says the list as one more message, and saves what it came to. */
+  async function sayAgain(number: number, userIds: readonly string[]) {
+    await topology.saysOfCohort({ ...cohortMessage({ userIds }), ...numbered(number) });
+    const turns = shortestTurns();
+    const result = await follow((await messages()).slice(number - 1), turns);
+    const ended = turns.ended;
+    expect(await result.save?.()).toBe('done');
+    expect((await topology.data.cohorts.load(BUYERS))?.offset).toBe(number - 1);
+    return [result, { ended }] as const;
+  }
 
   it('comes to the same whatever the turns are', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: many(50) }));

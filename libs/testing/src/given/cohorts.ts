@@ -2,6 +2,7 @@ import {
   applyCohortMessage,
   dueChunk,
   isApplied,
+  saysLastList,
   settleCohort,
   type Cohort,
   type CohortMember,
@@ -41,6 +42,7 @@ export function givenMembership(rollFrom?: number) {
   let cohort: Cohort | null = null;
   let offset = 0;
   let written = 0;
+  let looked = 0;
   let dying: number | null = null;
 
   function take(record: CohortRecord, chunk: number): void {
@@ -48,9 +50,9 @@ export function givenMembership(rollFrom?: number) {
     const settling = record.message.action === 'settle' ? outdatedOf(record, chunk) : null;
     const applied = settling
       ? settleCohort(cohort, record, settling.slice(0, chunk), settling.length > chunk)
-      : applyCohortMessage(cohort, record, (user) => members.get(user), rollFrom);
+      : applyCohortMessage(cohort, record, memberFor(record), rollFrom);
     if (!applied) return;
-    if (dying !== null) {
+    if (dying !== null && applied.members.length > 0) {
       for (const member of applied.members.slice(0, dying)) members.set(member.user, member);
       dying = null;
       take(record, chunk);
@@ -65,6 +67,15 @@ export function givenMembership(rollFrom?: number) {
     const page = { number: applied.settle, of: null };
     take(recordAt({ ...record.message, action: 'settle', page, userIds: [], skipped: 0 }), chunk);
   }
+  /** Members are looked at only where the message has to be compared with them. */
+  function memberFor(record: CohortRecord): (user: string) => CohortMember | undefined {
+    const isSame = saysLastList(cohort, record);
+    return (user) => {
+      if (isSame) throw new Error(`${user} was looked at, though the last list was said again`);
+      looked += 1;
+      return members.get(user);
+    };
+  }
   function outdatedOf(record: CohortRecord, chunk: number): CohortMember[] {
     const due = dueChunk(cohort, record);
     const old = [...members.values()].filter(
@@ -77,7 +88,8 @@ export function givenMembership(rollFrom?: number) {
   }
   function recordAt(message: CohortMessage): CohortRecord {
     offset += 1;
-    return { message, at: offset * 1000, logId: 'log_1' as LogId, partition: 0, offset };
+    const digest = JSON.stringify(message.userIds);
+    return { message, at: offset * 1000, logId: 'log_1' as LogId, partition: 0, offset, digest };
   }
 
   return {
@@ -87,7 +99,7 @@ export function givenMembership(rollFrom?: number) {
       take(recordAt(message), chunk);
       return told.slice(before);
     },
-    /** The worker dies with the next message, after it wrote so many members and not the cohort; then it is done again. */
+    /** The worker dies with the next message that writes members, after so many of them and before the cohort; then it is done again. */
     dies(after: number): void {
       dying = after;
     },
@@ -98,6 +110,8 @@ export function givenMembership(rollFrom?: number) {
     cohort: () => cohort,
     /** Documents of members that were written so far. */
     written: () => written,
+    /** Looks at members so far; more than one for a member that a message names. */
+    looked: () => looked,
     member: (user: string): CohortMember | undefined => members.get(user),
     inside: (): readonly string[] =>
       [...members.values()]
