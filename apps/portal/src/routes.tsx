@@ -127,6 +127,21 @@ const inbox = createRoute({
   validateSearch: (words: Words) => textOf(words, 'open', 'view'),
   component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
 });
+const drafts = createRoute({
+  ...under,
+  path: '/workspaces/$w/drafts',
+  component: lazyRouteComponent(() => import('./screens/drafts/drafts.tsx'), 'Drafts'),
+});
+const notifications = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications',
+  component: lazyRouteComponent(() => import('./screens/notifications/notifications.tsx'), 'Notifications'),
+});
+const notification = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n',
+  component: lazyRouteComponent(() => import('./screens/notifications/overview.tsx'), 'NotificationOverview'),
+});
 const settings = createRoute({
   ...under,
   path: '/settings',
@@ -165,6 +180,9 @@ export const router = createRouter({
     events,
     event,
     inbox,
+    drafts,
+    notifications,
+    notification,
     settings,
     welcome,
     signIn,

@@ -7,6 +7,7 @@ import { statusQuery } from '../api/status.ts';
 import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
 import { Toasts } from '../ui/toast.tsx';
+import { DraftLink } from './draft-link.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
 import { PLACES } from './places.ts';
 import { useKeys } from './use-keys.ts';
@@ -74,6 +75,7 @@ function SignedInFrame(): ReactNode {
           <span>Carillon</span>
         </Link>
         <WorkspaceMenu />
+        <DraftLink workspace={known} />
         <nav aria-label="Screens" className={cls(styles.nav)}>
           <Places workspace={known} />
           <h2>Deployment</h2>

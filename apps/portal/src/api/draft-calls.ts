@@ -1,0 +1,111 @@
+import { api, bodyOf, Refusal, type Schemas } from './client.ts';
+
+/** What can be edited, by its segment of the API's addresses; `workspace` is the workspace's own settings, whose name is empty. */
+export type Bodies = {
+  readonly notifications: Schemas['NotificationBodyInput'];
+  readonly templates: Schemas['TemplateBodyInput'];
+  readonly layouts: Schemas['LayoutBodyInput'];
+  readonly partials: Schemas['PartialBodyInput'];
+  readonly streams: Schemas['StreamBodyInput'];
+  readonly integrations: Schemas['IntegrationBodyInput'];
+  readonly accounts: Schemas['AccountBodyInput'];
+  readonly 'jwt-providers': Schemas['JwtProviderBodyInput'];
+  readonly workspace: Schemas['WorkspaceBodyInput'];
+};
+export type Editable = keyof Bodies;
+export type Address = { readonly kind: Editable; readonly workspace: string; readonly name: string };
+
+/** A resource as it counts now. */
+export type Published<Kind extends Editable = Editable> = Omit<Schemas['NotificationResource'], 'kind' | 'body'> & {
+  readonly kind: string;
+  readonly body: Bodies[Kind];
+};
+export type Draft = Schemas['Draft'];
+type Json = { [key: string]: unknown };
+
+const SEGMENTS: Readonly<Record<string, Editable>> = {
+  notification: 'notifications',
+  template: 'templates',
+  layout: 'layouts',
+  partial: 'partials',
+  stream: 'streams',
+  integration: 'integrations',
+  account: 'accounts',
+  jwt_provider: 'jwt-providers',
+  workspace: 'workspace',
+};
+/** The segment of a kind as answers name it: `jwt_provider` is at `jwt-providers`. */
+export const segmentOf = (kind: string): Editable => SEGMENTS[kind] ?? 'workspace';
+
+/** Drafts of a workspace, in the cache. */
+export const DRAFTS = '/v1/workspaces/{workspace}/drafts';
+
+async function orNothing<Body>(asked: Promise<Body>): Promise<Body | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** The resource as it counts; null: there is none. */
+export function readPublished<Kind extends Editable>(
+  { kind, workspace, name }: Address & { readonly kind: Kind },
+  signal?: AbortSignal,
+): Promise<Published<Kind> | null> {
+  const init = { params: { path: { workspace, name } }, ...(signal && { signal }) };
+  // The addresses of all kinds have one shape; the body is that of the kind.
+  const asked =
+    kind === 'workspace'
+      ? bodyOf(api.GET('/v1/workspaces/{workspace}', init))
+      : bodyOf(
+          api.GET(
+            `/v1/workspaces/{workspace}/${kind}/{name}` as '/v1/workspaces/{workspace}/notifications/{name}',
+            init,
+          ),
+        );
+  return orNothing(asked as Promise<unknown> as Promise<Published<Kind>>);
+}
+
+const OWN = '/v1/workspaces/{workspace}/settings/draft';
+const NAMED = '/v1/workspaces/{workspace}/{kind}/{name}/draft';
+
+export function readDraft({ kind, workspace, name }: Address): Promise<Draft | null> {
+  return orNothing(
+    bodyOf(
+      kind === 'workspace'
+        ? api.GET(OWN, { params: { path: { workspace } } })
+        : api.GET(NAMED, { params: { path: { workspace, kind, name } } }),
+    ),
+  );
+}
+
+export type Saving = {
+  readonly body: unknown;
+  /** The saving that this one follows; null: there is no draft yet. */
+  readonly revision: string | null;
+  /** Number of the resource that its author has seen; undefined: what the draft is based on already. */
+  readonly basedOn: number | null | undefined;
+};
+
+/** Saves a draft whole. Throws a Refusal with status 412 where somebody else saved, published or discarded it meanwhile. */
+export function saveDraft({ kind, workspace, name }: Address, { body, revision, basedOn }: Saving): Promise<Draft> {
+  const headers = revision === null ? { 'if-none-match': '*' } : { 'if-match': `"d${revision}"` };
+  const said = { body: body as Json | null, ...(basedOn !== undefined && { based_on: basedOn }) };
+  return bodyOf(
+    kind === 'workspace'
+      ? api.PUT(OWN, { params: { path: { workspace } }, headers, body: said })
+      : api.PUT(NAMED, { params: { path: { workspace, kind, name } }, headers, body: said }),
+  );
+}
+
+/** Throws a Refusal with status 412 where it was saved since. */
+export async function discardDraft({ kind, workspace, name }: Address, revision: string): Promise<void> {
+  const headers = { 'if-match': `"d${revision}"` };
+  await bodyOf(
+    kind === 'workspace'
+      ? api.DELETE(OWN, { params: { path: { workspace } }, headers })
+      : api.DELETE(NAMED, { params: { path: { workspace, kind, name } }, headers }),
+  );
+}

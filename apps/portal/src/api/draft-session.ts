@@ -1,0 +1,262 @@
+import { isAway, Refusal } from './client.ts';
+import type { Draft, Published, Saving } from './draft-calls.ts';
+import { isSame } from './same.ts';
+
+/** In milliseconds: so long after the last key is a draft saved. */
+export const SAVES_AFTER = 600;
+/** In milliseconds: so long after a saving that nobody answered comes the next. */
+export const TRIES_AGAIN = 3_000;
+
+/** Where a draft is read and written: the server's, in earnest. */
+export type DraftStore = {
+  readonly readPublished: () => Promise<Published | null>;
+  readonly readDraft: () => Promise<Draft | null>;
+  readonly save: (saving: Saving) => Promise<Draft>;
+  readonly discard: (revision: string) => Promise<void>;
+  /** Text that the server has not taken yet, kept by the browser's tab; it outlives a reload and the end of a session. */
+  readonly kept: { readonly get: () => string | null; readonly set: (text: string | null) => void };
+  /** Something changed that lists of drafts show. */
+  readonly changed: () => void;
+};
+
+export type DraftState = {
+  /** False until both were read. */
+  readonly isLoaded: boolean;
+  /** Why it could not be read. */
+  readonly error: Error | null;
+  readonly resource: Published | null;
+  readonly draft: Draft | null;
+  /** What is shown: what was typed, else the draft, else the resource; null: there is none, or it is to go. */
+  readonly body: unknown;
+  /** `waiting` for the last key, `saving`, `failed` (see `saveError`; what nobody answered is tried again), else `saved`. */
+  readonly saving: 'saved' | 'waiting' | 'saving' | 'failed';
+  readonly saveError: Error | null;
+  /** Somebody else saved, published or discarded the draft while this text was typed. Nothing is saved until one was chosen. */
+  readonly isMoved: boolean;
+};
+
+type Kept = { readonly body: unknown; readonly revision: string | null; readonly basedOn: number | null };
+
+/**
+ * One draft as one tab edits it. What is typed is kept in the tab until the server has acknowledged it, is saved after a pause, one
+ * saving at a time, and never over what somebody else saved. A body that says what is published again needs no draft: it is discarded.
+ */
+export class DraftSession {
+  #state: DraftState = {
+    isLoaded: false,
+    error: null,
+    resource: null,
+    draft: null,
+    body: null,
+    saving: 'saved',
+    saveError: null,
+    isMoved: false,
+  };
+  readonly #store: DraftStore;
+  readonly #listeners = new Set<() => void>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Typed, and not acknowledged. */
+  #isDirty = false;
+  #isBusy = false;
+  #loading: Promise<void> | null = null;
+
+  constructor(store: DraftStore) {
+    this.#store = store;
+  }
+
+  readonly snapshot = (): DraftState => this.#state;
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      // Whoever leaves the screen has typed the last key.
+      if (this.#listeners.size === 0 && this.#state.saving === 'waiting') void this.saveNow();
+    };
+  };
+
+  /** Reads what is there. Text that was not acknowledged stays, and is saved where nothing else changed. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isBusy) return;
+    let resource: Published | null;
+    let draft: Draft | null;
+    try {
+      [resource, draft] = await Promise.all([this.#store.readPublished(), this.#store.readDraft()]);
+    } catch (error) {
+      if (error instanceof Error) this.#set({ error });
+      return;
+    }
+    // It was saved, or typed into, while it was read: what was read may be older.
+    if (this.#isBusy || (this.#isDirty && this.#state.isLoaded)) return;
+    const known = {
+      isLoaded: true,
+      error: null,
+      resource,
+      draft,
+      isMoved: false,
+      saving: 'saved',
+      saveError: null,
+    } as const;
+    const there = draft ? draft.body : (resource?.body ?? null);
+    const kept = readKept(this.#store.kept.get());
+    if (!kept || isSame(kept.body, there)) {
+      this.#keep(null);
+      this.#set({ ...known, body: there });
+      return;
+    }
+    this.#isDirty = true;
+    const isMoved =
+      kept.revision !== (draft?.revision ?? null) || (!draft && kept.basedOn !== (resource?.number ?? null));
+    this.#set({ ...known, body: kept.body, isMoved });
+    if (!isMoved) this.#saveIn(0);
+  }
+
+  /** Changes what is shown, and saves it after a pause. */
+  change(body: unknown): void {
+    if (!this.#state.isLoaded || isSame(body, this.#state.body)) return;
+    this.#isDirty = true;
+    this.#set({ body });
+    this.#keep(body);
+    if (!this.#state.isMoved) this.#saveIn(SAVES_AFTER);
+  }
+
+  /** Saves what was typed at once; answers when the server has acknowledged all of it, or could not. */
+  async saveNow(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#isBusy || !this.#isDirty || this.#state.isMoved) return;
+    this.#isBusy = true;
+    this.#set({ saving: 'saving' });
+    const { body, draft, resource } = this.#state;
+    try {
+      const saved = await this.#write(body, draft, resource);
+      this.#isBusy = false;
+      const isAll = isSame(this.#state.body, body);
+      this.#isDirty = !isAll;
+      this.#set({ draft: saved, saving: isAll ? 'saved' : 'waiting', saveError: null });
+      this.#keep(isAll ? null : this.#state.body);
+      this.#store.changed();
+      if (!isAll) this.#saveIn(SAVES_AFTER);
+    } catch (error) {
+      this.#isBusy = false;
+      if (!(error instanceof Error)) throw error;
+      if (error instanceof Refusal && error.status === 412) await this.#meet();
+      else {
+        this.#set({ saving: 'failed', saveError: error });
+        if (isAway(error) || (error instanceof Refusal && error.status >= 500)) this.#saveIn(TRIES_AGAIN, 'failed');
+      }
+    }
+  }
+
+  async #write(body: unknown, draft: Draft | null, resource: Published | null): Promise<Draft | null> {
+    if (resource !== null && isSame(body, resource.body)) {
+      if (draft) await this.#store.discard(draft.revision);
+      return null;
+    }
+    if (body === null && resource === null) {
+      if (draft) await this.#store.discard(draft.revision);
+      return null;
+    }
+    const basedOn = draft ? undefined : (resource?.number ?? null);
+    return this.#store.save({ body, revision: draft?.revision ?? null, basedOn });
+  }
+
+  /** Somebody was faster. What is theirs is read; what is ours stays until one was chosen. */
+  async #meet(): Promise<void> {
+    try {
+      const [resource, draft] = await Promise.all([this.#store.readPublished(), this.#store.readDraft()]);
+      const there = draft ? draft.body : (resource?.body ?? null);
+      const isAgreed = isSame(there, this.#state.body);
+      this.#isDirty = !isAgreed;
+      this.#set({ resource, draft, isMoved: !isAgreed, saving: isAgreed ? 'saved' : 'waiting', saveError: null });
+      this.#keep(isAgreed ? null : this.#state.body);
+      this.#store.changed();
+    } catch (error) {
+      if (error instanceof Error) this.#set({ saving: 'failed', saveError: error });
+      this.#saveIn(TRIES_AGAIN, 'failed');
+    }
+  }
+
+  /** Saves what is shown over what somebody else made, having seen it: over their draft, or over what they published. */
+  async keepMine(): Promise<void> {
+    const { body, draft, resource } = this.#state;
+    this.#isDirty = true;
+    this.#set({ isMoved: false });
+    if (draft?.state === 'conflict') {
+      const basedOn = resource?.number ?? null;
+      await this.#settle(() => this.#store.save({ body, revision: draft.revision, basedOn }));
+    } else await this.saveNow();
+  }
+
+  /** Shows what somebody else made, and forgets what was typed. */
+  async takeTheirs(): Promise<void> {
+    if (this.#state.draft?.state === 'conflict') return this.discard();
+    this.#forget();
+    return this.load();
+  }
+
+  /** Forgets what was typed and takes the draft away: what is published is shown. */
+  async discard(): Promise<void> {
+    const { draft } = this.#state;
+    this.#forget();
+    if (draft) await this.#settle(() => this.#store.discard(draft.revision).then(() => null));
+    await this.load();
+  }
+
+  async #settle(write: () => Promise<Draft | null>): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#isBusy = true;
+    this.#set({ saving: 'saving' });
+    try {
+      const draft = await write();
+      this.#isDirty = false;
+      this.#keep(null);
+      this.#set({ draft, saving: 'saved', saveError: null });
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      this.#set({ saving: 'failed', saveError: error });
+    } finally {
+      this.#isBusy = false;
+    }
+    this.#store.changed();
+  }
+
+  #forget(): void {
+    clearTimeout(this.#timer);
+    this.#isDirty = false;
+    this.#keep(null);
+    this.#set({ isMoved: false, saving: 'saved', saveError: null });
+  }
+
+  #saveIn(pause: number, saving: 'waiting' | 'failed' = 'waiting'): void {
+    clearTimeout(this.#timer);
+    if (!this.#isBusy) this.#set({ saving });
+    this.#timer = setTimeout(() => void this.saveNow(), pause);
+  }
+
+  #keep(body: unknown): void {
+    if (!this.#isDirty) return this.#store.kept.set(null);
+    const { draft, resource } = this.#state;
+    const kept: Kept = { body, revision: draft?.revision ?? null, basedOn: resource?.number ?? null };
+    this.#store.kept.set(JSON.stringify(kept));
+  }
+
+  #set(change: Partial<DraftState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function readKept(text: string | null): Kept | null {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as Kept;
+  } catch {
+    return null;
+  }
+}

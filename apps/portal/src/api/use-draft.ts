@@ -1,0 +1,137 @@
+import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import type { Schemas } from './client.ts';
+import {
+  discardDraft,
+  DRAFTS,
+  readDraft,
+  readPublished,
+  saveDraft,
+  type Bodies,
+  type Editable,
+  type Published,
+} from './draft-calls.ts';
+import { DraftSession, type DraftState } from './draft-session.ts';
+import { queryClient } from './query-client.ts';
+
+export type Fault = Schemas['Draft']['faults'][number];
+
+/** A resource with its draft, for whoever edits it. */
+export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'saveError' | 'isMoved' | 'error'> & {
+  readonly kind: Kind;
+  readonly workspace: string;
+  readonly name: string;
+  readonly isLoading: boolean;
+  /** Reads both once more. */
+  readonly retry: () => void;
+  /** As it counts now; null: there is none. */
+  readonly resource: Published<Kind> | null;
+  /** What is shown and edited; null: there is none, or it is to go. */
+  readonly body: Bodies[Kind] | null;
+  readonly hasDraft: boolean;
+  /** What keeps it from being published, as of the newest saving. */
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly Fault[];
+  /** Those at a path of keys, such as `rules.paid.when`, or below it. */
+  readonly faultsAt: (path: string) => readonly Fault[];
+  /** It was published by somebody else since the draft began; it cannot be published until one was chosen. */
+  readonly conflict: Schemas['DraftConflict'] | null;
+  /** Shows another body, and saves it 600 ms after the last change. A function gets what is shown. */
+  readonly change: (next: Bodies[Kind] | null | ((before: Bodies[Kind]) => Bodies[Kind] | null)) => void;
+  readonly saveNow: () => Promise<void>;
+  readonly keepMine: () => Promise<void>;
+  readonly takeTheirs: () => Promise<void>;
+  readonly discard: () => Promise<void>;
+};
+
+const keyOf = (kind: Editable, workspace: string, name: string): string =>
+  `carillon-draft ${workspace}/${kind}/${name}`;
+
+/** All parts of the page that show one draft show the same text. */
+const sessions = new Map<string, DraftSession>();
+
+function sessionOf(kind: Editable, workspace: string, name: string): DraftSession {
+  const key = keyOf(kind, workspace, name);
+  const known = sessions.get(key);
+  if (known) return known;
+  const address = { kind, workspace, name };
+  const session = new DraftSession({
+    readPublished: () => readPublished(address),
+    readDraft: () => readDraft(address),
+    save: (saving) => saveDraft(address, saving),
+    discard: (revision) => discardDraft(address, revision),
+    kept: {
+      get: () => tryStorage(() => sessionStorage.getItem(key)) ?? null,
+      set(text) {
+        tryStorage(() => {
+          if (text === null) sessionStorage.removeItem(key);
+          else sessionStorage.setItem(key, text);
+        });
+      },
+    },
+    changed: () => void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace] }),
+  });
+  sessions.set(key, session);
+  return session;
+}
+
+/** A browser may refuse to keep anything, or have no room: then what is typed is as safe as the page. */
+function tryStorage<Value>(act: () => Value): Value | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** After drafts were published or thrown away elsewhere: those that are shown or were shown are read anew. */
+export function reloadDrafts(workspace: string): void {
+  void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace] });
+  for (const [key, session] of sessions) {
+    if (key.startsWith(`carillon-draft ${workspace}/`)) void session.load();
+  }
+}
+
+const isAtOrBelow = (path: string, at: string): boolean =>
+  path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`);
+
+/**
+ * The draft of a resource: loads both, saves 600 ms after the last change and never over somebody else's saving, keeps what is not
+ * acknowledged in the tab. `name` is empty of a workspace's own settings.
+ */
+export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, name: string): EditedDraft<Kind> {
+  const session = sessionOf(kind, workspace, name);
+  const state = useSyncExternalStore(session.subscribe, session.snapshot);
+  useEffect(() => void session.load(), [session]);
+  const { draft } = state;
+  const faults = draft?.faults ?? [];
+  const change = useCallback<EditedDraft<Kind>['change']>(
+    (next) => {
+      const before = session.snapshot().body as Bodies[Kind];
+      session.change(typeof next === 'function' ? next(before) : next);
+    },
+    [session],
+  );
+  return {
+    kind,
+    workspace,
+    name,
+    isLoading: !state.isLoaded && state.error === null,
+    error: state.error,
+    retry: () => void session.load(),
+    resource: state.resource as Published<Kind> | null,
+    body: state.body as Bodies[Kind] | null,
+    hasDraft: draft !== null || state.saving !== 'saved',
+    saving: state.saving,
+    saveError: state.saveError,
+    isMoved: state.isMoved,
+    faults,
+    warnings: draft?.warnings ?? [],
+    faultsAt: (path) => faults.filter((fault) => isAtOrBelow(fault.path, path)),
+    conflict: draft?.conflict ?? null,
+    change,
+    saveNow: () => session.saveNow(),
+    keepMine: () => session.keepMine(),
+    takeTheirs: () => session.takeTheirs(),
+    discard: () => session.discard(),
+  };
+}

@@ -1,0 +1,76 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { discardDraft, saveDraft, segmentOf } from '../../api/draft-calls.ts';
+import { reloadDrafts } from '../../api/use-draft.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Actions } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+import { placeWords, titleOf } from './change-words.ts';
+import type { Conflict } from './queries.ts';
+import styles from './drafts.module.css';
+
+/** What two people made of one resource, by field, and the choice between them. */
+export function ConflictCard({ conflict }: { readonly conflict: Conflict }): ReactNode {
+  const { kind, name, workspace, revision, theirs, mine } = conflict;
+  const address = { kind: segmentOf(kind), workspace, name };
+  const choose = useMutation({
+    mutationFn: async (choice: 'mine' | 'theirs'): Promise<void> => {
+      if (choice === 'mine') await saveDraft(address, { body: mine.body, revision, basedOn: theirs.number });
+      else await discardDraft(address, revision);
+    },
+    onSuccess: (_done, choice) =>
+      say(
+        choice === 'mine'
+          ? 'Your draft now begins from what is published.'
+          : 'Your draft is gone; what is published stays.',
+      ),
+    onSettled: () => reloadDrafts(workspace),
+  });
+  return (
+    <section aria-label={`Conflict: ${titleOf(conflict)}`} className={cls(styles.conflict)}>
+      <h2>{titleOf(conflict)} was changed by somebody else since this draft began</h2>
+      <p>
+        Nothing of it can be published until you choose. Keep mine publishes your draft over theirs, field by field as
+        the table says; take theirs throws your draft away.
+      </p>
+      {theirs.body === null && <p>It was removed meanwhile: keeping yours makes it again.</p>}
+      {choose.error && <Problem error={choose.error} />}
+      <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Values that are not the same">
+        <table className={cls(styles.table)}>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Before both</th>
+              <th scope="col">Theirs, published</th>
+              <th scope="col">Mine</th>
+            </tr>
+          </thead>
+          <tbody>
+            {conflict.fields.map((field) => (
+              <tr key={field.path}>
+                <th scope="row">{placeWords(field.path)}</th>
+                <Value text={field.base} />
+                <Value text={field.theirs} isChanged={field.theirs !== field.base} />
+                <Value text={field.mine} isChanged={field.mine !== field.base} />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Actions>
+        <Button isDisabled={choose.isPending} onPress={() => choose.mutate('mine')}>
+          Keep mine
+        </Button>
+        <Button isDisabled={choose.isPending} onPress={() => choose.mutate('theirs')}>
+          Take theirs
+        </Button>
+      </Actions>
+    </section>
+  );
+}
+
+function Value({ text, isChanged = false }: { readonly text: string | null; readonly isChanged?: boolean }): ReactNode {
+  return <td className={cls(isChanged && styles.other)}>{text === null ? <i>not there</i> : <code>{text}</code>}</td>;
+}

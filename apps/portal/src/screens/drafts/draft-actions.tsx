@@ -1,0 +1,118 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import type { Editable } from '../../api/draft-calls.ts';
+import type { EditedDraft } from '../../api/use-draft.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Actions } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+import styles from './drafts.module.css';
+
+type Shown = Pick<
+  EditedDraft<Editable>,
+  'workspace' | 'hasDraft' | 'saving' | 'saveNow' | 'discard' | 'body' | 'resource' | 'isLoading'
+>;
+
+const SAVING: Readonly<Record<EditedDraft<Editable>['saving'], string>> = {
+  saved: 'Draft saved',
+  waiting: 'Draft: saving',
+  saving: 'Draft: saving',
+  failed: 'Draft not saved',
+};
+
+/** For the head of a page that edits: that there is a draft and whether it is saved, discarding it, and the way to publish it. */
+export function DraftActions({ draft }: { readonly draft: Shown }): ReactNode {
+  const [isAsking, setAsking] = useState(false);
+  const navigate = useNavigate();
+  const { workspace, hasDraft, saving } = draft;
+  if (!hasDraft) return null;
+  const review = async (): Promise<void> => {
+    await draft.saveNow();
+    await navigate({ to: '/workspaces/$w/drafts', params: { w: workspace } });
+  };
+  return (
+    <>
+      <span role="status" className={cls(styles.chip)} data-draft={saving}>
+        {SAVING[saving]}
+      </span>
+      <Button onPress={() => setAsking(true)}>Discard</Button>
+      <Button kind="main" onPress={() => void review()}>
+        Review and publish
+      </Button>
+      <Dialog
+        title="Discard this draft?"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        foot={
+          <>
+            <Button onPress={() => setAsking(false)}>Keep it</Button>
+            <Button
+              kind="danger"
+              onPress={() => {
+                setAsking(false);
+                void draft.discard().then(() => say('The draft is gone.'));
+              }}
+            >
+              Discard the draft
+            </Button>
+          </>
+        }
+      >
+        <p>
+          {draft.resource === null
+            ? 'It was never published: nothing of it stays.'
+            : 'What is published stays as it is; what you changed is gone.'}
+        </p>
+      </Dialog>
+    </>
+  );
+}
+
+type Clash = Pick<
+  EditedDraft<Editable>,
+  'isMoved' | 'conflict' | 'saveError' | 'keepMine' | 'takeTheirs' | 'workspace' | 'saving'
+>;
+
+/** Below that head: what somebody else did to it meanwhile, and why it could not be saved. */
+export function DraftNotices({ draft }: { readonly draft: Clash }): ReactNode {
+  const { isMoved, conflict, saveError } = draft;
+  return (
+    <>
+      {isMoved && (
+        <div role="alert" className={cls(styles.warnings)}>
+          <p>
+            Somebody else changed this draft, published it or discarded it while you typed. Nothing of yours is saved
+            until you choose.
+          </p>
+          <Choice draft={draft} />
+        </div>
+      )}
+      {!isMoved && conflict !== null && (
+        <div role="alert" className={cls(styles.warnings)}>
+          <p>
+            It was published by somebody else since this draft began: {conflict.fields.length} values are not the same.
+            Review shows them side by side.
+          </p>
+          <Choice draft={draft} />
+        </div>
+      )}
+      {saveError !== null && <Problem error={saveError} />}
+    </>
+  );
+}
+
+function Choice({ draft }: { readonly draft: Clash }): ReactNode {
+  const isBusy = draft.saving === 'saving';
+  return (
+    <Actions>
+      <Button isDisabled={isBusy} onPress={() => void draft.keepMine()}>
+        Keep mine
+      </Button>
+      <Button isDisabled={isBusy} onPress={() => void draft.takeTheirs()}>
+        Take theirs
+      </Button>
+    </Actions>
+  );
+}

@@ -1,0 +1,325 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { discardDraft, segmentOf } from '../../api/draft-calls.ts';
+import { reloadDrafts } from '../../api/use-draft.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Actions, Card, PageBody, PageHead, Quiet, Rows } from '../../ui/page.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { actionWords, changeWords, counted, placeWords, titleOf, valueLines } from './change-words.ts';
+import { ConflictCard } from './conflict.tsx';
+import { FileDiff } from './file-diff.tsx';
+import { draftsQuery, planQuery, type DraftFacts, type DraftsPlan } from './queries.ts';
+import styles from './drafts.module.css';
+
+const FROM = '/workspaces/$w/drafts';
+const keyOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string => `${kind} ${name}`;
+
+/** What publishing would change, in words, by field and in the files, before it happens. */
+export function Drafts(): ReactNode {
+  const { w } = useParams({ from: FROM });
+  const { data, error, refetch } = useQuery(draftsQuery(w));
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const drafts = data?.items ?? [];
+  const chosen = drafts.filter((draft) => !left.has(keyOf(draft)));
+  const plan = useQuery(planQuery(w, chosen));
+  const shown = chosen.length === 0 ? undefined : plan.data;
+  const choose = (draft: DraftFacts, isChosen: boolean): void => {
+    const next = new Set(left);
+    if (isChosen) next.delete(keyOf(draft));
+    else next.add(keyOf(draft));
+    setLeft(next);
+  };
+  const fields = shown?.changes.reduce((sum, change) => sum + Math.max(1, change.fields.length), 0) ?? 0;
+  return (
+    <>
+      <PageHead
+        title="Review and publish"
+        lead={
+          drafts.length === 0 ? (
+            'Drafts change nothing until they are published, together and at once.'
+          ) : (
+            <>
+              {counted(drafts.length, 'draft')} in {w}
+              {shown && `, ${counted(fields, 'change')} to ${counted(shown.files.length, 'file')}`}. Nothing counts
+              until you publish it.
+            </>
+          )
+        }
+      />
+      <PageBody>
+        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <Loading what="drafts" />}
+        {data && drafts.length === 0 && (
+          <Empty
+            title="Nothing waits to be published"
+            action={
+              <Link to="/workspaces/$w/notifications" params={{ w }}>
+                Go to the notifications
+              </Link>
+            }
+          >
+            What you or somebody else changes in this workspace stands here until it is published or discarded.
+          </Empty>
+        )}
+        {plan.error && <Problem error={plan.error} onRetry={() => void plan.refetch()} />}
+        {shown?.conflicts.map((conflict) => (
+          <ConflictCard key={`${keyOf(conflict)} ${conflict.revision}`} conflict={conflict} />
+        ))}
+        {drafts.length > 0 && (
+          <Rows label="Drafts">
+            {drafts.map((draft) => (
+              <DraftRow
+                key={keyOf(draft)}
+                draft={draft}
+                plan={shown}
+                isChosen={!left.has(keyOf(draft))}
+                onChoose={(isChosen) => choose(draft, isChosen)}
+              />
+            ))}
+          </Rows>
+        )}
+        {shown && <Beside plan={shown} drafts={drafts} />}
+        {drafts.length > 0 && <Publish workspace={w} plan={shown} chosen={chosen} isOld={plan.isPlaceholderData} />}
+      </PageBody>
+    </>
+  );
+}
+
+/** Changes of a plan that are of one draft. */
+const changesOf = (plan: DraftsPlan | undefined, { kind, workspace, name }: DraftFacts) => {
+  const title = `${kind.replace('_', ' ')} ${name === '' ? workspace : `${workspace}/${name}`}`.toLowerCase();
+  return (plan?.changes ?? []).filter(({ resource }) => resource.toLowerCase() === title);
+};
+
+function DraftRow({
+  draft,
+  plan,
+  isChosen,
+  onChoose,
+}: {
+  readonly draft: DraftFacts;
+  readonly plan: DraftsPlan | undefined;
+  readonly isChosen: boolean;
+  readonly onChoose: (isChosen: boolean) => void;
+}): ReactNode {
+  const isOwn = (one: { readonly kind: string; readonly name: string }): boolean => keyOf(one) === keyOf(draft);
+  const discard = useMutation({
+    mutationFn: () =>
+      discardDraft({ kind: segmentOf(draft.kind), workspace: draft.workspace, name: draft.name }, draft.revision),
+    onSuccess: () => say(`The draft of ${titleOf(draft)} is gone.`),
+    onSettled: () => reloadDrafts(draft.workspace),
+  });
+  const faults = (plan?.faults ?? []).filter(isOwn);
+  const warnings = (plan?.warnings ?? []).filter(isOwn);
+  const changes = changesOf(plan, draft);
+  return (
+    <li className={cls(styles.draft)}>
+      <div className={cls(styles.headline)}>
+        <label className={cls(styles.choose)}>
+          <input type="checkbox" checked={isChosen} onChange={(event) => onChoose(event.target.checked)} />
+          {titleOf(draft)}
+        </label>
+        <DraftLamp draft={draft} faults={faults.length} />
+        {draft.kind === 'notification' && draft.action !== 'delete' && (
+          <Link to="/workspaces/$w/notifications/$n" params={{ w: draft.workspace, n: draft.name }}>
+            Open
+          </Link>
+        )}
+        <Button kind="quiet" isDisabled={discard.isPending} onPress={() => discard.mutate()}>
+          Discard
+        </Button>
+      </div>
+      <Quiet>
+        {actionWords(draft.action)} by {draft.by.name ?? draft.by.id} · <Time at={draft.at} />
+        {draft.promoted_from !== null && ` · promoted from ${draft.promoted_from}`}
+      </Quiet>
+      {discard.error && <Problem error={discard.error} />}
+      {faults.length > 0 && <Faults faults={faults} />}
+      {warnings.length > 0 && (
+        <ul aria-label="Warnings" className={cls(styles.warnings)}>
+          {warnings.map(({ path, message, fix }) => (
+            <li key={`${path} ${message}`}>
+              {path !== '' && `${placeWords(path)}: `}
+              {message}
+              {fix !== '' && `. ${fix}`}
+            </li>
+          ))}
+        </ul>
+      )}
+      {changes.map((change) => (
+        <div key={change.resource} className={cls(styles.fields)}>
+          {change.note !== null && <p>{change.note}</p>}
+          {change.told !== null && (
+            <p>
+              {counted(change.told, 'person was', 'people were')} told under it; messages to{' '}
+              {counted(change.waiting ?? 0, 'person', 'people')} still wait and will not be sent.
+            </p>
+          )}
+          {draft.action !== 'create' && <Fields fields={change.fields} />}
+        </div>
+      ))}
+      {filesOf(plan, draft).map((file) => (
+        <FileDiff key={file.path} file={file} />
+      ))}
+    </li>
+  );
+}
+
+const FOLDERS: Readonly<Record<string, string>> = { jwt_provider: 'jwt-providers', workspace: '' };
+/** Files of a plan that belong to one draft: `…/notifications/order-paid.yaml`, `…/templates/order-paid/email.html`. */
+function filesOf(plan: DraftsPlan | undefined, { kind, workspace, name }: DraftFacts): DraftsPlan['files'] {
+  const below = `workspaces/${workspace}/${FOLDERS[kind] ?? `${kind}s`}`;
+  const isOwn = ({ path }: { readonly path: string }): boolean =>
+    kind === 'workspace'
+      ? path === `workspaces/${workspace}/workspace.yaml`
+      : path.startsWith(`${below}/${name}.`) || path.startsWith(`${below}/${name}/`);
+  return (plan?.files ?? []).filter(isOwn);
+}
+
+function DraftLamp({ draft, faults }: { readonly draft: DraftFacts; readonly faults: number }): ReactNode {
+  if (draft.state === 'conflict') return <Lamp tone="held">In conflict</Lamp>;
+  if (faults > 0) return <Lamp tone="bad">{counted(faults, 'mistake')}</Lamp>;
+  if (draft.state === 'published') return <Lamp tone="none">Says what counts already</Lamp>;
+  return draft.action === 'delete' ? <Lamp tone="bad">Goes</Lamp> : <Lamp tone="good">Ready</Lamp>;
+}
+
+function Faults({ faults }: { readonly faults: DraftsPlan['faults'] }): ReactNode {
+  return (
+    <ul aria-label="Mistakes" className={cls(styles.faults)}>
+      {faults.map(({ path, message, fix }) => (
+        <li key={`${path} ${message}`}>
+          {path !== '' && `${placeWords(path)}: `}
+          {message}. {fix}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Fields({ fields }: { readonly fields: DraftsPlan['changes'][number]['fields'] }): ReactNode {
+  return (
+    <ul aria-label="Changes" className={cls(styles.fields)}>
+      {fields.map((field) => (
+        <li key={field.path}>
+          {changeWords(field)}
+          <div className={cls(styles.values)}>
+            {field.before !== null && <Values sign="−" text={field.before} />}
+            {field.after !== null && <Values sign="+" text={field.after} />}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A value as it was or will be. */
+function Values({ sign, text }: { readonly sign: '+' | '−'; readonly text: string }): ReactNode {
+  return (
+    <code className={cls(sign === '+' ? styles.now : styles.was)}>
+      {valueLines(text)
+        .map((line) => `${sign} ${line}`)
+        .join('\n')}
+    </code>
+  );
+}
+
+/** What else changes, or is wrong, in resources that have no draft of their own: a template is compiled again with its layout. */
+function Beside({ plan, drafts }: { readonly plan: DraftsPlan; readonly drafts: readonly DraftFacts[] }): ReactNode {
+  const own = new Set(drafts.map(keyOf));
+  const faults = plan.faults.filter((fault) => !own.has(keyOf(fault)));
+  const changes = plan.changes.filter((change) => !drafts.some((draft) => changesOf(plan, draft).includes(change)));
+  if (faults.length === 0 && changes.length === 0) return null;
+  return (
+    <Card title="Elsewhere">
+      {faults.length > 0 && (
+        <ul aria-label="Mistakes elsewhere" className={cls(styles.faults)}>
+          {faults.map((fault) => (
+            <li key={`${keyOf(fault)} ${fault.path} ${fault.message}`}>
+              {titleOf(fault)}: {fault.message}. {fault.fix}
+            </li>
+          ))}
+        </ul>
+      )}
+      {changes.map(({ resource, action, note }) => (
+        <p key={resource}>
+          {resource}: {actionWords(action)} with them{note !== null && ` (${note})`}
+        </p>
+      ))}
+    </Card>
+  );
+}
+
+function Publish({
+  workspace,
+  plan,
+  chosen,
+  isOld,
+}: {
+  readonly workspace: string;
+  readonly plan: DraftsPlan | undefined;
+  readonly chosen: readonly DraftFacts[];
+  readonly isOld: boolean;
+}): ReactNode {
+  const [message, setMessage] = useState('');
+  const navigate = useNavigate();
+  const body = {
+    drafts: chosen.map(({ kind, name, revision }) => ({ kind, name, revision })),
+    ...(message.trim() !== '' && { message: message.trim() }),
+  };
+  const publish = useMutation({
+    mutationFn: () =>
+      bodyOf(api.POST('/v1/workspaces/{workspace}/drafts/publish', { params: { path: { workspace } }, body })),
+    onSuccess({ new_number: number }) {
+      say(number === null ? 'The drafts said what counts already.' : `Published as configuration ${number}.`);
+      const [only] = chosen;
+      if (chosen.length === 1 && only?.kind === 'notification' && only.action !== 'delete') {
+        void navigate({ to: '/workspaces/$w/notifications/$n', params: { w: workspace, n: only.name } });
+      }
+    },
+    onSettled: () => reloadDrafts(workspace),
+  });
+  const why = whyNot(plan, chosen);
+  return (
+    <Card title="Publish">
+      <div className={cls(styles.publish)}>
+        <Field
+          label="What it is about"
+          note="One line for the history; it may stay empty."
+          maxLength={500}
+          value={message}
+          onChange={setMessage}
+        />
+        {publish.error && <Problem error={publish.error} />}
+        <Actions>
+          <Button
+            kind="main"
+            isDisabled={why !== null || isOld || publish.isPending}
+            onPress={() => publish.mutate()}
+            {...(why !== null && { 'aria-describedby': 'why-not-published' })}
+          >
+            Publish {counted(chosen.length, 'change')}
+          </Button>
+          {why !== null && <span id="why-not-published">{why}</span>}
+        </Actions>
+        <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/drafts/publish`, body }} />
+      </div>
+    </Card>
+  );
+}
+
+/** Why these cannot be published now; null: they can. */
+function whyNot(plan: DraftsPlan | undefined, chosen: readonly DraftFacts[]): string | null {
+  if (chosen.length === 0) return 'Choose at least one draft.';
+  if (!plan) return 'It is being checked.';
+  if (plan.conflicts.length > 0) return 'Choose in the conflict above first.';
+  if (plan.faults.length > 0) return `${counted(plan.faults.length, 'mistake')} to mend first.`;
+  return null;
+}

@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { countsOf } from './queries.ts';
+import styles from './notifications.module.css';
+
+const WORDS = { sent: 'sent', waiting: 'waiting', held: 'held back', failed: 'failed', doubt: 'in doubt' } as const;
+
+/** Deliveries of the last 24 hours by what became of them; what is of none is left out. */
+export function Counters({ states }: { readonly states: Readonly<Record<string, number>> | undefined }): ReactNode {
+  const counts = countsOf(states ?? {});
+  const shown = (Object.keys(WORDS) as (keyof typeof WORDS)[]).filter((key) => counts[key] > 0);
+  return (
+    <span className={cls(styles.counters)}>
+      {shown.length === 0 && <span>nothing in 24 h</span>}
+      {shown.map((key) => (
+        <span key={key} className={cls(styles[key])}>
+          <b>{counts[key].toLocaleString('en')}</b> {WORDS[key]}
+        </span>
+      ))}
+      {shown.length > 0 && <span className={cls(styles.span)}>in 24 h</span>}
+    </span>
+  );
+}

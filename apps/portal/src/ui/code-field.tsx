@@ -1,0 +1,70 @@
+import { lazy, Suspense, useId, type ReactNode } from 'react';
+import { cls } from './class-names.ts';
+import type { CodeFault, CodeLanguage, Complete } from './code-words.ts';
+import field from './field.module.css';
+import styles from './code-field.module.css';
+
+const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor: loaded }) => ({ default: loaded })));
+
+export type CodeFieldProps = {
+  readonly label: string;
+  readonly hidesLabel?: boolean;
+  readonly note?: ReactNode;
+  readonly language: CodeLanguage;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** They are underlined where they stand, and said below. */
+  readonly faults?: readonly CodeFault[];
+  /** What could stand at the caret. */
+  readonly complete?: Complete;
+  /** Ctrl or ⌘ and Enter. */
+  readonly onRun?: () => void;
+  readonly isReadOnly?: boolean;
+  /** Takes no line break. */
+  readonly isSingleLine?: boolean;
+  /** So high is it at least, from 1 to 24. */
+  readonly minLines?: number;
+  readonly placeholder?: string;
+  /** Takes the focus when it comes. */
+  readonly hasFocus?: boolean;
+};
+
+/** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded it is a plain field. */
+export function CodeField(props: CodeFieldProps): ReactNode {
+  const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
+  const id = useId();
+  const [labelId, noteId] = [`${id}-label`, `${id}-note`];
+  return (
+    <div className={cls(field.field)} data-code-field={label}>
+      <span id={labelId} className={cls(hidesLabel ? styles.unseen : field.label)}>
+        {label}
+      </span>
+      <Suspense
+        fallback={
+          <textarea
+            aria-labelledby={labelId}
+            aria-describedby={noteId}
+            className={cls(field.area, styles.plain)}
+            rows={minLines}
+            spellCheck={false}
+            readOnly={isReadOnly}
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        }
+      >
+        <CodeEditor {...props} labelId={labelId} noteId={noteId} />
+      </Suspense>
+      <div id={noteId}>
+        {note !== undefined && <p className={cls(field.note)}>{note}</p>}
+        {faults.map(({ line, column, message, fix }) => (
+          <p key={`${line}:${column} ${message}`} className={cls(field.fault)}>
+            {line > 1 && `Line ${line}: `}
+            {message}
+            {fix !== undefined && fix !== '' && <span className={cls(styles.fix)}> {fix}</span>}
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+/** What a field of code is coloured as. */
+export type CodeLanguage = 'cel' | 'html' | 'json' | 'text';
+
+/** A mistake in a text; lines and columns begin at 1. */
+export type CodeFault = {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  /** What to write instead. */
+  readonly fix?: string;
+};
+
+/** One thing that could stand at the caret. */
+export type CodeChoice = {
+  /** What is written there. */
+  readonly label: string;
+  /** Beside it, at the other end of the line: its type, or how many have it. */
+  readonly detail?: string;
+  /** One line of help, or the newest value. */
+  readonly info?: string;
+  readonly kind?: 'field' | 'function' | 'word';
+};
+
+/** What fits the text before the caret, from `from` on; null: nothing. Keys after it narrow the same choices as long as they are letters of a path. */
+export type Complete = (before: string) => { readonly from: number; readonly choices: readonly CodeChoice[] } | null;
+
+/** Where a fault stands in a text, by its number of UTF-16 units; a fault beyond the end stands at the end. */
+export function placeOf(text: string, { line, column }: Pick<CodeFault, 'line' | 'column'>): number {
+  const lines = text.split('\n');
+  const before = lines.slice(0, Math.max(0, line - 1)).reduce((sum, one) => sum + one.length + 1, 0);
+  return Math.min(before + Math.max(0, column - 1), text.length);
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Refusal } from '../src/api/client.ts';
+import type { Draft, Published, Saving } from '../src/api/draft-calls.ts';
+import { DraftSession, SAVES_AFTER, TRIES_AGAIN } from '../src/api/draft-session.ts';
+
+/** The two places that a draft has on the server, with the rules of both. */
+class Server {
+  resource: Published | null = { kind: 'notification', number: 7, body: { name: 'old' } } as unknown as Published;
+  draft: Draft | null = null;
+  kept: string | null = null;
+  isAway = false;
+  readonly savings: Saving[] = [];
+  discarded = 0;
+  /** Holds a saving back until it is let go. */
+  gate: Promise<void> = Promise.resolve();
+
+  put(body: unknown, basedOn: number | null = 7): Draft {
+    const state = basedOn === (this.resource?.number ?? null) ? 'open' : 'conflict';
+    this.draft = { body, revision: `r${Math.random()}`, based_on: basedOn, state, faults: [] } as unknown as Draft;
+    return this.draft;
+  }
+  open(): DraftSession {
+    const demand = (revision: string | null): void => {
+      if (this.isAway) throw new Refusal('away', 0);
+      if ((this.draft?.revision ?? null) !== revision) throw new Refusal('moved', 412);
+    };
+    return new DraftSession({
+      readPublished: async () => this.resource,
+      readDraft: async () => this.draft,
+      save: async (saving) => {
+        await this.gate;
+        demand(saving.revision);
+        this.savings.push(saving);
+        return this.put(saving.body, saving.basedOn === undefined ? this.draft?.based_on : saving.basedOn);
+      },
+      discard: async (revision) => {
+        demand(revision);
+        this.discarded += 1;
+        this.draft = null;
+      },
+      kept: { get: () => this.kept, set: (text) => void (this.kept = text) },
+      changed: () => undefined,
+    });
+  }
+}
+
+describe('a draft as one tab edits it', () => {
+  let server: Server;
+  let session: DraftSession;
+  const shown = () => session.snapshot();
+  const pass = (time: number) => vi.advanceTimersByTimeAsync(time);
+  beforeEach(async () => {
+    vi.useFakeTimers();
+    server = new Server();
+    session = server.open();
+    await session.load();
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it('shows the draft, or what is published where there is none', async () => {
+    expect(shown().body).toEqual({ name: 'old' });
+    server.put({ name: 'draft' });
+    await session.load();
+    expect(shown()).toMatchObject({ body: { name: 'draft' }, saving: 'saved' });
+  });
+
+  it('is saved once, 600 ms after the last key, from the number that was read', async () => {
+    session.change({ name: 'a' });
+    await pass(SAVES_AFTER - 1);
+    session.change({ name: 'ab' });
+    await pass(SAVES_AFTER - 1);
+    expect(server.savings).toEqual([]);
+    expect(shown().saving).toBe('waiting');
+    await pass(1);
+    expect(server.savings).toEqual([{ body: { name: 'ab' }, revision: null, basedOn: 7 }]);
+    expect(shown().saving).toBe('saved');
+    session.change({ name: 'abc' });
+    await pass(SAVES_AFTER);
+    expect(server.savings[1]).toMatchObject({ body: { name: 'abc' }, basedOn: undefined });
+  });
+
+  it('saves what was typed while a saving was under way after it, one at a time', async () => {
+    let letGo = (): void => undefined;
+    server.gate = new Promise((settle) => void (letGo = settle));
+    session.change({ name: 'a' });
+    await pass(SAVES_AFTER);
+    session.change({ name: 'ab' });
+    await pass(SAVES_AFTER * 3);
+    expect(server.savings).toEqual([]);
+    letGo();
+    await pass(SAVES_AFTER);
+    expect(server.savings.map(({ body }) => body)).toEqual([{ name: 'a' }, { name: 'ab' }]);
+    expect(shown()).toMatchObject({ body: { name: 'ab' }, saving: 'saved' });
+    expect(server.kept).toBeNull();
+  });
+
+  it('keeps in the tab what the server has not acknowledged, and saves it after a reload', async () => {
+    server.isAway = true;
+    session.change({ name: 'typed' });
+    await pass(SAVES_AFTER);
+    expect(shown().saving).toBe('failed');
+    expect(server.kept).not.toBeNull();
+    session = server.open();
+    await session.load();
+    expect(shown().body).toEqual({ name: 'typed' });
+    await pass(0);
+    server.isAway = false;
+    await pass(TRIES_AGAIN);
+    expect(server.draft?.body).toEqual({ name: 'typed' });
+    expect(server.kept).toBeNull();
+  });
+
+  it('never saves over what somebody else saved, and shows both until one is chosen', async () => {
+    session.change({ name: 'mine' });
+    server.put({ name: 'theirs' });
+    await pass(SAVES_AFTER);
+    expect(shown()).toMatchObject({ isMoved: true, body: { name: 'mine' }, draft: { body: { name: 'theirs' } } });
+    session.change({ name: 'mine!' });
+    await pass(SAVES_AFTER * 10);
+    expect(server.draft?.body).toEqual({ name: 'theirs' });
+    await session.keepMine();
+    expect(server.draft?.body).toEqual({ name: 'mine!' });
+    expect(shown()).toMatchObject({ isMoved: false, saving: 'saved' });
+
+    session.change({ name: 'more' });
+    server.put({ name: 'theirs again' });
+    await pass(SAVES_AFTER);
+    await session.takeTheirs();
+    expect(shown()).toMatchObject({ isMoved: false, body: { name: 'theirs again' } });
+    expect(server.kept).toBeNull();
+  });
+
+  it('takes the same text of two tabs for one', async () => {
+    session.change({ name: 'same' });
+    server.put({ name: 'same' });
+    await pass(SAVES_AFTER);
+    expect(shown()).toMatchObject({ isMoved: false, saving: 'saved' });
+  });
+
+  it('needs no draft for what is published already', async () => {
+    session.change({ name: 'new' });
+    await pass(SAVES_AFTER);
+    session.change({ name: 'old' });
+    await pass(SAVES_AFTER);
+    expect(server.draft).toBeNull();
+    expect(server.discarded).toBe(1);
+  });
+
+  it('publishes over what somebody published meanwhile only when it was chosen to', async () => {
+    server.put({ name: 'mine' }, 6);
+    await session.load();
+    await session.keepMine();
+    expect(server.savings.at(-1)).toMatchObject({ body: { name: 'mine' }, basedOn: 7 });
+    server.put({ name: 'mine' }, 6);
+    await session.load();
+    await session.takeTheirs();
+    expect(shown()).toMatchObject({ body: { name: 'old' }, draft: null });
+  });
+
+  it('begins a resource that there is not yet, and drops it again', async () => {
+    server.resource = null;
+    await session.load();
+    expect(shown()).toMatchObject({ body: null, isLoaded: true });
+    session.change({ name: 'first' });
+    await session.saveNow();
+    expect(server.savings).toEqual([{ body: { name: 'first' }, revision: null, basedOn: null }]);
+    await session.discard();
+    expect(shown()).toMatchObject({ body: null, draft: null });
+  });
+
+  it('saves at once when the last screen that shows it is left', async () => {
+    const leave = session.subscribe(() => undefined);
+    session.change({ name: 'last key' });
+    leave();
+    await pass(0);
+    expect(server.draft?.body).toEqual({ name: 'last key' });
+  });
+});
