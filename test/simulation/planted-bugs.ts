@@ -87,10 +87,10 @@ function positionFirst(ports: Ports): Ports {
     const { group, topic } = options;
     return {
       ...worker,
-      async handle(records) {
+      async handle(records, end) {
         const next = (records.at(-1)?.offset ?? 0) + 1;
         await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks: {}, configNumber: -1 });
-        await worker.handle(records);
+        await worker.handle(records, end);
       },
     };
   }

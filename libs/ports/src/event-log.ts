@@ -41,8 +41,9 @@ export type PartitionWorker = {
   /**
    * Called with at least one record, in order of offset, one call at a time. The next call comes after it resolved.
    * When it rejects, the assignment ends (`lost`) and a new one begins after a pause: at-least-once.
+   * `end` tells where the partition ended when its consumer read last, at the soonest when it read these records; it asks nobody.
    */
-  handle(records: readonly LogRecord[]): Promise<void>;
+  handle(records: readonly LogRecord[], end: () => number): Promise<void>;
   /** Called once when the assignment ends. Work under way must not be saved any more; the fence refuses what comes late. */
   lost(): Promise<void>;
 };

@@ -25,7 +25,7 @@ export type BatchEnded = {
   readonly ruleErrors: number;
   /** What rules dropped; one rule and reason may stand there more than once. */
   readonly dropped: readonly DropCount[];
-  /** Records between the saved position and the end of the partition; null where the partition has gone elsewhere meanwhile. */
+  /** Records between the saved position and the end of the partition when it was last read; null where the partition has gone elsewhere meanwhile. */
   readonly lag: number | null;
 };
 
@@ -127,7 +127,7 @@ async function beginPartition<Output>(
   options.held?.add(partition);
   return {
     from: Math.max(stored?.next ?? 0, bounds.start),
-    async handle(records) {
+    async handle(records, end) {
       const last = records.at(-1);
       if (!last) return;
       let lag: number;
@@ -142,8 +142,7 @@ async function beginPartition<Output>(
             at += some.took;
           }
         }
-        const { end } = await log.bounds(topic, partition);
-        lag = end - last.offset - 1;
+        lag = Math.max(0, end() - last.offset - 1);
         const { fates, ruleErrors, dropped } = done;
         ended({ fates, ruleErrors, dropped, lag: assigned ? lag : null });
       } catch (error) {

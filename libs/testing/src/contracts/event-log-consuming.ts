@@ -15,7 +15,7 @@ type Told =
 type Handling = {
   /** Where each assignment starts; the end of the partition at the time unless set. */
   readonly from?: (partition: number) => number;
-  readonly handle?: (values: readonly string[], partition: number) => Promise<void>;
+  readonly handle?: (values: readonly string[], partition: number, end: number) => Promise<void>;
 };
 
 /** How consumers share, repeat and give back partitions. */
@@ -47,9 +47,9 @@ export function describeConsuming(name: string, make: () => Promise<UnderTest<Ev
           witness.saw({ told: 'assigned', by, partition });
           return {
             from: how.from?.(partition) ?? starts[partition] ?? 0,
-            async handle(records: readonly LogRecord[]) {
+            async handle(records: readonly LogRecord[], end: () => number) {
               const values = records.map((record) => new TextDecoder().decode(record.value));
-              await how.handle?.(values, partition);
+              await how.handle?.(values, partition, end());
               for (const value of values) witness.saw({ told: 'record', by, partition, value });
             },
             async lost() {
@@ -93,6 +93,20 @@ export function describeConsuming(name: string, make: () => Promise<UnderTest<Ev
       await witness.until('the third came', (seen) => values(seen).length === 3);
       await consumption.stop();
       expect(values(witness.seen)).toEqual(['one', 'two', 'three']);
+    });
+
+    it('tells with the records where the partition ended when they were read', async () => {
+      const starts = await ends();
+      for (let at = 0; at < 12; at += 1) await append(String(at));
+      const witness = createWitness<Told>();
+      const told: number[] = [];
+      const consumption = await consume(freshName('ends'), 'a', witness, starts, {
+        handle: async (_values, _partition, end) => void told.push(end),
+      });
+      await witness.until('all were handed over', (seen) => values(seen).length === 12);
+      await consumption.stop();
+      // The first batch is of ten at most: two wait behind it.
+      expect(new Set(told)).toEqual(new Set([(starts[0] ?? 0) + 12]));
     });
 
     it('makes one call at a time per partition, with at least one record', async () => {

@@ -166,20 +166,21 @@ async function handOver(run: Run, worker: PartitionWorker, source: Source): Prom
   let next = Math.max(worker.from, start);
   while (!run.ended) {
     const arrival = Promise.withResolvers<void>();
-    const fetch = (): readonly LogRecord[] => {
+    const fetch = () => {
+      const { end: endThen } = source.bounds(topic, partition);
       const found = source.read(topic, partition, next, options.maxRecords, options.maxBytes);
       const arrived = (): void => wire.tell(`has news in ${topic}/${partition}`, arrival.resolve);
       if (found.length === 0) source.await(topic, partition, arrived);
-      return found;
+      return { records: found, endThen };
     };
-    const records = await wire.ask('log.fetch', fetch, {
+    const { records, endThen } = await wire.ask('log.fetch', fetch, {
       sure: 'while_there',
       about: () => `${topic}/${partition}@${next}`,
     });
     if (run.ended) return;
     const last = records.at(-1);
     if (last) {
-      await worker.handle(records);
+      await worker.handle(records, () => endThen);
       next = last.offset + 1;
     } else await Promise.race([arrival.promise, run.over]);
   }

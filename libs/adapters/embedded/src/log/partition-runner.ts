@@ -87,7 +87,7 @@ async function follow(
       await source.arrivals.next(topic, partition, SAFETY_NET, signal);
       continue;
     }
-    await worker.handle(records);
+    await worker.handle(records, () => source.bounds(topic, partition).end);
     next = last.offset + 1;
     wentWell();
     // A handler that never really waits must not keep everybody else from their turn.

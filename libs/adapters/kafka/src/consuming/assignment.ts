@@ -48,7 +48,7 @@ export function startAssignment(
         const records = await buffer.take(options.maxRecords, options.maxBytes, ending.signal);
         const last = records.at(-1);
         if (!last) return;
-        await worker.handle(records);
+        await worker.handle(records, () => buffer.end());
         position = last.offset + 1;
         wentWell();
         // A handler that never really waits must not keep everybody else from their turn.

@@ -132,12 +132,12 @@ export function createFetching(
     const answered = responses[0]?.partitions ?? [];
     const isEmpty = answered.every(({ messages }) => messages.length === 0);
     waitWithoutAll = isEmpty ? Math.min(waitWithoutAll * LONGER, LONGEST_WAIT) : WAIT_WITHOUT_ALL;
-    for (const { partition, messages } of answered) {
+    for (const { partition, messages, highWatermark } of answered) {
       const request = asked.get(partition);
       if (!request || !buffers.has(request.buffer)) continue;
       const chunk = chunkOf(topic, partition, request.from, messages);
       watermarks.saw(placeOf(topic, partition), chunk.next);
-      request.buffer.put(request.from, chunk);
+      request.buffer.put(request.from, chunk, highWatermark);
     }
   }
 

@@ -11,7 +11,9 @@ export type PartitionBuffer = {
   next(): number;
   hungry(): boolean;
   /** Takes what was fetched from `from`; ignored when the buffer has gone on elsewhere since. */
-  put(from: number, chunk: Chunk): void;
+  put(from: number, chunk: Chunk, end: number): void;
+  /** Where the partition ended when the newest fetch was answered. */
+  end(): number;
   /** The worker has to end with this error, after what is in it was handed over. */
   fail(error: unknown): void;
   /** Resolves with at least one record, or with none when the signal ends. Throws what it failed with. */
@@ -24,6 +26,7 @@ export function createPartitionBuffer(partition: number, from: number, hungered:
   const records: LogRecord[] = [];
   let bytes = 0;
   let next = from;
+  let newestEnd = from;
   let failure: { readonly error: unknown } | null = null;
   let changed = Promise.withResolvers<void>();
 
@@ -35,9 +38,11 @@ export function createPartitionBuffer(partition: number, from: number, hungered:
     partition,
     next: () => next,
     hungry: () => bytes < HUNGRY_BELOW && !failure,
-    put(asked, chunk) {
+    end: () => newestEnd,
+    put(asked, chunk, end) {
       if (asked !== next) return;
       next = chunk.next;
+      newestEnd = Math.max(next, end);
       for (const record of chunk.records) {
         records.push(record);
         bytes += bytesOf(record);
