@@ -86,6 +86,11 @@ export const publicUrl = z
       'an https address such as https://notify.example.com, without user, query and fragment (http only on 127.0.0.1)',
   });
 
+/** The same of a page, which is always served at the root: its cookies would reach what else is served there. */
+export const publicOrigin = publicUrl.refine((address) => !URL.canParse(address) || new URL(address).pathname === '/', {
+  error: 'an address without a path, such as https://carillon.example.com',
+});
+
 export const between = (least: string, most: string) => {
   const span = (word: string): number => {
     const read = parseDuration(word);

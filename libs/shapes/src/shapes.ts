@@ -3,7 +3,7 @@ import { accountShape, accountsShape } from './account-shapes.ts';
 import { integrationShape } from './integration-shape.ts';
 import { notificationShape } from './notification-shape.ts';
 import { jwtProviderShape } from './security-shapes.ts';
-import { keys, publicUrl, said } from './shape-parts.ts';
+import { keys, publicOrigin, publicUrl, said } from './shape-parts.ts';
 import { startKeys } from './start-shape.ts';
 import { streamShape } from './stream-shape.ts';
 import {
@@ -40,6 +40,12 @@ const deploymentKeys = {
       'How the world reaches the gateway: https, or http on this machine. Addresses that providers report to begin with it, and what they sign is checked against it.',
     otherwise: 'no provider is told of an address',
     example: 'https://notify.example.com',
+  }),
+  portal_url: said(publicOrigin.exactOptional(), {
+    description:
+      'How people reach the portal: https, or http on this machine, without a path. Links that leave the machine begin with it.',
+    otherwise: 'no such link is made',
+    example: 'https://carillon.example.com',
   }),
 };
 

@@ -24,6 +24,7 @@ accounts:
     password: { secret: SMTP_PASSWORD }
     from: Shop <shop@example.com>
 public_url: https://notify.example.com
+portal_url: https://carillon.example.com
 `,
   },
   {
