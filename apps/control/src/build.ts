@@ -46,6 +46,7 @@ import { cadenceSimulationRoute } from './routes/cadence-simulation.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { streamSendRoute } from './routes/stream-send.ts';
 import { streamRoutes } from './routes/streams.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
 import { compileValidator } from './validation.ts';
@@ -138,6 +139,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   cadenceSimulationRoute(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
+  streamSendRoute(api, ports);
   expressionRoutes(api, ports);
   inboxRoutes(api, ports);
   integrationRoutes(api, config, ports);

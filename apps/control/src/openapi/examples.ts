@@ -345,6 +345,10 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       dropped: [],
     },
   },
+  sendEvent: {
+    takes: { event: '{"order_id":"A-1001","status":"paid","total":120}' },
+    answers: { id: EVENT_ID, stream: 'shop/orders' },
+  },
   listStreamFields: {
     answers: {
       stream: 'shop/orders',

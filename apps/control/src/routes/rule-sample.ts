@@ -22,17 +22,29 @@ import {
   type TemplateNeeds,
 } from '@carillon/insight';
 import { inTurns, mergeFields } from '@carillon/stages';
+import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
-import type { ControlConfig, ControlPorts } from '../ports.ts';
+import { sightOver } from '../draft.ts';
+import type { ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
 import { withNameAcross, type ApiServer } from './app.ts';
-import { ruleInSight } from './rules.ts';
+import { draftsFor, ruleInSight } from './rules.ts';
 
 /** `rule sample`: the smallest event of a rule, and code that sends it. Read only; nothing is sent. */
 type SamplePorts = FiredEventPorts &
-  Pick<ControlPorts, 'configuration' | 'compileRule' | 'readModels' | 'templates' | 'clock' | 'turns' | 'log'>;
+  Pick<ControlPorts, 'compileRule' | 'readModels' | 'templates' | 'clock' | 'turns' | 'log'> & {
+    readonly configuration: Pick<ControlPorts['configuration'], 'current'>;
+  };
+type DraftSamplePorts = SamplePorts & PlanningPorts & Pick<ControlPorts, 'drafts'>;
 
-export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eventsUrl'>, ports: SamplePorts): void {
+const sampleQuery = z.strictObject({
+  drafts: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: of the rule as it is once the drafts of the workspace are published'),
+});
+
+export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eventsUrl'>, all: DraftSamplePorts): void {
   app.get(
     '/v1/workspaces/:workspace/rules/:name/sample',
     {
@@ -42,12 +54,17 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
         tags: ['Rules'],
         summary: 'The smallest event of a rule, and code that sends it',
         params: withNameAcross,
+        querystring: sampleQuery,
         response: { 200: ruleSampleBody },
       },
     },
     async (request) => {
       const { params } = request;
-      const placed = ruleInSight(params.name, sightOf(request), ports.configuration.current());
+      const sight = sightOf(request);
+      const draft = request.query.drafts === 'true' ? await draftsFor(params, sight, all) : undefined;
+      const judgedBy = draft ?? all.configuration.current();
+      const ports = { ...all, configuration: { current: () => judgedBy } };
+      const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
       const maySeeBodies = principalOf(request).may('bodies', placed.workspace);
       if (placed.body.cohort) {
         const { integration } = placed.body.cohort;

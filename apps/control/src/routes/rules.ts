@@ -31,6 +31,7 @@ import { triedEvent } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
 import { z } from 'zod';
 import { draftOf, sightOver } from '../draft.ts';
+import { configurationWithDrafts } from '../drafts/with-drafts.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { previewIntent } from '../preview.ts';
 import { lacking } from '../access/guard.ts';
@@ -46,6 +47,10 @@ const testRequest = z.strictObject({
   files: configurationFiles
     .optional()
     .describe('Judges by what applying this folder would make; left out: by what is published'),
+  drafts: z
+    .boolean()
+    .default(false)
+    .describe('Judges by what is published with the drafts of the workspace; not with `files`'),
   answer: z
     .string()
     .max(1_048_576)
@@ -79,7 +84,7 @@ const FOLDER_LIMIT = 16 * 1024 * 1024;
 
 export function ruleRoutes(
   app: ApiServer,
-  ports: RuleTestPorts & PlanningPorts & Pick<RoutePorts, 'log' | 'readModels'>,
+  ports: RuleTestPorts & PlanningPorts & Pick<RoutePorts, 'log' | 'readModels' | 'drafts'>,
 ): void {
   app.post(
     '/v1/workspaces/:workspace/rules/:name/test',
@@ -104,16 +109,32 @@ export function ruleRoutes(
       const { params, body } = request;
       const sight = sightOf(request);
       const principal = principalOf(request);
-      const draft = body.files && (await draftOf(body.files, ports));
+      if (body.files && body.drafts) throw new CarillonError('invalid_request', 'give files, or drafts: not both');
+      const draft =
+        (body.files && (await draftOf(body.files, ports))) ??
+        (body.drafts ? await draftsFor(params, sight, ports) : undefined);
       const judgedBy = draft ?? ports.configuration.current();
       const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
-      if (draft) demandOneOf(DRAFTS, principal, placed.workspace);
+      if (body.files) demandOneOf(DRAFTS, principal, placed.workspace);
       const event = await eventToTry(placed, body, sight, principal, ports);
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
       return testRule(entry.value, event, body.answer, { ...ports, configuration: { current: () => judgedBy } });
     },
   );
+}
+
+/** What counts once the drafts of the workspace are published, for a rule that may only stand in one. */
+export async function draftsFor(
+  { workspace, name }: { readonly workspace: string; readonly name: string },
+  sight: Sight,
+  ports: PlanningPorts & Pick<RoutePorts, 'drafts'>,
+): Promise<Configuration> {
+  const rule = readRuleTitle(name);
+  if (sight.workspace === undefined || !rule) {
+    throw new CarillonError('invalid_request', 'drafts: name the workspace, and the rule as notification.rule');
+  }
+  return configurationWithDrafts(workspace, rule.notification, ports);
 }
 
 /** A folder renders any template over any field: for whoever may publish one, or see all of it anyway. */

@@ -71,3 +71,9 @@ export const testSentBody = z
   })
   .meta({ id: 'TestSent' });
 export type TestSentBody = z.infer<typeof testSentBody>;
+
+/** An event that somebody sent by hand. Its story: the event of this id, a moment later. */
+export const sentEventBody = z
+  .object({ id: z.string(), stream: z.string().describe('Its EVENT_PATH') })
+  .meta({ id: 'SentEvent' });
+export type SentEventBody = z.infer<typeof sentEventBody>;

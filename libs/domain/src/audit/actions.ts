@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   'draft.change',
   'draft.discard',
   'draft.publish',
+  'event.send',
   'inbox.read',
   'invitation.accept',
   'invitation.create',

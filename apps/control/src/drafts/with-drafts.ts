@@ -1,0 +1,38 @@
+import { foldConfiguration, type Configuration, type Draft } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import type { ControlPorts, PlanningPorts } from '../ports.ts';
+import { draftsOf, planDraftsOver } from './plan-drafts.ts';
+
+/** Mistakes that are named at once. */
+const MOST_NAMED = 5;
+
+/**
+ * The configuration as publishing the drafts of a workspace would make it; nothing is published. Drafts of others that have mistakes
+ * are left out, so that they keep nobody from trying `notification`. Throws `invalid_configuration` where that one has mistakes.
+ */
+export async function configurationWithDrafts(
+  workspace: string,
+  notification: string,
+  ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
+): Promise<Configuration> {
+  const current = await ports.configuration.refresh();
+  const all = await draftsOf(workspace, ports.drafts);
+  const isTried = ({ ref }: Pick<Draft, 'ref'>): boolean => ref.kind === 'notification' && ref.name === notification;
+  let drafts = all;
+  for (;;) {
+    const { faults, record } = await planDraftsOver(current, drafts, ports);
+    if (faults.length === 0) {
+      return foldConfiguration(current, { changes: [...record] }, current.number + 1).configuration;
+    }
+    const own = faults.filter(isTried);
+    const wrong = new Set(faults.map(({ ref }) => `${ref.kind} ${ref.name}`));
+    const rest = drafts.filter(({ ref }) => !wrong.has(`${ref.kind} ${ref.name}`));
+    if (own.length === 0 && rest.length < drafts.length) {
+      drafts = rest;
+      continue;
+    }
+    const named = (own.length > 0 ? own : faults).slice(0, MOST_NAMED);
+    const words = named.map(({ path, message, fix }) => `${path === '' ? '' : `${path}: `}${message}; ${fix}`);
+    throw new CarillonError('invalid_configuration', words.join('\n'));
+  }
+}

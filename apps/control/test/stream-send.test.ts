@@ -1,0 +1,90 @@
+import { readSourceRecord } from '@carillon/stages';
+import { describe, expect, it } from 'vitest';
+import { useDrafts } from './draft-ground.ts';
+import { PAID } from './resource-ground.ts';
+
+const EVENT = { order_id: 'A-1', status: 'paid', total: 120, email: 'ada@example.com' };
+
+describe('an event that somebody sends by hand', () => {
+  const under = useDrafts();
+  const send = (event: string, stream = 'orders', as = under) => as.ask('POST', `streams/${stream}/send`, { event });
+
+  it('stands on the log to the letter, with who sent it', async () => {
+    const text = ` ${JSON.stringify(EVENT)} `;
+    const { status, body } = await send(text);
+    expect(status).toBe(202);
+    expect(body['stream']).toBe('shop/orders');
+    expect(body['id']).toMatch(/^evt_/);
+    const records = await under.ground.topology.records('carillon.events');
+    const record = records.find(({ headers }) => headers['event_id'] === body['id']);
+    expect(new TextDecoder().decode(record?.value ?? new Uint8Array())).toBe(text);
+    expect(record?.headers).toMatchObject({
+      workspace: 'shop',
+      stream: 'shop/orders',
+      principal: 'person:ada',
+      key: 'A-1',
+    });
+    const read = record && readSourceRecord(record, under.ground.ports.log.logId);
+    expect(read).toMatchObject({ ok: true });
+  });
+
+  it('is refused as the intake would, with the place of the mistake', async () => {
+    expect(await send('{"order_id": "A-1",')).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
+    expect(await send('[]')).toMatchObject({ status: 400, body: { code: 'not_an_object' } });
+    expect(await send('{"total": 1}')).toMatchObject({ status: 400, body: { code: 'missing_entity_key' } });
+    expect(await send('{}', 'nothing')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  it('needs the permission to configure, and a stream of the same workspace', async () => {
+    const viewer = { ...under, ask: await under.as('vera', ['read', 'operate', 'bodies']) };
+    expect(await send(JSON.stringify(EVENT), 'orders', viewer)).toMatchObject({ status: 403 });
+    await under.apply('workspace', '', { name: 'Lab' }, 'lab');
+    await under.apply('stream', 'probes', { security: { api_keys: [] } }, 'lab').catch(() => undefined);
+    expect(await send(JSON.stringify(EVENT), 'lab%2Fprobes')).toMatchObject({ status: 404 });
+  });
+
+  it('comes at most 60 times a minute of one person', async () => {
+    const bob = { ...under, ask: await under.as('bob') };
+    const answers = await Promise.all(Array.from({ length: 62 }, () => send(JSON.stringify(EVENT), 'orders', bob)));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(60);
+    expect(answers.find(({ status }) => status !== 202)).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+  });
+});
+
+describe('a rule that stands in a draft', () => {
+  const under = useDrafts();
+  const body = (when: string) => ({
+    ...PAID,
+    rules: { ...PAID.rules, big: { ...Object.values(PAID.rules)[0], when } },
+  });
+  const none = { 'if-none-match': '*' };
+  const test = (drafts: boolean) =>
+    under.ask('POST', 'rules/order-paid.big/test', { event: JSON.stringify(EVENT), drafts });
+
+  it('is tried, and has a sample, before it is published', async () => {
+    const { number } = (await under.ask('GET', 'notifications/order-paid')).body;
+    const wish = { body: body('event.total > 1000'), based_on: number };
+    const saved = await under.ask('PUT', 'notifications/order-paid/draft', wish, none);
+    expect(saved).toMatchObject({ status: 200, body: { faults: [] } });
+    expect(await test(false)).toMatchObject({ status: 404 });
+    expect(await test(true)).toMatchObject({ status: 200, body: { fired: false, rule: 'order-paid.big' } });
+    const sample = await under.ask('GET', 'rules/order-paid.big/sample?drafts=true');
+    expect(sample).toMatchObject({ status: 200, body: { fires: true } });
+    expect(JSON.parse(String(sample.body['event']))).toMatchObject({ total: 1001 });
+    expect(await under.ask('GET', 'rules/order-paid.big/sample')).toMatchObject({ status: 404 });
+  });
+
+  it('is tried though the draft of something else has mistakes, and not with mistakes of its own', async () => {
+    const wrong = { body: { security: { api_keys: ['nobody'] } }, based_on: null };
+    expect(await under.ask('PUT', 'streams/other/draft', wrong, none)).toMatchObject({ status: 200 });
+    expect(await test(true)).toMatchObject({ status: 200 });
+    const { etag } = await under.ask('GET', 'notifications/order-paid/draft');
+    await under.ask('PUT', 'notifications/order-paid/draft', { body: body('event.total >') }, { 'if-match': etag });
+    expect(await test(true)).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
+  });
+
+  it('is tried by files or by drafts, not by both', async () => {
+    const both = { event: '{}', drafts: true, files: {} };
+    expect(await under.ask('POST', 'rules/order-paid.big/test', both)).toMatchObject({ status: 400 });
+  });
+});
