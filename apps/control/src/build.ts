@@ -30,6 +30,8 @@ import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
+import { bulkRoutes } from './routes/bulk.ts';
+import { jobRoutes } from './routes/jobs.ts';
 import { inboxRoutes, operationRoutes } from './routes/operations.ts';
 import { meRoutes } from './routes/me.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -146,4 +148,6 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   cohortRoutes(api, ports);
   auditRoutes(api, ports);
   operationRoutes(api, config, ports);
+  jobRoutes(api, ports);
+  bulkRoutes(api, ports);
 }

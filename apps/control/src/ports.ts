@@ -12,6 +12,7 @@ import type {
   ExpressionLanguage,
   Ids,
   Inbox,
+  JobStore,
   KeyRotation,
   KeyUseStore,
   LeaseStore,
@@ -66,6 +67,7 @@ export type ControlPorts = {
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;
+  readonly jobs: JobStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly configuration: FollowedConfiguration;

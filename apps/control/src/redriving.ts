@@ -1,7 +1,7 @@
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { formatPosition, type DeadLetter, type Trigger } from '@carillon/domain';
 import { CarillonError, durationOr } from '@carillon/kernel';
-import type { NewRecord } from '@carillon/ports';
+import type { DeadLetterRow, NewRecord } from '@carillon/ports';
 import {
   decodeRecord,
   isLeftOut,
@@ -26,11 +26,27 @@ const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIV
 /** What putting a record on its topic once more takes. */
 export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims' | 'clock'>;
 
+/** Puts the record of a dead letter on its topic once more, and says by whom. `asking` names a repetition of a question to a partner: the same name is one. */
+export async function redriveLetter(
+  row: DeadLetterRow,
+  { by, asking }: { readonly by: string; readonly asking: string },
+  ports: RedrivePorts & Pick<ControlPorts, 'readModels'>,
+): Promise<DeadLetterRow> {
+  const { log, codecs, clock, readModels } = ports;
+  const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
+  const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
+  if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
+  await log.append([await redrivenRecord(letter.value, asking, ports)]);
+  const redriven = { redrivenAt: clock.now(), redrivenBy: by };
+  await readModels.markRedriven(row.id, redriven.redrivenAt, redriven.redrivenBy);
+  return { ...row, ...redriven };
+}
+
 /**
  * The record of a dead letter once more: the same bytes, key and ids, so that what was already made of it stays one.
  * Throws CarillonError `wrong_state` where appending it would change nothing, with the reason.
  */
-export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): Promise<NewRecord> {
+export async function redrivenRecord(letter: DeadLetter, asking: string, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
   if (!isRedriven(topic)) {
     throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
@@ -43,7 +59,7 @@ export async function redrivenRecord(letter: DeadLetter, ports: RedrivePorts): P
   if (topic === 'carillon.receipts') await mustFitBetter({ ...letter, value }, ports);
   const added =
     topic === 'carillon.triggers'
-      ? await askAgain(value, ports)
+      ? await askAgain(value, asking, ports)
       : topic === 'carillon.lookups'
         ? await resolveAgain({ ...letter, headers, value }, ports)
         : {};
@@ -70,8 +86,8 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
 }
 
 /** A trigger that was given up is asked again. */
-async function askAgain(value: Uint8Array, ports: RedrivePorts): Promise<NewRecord['headers']> {
-  const { codecs, tasks, ids } = ports;
+async function askAgain(value: Uint8Array, repetition: string, ports: RedrivePorts): Promise<NewRecord['headers']> {
+  const { codecs, tasks } = ports;
   const trigger = codecs.trigger.decode(value);
   const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
   if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
@@ -83,7 +99,7 @@ async function askAgain(value: Uint8Array, ports: RedrivePorts): Promise<NewReco
     const why = asking.trigger ? 'its partner is being asked again already' : 'its partner has answered since';
     throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
   }
-  return { [REDRIVE_HEADER]: ids.random('request') };
+  return { [REDRIVE_HEADER]: repetition };
 }
 
 /** An answer is never asked for again, and stays the first one of its trigger: it is resolved once more as what it was. */

@@ -3,6 +3,7 @@ import type { Duration } from '@carillon/kernel';
 import type { Consumption } from '@carillon/ports';
 import { createRecordSink, startLoop, startStageConsumer } from '@carillon/runtime';
 import { projections } from '@carillon/stages';
+import { createJobRunner } from './jobs/runner.ts';
 import { createAuditKeeper } from './audit/keeper.ts';
 import { buildControl, type ControlSurroundings } from './build.ts';
 import type { ControlConfig, ControlPorts } from './ports.ts';
@@ -18,6 +19,8 @@ export type ControlRole = {
 const CLOSE_DEADLINE = 3_000;
 /** What is sealed a moment later could be cut off a moment longer. */
 const KEEPING_EVERY: Duration = 1_000;
+/** A job that was begun waits at most so long for its runner. */
+const JOBS_EVERY: Duration = 500;
 
 /** The control role: projections, the management API with its description, and the portal's pages. */
 export async function startControl(
@@ -37,11 +40,19 @@ export async function startControl(
     () => keeper.round(),
     (error) => ports.watch.trouble('keep the audit', error),
   );
+  const runner = createJobRunner(ports, ports.ids.random('request'));
+  const running = startLoop(
+    JOBS_EVERY,
+    () => runner.round(),
+    (error) => ports.watch.trouble('look for jobs', error),
+  );
   return {
     ...listening,
     newLinkWord: async () => (await server.access.makeLink()).word,
     async close() {
       await server.close(CLOSE_DEADLINE);
+      await running.stop();
+      await runner.end();
       await keeping.stop();
       await keeper.end().catch((error: unknown) => ports.watch.trouble('keep the audit', error));
       await Promise.all(consumptions.map((one) => one.stop()));

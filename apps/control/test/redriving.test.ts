@@ -24,7 +24,7 @@ const written = (wish: 'stop' | 'start'): Receipt => ({
   inbound: { address: '+4915112345678', wish },
 });
 const bytesOf = (receipt: Receipt): Uint8Array => topology.ports.codecs.receipt.encode(receipt);
-const redriven = (letter: DeadLetter) => redrivenRecord(letter, topology.ports);
+const redriven = (letter: DeadLetter) => redrivenRecord(letter, 'req_again', topology.ports);
 
 describe('What was parked because it could not be read, or because nobody could carry it out', () => {
   it('an opt-out goes on its topic once more as it was: the newest word of a person wins', async () => {

@@ -71,6 +71,7 @@ export * from './lookups/integration.ts';
 export * from './lookups/lookup.ts';
 export * from './lookups/recipients.ts';
 export * from './lookups/trigger.ts';
+export * from './jobs/job.ts';
 export * from './people/actor.ts';
 export * from './people/records.ts';
 export * from './receipts/apply-receipt.ts';

@@ -7,6 +7,7 @@ export type TriggerId = Branded<'TriggerId'>;
 export type IntentId = Branded<'IntentId'>;
 export type DeliveryId = Branded<'DeliveryId'>;
 export type AttemptId = Branded<'AttemptId'>;
+export type JobId = Branded<'JobId'>;
 /** Names one incarnation of the log: whoever creates the topics makes a new one (architecture section 4). */
 export type LogId = Branded<'LogId'>;
 
@@ -31,6 +32,7 @@ export const ID_PREFIXES = {
   invitation: 'inv_',
   token: 'tok_',
   audit: 'aud_',
+  job: 'job_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -8,6 +8,7 @@ import type { DigestHeads } from './digest-heads.ts';
 import type { DraftStore } from './draft-store.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
+import type { JobStore } from './job-store.ts';
 import type { KeyUseStore } from './key-uses.ts';
 import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
@@ -30,6 +31,7 @@ export type Stores = {
   readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
   readonly drafts: DraftStore;
+  readonly jobs: JobStore;
   readonly secretStore: SecretStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

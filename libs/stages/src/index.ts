@@ -42,6 +42,7 @@ export * from './evaluate/rule-book.ts';
 export * from './evaluate/stage.ts';
 export * from './outputs.ts';
 export { inTurns } from './in-turns.ts';
+export { sideBySide } from './side-by-side.ts';
 export * from './project/fields.ts';
 export * from './project/stages.ts';
 export * from './resolve/resolve-lookup.ts';

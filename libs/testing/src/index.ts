@@ -12,6 +12,7 @@ export * from './contracts/delivery-ledger.ts';
 export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';
 export * from './contracts/inbox.ts';
+export * from './contracts/job-store.ts';
 export * from './contracts/key-uses.ts';
 export * from './contracts/people-store.ts';
 export * from './contracts/lookup-claims.ts';

@@ -22,6 +22,7 @@ type Infallible =
   | 'who may use the deployment, and nothing that is sent goes by it'
   | 'the topic has it first, and the store gets it again'
   | 'what somebody prepares, and nothing goes by it'
+  | 'cut off at each write by the tests of the runner of jobs'
   | 'cut off at each write by the tests of the rotation';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
@@ -126,6 +127,15 @@ const TABLE: Table = {
     replace: 'what somebody prepares, and nothing goes by it',
     remove: 'what somebody prepares, and nothing goes by it',
     list: 'reads',
+  },
+  jobs: {
+    insert: 'cut off at each write by the tests of the runner of jobs',
+    get: 'reads',
+    items: 'reads',
+    replace: 'cut off at each write by the tests of the runner of jobs',
+    unfinished: 'reads',
+    list: 'reads',
+    removeEnded: 'cut off at each write by the tests of the runner of jobs',
   },
   auditSeals: { keep: 'the topic has it first, and the store gets it again', list: 'reads', newest: 'reads' },
   leases: { acquire: [['lease.acquire']], release: 'at the start and the end, when nothing is under way' },

@@ -138,6 +138,7 @@ export async function openFoundation(
     suppressions: backend.suppressions,
     consents: backend.consents,
     drafts: backend.drafts,
+    jobs: backend.jobs,
     limits: backend.limits,
     digestHeads: backend.digestHeads,
     links: createLinkTokens(keys.ledgerKey),

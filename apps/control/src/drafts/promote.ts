@@ -58,13 +58,10 @@ export function liveOf(current: Configuration, workspace: string): string {
   );
 }
 
-/** What a test environment has and its live workspace has not, matched by name. Nothing is written. */
-export async function planPromotion(
-  workspace: string,
-  named: readonly { readonly kind: string; readonly name: string }[] | undefined,
-  ports: PromotePorts,
-): Promise<Promotion> {
-  const current = await ports.configuration.refresh();
+export type NamedResource = { readonly kind: string; readonly name: string };
+
+/** What of a test environment, named or all, its live workspace has not or has otherwise: by name, with the number there. */
+function comparedWithLive(current: Configuration, workspace: string, named: readonly NamedResource[] | undefined) {
   const live = liveOf(current, workspace);
   const chosen = named ? named.map((one) => chosenResource(current, workspace, one)) : allOf(current, workspace);
   const all = chosen.map((resource) => ({ resource, ref: { ...resource.ref, workspace: live } }));
@@ -74,6 +71,26 @@ export async function planPromotion(
     if (there && isWritten(there) && canonical(promotedBody(there)) === canonical(body)) return [];
     return [{ ref, body, basedOn: there?.number ?? null, resource }];
   });
+  return { live, all, differing };
+}
+
+/** The resources of the live workspace that a promotion would write drafts of. Throws as {@link planPromotion} does. */
+export async function promotedRefs(
+  workspace: string,
+  named: readonly NamedResource[] | undefined,
+  { configuration }: Pick<PromotePorts, 'configuration'>,
+): Promise<readonly ResourceRef[]> {
+  return comparedWithLive(await configuration.refresh(), workspace, named).differing.map(({ ref }) => ref);
+}
+
+/** What a test environment has and its live workspace has not, matched by name. Nothing is written. */
+export async function planPromotion(
+  workspace: string,
+  named: readonly NamedResource[] | undefined,
+  ports: PromotePorts,
+): Promise<Promotion> {
+  const current = await ports.configuration.refresh();
+  const { live, all, differing } = comparedWithLive(current, workspace, named);
   const open = new Map((await draftsOf(live, ports.drafts)).map((draft) => [resourceKey(draft.ref), draft]));
   const inTheWay = differing.flatMap(({ ref, body }) => {
     const draft = open.get(resourceKey(ref));
@@ -171,7 +188,7 @@ function secretsIn(value: unknown): readonly string[] {
  */
 export async function writePromotion(
   workspace: string,
-  { wanted }: Promotion,
+  { wanted }: Pick<Promotion, 'wanted'>,
   by: Actor,
   ports: PromotePorts,
 ): Promise<{ readonly written: readonly ResourceRef[]; readonly inTheWay: readonly Draft[] }> {

@@ -2,6 +2,7 @@ import { AUDIT_EXAMPLES } from './audit-examples.ts';
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { DRAFT_EXAMPLES } from './draft-examples.ts';
+import { JOB_EXAMPLES } from './job-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
 import type { OperationExample } from './operation-example.ts';
 import { PEOPLE_EXAMPLES } from './people-examples.ts';
@@ -255,6 +256,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       next: null,
     },
   },
+  ...JOB_EXAMPLES,
   ...LIST_EXAMPLES,
   ...SECRET_EXAMPLES,
   ...PEOPLE_EXAMPLES,

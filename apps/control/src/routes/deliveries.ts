@@ -2,8 +2,6 @@ import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
 import {
   CHANNEL_NAMES,
   DELIVERY_STATES,
-  deliverySettings,
-  findNotification,
   isSearched,
   operatorCancel,
   operatorDismiss,
@@ -22,6 +20,7 @@ import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
+import { expiresOf } from '../deliveries.ts';
 import { showDelivery, showDuplicate, traceFor } from '../bodies.ts';
 import type { ControlPorts, RoutePorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
@@ -42,8 +41,8 @@ import {
 const [REASON = 'new', ...MORE_REASONS] = Object.keys(REASON_WORDS) as DeliveryReason[];
 const REASONS = [REASON, ...MORE_REASONS] as const;
 
-const filters = z.strictObject({
-  ...paging,
+/** What deliveries are looked for by, in lists, counts and jobs alike. */
+export const deliveryFilters = {
   ...timeRange,
   state: someOfWords('state', DELIVERY_STATES).optional().describe('One state, or several with commas'),
   recipient: z.string().min(1).max(4096).optional().describe('An address, whatever its case, or how it begins'),
@@ -60,8 +59,10 @@ const filters = z.strictObject({
   channel: someOfWords('channel', CHANNEL_NAMES).optional().describe('One channel, or several with commas'),
   reason: someOfWords('reason', REASONS).optional().describe('One reason, or several with commas'),
   test: z.enum(['true', 'false']).optional().describe('Only test messages, or none of them'),
-});
+};
+const filters = z.strictObject({ ...paging, ...deliveryFilters });
 type Filters = z.infer<typeof filters>;
+export type DeliveryFilters = Omit<Filters, 'limit' | 'cursor'>;
 
 /** What the story of a delivery or an event is told from. */
 export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
@@ -90,11 +91,6 @@ export function deliveryRoutes(
       untold: (error) => ports.watch.trouble('publish', error),
     });
 
-  const expiresOf = (delivery: Delivery): number => {
-    const notification = findNotification(ports.configuration.current(), delivery.slot);
-    return deliverySettings(notification?.body ?? { channels: {}, rules: {} }).expires;
-  };
-
   app.get(
     '/v1/workspaces/:workspace/deliveries',
     {
@@ -122,30 +118,10 @@ export function deliveryRoutes(
       const oldest = page.next === null ? Number.NEGATIVE_INFINITY : (page.items.at(-1)?.createdAt ?? 0);
       const duplicates = query.cursor === undefined ? await duplicateRows(filter, query.limit, isSeen, oldest) : [];
       const items = [...page.items.map(showDelivery), ...duplicates];
-      if (items.length === 0) await refuseUnknown(sight, query);
+      if (items.length === 0) await refuseUnknown(sight, query, ports);
       return { items: items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)), next: page.next };
     },
   );
-
-  /** A name that nothing has, and that no delivery has from before it was taken away. */
-  async function refuseUnknown(sight: Sight, { notification, rule }: Filters): Promise<void> {
-    const configuration = ports.configuration.current();
-    for (const [field, name, names] of [
-      ['notification', notification, namesOf(configuration, 'notification')],
-      ['rule', rule, rulesOf(configuration)],
-    ] as const) {
-      const known = sight.names.flatMap(names);
-      if (name === undefined || known.includes(name) || wasThere(name, sight.names, ports.configuration)) continue;
-      const past: DeliveryFilter = { ...inStore(sight), [field]: name };
-      const page = await shownPage(
-        1,
-        undefined,
-        (limit, cursor) => ledger.list(past, limit, cursor),
-        ({ slot }) => sight.sees(slot.workspace),
-      );
-      if (page.items.length === 0) throw unknownFilter(field, field, name, known);
-    }
-  }
 
   /** Duplicates are no documents of their own: they join the page whose span of time they fall into. */
   async function duplicateRows(
@@ -237,7 +213,9 @@ export function deliveryRoutes(
       const { name } = principalOf(request);
       return told(
         request,
-        await decide(sightOf(request), id, (seen) => operatorResend(seen, expiresOf(seen), name, moment())),
+        await decide(sightOf(request), id, (seen) =>
+          operatorResend(seen, expiresOf(ports.configuration.current(), seen), name, moment()),
+        ),
       );
     },
   );
@@ -293,6 +271,30 @@ export function deliveryRoutes(
   );
 }
 
+/** A name that nothing has, and that no delivery has from before it was taken away. */
+export async function refuseUnknown(
+  sight: Sight,
+  { notification, rule }: Pick<DeliveryFilters, 'notification' | 'rule'>,
+  { configuration: followed, ledger }: Pick<ControlPorts, 'configuration' | 'ledger'>,
+): Promise<void> {
+  const configuration = followed.current();
+  for (const [field, name, names] of [
+    ['notification', notification, namesOf(configuration, 'notification')],
+    ['rule', rule, rulesOf(configuration)],
+  ] as const) {
+    const known = sight.names.flatMap(names);
+    if (name === undefined || known.includes(name) || wasThere(name, sight.names, followed)) continue;
+    const past: DeliveryFilter = { ...inStore(sight), [field]: name };
+    const page = await shownPage(
+      1,
+      undefined,
+      (limit, cursor) => ledger.list(past, limit, cursor),
+      ({ slot }) => sight.sees(slot.workspace),
+    );
+    if (page.items.length === 0) throw unknownFilter(field, field, name, known);
+  }
+}
+
 /** The delivery that somebody decided about, of whatever workspace it is. */
 function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof showDelivery> {
   audited(request, { workspace: delivery.slot.workspace });
@@ -303,7 +305,7 @@ function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof sh
 const inStore = ({ workspace }: Sight): Pick<DeliveryFilter, 'workspace'> =>
   workspace === undefined ? {} : { workspace };
 
-function readFilter(sight: Sight, query: Filters, now: Instant): DeliveryFilter {
+export function readFilter(sight: Sight, query: DeliveryFilters, now: Instant): DeliveryFilter {
   const { state, reason, channel, recipient, unique_id, person, event, notification, rule, test } = query;
   return {
     ...inStore(sight),

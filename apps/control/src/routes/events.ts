@@ -11,7 +11,7 @@ import type { ControlPorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { pageInSight, shownPage } from '../pages-in-sight.ts';
 import { wasThere } from '../past-names.ts';
-import { redrivenRecord, type RedrivePorts } from '../redriving.ts';
+import { redriveLetter, type RedrivePorts } from '../redriving.ts';
 import {
   acrossWorkspaces,
   noBody,
@@ -194,7 +194,7 @@ function refuseUnknown({ configuration }: Pick<ControlPorts, 'configuration'>, {
 }
 
 export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {
-  const { readModels, log, codecs, clock } = ports;
+  const { readModels, clock } = ports;
 
   async function listed(sight: Sight, query: z.infer<typeof letterFilters>) {
     const { limit, cursor, redriven } = query;
@@ -267,13 +267,8 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
       const row = await readModels.deadLetter(params.id);
       if (!row || !sightOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
       if (row.workspace !== null) audited(request, { workspace: row.workspace });
-      const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
-      const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
-      if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
-      await log.append([await redrivenRecord(letter.value, ports)]);
-      const redriven = { redrivenAt: clock.now(), redrivenBy: principalOf(request).name };
-      await readModels.markRedriven(params.id, redriven.redrivenAt, redriven.redrivenBy);
-      return showDeadLetter({ ...row, ...redriven });
+      const asking = ports.ids.random('request');
+      return showDeadLetter(await redriveLetter(row, { by: principalOf(request).name, asking }, ports));
     },
   );
 }

@@ -24,6 +24,7 @@ import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createJobStore } from './stores/job-store.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
@@ -229,6 +230,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
     drafts: createDraftStore(reader, writer.writes()),
+    jobs: createJobStore(reader, writer.writes()),
     secretStore: createSecretStore(reader, writer.writes()),
     auditSeals: createAuditSeals(reader, writer.writes()),
     leases,

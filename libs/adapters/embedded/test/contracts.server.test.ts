@@ -12,6 +12,7 @@ import {
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeJobStore,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -80,6 +81,10 @@ describeAuditSeals(
 describeDraftStore(
   'the embedded store',
   embeddedWith(({ drafts }) => drafts),
+);
+describeJobStore(
+  'the embedded store',
+  embeddedWith(({ jobs }) => jobs),
 );
 describeSecretStore(
   'the embedded store',

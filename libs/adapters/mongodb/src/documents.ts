@@ -169,6 +169,21 @@ export type DataKeyDocument = Omit<DataKey, 'revision'> & {
   readonly written: string;
 };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
+export type JobDocument = {
+  readonly _id: string;
+  readonly workspace: string | null;
+  readonly action: string;
+  readonly state: string;
+  readonly createdAt: number;
+  /** Until it has ended: when it was made. */
+  readonly openSince?: number;
+  readonly endedAt?: number;
+  readonly version: number;
+  readonly written: string;
+  readonly body: string;
+  /** A list as JSON, written once. */
+  readonly items: string;
+};
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
 export type PeopleDocument = {

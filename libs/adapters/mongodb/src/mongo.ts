@@ -15,6 +15,7 @@ import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
+import { createJobStore } from './stores/job-store.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
@@ -101,6 +102,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     drafts: createDraftStore(collections, attempt),
+    jobs: createJobStore(collections, attempt),
     secretStore: createSecretStore(collections, attempt),
     auditSeals: createAuditSeals(collections, attempt),
     leases: createLeaseStore(collections, attempt),

@@ -11,6 +11,7 @@ import {
   describeDraftStore,
   describeDueTasks,
   describeInbox,
+  describeJobStore,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -76,6 +77,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDraftStore(
     'the MongoDB store',
     mongoWith(({ drafts }) => drafts),
+  );
+  describeJobStore(
+    'the MongoDB store',
+    mongoWith(({ jobs }) => jobs),
   );
   describeSecretStore(
     'the MongoDB store',

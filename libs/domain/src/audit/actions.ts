@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = [
   'invitation.create',
   'invitation.revoke',
   'job.cancel',
+  'job.end',
   'job.start',
   'member.change',
   'member.remove',

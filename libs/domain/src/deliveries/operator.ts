@@ -2,7 +2,22 @@ import { err, ok, type Result } from '@carillon/kernel';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import { moveTo, type Moment } from './moves.ts';
 
-const RESENDABLE: ReadonlySet<DeliveryState> = new Set(['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT']);
+/** What an operator may decide about deliveries, and in which states each decision fits. */
+export const DECISION_STATES = {
+  resend: ['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT'],
+  cancel: ['WAITING', 'COLLECTED'],
+  dismiss: ['IN_DOUBT'],
+} as const satisfies Record<string, readonly DeliveryState[]>;
+export type OperatorDecision = keyof typeof DECISION_STATES;
+
+const RESENDABLE: ReadonlySet<DeliveryState> = new Set(DECISION_STATES.resend);
+const REASONS = { resend: 'operator_resend', cancel: 'operator_cancel', dismiss: 'operator_dismiss' } as const;
+
+/** Whether its story tells of this decision by this author: `by` names a job too, so that it decides once. */
+export const wasDecided = ({ history }: Delivery, decision: OperatorDecision, by: string): boolean =>
+  history.some(
+    ({ reason, detail }) => reason === REASONS[decision] && (detail === `by ${by}` || detail.startsWith(`by ${by}: `)),
+  );
 
 /**
  * An operator sends it again: a new `not_after`, attempts from the start, recorded with who and why. A digest is looked

@@ -10,16 +10,18 @@ const TRIES = 20;
  * log cannot be reached, is left to the sweeper, and `untold` hears why.
  *
  * Throws CarillonError `wrong_state` where the decision does not fit the delivery any more, `conflict` where others kept
- * changing it, and whatever `find` throws.
+ * changing it, and whatever `find` throws. A decision of null leaves it as it is.
  */
 export async function decideOnDelivery(
   find: () => Promise<Delivery>,
-  decision: (newest: Delivery) => Result<Delivery, string>,
+  decision: (newest: Delivery) => Result<Delivery | null, string>,
   ports: OutcomePorts & { readonly untold: (error: unknown) => void },
 ): Promise<Delivery> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const next = decision(await find());
+    const newest = await find();
+    const next = decision(newest);
     if (!next.ok) throw new CarillonError('wrong_state', next.error);
+    if (next.value === null) return newest;
     if ((await ports.ledger.replace(next.value)) === 'stale') continue;
     await publishOutcomes([next.value], ports).catch(ports.untold);
     return next.value;

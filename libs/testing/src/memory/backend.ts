@@ -12,6 +12,7 @@ import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryInbox } from './inbox.ts';
+import { createMemoryJobs } from './jobs.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
 import { createMemoryPeople } from './people.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
@@ -47,6 +48,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
   const drafts = createMemoryDrafts();
+  const jobs = createMemoryJobs();
   const secretStore = createMemorySecretStore();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
@@ -71,6 +73,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
       drafts: drafts.connect(wire),
+      jobs: jobs.connect(wire),
       secretStore: secretStore.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),

@@ -12,6 +12,7 @@ export * from './delivery-ledger.ts';
 export * from './due-tasks.ts';
 export * from './event-log.ts';
 export * from './inbox.ts';
+export * from './jobs.ts';
 export * from './key-uses.ts';
 export * from './partner.ts';
 export * from './people.ts';

@@ -12,6 +12,7 @@ import {
   describeDueTasks,
   describeEventLog,
   describeInbox,
+  describeJobStore,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -36,6 +37,7 @@ import {
   createMemoryDigestHeads,
   createMemoryDrafts,
   createMemoryInbox,
+  createMemoryJobs,
   createMemoryKeyUses,
   createMemoryLeases,
   createMemoryLedger,
@@ -89,6 +91,7 @@ describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeAuditSeals(NAME, over(createMemoryAuditSeals));
 describeDraftStore(NAME, over(createMemoryDrafts));
+describeJobStore(NAME, over(createMemoryJobs));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeSecretStore(NAME, over(createMemorySecretStore));

@@ -10,6 +10,7 @@ import { APPLICATION_ID, migrate } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { callOff } from './call-off.ts';
 import { carryOver, type CarriedOver } from './carry-over.ts';
+import { endJobs } from './end-jobs.ts';
 import { endSignIns } from './people.ts';
 import { outstanding, type Outstanding } from './outstanding.ts';
 
@@ -90,6 +91,7 @@ function settle(database: string, { moment, readers, newer, cancelUnsent }: Rest
     db.exec('BEGIN');
     const carriedOver = newer === undefined ? null : carryOver(sql, newer, moment);
     endSignIns(sql);
+    endJobs(sql, moment.now);
     const cancelled = cancelUnsent ? callOff(sql, moment) : null;
     db.exec('COMMIT');
     return { ...outstanding(sql, readers), carriedOver, cancelled };

@@ -10,6 +10,7 @@ import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { inboxWrites } from '../stores/inbox.ts';
+import { jobWrites } from '../stores/job-store.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { peopleWrites } from '../stores/people-store.ts';
@@ -37,6 +38,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
   ...draftWrites(transaction),
+  ...jobWrites(transaction),
   ...secretWrites(transaction),
   ...auditSealWrites(transaction),
   ...leaseWrites(transaction),

@@ -78,6 +78,12 @@ export const WANTED = {
   identity: [],
   audit_seals: [{ name: 'through', key: { logId: 1, through: 1 } }],
   drafts: [{ name: 'workspace', key: { workspace: 1, _id: 1 } }],
+  jobs: [
+    { name: 'newest', key: { createdAt: 1, _id: 1 } },
+    { name: 'workspace', key: { workspace: 1, createdAt: 1, _id: 1 } },
+    { name: 'open', key: { openSince: 1, _id: 1 }, where: ['openSince'] },
+    { name: 'ended', key: { endedAt: 1 }, where: ['endedAt'] },
+  ],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
     { name: 'id', key: { id: 1 } },

@@ -1,0 +1,172 @@
+import {
+  givenBack,
+  hasEnded,
+  isFree,
+  JOBS_KEPT,
+  nextItem,
+  reported,
+  taken,
+  type AuditEntry,
+  type Job,
+  type JobFailure,
+} from '@carillon/domain';
+import type { Duration, Instant, JobId } from '@carillon/kernel';
+import type { NewRecord } from '@carillon/ports';
+import { pause } from '@carillon/runtime';
+import { onAudit } from '../audit/audit-log.ts';
+import type { ControlPorts } from '../ports.ts';
+import { AUDITED_AS, workerOf, type JobWorker, type WorkPorts } from './work.ts';
+
+/** Another runner takes a job over so long after its holder was last heard of. */
+const LEASE: Duration = 15_000;
+/** Items between two writes of how far a job is: so many are looked at again after a crash. */
+const BATCH = 40;
+/** Jobs that one process works on at once; of others each waits for its turn. */
+const AT_ONCE = 4;
+const MOST_UNFINISHED = 100;
+const REMOVED_AT_ONCE = 100;
+const REMOVING_EVERY: Duration = 3_600_000;
+
+export type JobRunnerPorts = WorkPorts & Pick<ControlPorts, 'jobs'>;
+
+export type JobRunner = {
+  /** Takes jobs that nobody works on, and removes what ended long ago. Does not wait for the jobs. */
+  round(): Promise<void>;
+  /** Resolves when no job is under way in this process. */
+  idle(): Promise<void>;
+  /** Ends after the items that are under way; whoever comes next goes on from there. */
+  end(): Promise<void>;
+};
+
+/**
+ * Works on jobs. Whoever holds the lease of a job does its items in their order and writes how far it is, each time over the version that
+ * it knows: two that both think so for a moment do the same items, and each item once, for what is done names the job.
+ */
+export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunner {
+  const { jobs, clock, watch } = ports;
+  const underWay = new Map<JobId, Promise<void>>();
+  const ending = new AbortController();
+  let removedAt: Instant | null = null;
+
+  async function take(job: Job): Promise<void> {
+    const now = clock.now();
+    const held = taken(job, holder, now, now + LEASE);
+    if ((await jobs.replace(held)) === 'stale') return;
+    let newest: Job = held;
+    try {
+      const items = await jobs.items(job.id);
+      const work = workerOf(held, ports);
+      while (!hasEnded(newest) && !ending.signal.aborted) {
+        // Whoever held it before died after the wish.
+        if (newest.cancelledBy !== null)
+          return void (await write(newest, (one) => reported(one, [], clock.now(), null)));
+        const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH);
+        const { results, job: kept } = await workWithLease(newest, () => work(batch));
+        if (!results) return;
+        await tell(kept, batch, results);
+        const written = await write(kept, (one) => {
+          const at = clock.now();
+          return reported(one, results, at, at + LEASE);
+        });
+        if (!written) return;
+        newest = written;
+      }
+    } catch (error) {
+      watch.trouble(`work on job ${job.id}`, error);
+    }
+    // What failed may pass, and this runner may be about to stop: nobody has to wait for the lease to run out.
+    if (!hasEnded(newest)) await write(newest, (one) => givenBack(one, clock.now())).catch(() => undefined);
+  }
+
+  /** Writes a step over whatever somebody else changed meanwhile; null: the job is not ours any more. Its end is on the audit first. */
+  async function write(job: Job, step: (newest: Job) => Job): Promise<Job | null> {
+    for (let known: Job | null = job; known; known = await jobs.get(job.id)) {
+      if (hasEnded(known) || known.holder !== holder || nextItem(known) !== nextItem(job)) return null;
+      const next = step(known);
+      if (hasEnded(next)) await tellEnd(next);
+      if ((await jobs.replace(next)) === 'done') return next;
+    }
+    return null;
+  }
+
+  /** Some items take longer than a lease: it is renewed while they do. */
+  async function workWithLease(
+    job: Job,
+    work: () => ReturnType<JobWorker>,
+  ): Promise<{ readonly results: readonly (JobFailure | null)[] | null; readonly job: Job }> {
+    const settled = new AbortController();
+    const working = work().finally(() => settled.abort());
+    let held: Job | null = job;
+    for (;;) {
+      await Promise.race([working, pause(LEASE / 3, settled.signal)]);
+      if (settled.signal.aborted) return { results: held && (await working), job: held ?? job };
+      if (held)
+        held = await write(held, (one) => ({ ...one, leaseUntil: clock.now() + LEASE, version: one.version + 1 }));
+    }
+  }
+
+  const entryOf = (job: Job, facts: Pick<AuditEntry, 'id' | 'what' | 'target' | 'outcome' | 'code'>): NewRecord =>
+    onAudit(
+      {
+        kind: 'entry',
+        at: clock.now(),
+        actor: job.by,
+        workspace: job.workspace,
+        from: job.from,
+        requestId: job.requestId,
+        number: null,
+        before: null,
+        after: null,
+        ...facts,
+      },
+      ports.codecs,
+    );
+
+  /** Each item is on the audit before it counts as done. A repetition tells of it under the same id. */
+  async function tell(job: Job, items: readonly string[], results: readonly (JobFailure | null)[]): Promise<void> {
+    const what = AUDITED_AS[job.work.action];
+    const records = items.map((item, at) => {
+      const failure = results[at] ?? null;
+      const id = ports.ids.derive('audit', job.id, item);
+      const code = failure ? failure.code : null;
+      return entryOf(job, { id, what, target: item, outcome: failure ? 'refused' : 'done', code });
+    });
+    await ports.log.append(records);
+  }
+
+  const tellEnd = (job: Job): Promise<unknown> =>
+    ports.log.append([
+      entryOf(job, {
+        id: ports.ids.derive('audit', job.id),
+        what: 'job.end',
+        target: job.id,
+        outcome: job.state === 'failed' ? 'failed' : 'done',
+        code: null,
+      }),
+    ]);
+
+  return {
+    async round() {
+      const now = clock.now();
+      const room = AT_ONCE - underWay.size;
+      const unfinished = room > 0 && !ending.signal.aborted ? await jobs.unfinished(MOST_UNFINISHED) : [];
+      const free = unfinished.filter((job) => isFree(job, now) && !underWay.has(job.id));
+      for (const job of free.slice(0, room)) {
+        const working = take(job)
+          .catch((error: unknown) => watch.trouble(`take job ${job.id}`, error))
+          .finally(() => underWay.delete(job.id));
+        underWay.set(job.id, working);
+      }
+      if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
+      await jobs.removeEnded(now - JOBS_KEPT, REMOVED_AT_ONCE);
+      removedAt = now;
+    },
+    async idle() {
+      await Promise.all(underWay.values());
+    },
+    async end() {
+      ending.abort();
+      await Promise.all(underWay.values());
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { MOST_JOB_ITEMS, newJob, type Job, type JobWork } from '@carillon/domain';
+import { CarillonError, type JobId } from '@carillon/kernel';
+import type { FastifyRequest } from 'fastify';
+import { principalOf } from '../access/principal.ts';
+import { audited } from '../audit/facts.ts';
+import type { ControlPorts } from '../ports.ts';
+
+export type JobPorts = Pick<ControlPorts, 'jobs' | 'ids' | 'clock'>;
+
+/** More of a header tells nobody more. */
+const LONGEST_AGENT = 200;
+
+/** Begins a job over these items, in the name of whoever asks; the next free runner works on it. */
+export async function startJob(
+  request: FastifyRequest,
+  {
+    workspace,
+    work,
+    items,
+  }: { readonly workspace: string | null; readonly work: JobWork; readonly items: readonly string[] },
+  { jobs, ids, clock }: JobPorts,
+): Promise<Job> {
+  const { actor, name } = principalOf(request);
+  const unique = [...new Set(items)];
+  if (unique.length > MOST_JOB_ITEMS) {
+    throw new CarillonError(
+      'invalid_request',
+      `a job takes at most ${MOST_JOB_ITEMS} items; these are ${unique.length}`,
+    );
+  }
+  const job = newJob(
+    {
+      id: ids.random('job') as JobId,
+      workspace,
+      work,
+      by: actor,
+      byName: name,
+      from: { address: request.ip, userAgent: request.headers['user-agent']?.slice(0, LONGEST_AGENT) ?? null },
+      requestId: request.id,
+      of: unique.length,
+    },
+    clock.now(),
+  );
+  audited(request, { target: job.id, ...(workspace !== null && { workspace }) });
+  // The id is new: what has it already is an earlier try of this very write.
+  await jobs.insert(job, unique);
+  return job;
+}
+
+/** What somebody counted before they asked. Throws `conflict` where more are meant by now, `wrong_state` where nothing is. */
+export function mustBeExpected(
+  chosen: { readonly ids: readonly string[]; readonly more: boolean },
+  expected: number,
+  what: string,
+): void {
+  const { ids, more } = chosen;
+  if (ids.length === 0) throw new CarillonError('wrong_state', `nothing that can be ${what} matches`);
+  if (more) {
+    throw new CarillonError(
+      'wrong_state',
+      `more than ${MOST_JOB_ITEMS} match, and one job takes no more: narrow the filter, by a span of time for example`,
+    );
+  }
+  if (ids.length > expected) {
+    throw new CarillonError('conflict', `${ids.length} match now, and ${expected} were expected: look, and ask again`);
+  }
+}

@@ -1,0 +1,75 @@
+const AT = '2026-11-22T10:42:00.000Z';
+
+const JOB = {
+  id: 'job_2V9M4Q6W0JHT8RF1B7N5XK8C3Z',
+  workspace: 'shop',
+  action: 'resend_deliveries',
+  state: 'running',
+  of: 412,
+  done: 118,
+  failed: 2,
+  failures: [
+    {
+      item: 'dlv_37G5398XK2YK0SPEA59673M7JP',
+      code: 'wrong_state',
+      detail: 'only FAILED, EXPIRED, CANCELLED and IN_DOUBT can be sent again; this is SENT',
+    },
+  ],
+  parameters: {},
+  created_at: AT,
+  created_by: { kind: 'person', id: 'per_37G5398XK2YK0SPEA59673M7JP', name: 'Ada' },
+  started_at: '2026-11-22T10:42:00.420Z',
+  updated_at: '2026-11-22T10:42:03.000Z',
+  ended_at: null,
+  cancelled_by: null,
+  kept_until: null,
+};
+const BEGUN = { ...JOB, state: 'waiting', done: 0, failed: 0, failures: [], started_at: null, updated_at: AT };
+const FAILED_LATELY = { filter: { state: ['FAILED'], last: '1h' }, expected: 412 };
+
+/** Examples of long actions and of what begins them, by operation. */
+export const JOB_EXAMPLES = {
+  listJobs: { answers: { items: [JOB], next: null } },
+  readJob: { answers: JOB },
+  cancelJob: { takes: {}, answers: { ...JOB, cancelled_by: JOB.created_by } },
+  countDeliveries: {
+    answers: {
+      action: 'resend',
+      count: 412,
+      people: 380,
+      by_state: { FAILED: 410, IN_DOUBT: 2 },
+      more: false,
+      ceiling: 10000,
+    },
+  },
+  resendDeliveries: { takes: FAILED_LATELY, answers: BEGUN },
+  cancelDeliveries: {
+    takes: { filter: { notification: 'order-paid' }, expected: 412 },
+    answers: { ...BEGUN, action: 'cancel_deliveries' },
+  },
+  dismissDeliveries: {
+    takes: { ids: ['dlv_37G5398XK2YK0SPEA59673M7JP'], as: 'sent', reason: 'The provider’s log shows it' },
+    answers: {
+      ...BEGUN,
+      action: 'dismiss_deliveries',
+      of: 1,
+      parameters: { as: 'sent', reason: 'The provider’s log shows it' },
+    },
+  },
+  countDeadLetters: { answers: { count: 17, more: false, ceiling: 10000 } },
+  redriveDeadLetters: {
+    takes: { filter: { last: '1h' }, expected: 17 },
+    answers: { ...BEGUN, action: 'redrive_dead_letters', of: 17 },
+  },
+  startPromotion: { takes: {}, answers: { ...BEGUN, action: 'promote', of: 40, parameters: { from: 'shop-test' } } },
+  startBackup: {
+    takes: { file: '/var/backups/carillon-2026-11-22.db' },
+    answers: {
+      ...BEGUN,
+      workspace: null,
+      action: 'write_backup',
+      of: 1,
+      parameters: { file: '/var/backups/carillon-2026-11-22.db' },
+    },
+  },
+};

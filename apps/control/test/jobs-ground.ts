@@ -1,0 +1,124 @@
+import type { Delivery } from '@carillon/domain';
+import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
+import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import {
+  createDirectWire,
+  createMemoryJobs,
+  createMemoryLedger,
+  createMemoryLog,
+  createMemoryReadModels,
+  WireFault,
+  type Wire,
+} from '@carillon/testing/memory';
+import type { LogId } from '@carillon/kernel';
+import { createJobRunner, type JobRunner } from '../src/jobs/runner.ts';
+import type { ControlPorts } from '../src/index.ts';
+import type { Principal } from '../src/access/principal.ts';
+import { accessOf, openControl, type Ground } from './control-ground.ts';
+
+/** A process that is killed at its nth write, before it happened or after; from then on nothing of it is heard or done. */
+export function mortalWire(dies: {
+  readonly at: number;
+  readonly reached: boolean;
+}): Wire & { readonly writes: () => number } {
+  let writes = 0;
+  let isDead = false;
+  const direct = createDirectWire();
+  return {
+    writes: () => writes,
+    async ask(port, effect, asked = {}) {
+      if (isDead) throw new WireFault(port, false);
+      if (asked.writes) {
+        writes += 1;
+        if (writes === dies.at) {
+          isDead = true;
+          if (dies.reached) effect();
+          throw new WireFault(port, dies.reached);
+        }
+      }
+      return direct.ask(port, effect, asked);
+    },
+    tell: (what, told) => direct.tell(what, told),
+  };
+}
+
+/** A shop with deliveries, and processes over its stores, each over a wire of its own. */
+export async function openJobsGround() {
+  const stores = {
+    jobs: createMemoryJobs(),
+    ledger: createMemoryLedger(),
+    readModels: createMemoryReadModels(),
+    log: createMemoryLog({ logId: 'log_0000000000000000000000000A' as LogId, partitions: 1, now: () => clock() }),
+  };
+  let clock: () => number = () => 0;
+  const over = (wire: Wire) => ({
+    jobs: stores.jobs.connect(wire),
+    ledger: stores.ledger.connect(wire),
+    readModels: stores.readModels.connect(wire),
+    log: stores.log.connect(wire),
+  });
+  const own = over(createDirectWire());
+  const troubles: unknown[] = [];
+  const watch = { trouble: (_where: string, error: unknown) => void troubles.push(error) } as ControlPorts['watch'];
+  const backups: string[] = [];
+  const backup: ControlPorts['backup'] = async (file) => {
+    backups.push(file);
+    return { bytes: 1 };
+  };
+  const grounds: Ground[] = [];
+
+  /** The routes as this one asks them. */
+  async function as(who: Principal, more: Partial<ControlPorts> = {}) {
+    const ground = await openControl(accessOf(who), { ...own, watch, backup, ...more });
+    grounds.push(ground);
+    clock = ground.clock.now;
+    return {
+      ...ground,
+      async ask(method: 'GET' | 'POST', url: string, payload?: object) {
+        const whole = url.startsWith('/') ? url : `/v1/workspaces/shop/${url}`;
+        const answer = await ground.control.app.inject({ method, url: whole, ...(payload && { payload }) });
+        return { status: answer.statusCode, headers: answer.headers, body: answer.json<Record<string, unknown>>() };
+      },
+    };
+  }
+
+  async function publishShop({ configuration, log, codecs, clock: time }: Ground): Promise<void> {
+    const wishes = ['shop', 'club'].flatMap((name): readonly Wish[] => [
+      { ref: { kind: 'workspace', workspace: name, name: '' }, body: {} },
+      ...orderShop(undefined, name),
+    ]);
+    const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock: time };
+    await publishConfiguration(
+      { ...ports, readEverywhere: async () => undefined },
+      changesOf(await configuration.refresh(), wishes),
+      CHANGED_BY_OWNER,
+    );
+  }
+
+  let runners = 0;
+  return {
+    ...own,
+    as,
+    publishShop,
+    troubles,
+    backups,
+    /** A runner in a process of its own. */
+    runner(ground: Ground, wire: Wire = createDirectWire()): JobRunner {
+      runners += 1;
+      const { configuration, codecs, clock: time } = ground;
+      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, ...over(wire) };
+      return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
+    },
+    async deliver(count: number, facts: DeliveryFacts = { state: 'FAILED' }): Promise<readonly Delivery[]> {
+      const made = Array.from({ length: count }, (_, at) =>
+        deliveryOf({ createdAt: 1_000 + at, nextAt: null, ...facts }),
+      );
+      await own.ledger.insert(made);
+      return made;
+    },
+    close: () => Promise.all(grounds.map(({ control }) => control.app.close())),
+  };
+}
+export type JobsGround = Awaited<ReturnType<typeof openJobsGround>>;

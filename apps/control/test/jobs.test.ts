@@ -1,0 +1,262 @@
+import type { DeliveryId, JobId } from '@carillon/kernel';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import { personWith } from './control-ground.ts';
+import { mortalWire, openJobsGround, type JobsGround } from './jobs-ground.ts';
+
+let ground: JobsGround;
+let owner: Awaited<ReturnType<JobsGround['as']>>;
+beforeEach(async () => {
+  ground = await openJobsGround();
+  owner = await ground.as(deploymentOwner('session'));
+  await ground.publishShop(owner);
+});
+afterEach(() => ground.close());
+
+const idOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }): string => String(body['id']);
+const jobAt = async (id: string) => (await owner.ask('GET', `jobs/${id}`)).body;
+const storyOf = async (id: DeliveryId, reason: string) =>
+  ((await ground.ledger.get(id))?.history ?? []).filter((one) => one.reason === reason);
+
+/** Lets a runner take what is free and waits for it. */
+async function run(runner = ground.runner(owner)): Promise<void> {
+  // Of one that was killed nobody hears how it went.
+  await runner.round().catch(() => undefined);
+  await runner.idle();
+}
+
+async function auditOf(what: string) {
+  const records = await ground.log.read('carillon.audit', 0, 0, 100_000, 64 * 1024 * 1024);
+  return records.flatMap(({ value }) => {
+    const record = owner.codecs.audit.decode(value);
+    return record.ok && record.value.kind === 'entry' && record.value.what === what ? [record.value] : [];
+  });
+}
+
+describe('An action on many deliveries', () => {
+  it('is counted first: what the action fits alone, with the people, and the names that nothing has are said', async () => {
+    await ground.deliver(3);
+    await ground.deliver(2, { state: 'IN_DOUBT', intent: { person: 'grace' } });
+    await ground.deliver(4, { state: 'SENT' });
+    await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const resend = await owner.ask('GET', 'deliveries/count?action=resend');
+    expect(resend.body).toEqual({
+      action: 'resend',
+      count: 5,
+      people: 2,
+      by_state: { FAILED: 3, IN_DOUBT: 2 },
+      more: false,
+      ceiling: 10_000,
+    });
+    expect((await owner.ask('GET', 'deliveries/count?action=resend&state=FAILED,SENT')).body['count']).toBe(3);
+    expect((await owner.ask('GET', 'deliveries/count?action=cancel')).body['count']).toBe(0);
+    const unknown = await owner.ask('GET', 'deliveries/count?action=resend&notification=order-payd');
+    expect(unknown.status).toBe(400);
+    expect(String(unknown.body['detail'])).toContain('order-paid');
+  });
+
+  it('is a job over all that match, as they were counted, and each of them is sent again once', async () => {
+    const failed = await ground.deliver(100);
+    await ground.deliver(3, { state: 'SENT' });
+    const begun = await owner.ask('POST', 'deliveries/resend', { filter: { state: ['FAILED'] }, expected: 100 });
+    expect(begun.status).toBe(202);
+    expect(begun.headers['location']).toBe(`/v1/workspaces/shop/jobs/${idOf(begun)}`);
+    expect(begun.body).toMatchObject({ state: 'waiting', of: 100, done: 0, failed: 0, action: 'resend_deliveries' });
+    await run();
+    expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', of: 100, done: 100, failed: 0, failures: [] });
+    for (const { id } of failed) {
+      expect(await storyOf(id, 'operator_resend')).toHaveLength(1);
+      expect((await ground.ledger.get(id))?.state).toBe('WAITING');
+    }
+    expect((await ground.ledger.get(failed[0]?.id as DeliveryId))?.detail).toBe(`by owner in ${idOf(begun)}`);
+  });
+
+  it('begins nothing where more match than were expected, where nothing does, and where it is said both ways or neither', async () => {
+    await ground.deliver(3);
+    const filter = { state: ['FAILED'] };
+    const refusals: readonly [object, number, string][] = [
+      [{ filter, expected: 2 }, 409, '3 match now, and 2 were expected'],
+      [{ filter: { state: ['EXPIRED'] }, expected: 2 }, 409, 'nothing that can be sent again matches'],
+      [{ filter }, 400, 'expected'],
+      [{}, 400, 'ids'],
+      [{ ids: ['dlv_1'], filter, expected: 3 }, 400, 'ids'],
+      [{ ids: [] }, 400, 'ids'],
+      [{ filter: { stat: ['FAILED'] }, expected: 3 }, 400, 'filter'],
+      [{ filter: { state: ['FAILD'] }, expected: 3 }, 400, 'FAILED'],
+    ];
+    for (const [body, status, words] of refusals) {
+      const refused = await owner.ask('POST', 'deliveries/resend', body);
+      expect(refused.status, JSON.stringify(body)).toBe(status);
+      expect(String(refused.body['detail'])).toContain(words);
+    }
+    expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
+  });
+
+  it('tells of each that it could not do by its id, those of other workspaces as if they were not there', async () => {
+    const [failed] = await ground.deliver(1);
+    const [sent] = await ground.deliver(1, { state: 'SENT' });
+    const [foreign] = await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const ids = [failed?.id, sent?.id, foreign?.id, 'dlv_none', failed?.id];
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids });
+    expect(begun.body['of']).toBe(4);
+    await run();
+    const ended = await jobAt(idOf(begun));
+    expect(ended).toMatchObject({ state: 'done', done: 1, failed: 3 });
+    expect(ended['failures']).toMatchObject([
+      { item: sent?.id, code: 'wrong_state' },
+      { item: foreign?.id, code: 'not_found' },
+      { item: 'dlv_none', code: 'not_found' },
+    ]);
+    expect((await ground.ledger.get(foreign?.id as DeliveryId))?.state).toBe('FAILED');
+  });
+
+  it('cancels, and dismisses with what somebody knows', async () => {
+    const waiting = await ground.deliver(2, { state: 'WAITING', nextAt: 5_000 });
+    const doubtful = await ground.deliver(2, { state: 'IN_DOUBT' });
+    await owner.ask('POST', 'deliveries/cancel', { ids: waiting.map(({ id }) => id) });
+    const reason = 'the provider’s log shows it';
+    const dismissed = await owner.ask('POST', 'deliveries/dismiss', { filter: {}, expected: 2, as: 'sent', reason });
+    expect(dismissed.body['parameters']).toEqual({ as: 'sent', reason });
+    await run();
+    for (const { id } of waiting) expect((await ground.ledger.get(id))?.state).toBe('CANCELLED');
+    for (const { id } of doubtful) {
+      expect(await ground.ledger.get(id)).toMatchObject({
+        state: 'SENT',
+        detail: `by owner in ${idOf(dismissed)}: ${reason}`,
+      });
+    }
+  });
+});
+
+describe('A job', () => {
+  it('is done once and whole wherever its runner is killed, before a write or after it', async () => {
+    for (const reached of [false, true]) {
+      for (let at = 1; ; at += 1) {
+        const failed = await ground.deliver(45);
+        const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
+        const wire = mortalWire({ at, reached });
+        await run(ground.runner(owner, wire));
+        const wasKilled = wire.writes() >= at;
+        // Its lease keeps others away, until nobody has heard of it for too long.
+        owner.clock.pass(20_000);
+        await run();
+        expect(await jobAt(idOf(begun)), `write ${at}`).toMatchObject({ state: 'done', done: 45, failed: 0 });
+        for (const { id } of failed) expect(await storyOf(id, 'operator_resend'), `write ${at}`).toHaveLength(1);
+        const told = new Set((await auditOf('delivery.resend')).map(({ target }) => target));
+        expect(failed.every(({ id }) => told.has(id))).toBe(true);
+        expect((await auditOf('job.end')).some(({ target }) => target === idOf(begun))).toBe(true);
+        if (!wasKilled) break;
+        // Every place of the first batch, and then some.
+        at += at > 8 ? 24 : 0;
+      }
+    }
+  });
+
+  it('is worked on by one runner; two that both hold it for a moment do each item once', async () => {
+    const failed = await ground.deliver(120);
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
+    const [first, second] = [ground.runner(owner), ground.runner(owner)];
+    await Promise.all([first.round(), second.round()]);
+    // The clock of the second one is ahead: it takes over what the first one works on.
+    owner.clock.pass(20_000);
+    await second.round();
+    await Promise.all([first.idle(), second.idle()]);
+    await run();
+    expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 120, failed: 0 });
+    for (const { id } of failed) expect(await storyOf(id, 'operator_resend')).toHaveLength(1);
+  });
+
+  it('goes on from where a runner that stopped has left it, without waiting for its lease', async () => {
+    const failed = await ground.deliver(200);
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
+    const first = ground.runner(owner);
+    await first.round();
+    await first.end();
+    const left = await jobAt(idOf(begun));
+    expect(left['ended_at']).toBeNull();
+    await run();
+    expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 200 });
+  });
+
+  it('waits while a store is away, and no item fails for it', async () => {
+    const failed = await ground.deliver(10);
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
+    await run(ground.runner(owner, mortalWire({ at: 2, reached: false })));
+    expect(await jobAt(idOf(begun))).toMatchObject({ state: 'running', failed: 0, failures: [] });
+    expect(ground.troubles.length).toBeGreaterThan(0);
+    owner.clock.pass(20_000);
+    await run();
+    expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 10, failed: 0 });
+  });
+
+  it('ends early where somebody cancels it: at once before it begins, after the items under way later', async () => {
+    const failed = await ground.deliver(200);
+    const ids = failed.map(({ id }) => id);
+    const waiting = await owner.ask('POST', 'deliveries/resend', { ids });
+    const ended = await owner.ask('POST', `jobs/${idOf(waiting)}/cancel`, {});
+    expect(ended.body).toMatchObject({ state: 'cancelled', done: 0, cancelled_by: { id: 'owner' } });
+    expect((await owner.ask('POST', `jobs/${idOf(waiting)}/cancel`, {})).status).toBe(409);
+    const running = await owner.ask('POST', 'deliveries/resend', { ids });
+    const runner = ground.runner(owner);
+    await runner.round();
+    expect((await owner.ask('POST', `jobs/${idOf(running)}/cancel`, {})).status).toBe(200);
+    await runner.idle();
+    const stopped = await jobAt(idOf(running));
+    expect(stopped['state']).toBe('cancelled');
+    expect(Number(stopped['done'])).toBeLessThan(200);
+    const resent = (await Promise.all(ids.map((id) => storyOf(id, 'operator_resend')))).flat();
+    expect(resent).toHaveLength(Number(stopped['done']));
+  });
+
+  it('that somebody wished to end, and whose runner died, ends with the next one', async () => {
+    const failed = await ground.deliver(200);
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
+    await run(ground.runner(owner, mortalWire({ at: 60, reached: true })));
+    await owner.ask('POST', `jobs/${idOf(begun)}/cancel`, {});
+    const before = (await jobAt(idOf(begun)))['done'];
+    owner.clock.pass(20_000);
+    await run();
+    expect(await jobAt(idOf(begun))).toMatchObject({ state: 'cancelled', done: before });
+  });
+
+  it('is read by whoever reads its workspace, and ended by whoever may begin it', async () => {
+    const [failed] = await ground.deliver(1);
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids: [failed?.id] });
+    const viewer = await ground.as(personWith('vera', ['read'], 'shop'), owner);
+    expect((await viewer.ask('GET', `jobs/${idOf(begun)}`)).status).toBe(200);
+    expect((await viewer.ask('POST', `jobs/${idOf(begun)}/cancel`, {})).status).toBe(403);
+    const editor = await ground.as(personWith('ed', ['read', 'configure'], 'shop'), owner);
+    const refused = await editor.ask('POST', `jobs/${idOf(begun)}/cancel`, {});
+    expect(refused.body).toMatchObject({ status: 403, code: 'forbidden_role' });
+    const stranger = await ground.as(personWith('sam', ['read', 'operate'], 'club'), owner);
+    const [foreign, missing] = [
+      await stranger.ask('GET', `/v1/workspaces/club/jobs/${idOf(begun)}`),
+      await stranger.ask('GET', '/v1/workspaces/club/jobs/job_none'),
+    ];
+    expect([foreign.status, missing.status]).toEqual([404, 404]);
+    expect((await stranger.ask('GET', '/v1/workspaces/-/jobs')).body['items']).toEqual([]);
+  });
+
+  it('writes a backup for the deployment, which nobody of a workspace sees, and once', async () => {
+    expect((await owner.ask('POST', '/v1/backups', { file: 'relative' })).status).toBe(400);
+    const begun = await owner.ask('POST', '/v1/backups', { file: '/nowhere/b.carillon' });
+    expect(begun.headers['location']).toBe(`/v1/workspaces/-/jobs/${idOf(begun)}`);
+    expect(begun.body).toMatchObject({ workspace: null, of: 1, parameters: { file: '/nowhere/b.carillon' } });
+    await run();
+    expect(ground.backups).toEqual(['/nowhere/b.carillon']);
+    expect((await owner.ask('GET', `/v1/workspaces/-/jobs/${idOf(begun)}`)).body['state']).toBe('done');
+    expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
+  });
+
+  it('is forgotten thirty days after it ended', async () => {
+    const [failed] = await ground.deliver(1);
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids: [failed?.id] });
+    await run();
+    owner.clock.pass(30 * 24 * 3_600_000);
+    await run();
+    expect((await jobAt(idOf(begun)))['id']).toBe(idOf(begun));
+    owner.clock.pass(1);
+    await run();
+    expect(await ground.jobs.get(idOf(begun) as JobId)).toBeNull();
+  });
+});

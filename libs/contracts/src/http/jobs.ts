@@ -1,0 +1,98 @@
+import { DELIVERY_STATES, JOB_ACTIONS, JOB_STATES, MOST_JOB_ITEMS } from '@carillon/domain';
+import { z } from 'zod';
+import { nullable, pageOf, time } from './fields.ts';
+import { actorBody } from './resources.ts';
+
+/** A long action, and how far it is. */
+export const jobBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string().nullable().describe('Null: the deployment’s'),
+    action: z.enum(JOB_ACTIONS),
+    state: z
+      .enum(JOB_STATES)
+      .describe(
+        '`done`: it came to its end, whatever became of single items; `failed`: it did, and nothing of it could be done',
+      ),
+    of: z.int().describe('Items that it is about; they were fixed when it began'),
+    done: z.int().describe('Items that were done'),
+    failed: z.int().describe('Items that could not be done'),
+    failures: z
+      .array(
+        z.object({
+          item: z.string().describe('Id of the delivery or dead letter, `kind/name` of a resource, or the file'),
+          code: z.string().describe('As of a problem'),
+          detail: z.string(),
+        }),
+      )
+      .describe('The first 100 items that could not be done, and why'),
+    parameters: z
+      .object({
+        as: z.enum(['failed', 'sent']).optional(),
+        reason: z.string().optional(),
+        file: z.string().optional(),
+        from: z.string().optional().describe('The test environment that is promoted'),
+      })
+      .describe('What it was asked for besides its items'),
+    created_at: time,
+    created_by: actorBody,
+    started_at: nullable(time),
+    updated_at: time,
+    ended_at: nullable(time).describe('Null: it is not over'),
+    cancelled_by: nullable(actorBody).describe('Who wished that it ends early'),
+    kept_until: nullable(time).describe('When it is forgotten; null: it is not over'),
+  })
+  .meta({ id: 'Job' });
+export type JobBody = z.infer<typeof jobBody>;
+export const jobPage = pageOf(jobBody).meta({ id: 'JobPage' });
+
+/** How much a bulk action would be about. */
+export const deliveryCountBody = z
+  .object({
+    action: z.enum(['resend', 'cancel', 'dismiss']),
+    count: z.int().describe('Deliveries that match and that the action fits as they are now, at most `ceiling`'),
+    people: z.int().describe('How many people they are to'),
+    by_state: z.partialRecord(z.enum(DELIVERY_STATES), z.int()),
+    more: z.boolean().describe('More match than one job takes: narrow the filter'),
+    ceiling: z.int().describe('Items that one job takes'),
+  })
+  .meta({ id: 'DeliveryCount' });
+export const deadLetterCountBody = z
+  .object({
+    count: z.int().describe('Dead letters that match and that nobody has redriven or dismissed, at most `ceiling`'),
+    more: z.boolean().describe('More match than one job takes: narrow the filter'),
+    ceiling: z.int().describe('Items that one job takes'),
+  })
+  .meta({ id: 'DeadLetterCount' });
+
+const IDS = `expected 1 to ${MOST_JOB_ITEMS} ids`;
+/** Items by their ids, or all that match a filter; `choiceOf` says that it is one of both. */
+export const chosenItems = <Filter extends z.ZodType>(filter: Filter) => ({
+  ids: z
+    .array(z.string().min(1).max(100))
+    .min(1, IDS)
+    .max(MOST_JOB_ITEMS, IDS)
+    .optional()
+    .describe('These; one that is not there, or that the action does not fit, is a failure of the job'),
+  filter: filter
+    .optional()
+    .describe('All that match now and that the action fits; the names of the list, with lists for several values'),
+  expected: z
+    .int()
+    .min(0)
+    .max(MOST_JOB_ITEMS)
+    .optional()
+    .describe('With `filter`: how many were counted. Where more match by now, nothing is begun'),
+});
+
+export const promotionRequest = z.strictObject({
+  resources: z
+    .array(z.strictObject({ kind: z.string().max(50), name: z.string().max(200) }))
+    .min(1)
+    .max(MOST_JOB_ITEMS)
+    .optional()
+    .describe('Only these; left out: all that is promoted'),
+});
+export const backupRequest = z.strictObject({
+  file: z.string().min(1).max(4096).describe('An absolute path on the server, of a file that is not there yet'),
+});

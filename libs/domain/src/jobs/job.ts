@@ -1,0 +1,159 @@
+import type { Duration, Instant, JobId } from '@carillon/kernel';
+import type { AuditSource } from '../audit/record.ts';
+import type { Actor } from '../people/actor.ts';
+
+/** What a job does, once for each of its items. */
+export type JobWork =
+  | { readonly action: 'resend_deliveries' | 'cancel_deliveries' | 'redrive_dead_letters' }
+  | { readonly action: 'dismiss_deliveries'; readonly as: 'failed' | 'sent'; readonly reason: string }
+  /** Its items are resources of the test environment `from`, as `kind/name`; the job belongs to the live workspace. */
+  | { readonly action: 'promote'; readonly from: string }
+  /** Its one item is the file, on the server. */
+  | { readonly action: 'write_backup'; readonly file: string };
+export type JobAction = JobWork['action'];
+export const JOB_ACTIONS = [
+  'resend_deliveries',
+  'cancel_deliveries',
+  'dismiss_deliveries',
+  'redrive_dead_letters',
+  'promote',
+  'write_backup',
+] as const satisfies readonly JobAction[];
+
+/** `failed`: it came to its end, and nothing of it could be done. `done`: to its end, whatever became of single items. */
+export const JOB_STATES = ['waiting', 'running', 'done', 'cancelled', 'failed'] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+export type JobFailure = {
+  readonly item: string;
+  /** Of the table of errors. */
+  readonly code: string;
+  readonly detail: string;
+};
+
+/** A long action: a list of items that was fixed when it began, and how far it is. */
+export type Job = {
+  readonly id: JobId;
+  /** Null: the deployment's. */
+  readonly workspace: string | null;
+  readonly work: JobWork;
+  readonly by: Actor;
+  /** The same as one word, for the story of a delivery. */
+  readonly byName: string;
+  readonly from: AuditSource;
+  readonly requestId: string;
+  readonly state: JobState;
+  /** How many items there are. */
+  readonly of: number;
+  /** Items that were done; those that failed are not among them. */
+  readonly done: number;
+  readonly failed: number;
+  /** The first that failed, at most {@link FAILURES_KEPT}. */
+  readonly failures: readonly JobFailure[];
+  readonly createdAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly updatedAt: Instant;
+  readonly endedAt: Instant | null;
+  /** Who wished that it ends early. */
+  readonly cancelledBy: Actor | null;
+  /** The runner that works on it, until when nobody else does. */
+  readonly holder: string | null;
+  readonly leaseUntil: Instant | null;
+  /** Grows by one with every write; compare-and-set goes by it. */
+  readonly version: number;
+};
+
+export const FAILURES_KEPT = 100;
+/** Items of one job: about as many as a ledger reads within one request, and more than anybody looks through. */
+export const MOST_JOB_ITEMS = 10_000;
+/** Ended jobs are kept so long. */
+export const JOBS_KEPT: Duration = 30 * 24 * 3_600_000;
+
+export const hasEnded = ({ endedAt }: Job): boolean => endedAt !== null;
+/** The place of the first item that nobody has reported on. */
+export const nextItem = ({ done, failed }: Job): number => done + failed;
+
+export function newJob(
+  facts: Pick<Job, 'id' | 'workspace' | 'work' | 'by' | 'byName' | 'from' | 'requestId' | 'of'>,
+  now: Instant,
+): Job {
+  return {
+    ...facts,
+    state: 'waiting',
+    done: 0,
+    failed: 0,
+    failures: [],
+    createdAt: now,
+    startedAt: null,
+    updatedAt: now,
+    endedAt: null,
+    cancelledBy: null,
+    holder: null,
+    leaseUntil: null,
+    version: 1,
+  };
+}
+
+/** Whether a runner may take it: nobody holds it, or whoever did has not been heard of until its lease ran out. */
+export const isFree = (job: Job, now: Instant): boolean =>
+  !hasEnded(job) && (job.leaseUntil === null || job.leaseUntil <= now);
+
+export const taken = (job: Job, holder: string, now: Instant, until: Instant): Job => ({
+  ...job,
+  state: 'running',
+  startedAt: job.startedAt ?? now,
+  updatedAt: now,
+  holder,
+  leaseUntil: until,
+  version: job.version + 1,
+});
+
+/** A runner that stops leaves it to whoever comes next. */
+export const givenBack = (job: Job, now: Instant): Job => ({
+  ...job,
+  updatedAt: now,
+  holder: null,
+  leaseUntil: null,
+  version: job.version + 1,
+});
+
+/** Counts the next items, in their order: null where one was done. It ends with the last one, and where somebody cancelled it. */
+export function reported(
+  job: Job,
+  results: readonly (JobFailure | null)[],
+  now: Instant,
+  leaseUntil: Instant | null,
+): Job {
+  const failures = results.filter((one) => one !== null);
+  const counted: Job = {
+    ...job,
+    done: job.done + results.length - failures.length,
+    failed: job.failed + failures.length,
+    failures: [...job.failures, ...failures].slice(0, FAILURES_KEPT),
+    updatedAt: now,
+    leaseUntil,
+    version: job.version + 1,
+  };
+  if (nextItem(counted) >= counted.of) {
+    return ended(counted, counted.failed > 0 && counted.done === 0 ? 'failed' : 'done', now);
+  }
+  return job.cancelledBy === null ? counted : ended(counted, 'cancelled', now);
+}
+
+const ended = (job: Job, state: JobState, now: Instant): Job => ({
+  ...job,
+  state,
+  endedAt: now,
+  holder: null,
+  leaseUntil: null,
+});
+
+/**
+ * The wish that it ends early: at once where nobody works on it, else after the items that are under way. What is done stays
+ * done. Null: it has ended, or somebody wished it already.
+ */
+export function cancelled(job: Job, by: Actor, now: Instant): Job | null {
+  if (hasEnded(job) || job.cancelledBy !== null) return null;
+  const wished: Job = { ...job, cancelledBy: by, updatedAt: now, version: job.version + 1 };
+  return isFree(job, now) ? ended(wished, 'cancelled', now) : wished;
+}

@@ -1,0 +1,33 @@
+import type { Job, JobAction, JobState } from '@carillon/domain';
+import type { Instant, JobId } from '@carillon/kernel';
+
+export type JobFilter = {
+  readonly workspace?: string;
+  /** In one of these. An empty list finds nothing. */
+  readonly states?: readonly JobState[];
+  readonly actions?: readonly JobAction[];
+};
+
+/**
+ * Long actions: one document each, written by compare-and-set, and the list of its items, which never changes. Writes are durable
+ * when they resolve, and every read that begins afterwards sees them, in any process. When one rejects, it may have happened.
+ */
+export type JobStore = {
+  /** Both or neither. `taken`: a job of this id is there, and stays as it is. */
+  insert(job: Job, items: readonly string[]): Promise<'done' | 'taken'>;
+  get(id: JobId): Promise<Job | null>;
+  /** In the order in which they were given; empty where there is no such job. */
+  items(id: JobId): Promise<readonly string[]>;
+  /** Compare-and-set: replaces the job of `next.id` if its version is `next.version - 1`. */
+  replace(next: Job): Promise<'done' | 'stale'>;
+  /** Jobs that have not ended, the oldest first. */
+  unfinished(limit: number): Promise<readonly Job[]>;
+  /** Newest first, in an order that no write changes; `cursor` is the `next` of the page before. */
+  list(
+    filter: JobFilter,
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly items: readonly Job[]; readonly next: string | null }>;
+  /** Removes at most so many that ended before this time, with their items; answers how many. */
+  removeEnded(before: Instant, limit: number): Promise<number>;
+};
