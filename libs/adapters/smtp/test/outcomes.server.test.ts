@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import type { ProviderResult } from '@carillon/domain';
 import { type ScriptedSmtp, type ScriptStage, type ScriptStep, startScriptedSmtp } from '@carillon/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -9,6 +11,8 @@ afterEach(() => server?.stop());
 const MINUTES = 60_000;
 /** So long a machine may stand still before the final dot: a reply that is late there proves something else. */
 const BEFORE_THE_DOT = 5_000;
+/** A server that takes the envelope in one piece (RFC 2920). */
+const PIECE = ['PIPELINING', 'AUTH PLAIN'];
 const LOGIN = { user: 'shop', password: { secret: 'smtp_password' } } as const;
 
 /** One attempt against a server that answers one stage in its own way. */
@@ -93,13 +97,68 @@ describe('What a server answers decides', () => {
 
   for (const at of TO_MESSAGE) {
     it(`the same where the envelope goes out in one piece, at ${at}`, async () => {
-      const extensions = ['PIPELINING', 'AUTH PLAIN'];
+      const extensions = PIECE;
       const refused = await attempt(at, '550 5.7.1 policy', { extensions });
       expect(refused).toMatchObject({ result: { verdict: 'refused_content', code: '550 5.7.1' }, accepted: 0 });
       const busy = await attempt(at, { say: '421 4.3.2 going down', ending: 'drop' }, { extensions });
       expect(busy).toMatchObject({ result: { verdict: 'throttled', code: '421 4.3.2' }, accepted: 0 });
     });
+
+    it(`a connection that breaks within that piece, at ${at}, ${at === 'dot' ? 'leaves doubt after the final dot alone' : 'proves that nothing was accepted'}`, async () => {
+      const { result, accepted } = await attempt(at, { ending: 'drop' }, { extensions: PIECE });
+      expect(result).toMatchObject({ verdict: at === 'dot' ? 'ambiguous' : 'transient', code: '', suppress: null });
+      expect(accepted).toBe(at === 'dot' ? 1 : 0);
+    });
   }
+
+  for (const [at, reply, verdict] of [
+    ['rcpt', '550 5.1.1 no such user', 'refused_recipient'],
+    ['mail', '550 5.7.1 policy', 'refused_content'],
+  ] as const) {
+    it(`a refusal at ${at} counts where the server asks for the message nevertheless, and gets none`, async () => {
+      const started = await startScriptedSmtp({
+        script: ({ stage }) => (stage === at ? reply : stage === 'data' ? '354 go on' : undefined),
+        extensions: PIECE,
+      });
+      server = started;
+      const sender = senderFor(started, LOGIN, {});
+      const result = await sender.send(message({}), context());
+      await sender.close();
+      expect(result).toMatchObject({ verdict, code: reply.slice(0, 9) });
+      expect(started.accepted.filter(({ raw }) => raw.trim() !== '')).toEqual([]);
+    });
+  }
+
+  it('and the envelope goes out before a word is said to it only where the server offers that', async () => {
+    /** What had come from the client when the server was about to answer MAIL. */
+    const commandsAtOnce = async (extensions: readonly string[]): Promise<readonly string[]> => {
+      const heard: string[] = [];
+      const relay = createServer((client) => {
+        client.write('220 slow.test\r\n');
+        client
+          .on('error', () => undefined)
+          .on('data', (chunk) => {
+            const lines = chunk.toString().trim().split('\r\n');
+            if (lines[0]?.startsWith('EHLO'))
+              client.write(`250-slow.test\r\n${extensions.map((one) => `250-${one}\r\n`).join('')}250 AUTH PLAIN\r\n`);
+            else if (lines[0]?.startsWith('AUTH')) client.write('235 2.7.0 welcome\r\n');
+            else {
+              heard.push(...lines.map((line) => line.slice(0, 4)));
+              client.destroy();
+            }
+          });
+      });
+      await once(relay.listen(0, '127.0.0.1'), 'listening');
+      const { port } = relay.address() as AddressInfo;
+      const sender = senderFor({ host: '127.0.0.1', port }, LOGIN, {});
+      await sender.send(message({}), context());
+      await sender.close();
+      relay.close();
+      return heard;
+    };
+    expect(await commandsAtOnce(['PIPELINING'])).toEqual(['MAIL', 'RCPT', 'DATA']);
+    expect(await commandsAtOnce(['8BITMIME'])).toEqual(['MAIL']);
+  });
 
   it('over several lines', async () => {
     const { result } = await attempt('rcpt', '550-5.1.1 The account that you tried\n550 5.1.1 does not exist.');
