@@ -27,6 +27,7 @@ const ME = {
   owner: false,
   permissions: [],
   workspaces: [{ workspace: 'shop', permissions: ['read', 'bodies', 'configure'] }],
+  roles_with: [{ permission: 'people', roles: ['owner'] }],
   session: SESSION,
 };
 const RECOVERY_CODES = { recovery_codes: ['abcd-efgh-ijkl-mnop'] };

@@ -17,7 +17,7 @@ import type { Access } from '../access/access.ts';
 import { matchingStep, newRecoveryCodes, newTotpSecret, recoveryDigest, totpUri } from '../access/people/codes.ts';
 import { createDirectory } from '../access/people/directory.ts';
 import { refuseWeak } from '../access/people/passwords.ts';
-import { PERMISSIONS } from '../access/permission.ts';
+import { PERMISSIONS, ROLES_WITH } from '../access/permission.ts';
 import { principalOf } from '../access/principal.ts';
 import type { ControlPorts } from '../ports.ts';
 import type { ApiServer } from './app.ts';
@@ -84,6 +84,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       owner: principal.kind === 'owner_token' || (id !== undefined && owners.includes(id)),
       permissions: allowed(null),
       workspaces,
+      roles_with: PERMISSIONS.map((permission) => ({ permission, roles: [...ROLES_WITH[permission]] })),
       session: session ? showSession(session, session.id) : null,
     };
   }

@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react';
+import { useId, type ReactNode } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
 import { cls } from './class-names.ts';
+import { Tooltip } from './tooltip.tsx';
 import styles from './button.module.css';
 
 export type ButtonKind = 'main' | 'plain' | 'quiet' | 'danger';
@@ -11,12 +12,50 @@ export type ButtonProps = Omit<AriaButtonProps, 'className' | 'style' | 'childre
   readonly kind?: ButtonKind;
   /** An icon without a word, which `aria-label` says. */
   readonly isIcon?: boolean;
+  /**
+   * Why it does nothing for whoever looks, such as what `useMay` answers. It stays in the order of the keyboard and says so; a
+   * form that it would have submitted has to refuse by itself. null: it works.
+   */
+  readonly off?: string | null;
 };
 
 export const buttonClass = (kind: ButtonKind = 'plain', isIcon = false): string =>
   cls(styles.button, kind !== 'plain' && styles[kind], isIcon && styles.icon);
 
 /** A verb with its object where two could be meant. */
-export function Button({ kind, isIcon, ...props }: ButtonProps): ReactNode {
+export function Button({ kind, isIcon, off = null, ...props }: ButtonProps): ReactNode {
+  if (off !== null) return <OffButton {...props} reason={off} className={buttonClass(kind, isIcon)} />;
   return <AriaButton {...props} className={buttonClass(kind, isIcon)} />;
+}
+
+function OffButton({
+  reason,
+  children,
+  className,
+  'aria-label': label,
+}: Pick<ButtonProps, 'children' | 'aria-label'> & {
+  readonly reason: string;
+  readonly className: string;
+}): ReactNode {
+  const id = useId();
+  return (
+    <>
+      <Tooltip text={reason} opensOnPress>
+        {(press) => (
+          <AriaButton
+            aria-disabled="true"
+            aria-describedby={id}
+            {...(label !== undefined && { 'aria-label': label })}
+            className={className}
+            onPress={press}
+          >
+            {children}
+          </AriaButton>
+        )}
+      </Tooltip>
+      <span id={id} hidden>
+        {reason}
+      </span>
+    </>
+  );
 }

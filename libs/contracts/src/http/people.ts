@@ -82,6 +82,9 @@ export const meBody = z
     owner: z.boolean().describe('Of the whole deployment'),
     permissions: z.array(z.string()).describe('In what belongs to no workspace'),
     workspaces: z.array(z.object({ workspace: z.string(), permissions: z.array(z.string()) })),
+    roles_with: z
+      .array(z.object({ permission: z.string(), roles: z.array(z.enum(ROLES)) }))
+      .describe('The roles of a workspace that bring each permission; who may not do something is told whom to ask'),
     session: nullable(session),
   })
   .meta({ id: 'Me' });

@@ -1,0 +1,37 @@
+import type { Schemas } from './client.ts';
+
+/** What the API asks of whoever calls a route; the words of `GET /v1/me`. */
+export type Permission = 'read' | 'bodies' | 'configure' | 'operate' | 'people' | 'audit';
+
+/** All workspaces together, as in the addresses of lists. */
+const EVERY = '-';
+
+type Me = Pick<Schemas['Me'], 'owner' | 'permissions' | 'workspaces' | 'roles_with'>;
+
+/** Several permissions: any one of them is enough. */
+export type Wanted = Permission | readonly Permission[];
+
+const asList = (wanted: Wanted): readonly Permission[] => (typeof wanted === 'string' ? [wanted] : wanted);
+
+/** `an owner, editor or operator` */
+function oneOf(roles: readonly string[]): string {
+  const last = roles.at(-1) ?? '';
+  const words = roles.length > 1 ? `${roles.slice(0, -1).join(', ')} or ${last}` : last;
+  return `${/^[aeo]/.test(words) ? 'an' : 'a'} ${words}`;
+}
+
+/**
+ * Why somebody may not do something, in a sentence that says who can; null where they may. `workspace`: null for what belongs to
+ * the deployment alone; `-` for any that they see.
+ */
+export function whyNot(me: Me, wanted: Wanted, workspace: string | null): string | null {
+  const permissions = asList(wanted);
+  const has = (given: readonly string[]): boolean => permissions.some((one) => given.includes(one));
+  const places = me.workspaces.filter((one) => workspace === EVERY || one.workspace === workspace);
+  if (workspace === null ? has(me.permissions) : places.some((one) => has(one.permissions))) return null;
+  if (workspace === null) return 'You may see this, not change it: an owner of the deployment can.';
+  const roles = me.roles_with.filter(({ permission }) => permissions.some((one) => one === permission));
+  const names = [...new Set(roles.flatMap((one) => one.roles))];
+  const where = workspace === EVERY ? 'a workspace' : `the workspace ${workspace}`;
+  return `Your role does not allow this: ${oneOf(names)} of ${where} can do it.`;
+}

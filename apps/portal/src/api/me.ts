@@ -1,0 +1,25 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from './client.ts';
+import { whyNot, type Wanted } from './may.ts';
+
+export type Me = Schemas['Me'];
+
+/** In milliseconds: a role that was changed shows on the screens within it; the server goes by the new one at once. */
+const ASKED_EVERY = 60_000;
+
+/** Who is signed in, and what they may do where. */
+export const meQuery = queryOptions({
+  queryKey: ['/v1/me'],
+  queryFn: ({ signal }) => bodyOf(api.GET('/v1/me', { signal })),
+  staleTime: ASKED_EVERY,
+  refetchInterval: ASKED_EVERY,
+});
+
+/**
+ * Why whoever is signed in may not do something: the reason for `<Button off={…}>`, null where they may. `workspace`: null for what
+ * belongs to the deployment alone, `-` for any. Until it is known it says null: the server decides anyway.
+ */
+export function useMay(wanted: Wanted, workspace: string | null): string | null {
+  const { data } = useQuery(meQuery);
+  return data === undefined ? null : whyNot(data, wanted, workspace);
+}

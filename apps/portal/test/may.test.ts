@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { whyNot } from '../src/api/may.ts';
+
+const me = {
+  owner: false,
+  permissions: [],
+  workspaces: [
+    { workspace: 'shop', permissions: ['read', 'bodies', 'operate'] },
+    { workspace: 'lab', permissions: ['read', 'configure'] },
+  ],
+  roles_with: [
+    { permission: 'configure', roles: ['owner' as const, 'editor' as const] },
+    { permission: 'operate', roles: ['owner' as const, 'operator' as const] },
+    { permission: 'people', roles: ['owner' as const] },
+  ],
+};
+
+describe('why somebody may not do something', () => {
+  it('is null where they may, by any one of the permissions', () => {
+    expect(whyNot(me, 'operate', 'shop')).toBeNull();
+    expect(whyNot(me, ['configure', 'operate'], 'shop')).toBeNull();
+    expect(whyNot(me, 'configure', '-')).toBeNull();
+    expect(whyNot({ ...me, permissions: ['people'] }, 'people', null)).toBeNull();
+  });
+
+  it('says which roles can, and where', () => {
+    expect(whyNot(me, 'configure', 'shop')).toBe(
+      'Your role does not allow this: an owner or editor of the workspace shop can do it.',
+    );
+    expect(whyNot(me, ['configure', 'operate'], 'none')).toContain(
+      'an owner, editor or operator of the workspace none',
+    );
+    expect(whyNot(me, 'people', '-')).toContain('an owner of a workspace');
+  });
+
+  it('sends for an owner of the deployment where it belongs to no workspace', () => {
+    expect(whyNot(me, 'configure', null)).toContain('an owner of the deployment');
+  });
+});
