@@ -15,13 +15,14 @@ import {
   listResources,
   type Configuration,
   type Delivery,
+  type DeliveryReason,
   type Resource,
   type Security,
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { showContent } from './content.ts';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
-import type { PersonStory, Trace, WhyPage } from '@carillon/insight';
+import { REASON_WORDS, type PersonStory, type Trace, type WhyPage } from '@carillon/insight';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 
@@ -124,9 +125,10 @@ const showPerson = (one: PersonStory): PersonBody => ({
   delivery: one.message?.deliveryId ?? null,
 });
 
-export const showWhy = ({ items, looked, next }: WhyPage): WhyBody => ({
+export const showWhy = ({ items, looked, next }: WhyPage, maySeeBodies: boolean): WhyBody => ({
   items: items.map(({ at, eventId, deliveryId, uniqueId, ...line }) => ({
     ...line,
+    text: maySeeBodies ? line.text : ownWords(line),
     at: formatInstant(at),
     event: eventId,
     delivery: deliveryId,
@@ -161,11 +163,32 @@ const showTrace = (trace: Trace): TraceBody => ({
   })),
 });
 
-/** What of a story is a piece of a body: values that a rule saw, and what a list or a partner named. */
+/** What became of a message in our own words: a provider's may quote the message, or whom it goes to. */
+const ownWords = ({
+  state,
+  reason,
+  text,
+}: {
+  readonly state: string | null;
+  readonly reason: string | null;
+  readonly text: string;
+}): string => (state === null || reason === null ? text : (REASON_WORDS[reason as DeliveryReason] ?? text));
+
+/** An attempt ends with what a provider said, by a code of its own; a move of a delivery has a reason of ours. */
+const ownStep = (one: TraceBody['steps'][number]): TraceBody['steps'][number] => ({
+  ...one,
+  text: one.step === 'attempt' ? UNSEEN : one.step === 'delivery' ? ownWords(one) : one.text,
+  lines: one.lines.length === 0 ? one.lines : [UNSEEN],
+});
+
+/** What of a story is a piece of a body: values that a rule saw, what a list or a partner named, and a provider's words. */
 const withoutBodies = (trace: TraceBody): TraceBody => ({
   ...trace,
-  people: trace.people && { ...trace.people, items: trace.people.items.map((one) => ({ ...one, item: null })) },
-  steps: trace.steps.map((one) => (one.lines.length === 0 ? one : { ...one, lines: [UNSEEN] })),
+  people: trace.people && {
+    ...trace.people,
+    items: trace.people.items.map((one) => ({ ...one, item: null, text: ownWords(one) })),
+  },
+  steps: trace.steps.map(ownStep),
 });
 const UNSEEN = 'not shown: this needs the permission bodies';
 

@@ -4,6 +4,7 @@ import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
+import { maskAnswers } from './access/masking/mask-answers.ts';
 import { limitPrincipals } from './access/principal-rates.ts';
 import { auditRequests } from './audit/hook.ts';
 import { createCursors, sealCursors } from './cursors.ts';
@@ -99,6 +100,8 @@ export async function buildControl(
     const api: ApiServer = scope.withTypeProvider();
     takeCsv(scope);
     sealCursors(scope, createCursors(config, given));
+    // Behind the cursors: what is sealed says nothing, and what is masked leads nowhere.
+    maskAnswers(scope);
     apiRoutes(api, config, ports);
     await resourceRoutes(api, ports);
     publicationRoute(api, ports);

@@ -16,6 +16,8 @@ export * from './http/lists.ts';
 export * from './http/management.ts';
 export * from './http/message-content.ts';
 export * from './http/people.ts';
+export * from './http/privacy.ts';
+export { next } from './http/fields.ts';
 export * from './http/drafts.ts';
 export * from './http/resources.ts';
 export * from './http/samples.ts';

@@ -9,6 +9,8 @@ export type DeliveryFilter = {
   readonly channels?: readonly ChannelName[];
   /** The address begins with one of these, letter by letter. */
   readonly to?: readonly string[];
+  /** What `to` says are whole addresses, and not how they begin. */
+  readonly toIsWhole?: boolean;
   /** As the rule named them, letter by letter. */
   readonly person?: string;
   readonly uniqueId?: string;

@@ -56,3 +56,6 @@ export function sightOf(request: FastifyRequest): Sight {
   if (!sight) throw new Error(`${request.routeOptions.url} looks at no workspace`);
   return sight;
 }
+
+/** The same; null where the route looks at no workspace. */
+export const sightIfAny = (request: FastifyRequest): Sight | null => request.getDecorator<Sight | null>(SIGHT);

@@ -1,5 +1,5 @@
 import { bodyJsonSchema } from '@carillon/configuration';
-import { jwtProviderBody, resourceFacts } from '@carillon/contracts';
+import { jwtProviderBody, next, OPEN, resourceFacts } from '@carillon/contracts';
 import { z } from 'zod';
 import { pageSize } from '../routes/app.ts';
 import type { KindOfResource } from './kinds.ts';
@@ -9,14 +9,12 @@ import type { KindOfResource } from './kinds.ts';
  * told all at once by `readResourceBodies`, each with its path and what to do.
  */
 function makeSchemas({ kind, one }: KindOfResource) {
-  const body = z.unknown().meta({ id: `${one}Body`, ...bodyJsonSchema(kind) });
+  const body = z.unknown().meta({ id: `${one}Body`, ...bodyJsonSchema(kind), ...OPEN });
   const shown = resourceFacts.extend({ kind: z.literal(kind), body });
   const resource = shown.meta({ id: `${one}Resource` });
   // Its list was there before, with what of it matters for tokens.
   const item = kind === 'jwt_provider' ? shown.extend(jwtProviderBody.shape).meta({ id: 'JwtProvider' }) : resource;
-  const list = z
-    .object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') })
-    .meta({ id: `${one}List` });
+  const list = z.object({ items: z.array(item), next }).meta({ id: `${one}List` });
   return { body, resource, list };
 }
 

@@ -13,7 +13,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { lacking } from '../access/guard.ts';
 import { principalOf } from '../access/principal.ts';
-import { EVERY_WORKSPACE, sightOf, type Sight } from '../access/sight.ts';
+import { EVERY_WORKSPACE, sightOf } from '../access/sight.ts';
 import { liveOf, promotedRefs } from '../drafts/promote.ts';
 import { chooseDeadLetters, chooseDeliveries } from '../jobs/choose.ts';
 import { showJob } from '../jobs/shown.ts';
@@ -77,9 +77,9 @@ function choiceOf<Filter>({
 function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
   const filter = z.strictObject(deliveryFilters);
 
-  async function chosen(sight: Sight, wanted: DeliveryFilters, decision: OperatorDecision) {
-    const found = await chooseDeliveries(readFilter(sight, wanted, ports.clock.now()), decision, ports);
-    if (found.ids.length === 0) await refuseUnknown(sight, wanted, ports);
+  async function chosen(request: FastifyRequest, wanted: DeliveryFilters, decision: OperatorDecision) {
+    const found = await chooseDeliveries(readFilter(request, wanted, ports.clock.now()), decision, ports);
+    if (found.ids.length === 0) await refuseUnknown(sightOf(request), wanted, ports);
     return found;
   }
 
@@ -99,7 +99,7 @@ function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
     },
     async (request) => {
       const { action, ...wanted } = request.query;
-      const { ids, people, byState, more } = await chosen(sightOf(request), wanted, action);
+      const { ids, people, byState, more } = await chosen(request, wanted, action);
       return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MOST_JOB_ITEMS };
     },
   );
@@ -120,7 +120,7 @@ function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
     let items: readonly string[];
     if ('ids' in choice) items = choice.ids;
     else {
-      const found = await chosen(sight, choice.filter, decision);
+      const found = await chosen(request, choice.filter, decision);
       mustBeExpected(found, choice.expected, DONE[decision]);
       items = found.ids;
     }

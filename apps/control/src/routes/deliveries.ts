@@ -18,6 +18,7 @@ import { decideOnDelivery } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
+import { answersOf, seesMasked } from '../access/masking/mask-answers.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import { expiresOf } from '../deliveries.ts';
@@ -45,7 +46,12 @@ const REASONS = [REASON, ...MORE_REASONS] as const;
 export const deliveryFilters = {
   ...timeRange,
   state: someOfWords('state', DELIVERY_STATES).optional().describe('One state, or several with commas'),
-  recipient: z.string().min(1).max(4096).optional().describe('An address, whatever its case, or how it begins'),
+  recipient: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('An address, whatever its case, or how it begins; without the permission `bodies` the whole address'),
   unique_id: z.string().max(1000).optional(),
   person: z.string().max(1000).optional(),
   event: z
@@ -107,7 +113,7 @@ export function deliveryRoutes(
     async (request) => {
       const { query } = request;
       const sight = sightOf(request);
-      const filter = readFilter(sight, query, ports.clock.now());
+      const filter = readFilter(request, query, ports.clock.now());
       const isSeen = ({ slot }: Delivery): boolean => sight.sees(slot.workspace);
       const page = await shownPage(
         query.limit,
@@ -144,7 +150,7 @@ export function deliveryRoutes(
       const holder = await ledger.get(row.deliveryId as DeliveryId);
       if (!holder || !isSeen(holder)) continue;
       const { slot, intent } = holder;
-      if (to !== undefined && !isSearched(intent.to, to)) continue;
+      if (to !== undefined && !isFound(intent.to, to, filter.toIsWhole)) continue;
       if (filter.channels?.includes(slot.channel) === false) continue;
       const wanted: readonly (readonly [unknown, unknown])[] = [
         [filter.uniqueId, slot.uniqueId],
@@ -191,7 +197,8 @@ export function deliveryRoutes(
       const { slot } = await find(sightOf(request), id);
       const trace = await traceDelivery(id, ports);
       if (!trace) throw notFound(`delivery ${id}`);
-      return traceFor(trace, principalOf(request).may('bodies', slot.workspace));
+      answersOf(request, [slot.workspace]);
+      return traceFor(trace, !seesMasked(request));
     },
   );
 
@@ -295,6 +302,9 @@ export async function refuseUnknown(
   }
 }
 
+const isFound = (address: string | null, wanted: readonly string[], isWhole = false): boolean =>
+  isWhole ? wanted.some((one) => one === address) : isSearched(address, wanted);
+
 /** The delivery that somebody decided about, of whatever workspace it is. */
 function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof showDelivery> {
   audited(request, { workspace: delivery.slot.workspace });
@@ -305,14 +315,15 @@ function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof sh
 const inStore = ({ workspace }: Sight): Pick<DeliveryFilter, 'workspace'> =>
   workspace === undefined ? {} : { workspace };
 
-export function readFilter(sight: Sight, query: DeliveryFilters, now: Instant): DeliveryFilter {
+/** What somebody looks for. Who sees addresses masked finds one by the whole of it: how it begins would tell it letter by letter. */
+export function readFilter(request: FastifyRequest, query: DeliveryFilters, now: Instant): DeliveryFilter {
   const { state, reason, channel, recipient, unique_id, person, event, notification, rule, test } = query;
   return {
-    ...inStore(sight),
+    ...inStore(sightOf(request)),
     ...(state !== undefined && { states: state }),
     ...(reason !== undefined && { reasons: reason }),
     ...(channel !== undefined && { channels: channel }),
-    ...(recipient !== undefined && { to: searchedAddresses(recipient) }),
+    ...(recipient !== undefined && { to: searchedAddresses(recipient), toIsWhole: seesMasked(request) }),
     ...(unique_id !== undefined && { uniqueId: unique_id }),
     ...(person !== undefined && { person }),
     ...(event !== undefined && { eventId: event }),

@@ -4,6 +4,7 @@ import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
+import { answersOf, seesMasked } from '../access/masking/mask-answers.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
@@ -46,7 +47,9 @@ const peopleQuery = z.strictObject({
     .min(1)
     .max(4096)
     .optional()
-    .describe('Only people whose address, person or unique_id begins with this'),
+    .describe(
+      'Only people whose address, person or unique_id begins with this; without the permission `bodies`, is just this',
+    ),
   person: z.string().min(1).max(1000).optional().describe('Only this person'),
   limit: pageSize.default(100),
   cursor: z
@@ -68,7 +71,11 @@ const letterFilters = z.strictObject({
 
 const whyQuery = z.strictObject({
   ...paging,
-  address: z.string().min(1).max(4096).describe('An address, a person or a unique_id'),
+  address: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe('An address, a person or a unique_id; without the permission `bodies` a whole one'),
   notification: z.string().max(200).optional().describe('Only this notification, or this rule of one'),
 });
 
@@ -139,8 +146,13 @@ export function eventRoutes(
       const { recipient, person, limit, cursor } = request.query;
       const sight = sightOf(request);
       const rows = await readModels.event(id);
+      answersOf(
+        request,
+        rows.map((row) => row.workspace),
+      );
       const people = {
         limit,
+        toIsWhole: seesMasked(request),
         from: Number(cursor ?? 0),
         ...(recipient !== undefined && { to: recipient }),
         ...(person !== undefined && { person }),
@@ -149,11 +161,7 @@ export function eventRoutes(
       const trace = isHere ? await traceEvent(id, ports, people) : null;
       const where = sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`;
       if (!trace) throw notFound(`event ${id}${where}`, 'a new one shows within a second');
-      const principal = principalOf(request);
-      return traceFor(
-        trace,
-        rows.every((row) => principal.may('bodies', row.workspace)),
-      );
+      return traceFor(trace, !seesMasked(request));
     },
   );
 
@@ -179,7 +187,11 @@ export function eventRoutes(
         ...(notification !== undefined && { notification }),
         ...(cursor !== undefined && { cursor }),
       };
-      return showWhy(await whyAddress({ address, sees: sight.sees, limit, ...wanted }, ports));
+      const page = await whyAddress(
+        { address, isWhole: seesMasked(request), sees: sight.sees, limit, ...wanted },
+        ports,
+      );
+      return showWhy(page, !seesMasked(request));
     },
   );
 }

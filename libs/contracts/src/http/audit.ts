@@ -1,5 +1,7 @@
 import { ACTOR_KINDS, AUDIT_OUTCOMES } from '@carillon/domain';
 import { z } from 'zod';
+import { next } from './fields.ts';
+import { OPEN } from './privacy.ts';
 
 const text = z.string().nullable();
 
@@ -24,12 +26,10 @@ export const auditEntryBody = z
     outcome: z.enum(AUDIT_OUTCOMES).describe('`begun`: nobody saw how it ended'),
     code: text.describe('Code of the problem that was answered'),
   })
-  .meta({ id: 'AuditEntry' });
+  .meta({ id: 'AuditEntry', ...OPEN });
 export type AuditEntryBody = z.infer<typeof auditEntryBody>;
 
-export const auditPage = z
-  .strictObject({ items: z.array(auditEntryBody), next: z.string().nullable() })
-  .meta({ id: 'AuditPage' });
+export const auditPage = z.strictObject({ items: z.array(auditEntryBody), next }).meta({ id: 'AuditPage' });
 
 export const keptSeal = z.strictObject({
   through: z.number().int().min(0),
@@ -54,5 +54,5 @@ export const auditVerdictBody = z
       })
       .nullable(),
   })
-  .meta({ id: 'AuditVerdict' });
+  .meta({ id: 'AuditVerdict', ...OPEN });
 export type AuditVerdictBody = z.infer<typeof auditVerdictBody>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
+import { anAddress, ofBodies } from './privacy.ts';
 
 export const deadLetterBody = z
   .object({
@@ -27,11 +28,13 @@ export const parkedReceiptBody = z
     account: z.string().nullable(),
     verdict: z.string().nullable(),
     code: z.string().nullable(),
-    detail: z.string().nullable().describe('In the words of the provider; null without the permission `bodies`'),
+    detail: ofBodies(z.string())
+      .nullable()
+      .describe('In the words of the provider; null without the permission `bodies`'),
     delivery_id: z.string().nullable().describe('Of the token that came with it, which fits no attempt'),
     attempt: z.int().nullable(),
     wish: z.string().nullable().describe('`stop` or `start`: somebody wrote to a number of yours'),
-    address: z.string().nullable().describe('Who wrote; null without the permission `bodies`'),
+    address: anAddress(z.string()).nullable().describe('Who wrote; null without the permission `bodies`'),
     received_at: nullable(time),
     parked_at: time,
     position: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { time } from './fields.ts';
+import { next, time } from './fields.ts';
 import { changeBody } from './management.ts';
+import { OPEN } from './privacy.ts';
 import { actorBody, resourceFaultBody } from './resources.ts';
 
 const json = z.record(z.string(), z.unknown());
@@ -33,7 +34,7 @@ export const draftFacts = z
     at: time,
     promoted_from: z.string().nullable().describe('The test environment that it was promoted from'),
   })
-  .meta({ id: 'DraftFacts' });
+  .meta({ id: 'DraftFacts', ...OPEN });
 export type DraftFactsBody = z.infer<typeof draftFacts>;
 
 const text = z.string().nullable();
@@ -51,7 +52,7 @@ export const draftConflictBody = z
       .array(z.object({ path: z.string(), base: text, theirs: text, mine: text }))
       .describe('Every value in which the three are not the same'),
   })
-  .meta({ id: 'DraftConflict' });
+  .meta({ id: 'DraftConflict', ...OPEN });
 export type DraftConflictBody = z.infer<typeof draftConflictBody>;
 
 export const draftBody = z
@@ -62,7 +63,7 @@ export const draftBody = z
     warnings: z.array(resourceFaultBody),
     conflict: draftConflictBody.nullable(),
   })
-  .meta({ id: 'Draft' });
+  .meta({ id: 'Draft', ...OPEN });
 export type DraftBody = z.infer<typeof draftBody>;
 
 export const saveDraftRequest = z.strictObject({
@@ -83,7 +84,7 @@ export const discardedDraftBody = z.object({ discarded: z.boolean() }).meta({ id
 export const draftPage = z
   .object({
     items: z.array(draftFacts),
-    next: z.string().nullable().describe('Cursor of the next page; null at the end'),
+    next,
   })
   .meta({ id: 'DraftPage' });
 export type DraftPageBody = z.infer<typeof draftPage>;
@@ -113,7 +114,7 @@ export const draftsPlanBody = z
     changes: z.array(changeBody).describe('Also of templates that are compiled again with them'),
     files: z.array(changedFile).describe('The files that would differ, as `export` writes them'),
   })
-  .meta({ id: 'DraftsPlan' });
+  .meta({ id: 'DraftsPlan', ...OPEN });
 export type DraftsPlanBody = z.infer<typeof draftsPlanBody>;
 
 export const publishedDraftsBody = z
@@ -123,7 +124,7 @@ export const publishedDraftsBody = z
     warnings: z.array(resourceFaultBody),
     changes: z.array(changeBody),
   })
-  .meta({ id: 'PublishedDrafts' });
+  .meta({ id: 'PublishedDrafts', ...OPEN });
 export type PublishedDraftsBody = z.infer<typeof publishedDraftsBody>;
 
 export const promoteRequest = z.strictObject({
@@ -152,5 +153,5 @@ export const promotedBody = z
       .describe('What the test environment does not have; it stays'),
     plan: draftsPlanBody.pick({ faults: true, warnings: true, changes: true, files: true }),
   })
-  .meta({ id: 'Promoted' });
+  .meta({ id: 'Promoted', ...OPEN });
 export type PromotedBody = z.infer<typeof promotedBody>;

@@ -1,5 +1,6 @@
 import { COMPARISONS, TEXT_TESTS, type FormChange } from '@carillon/domain';
 import { z } from 'zod';
+import { OPEN } from './privacy.ts';
 
 const step = z.union([z.string().max(200), z.int().min(0)]);
 const path = z
@@ -97,5 +98,5 @@ export const expressionCheckBody = z
       }),
     ),
   })
-  .meta({ id: 'ExpressionCheck' });
+  .meta({ id: 'ExpressionCheck', ...OPEN });
 export type ExpressionCheckBody = z.infer<typeof expressionCheckBody>;

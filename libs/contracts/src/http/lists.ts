@@ -1,18 +1,16 @@
 import { z } from 'zod';
+import { nullable, pageOf, time } from './fields.ts';
+import { anAddress, ofBodies } from './privacy.ts';
 
 /** Bodies of the management API about whom nothing is sent to, and who wants no more. */
-const time = z.string().describe('RFC 3339, UTC, milliseconds');
-const nullable = <T extends z.ZodType>(schema: T) => schema.nullable();
-const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({ items: z.array(item), next: z.string().nullable().describe('Cursor of the next page; null at the end') });
 
 export const suppressionBody = z
   .object({
     workspace: z.string(),
     channel: z.string(),
-    address: z.string(),
+    address: anAddress(z.string()),
     source: z.string(),
-    detail: z.string(),
+    detail: ofBodies(z.string()),
     by: z.string().nullable().describe('Who put it there; null where no person did'),
     delivery_id: z.string().nullable(),
     at: time,
@@ -40,7 +38,9 @@ export type UnsuppressedBody = z.infer<typeof unsuppressedBody>;
 export const consentBody = z
   .object({
     workspace: z.string(),
-    person: z.string().describe('Their id, or an address in its one form; a name of more than 200 bytes as `hash:…`'),
+    person: anAddress(z.string()).describe(
+      'Their id, or an address in its one form; a name of more than 200 bytes as `hash:…`',
+    ),
     words: z
       .array(
         z.object({

@@ -1,5 +1,6 @@
 import { messageContent, previewedMessage } from './message-content.ts';
-import { nullable, pageOf, time } from './fields.ts';
+import { next, nullable, pageOf, time } from './fields.ts';
+import { anAddress, OPEN, ofBodies, open } from './privacy.ts';
 import { z } from 'zod';
 
 /** Bodies of the management API (interfaces section 5). Names are snake_case; times RFC 3339; unknown fields may come. */
@@ -12,12 +13,12 @@ export const attemptBody = z
     ended_at: nullable(time),
     verdict: z.string().nullable(),
     code: z.string().nullable(),
-    detail: z.string().nullable(),
+    detail: ofBodies(z.string()).nullable(),
   })
   .meta({ id: 'Attempt' });
 
 export const moveBody = z
-  .object({ at: time, state: z.string(), reason: z.string(), detail: z.string() })
+  .object({ at: time, state: z.string(), reason: z.string(), detail: ofBodies(z.string()) })
   .meta({ id: 'Move' });
 
 export const deliveryBody = z
@@ -25,9 +26,9 @@ export const deliveryBody = z
     id: z.string(),
     state: z.string(),
     reason: z.string(),
-    detail: z.string(),
+    detail: ofBodies(z.string()),
     channel: z.string(),
-    to: z.string().nullable(),
+    to: anAddress(z.string()).nullable(),
     unique_id: z.string(),
     workspace: z.string(),
     notification: z.string(),
@@ -79,11 +80,11 @@ export const personBody = z
     rule: z.string(),
     place: z.int().describe('Which of those that the rule names, from 1'),
     count: z.int(),
-    to: z.string().nullable(),
+    to: anAddress(z.string()).nullable(),
     unique_id: z.string().nullable(),
     person: z.string().nullable(),
     channel: z.string().nullable(),
-    item: z.string().nullable().describe('What the rule saw of this one, as JSON, cut short'),
+    item: ofBodies(z.string()).nullable().describe('What the rule saw of this one, as JSON, cut short'),
     outcome: personOutcome,
     state: z.string().nullable(),
     reason: z.string(),
@@ -101,7 +102,7 @@ const peopleBody = z
       .describe('Such as `498 told, 2 not: 1 rule error, 1 no address`; on the first page'),
     counts: z.object({ told: z.int(), waiting: z.int(), in_doubt: z.int(), not_told: z.int() }).nullable(),
     items: z.array(personBody),
-    next: z.string().nullable(),
+    next,
   })
   .meta({ id: 'People' });
 
@@ -148,7 +149,7 @@ export const whyBody = z
       }),
     ),
     looked: z.int().describe('How many events were looked through'),
-    next: z.string().nullable(),
+    next,
   })
   .meta({ id: 'Why' });
 export type WhyBody = z.infer<typeof whyBody>;
@@ -171,7 +172,7 @@ export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
 export const newApiKeyBody = z
   .object({
     name: z.string(),
-    key: z.string().describe('Shown this once'),
+    key: open(z.string()).describe('Shown this once'),
     expires_at: nullable(time),
   })
   .meta({ id: 'NewApiKey' });
@@ -179,15 +180,15 @@ export const newApiKeyBody = z
 export const jwtProviderBody = z.object({
   workspace: z.string(),
   name: z.string(),
-  jwks_url: z.string(),
-  issuer: nullable(z.string()).describe('Null: any'),
-  audiences: z.array(z.string()).describe('One of them has to be the token’s; empty: any'),
+  jwks_url: open(z.string()),
+  issuer: nullable(open(z.string())).describe('Null: any'),
+  audiences: open(z.array(z.string())).describe('One of them has to be the token’s; empty: any'),
   algorithms: z.array(z.string()),
   used_by: z.array(z.string()).describe('Notifications and streams that name it'),
 });
 export type JwtProviderBodyShown = z.infer<typeof jwtProviderBody>;
 
-export const configurationFiles = z.record(z.string(), z.string()).describe('Path in the folder → text');
+export const configurationFiles = open(z.record(z.string(), z.string())).describe('Path in the folder → text');
 
 export const faultBody = z
   .object({
@@ -199,7 +200,7 @@ export const faultBody = z
     expected: z.string(),
     fix: z.string(),
   })
-  .meta({ id: 'Fault' });
+  .meta({ id: 'Fault', ...OPEN });
 export type FaultBody = z.infer<typeof faultBody>;
 
 export const changeBody = z
@@ -214,7 +215,7 @@ export const changeBody = z
       .describe('Of what goes: to how many people a message still waits under it, which is not sent then'),
     fields: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
   })
-  .meta({ id: 'Change' });
+  .meta({ id: 'Change', ...OPEN });
 export const planBody = z
   .object({
     number: z.int().describe('Configuration number that it was compared with'),
@@ -259,7 +260,7 @@ export const ruleTestBody = z
     problems: z.array(z.string()).describe('What was not as it should be in the answer'),
     recipients: z.array(
       z.object({
-        to: z.record(z.string(), z.string().nullable()),
+        to: anAddress(z.record(z.string(), z.string().nullable())),
         unique_id: z.string(),
         person: z.string(),
         variables: z.string().describe('JSON text'),
@@ -360,6 +361,9 @@ export const backupBody = z
   .meta({ id: 'Backup' });
 export const sessionBody = z.object({ ok: z.boolean() }).meta({ id: 'Session' });
 export const ownerLinkBody = z
-  .object({ word: z.string().describe('To be opened as <portal>/welcome#<word>; shown this once'), ends_at: time })
+  .object({
+    word: open(z.string()).describe('To be opened as <portal>/welcome#<word>; shown this once'),
+    ends_at: time,
+  })
   .meta({ id: 'OwnerLink' });
 export type OwnerLinkBody = z.infer<typeof ownerLinkBody>;

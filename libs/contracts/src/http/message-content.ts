@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { anAddress } from './privacy.ts';
 
 const text = z.string().nullable();
 
 /** A message as its provider was given it. What its channel does not have is null. */
 export const messageContent = z.object({
   channel: z.string(),
-  to: z.string(),
+  to: anAddress(z.string()),
   from: text.describe('Of an email'),
   subject: text.describe('Of an email'),
   html: text.describe('Of an email'),
@@ -63,7 +64,7 @@ export const testSentBody = z
     delivery_id: z.string(),
     notification: z.string(),
     channel: z.string(),
-    to: z.string().describe('In its canonical form'),
+    to: anAddress(z.string()).describe('In its canonical form'),
     template: z.string(),
     template_version: z.int(),
     notes: z.array(z.string()).describe('What the test does not show, in words'),

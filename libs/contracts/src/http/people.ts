@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OPEN } from './privacy.ts';
 import { nullable, time } from './fields.ts';
 
 /** Bodies of the management API about who may use it. */
@@ -8,8 +9,8 @@ const SCOPES = ['read', 'configure', 'operate', 'people'] as const;
 
 const actor = z
   .object({ kind: z.string().describe('person, token, cli (the owner token) or system'), id: z.string() })
-  .meta({ id: 'AccountActor' });
-const membership = z.object({ workspace: z.string(), role: z.enum(ROLES) }).meta({ id: 'Membership' });
+  .meta({ id: 'AccountActor', ...OPEN });
+const membership = z.object({ workspace: z.string(), role: z.enum(ROLES) }).meta({ id: 'Membership', ...OPEN });
 const membershipInput = z.strictObject({ workspace: z.string().min(1).max(100), role: z.enum(ROLES) });
 const email = z
   .string()
@@ -43,7 +44,7 @@ export const openedSessionBody = z
     person: z.string().describe('Id of who is signed in now'),
     way: z.string().describe('link, password, provider, invitation or owner_token'),
   })
-  .meta({ id: 'OpenedSession' });
+  .meta({ id: 'OpenedSession', ...OPEN });
 
 export const ownerLinkInput = z.strictObject({
   email: email.optional().describe('The owner whom it signs in; without it, the first one'),
@@ -61,10 +62,10 @@ const session = z
     address: z.string(),
     agent: z.string().describe('What the browser says of itself'),
   })
-  .meta({ id: 'PersonSession' });
-export const sessionList = z.object({ items: z.array(session) }).meta({ id: 'PersonSessionList' });
+  .meta({ id: 'PersonSession', ...OPEN });
+export const sessionList = z.object({ items: z.array(session) }).meta({ id: 'PersonSessionList', ...OPEN });
 export type SessionShown = z.infer<typeof session>;
-export const endedBody = z.object({ ended: z.int() }).meta({ id: 'EndedSessions' });
+export const endedBody = z.object({ ended: z.int() }).meta({ id: 'EndedSessions', ...OPEN });
 
 export const meBody = z
   .object({
@@ -87,7 +88,7 @@ export const meBody = z
       .describe('The roles of a workspace that bring each permission; who may not do something is told whom to ask'),
     session: nullable(session),
   })
-  .meta({ id: 'Me' });
+  .meta({ id: 'Me', ...OPEN });
 export type MeBody = z.infer<typeof meBody>;
 
 export const profileInput = z.strictObject({
@@ -107,13 +108,13 @@ export const totpBody = z
     secret: z.string().describe('In base32, shown this once'),
     uri: z.string().describe('What a QR code holds'),
   })
-  .meta({ id: 'NewAuthenticator' });
+  .meta({ id: 'NewAuthenticator', ...OPEN });
 export const totpCodeInput = z.strictObject({ code: z.string().min(1).max(40) });
 export const recoveryCodesBody = z
   .object({
     recovery_codes: z.array(z.string()).describe('Each signs in once without the authenticator; shown this once'),
   })
-  .meta({ id: 'RecoveryCodes' });
+  .meta({ id: 'RecoveryCodes', ...OPEN });
 
 const person = z
   .object({
@@ -127,22 +128,22 @@ const person = z
     totp: z.boolean(),
     created_at: time,
   })
-  .meta({ id: 'PersonAccount' });
+  .meta({ id: 'PersonAccount', ...OPEN });
 export type PersonShown = z.infer<typeof person>;
 export const personShown = person;
-export const peopleList = z.object({ items: z.array(person) }).meta({ id: 'PeopleList' });
+export const peopleList = z.object({ items: z.array(person) }).meta({ id: 'PeopleList', ...OPEN });
 export const personInput = z.strictObject({
   name: personName.optional(),
   state: z.enum(['active', 'disabled']).optional(),
   owner: z.boolean().optional().describe('Of the whole deployment'),
 });
-export const goneBody = z.object({ removed: z.boolean() }).meta({ id: 'Gone' });
+export const goneBody = z.object({ removed: z.boolean() }).meta({ id: 'Gone', ...OPEN });
 
 const member = z
   .object({ person: z.string(), name: z.string(), email: nullable(z.string()), roles: z.array(z.enum(ROLES)) })
-  .meta({ id: 'Member' });
+  .meta({ id: 'Member', ...OPEN });
 export const memberShown = member;
-export const memberList = z.object({ items: z.array(member) }).meta({ id: 'MemberList' });
+export const memberList = z.object({ items: z.array(member) }).meta({ id: 'MemberList', ...OPEN });
 export type MemberShown = z.infer<typeof member>;
 export const memberInput = z.strictObject({ roles: z.array(z.enum(ROLES)).min(1).max(4) });
 
@@ -157,10 +158,10 @@ const invitation = z
     ends_at: time,
     used: z.boolean(),
   })
-  .meta({ id: 'Invitation' });
+  .meta({ id: 'Invitation', ...OPEN });
 export const invitationShown = invitation;
 export type InvitationShown = z.infer<typeof invitation>;
-export const invitationList = z.object({ items: z.array(invitation) }).meta({ id: 'InvitationList' });
+export const invitationList = z.object({ items: z.array(invitation) }).meta({ id: 'InvitationList', ...OPEN });
 export const invitationInput = z.strictObject({
   email,
   memberships: z.array(membershipInput).max(200).default([]),
@@ -170,11 +171,11 @@ export const newInvitationBody = invitation
   .extend({
     word: z.string().describe('To be opened as <portal>/invitation#<word>, once and within 7 days; shown this once'),
   })
-  .meta({ id: 'NewInvitation' });
+  .meta({ id: 'NewInvitation', ...OPEN });
 export const invitationWordInput = z.strictObject({ word: z.string().min(1).max(200) });
 export const promisedBody = z
   .object({ email: z.string(), owner: z.boolean(), memberships: z.array(membership), ends_at: time })
-  .meta({ id: 'PromisedByInvitation' });
+  .meta({ id: 'PromisedByInvitation', ...OPEN });
 export const acceptInput = z.strictObject({ word: z.string().min(1).max(200), name: personName, password });
 
 const token = z
@@ -189,9 +190,9 @@ const token = z
     used_at: nullable(time).describe('Within a minute; null: never'),
     expired: z.boolean(),
   })
-  .meta({ id: 'ServiceToken' });
+  .meta({ id: 'ServiceToken', ...OPEN });
 export type TokenShown = z.infer<typeof token>;
-export const tokenList = z.object({ items: z.array(token) }).meta({ id: 'ServiceTokenList' });
+export const tokenList = z.object({ items: z.array(token) }).meta({ id: 'ServiceTokenList', ...OPEN });
 export const tokenInput = z.strictObject({
   name: personName,
   scopes: z.array(z.enum(SCOPES)).min(1).max(4),
@@ -205,4 +206,4 @@ export const tokenInput = z.strictObject({
 });
 export const newTokenBody = token
   .extend({ token: z.string().describe('What programs send as Authorization: Bearer; shown this once') })
-  .meta({ id: 'NewServiceToken' });
+  .meta({ id: 'NewServiceToken', ...OPEN });

@@ -1,7 +1,8 @@
 import { ACTOR_KINDS, ORIGINS } from '@carillon/domain';
 import { z } from 'zod';
-import { time } from './fields.ts';
+import { next, time } from './fields.ts';
 import { changeBody } from './management.ts';
+import { OPEN } from './privacy.ts';
 
 /** Who did something. Names are looked up when they are shown: a person may be removed, and records keep the id. */
 export const actorBody = z
@@ -10,7 +11,7 @@ export const actorBody = z
     id: z.string(),
     name: z.string().nullable().describe('Null: the person was removed, or it is none'),
   })
-  .meta({ id: 'Actor' });
+  .meta({ id: 'Actor', ...OPEN });
 export type ActorBody = z.infer<typeof actorBody>;
 
 /** What is the same of every resource. `number` in quotes is its `ETag`. */
@@ -42,7 +43,7 @@ export const resourceFaultBody = z
     expected: z.string().describe('Empty of a warning'),
     fix: z.string().describe('What to do now'),
   })
-  .meta({ id: 'ResourceFault' });
+  .meta({ id: 'ResourceFault', ...OPEN });
 export type ResourceFaultBody = z.infer<typeof resourceFaultBody>;
 
 export const resourcePlanBody = z
@@ -75,9 +76,8 @@ export const versionBody = z
     action,
     version: z.int().nullable().describe('Counts its published bodies; null: it was removed'),
   })
-  .meta({ id: 'Version' });
+  .meta({ id: 'Version', ...OPEN });
 export type VersionBody = z.infer<typeof versionBody>;
-const next = z.string().nullable().describe('Cursor of the next page; null at the end');
 export const versionPage = z.object({ items: z.array(versionBody), next }).meta({ id: 'VersionPage' });
 
 export const publicationBody = z
@@ -85,7 +85,7 @@ export const publicationBody = z
     ...publicationFacts,
     changes: z.array(z.object({ kind: z.string(), name: z.string(), action })),
   })
-  .meta({ id: 'Publication' });
+  .meta({ id: 'Publication', ...OPEN });
 export type PublicationBody = z.infer<typeof publicationBody>;
 export const publicationPage = z.object({ items: z.array(publicationBody), next }).meta({ id: 'PublicationPage' });
 
@@ -100,7 +100,7 @@ export const resourceDiffBody = z
       .array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() }))
       .describe('The files that differ, as `export` writes them; null: there is no such file'),
   })
-  .meta({ id: 'ResourceDiff' });
+  .meta({ id: 'ResourceDiff', ...OPEN });
 export type ResourceDiffBody = z.infer<typeof resourceDiffBody>;
 
 export const rollbackRequest = z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OPEN } from './privacy.ts';
 
 /** What a client of a rule's stream has to send, and code that sends it. */
 export const ruleSampleBody = z
@@ -33,7 +34,7 @@ export const ruleSampleBody = z
       .describe('Places that use the event as a whole, so that no list of fields is enough'),
     code: z.object({ curl: z.string(), javascript: z.string(), python: z.string(), go: z.string() }),
   })
-  .meta({ id: 'RuleSample' });
+  .meta({ id: 'RuleSample', ...OPEN });
 export type RuleSampleBody = z.infer<typeof ruleSampleBody>;
 
 /** A field that events of a stream were seen to have. Samples are data of persons. */

@@ -156,13 +156,25 @@ function endingOf(
   return { outcome: 'not_told', state: 'SUPPRESSED', reason: 'duplicate', text };
 }
 
-/** Whether an address, a person or a unique_id of this one begins with the text, or is named by its item; whatever their case. */
-export function isAbout({ recipient, dropped, item }: NamedPerson, text: string): boolean {
-  const wanted = text.toLowerCase();
+/** What somebody looks for: how it begins, or all of it. */
+export type Searched = { readonly text: string; readonly isWhole: boolean };
+
+/**
+ * Whether an address, a person or a unique_id of this one begins with the text, or is it where the whole is looked for; of who was dropped,
+ * whether their item names it. Whatever their case.
+ */
+export function isAbout({ recipient, dropped, item }: NamedPerson, searched: Searched): boolean {
   const { address, person, uniqueId } = recipient;
-  if (dropped) return item?.toLowerCase().includes(wanted) ?? false;
-  return [address ?? '', person, uniqueId].some((one) => one.toLowerCase().startsWith(wanted));
+  if (dropped) return item !== null && isIn(item, searched);
+  const wanted = searched.text.toLowerCase();
+  return [address ?? '', person, uniqueId].some((one) =>
+    searched.isWhole ? one.toLowerCase() === wanted : one.toLowerCase().startsWith(wanted),
+  );
 }
+
+/** Whether a JSON text names it: anywhere, or as one whole value. */
+export const isIn = (json: string, { text, isWhole }: Searched): boolean =>
+  json.toLowerCase().includes((isWhole ? JSON.stringify(text) : text).toLowerCase());
 
 export type PeopleCounts = Readonly<Record<PersonOutcome, number>>;
 

@@ -75,6 +75,8 @@ export type PeoplePage = {
 export type PeopleQuery = {
   /** Only those whose address, person or unique_id begins with this, whatever its case. */
   readonly to?: string;
+  /** Only those of whom one of these is just that. */
+  readonly toIsWhole?: boolean;
   /** Only this person, as the rule names them. */
   readonly person?: string;
   readonly from: number;
@@ -113,11 +115,13 @@ export async function traceEvent(
 
 async function pageOfPeople(
   everybody: readonly NamedPerson[],
-  { to, person, from, limit }: PeopleQuery,
+  { to, toIsWhole: isWhole = false, person, from, limit }: PeopleQuery,
   { ledger, turns }: TracePorts,
 ): Promise<PeoplePage> {
   const wanted = everybody.filter(
-    (one) => (to === undefined || isAbout(one, to)) && (person === undefined || one.recipient.person === person),
+    (one) =>
+      (to === undefined || isAbout(one, { text: to, isWhole })) &&
+      (person === undefined || one.recipient.person === person),
   );
   const until = Math.min(wanted.length, from + limit);
   const items: PersonStory[] = [];

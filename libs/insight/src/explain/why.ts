@@ -1,6 +1,6 @@
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { EventRow } from '@carillon/ports';
-import { isAbout, personStory, type PersonStory } from './people.ts';
+import { isAbout, isIn, personStory, type PersonStory } from './people.ts';
 import type { TraceStep } from './steps.ts';
 import { traceRow, type TracePorts } from './trace.ts';
 
@@ -28,6 +28,8 @@ export type WhyQuery = {
   readonly sees?: (workspace: string) => boolean;
   /** An address, a person or a unique_id, whatever its case. */
   readonly address: string;
+  /** Only what is just this, and not what begins with it or speaks of it among other words. */
+  readonly isWhole?: boolean;
   readonly notification?: string;
   /** How many events are looked through, newest first. */
   readonly limit: number;
@@ -51,13 +53,18 @@ export async function whyAddress(query: WhyQuery, ports: TracePorts): Promise<Wh
   return { items, looked: seen.length, next: page.next };
 }
 
-async function linesOf(row: EventRow, { address, notification }: WhyQuery, ports: TracePorts): Promise<WhyLine[]> {
+async function linesOf(
+  row: EventRow,
+  { address, isWhole = false, notification }: WhyQuery,
+  ports: TracePorts,
+): Promise<WhyLine[]> {
+  const searched = { text: address, isWhole };
   const { steps, people, body } = await traceRow(row, 0, ports);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));
   const place = { at: row.at, workspace: row.workspace, eventId: row.id };
   const lines: WhyLine[] = [];
-  for (const named of people.filter((one) => isWanted(one.rule) && isAbout(one, address))) {
+  for (const named of people.filter((one) => isWanted(one.rule) && isAbout(one, searched))) {
     const { rule, outcome, state, reason, text, message, recipient } = await personStory(named, ports.ledger);
     const { uniqueId } = recipient;
     lines.push({
@@ -71,7 +78,7 @@ async function linesOf(row: EventRow, { address, notification }: WhyQuery, ports
       uniqueId: uniqueId === '' ? null : uniqueId,
     });
   }
-  if (body === null || !stringifyJson(body).toLowerCase().includes(address.toLowerCase())) return lines;
+  if (body === null || !isIn(stringifyJson(body), searched)) return lines;
   const told = new Set(lines.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
   return [...lines, ...silent.map((one) => ({ ...place, ...notNamed(one) }))];

@@ -238,6 +238,7 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
         { test: true },
         { to: ['bob@example.com'] },
         { to: ['nobody', 'bob@'] },
+        { to: ['nobody', 'bob@example.com'], toIsWhole: true },
         { uniqueId: 'odd' },
         { eventId },
         { notification: 'odd' },
@@ -260,6 +261,8 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       }
       expect(await all({ to: ['Bob@'] })).toEqual([]);
       expect(await all({ to: [] })).toEqual([]);
+      expect(await all({ to: ['bob@'], toIsWhole: true })).toEqual([]);
+      expect(await all({ to: [], toIsWhole: true })).toEqual([]);
       expect(ids(await ledger().byEvent(eventId))).toEqual([odd.id]);
     });
 

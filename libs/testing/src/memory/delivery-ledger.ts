@@ -28,7 +28,8 @@ function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
     (filter.states?.includes(state) ?? true) &&
     (filter.reasons?.includes(reason) ?? true) &&
     (filter.channels?.includes(slot.channel) ?? true) &&
-    (filter.to === undefined || isSearched(intent.to, filter.to)) &&
+    (filter.to === undefined ||
+      (filter.toIsWhole === true ? filter.to.some((one) => one === intent.to) : isSearched(intent.to, filter.to))) &&
     createdAt >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
     createdAt < (filter.before ?? Number.POSITIVE_INFINITY)
   );

@@ -75,7 +75,9 @@ function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): r
   };
   if (filter.to !== undefined) {
     const index = filter.eventId === undefined ? 'INDEXED BY deliveries_recipient' : 'INDEXED BY deliveries_event';
-    return filter.to.map((beginning) => ({ index, conditions: [beginsWith(beginning), ...conditions] }));
+    const wanted = (text: string): Condition =>
+      filter.toIsWhole === true ? ['recipient = ?', text] : beginsWith(text);
+    return filter.to.map((text) => ({ index, conditions: [wanted(text), ...conditions] }));
   }
   if (filter.uniqueId !== undefined) return alone('INDEXED BY deliveries_unique_id');
   if (filter.person !== undefined) return alone('INDEXED BY deliveries_person');

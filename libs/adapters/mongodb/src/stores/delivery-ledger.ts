@@ -224,7 +224,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
         // No index is by time alone, and most begin with the workspace.
         isNarrow ? {} : { workspace: { $in: await attempt(() => ledger.distinct('workspace')) } },
         oneOf({ state: filter.states, reason: filter.reasons, channel: filter.channels }),
-        to === undefined ? {} : beginsWithOneOf(to),
+        to === undefined ? {} : filter.toIsWhole === true ? oneOf({ recipient: to }) : beginsWithOneOf(to),
         test === undefined ? {} : { test: test ? { $exists: true, $eq: true } : { $exists: false } },
         within('createdAt', filter),
         afterCursor(cursor, NEWEST_FIRST),
