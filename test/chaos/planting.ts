@@ -45,7 +45,7 @@ export const TWO_DISPATCHERS: Change = {
 
 /** The bug: a document is replaced whatever its version has become. */
 export const NO_COMPARE_AND_SET: Change = {
-  file: 'libs/adapters/embedded/src/stores/delivery-ledger.ts',
+  file: 'libs/adapters/embedded/src/stores/delivery-row.ts',
   from: 'WHERE id = ? AND version = ?`',
   to: 'WHERE id = ? AND ? >= 0`',
 };

@@ -9,6 +9,7 @@ import { DELIVERIES_COUNTED_BY_INSERT } from '../src/schema/deliveries.ts';
 import { TASKS_BY_QUEUE } from '../src/schema/lookups.ts';
 import { migrate, MIGRATIONS } from '../src/schema/migrations.ts';
 import { toRow } from '../src/stores/delivery-ledger.ts';
+import { MOVE } from '../src/stores/delivery-row.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
 
 let folder = temporaryFolder();
@@ -72,6 +73,31 @@ describe('the data file', () => {
     const listed = await embedded.ledger.list({ reasons: [first.reason], person, rule, test: false }, 10);
     expect(listed.items.map(({ id }) => id)).toContain(first.id);
     await embedded.close();
+  });
+
+  it('has no index of lists that a move writes, but that of the state', () => {
+    const db = new DatabaseSync(file());
+    migrate(db, MIGRATIONS);
+    const indexes = db.prepare("SELECT name, rootpage FROM sqlite_schema WHERE type = 'index'").all();
+    const program = db.prepare(`EXPLAIN ${MOVE}`).all();
+    // Behind the statement stands that of the trigger that counts, whose steps are numbered from 0 again.
+    const end = program.findIndex(({ addr }, at) => at > 0 && addr === 0);
+    const steps = program.slice(0, end < 0 ? undefined : end);
+    const nameOf = (cursor: unknown): unknown => {
+      const opened = steps.find(({ opcode, p1 }) => opcode === 'OpenWrite' && p1 === cursor);
+      return indexes.find(({ rootpage }) => rootpage === opened?.['p2'])?.['name'];
+    };
+    const written = steps.filter(({ opcode }) => opcode === 'IdxInsert').map(({ p1 }) => String(nameOf(p1)));
+    db.close();
+    // What is due, what is under way and what is not on the log are what the sender itself looks for.
+    expect(written.toSorted()).toEqual([
+      'deliveries_due',
+      'deliveries_lease',
+      'deliveries_state',
+      'deliveries_unlisted',
+      'deliveries_unpublished',
+      'deliveries_waiting',
+    ]);
   });
 
   it('keeps the questions to partners that an older version left open', async () => {

@@ -194,6 +194,22 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect((await ledger().list({ workspace, states: ['WAITING'] }, 10)).items).toEqual([]);
     });
 
+    it('finds by what a replacement says of recipient, person and rule, and no longer by what was said before', async () => {
+      const first = deliveryOf();
+      await ledger().insert([first]);
+      const { workspace } = first.slot;
+      const to = `${first.id.toLowerCase()}@elsewhere.example.com`;
+      const intent = { ...first.intent, to, person: `person ${first.id}`, rule: 'order-paid.other' };
+      expect(await ledger().replace({ ...first, version: first.version + 1, intent })).toBe('done');
+      const found = async (filter: DeliveryFilter): Promise<boolean> =>
+        (await ledger().list({ workspace, ...filter }, 500)).items.some(({ id }) => id === first.id);
+      expect(await found({ to: [to] })).toBe(true);
+      expect(await found({ person: intent.person })).toBe(true);
+      expect(await found({ rule: intent.rule })).toBe(true);
+      expect(await found({ rule: first.intent.rule })).toBe(false);
+      expect(await found({ person: first.intent.person })).toBe(false);
+    });
+
     it('finds outcomes that are not on the log yet, until they are', async () => {
       const plain = deliveryOf({ updatedAt: 60 });
       const first: Delivery = { ...plain, unpublished: [outcomeOf(plain)] };

@@ -7,28 +7,7 @@ import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
 import { deliveryCounts } from './delivery-counts.ts';
 import { listRows, type DocumentRow } from './delivery-lists.ts';
-
-type DeliveryRow = DocumentRow & {
-  readonly id: string;
-  readonly version: number;
-  readonly state: string;
-  readonly workspace: string;
-  readonly notificationId: string;
-  readonly channel: string;
-  readonly uniqueId: string;
-  readonly notification: string;
-  readonly eventId: string;
-  readonly recipient: string | null;
-  readonly nextAt: number | null;
-  readonly leaseUntil: number | null;
-  readonly hasUnpublished: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly reason: string;
-  readonly person: string;
-  readonly rule: string;
-  readonly isTest: number;
-};
+import { replaceRow, type DeliveryRow } from './delivery-row.ts';
 
 export const deliveryWrites = ({ sql }: Transaction) => ({
   /** Null for what was inserted, else the document that holds the slot. */
@@ -85,30 +64,7 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
     }
     return holders;
   },
-  'deliveries.replace'(row: DeliveryRow): 'done' | 'stale' {
-    const changed = sql.run(
-      `UPDATE deliveries SET version = ?, state = ?, notification = ?, event_id = ?, recipient = ?, next_at = ?,
-         lease_until = ?, has_unpublished = ?, updated_at = ?, document = ?, reason = ?, person = ?, rule = ?, is_test = ?
-       WHERE id = ? AND version = ?`,
-      row.version,
-      row.state,
-      row.notification,
-      row.eventId,
-      row.recipient,
-      row.nextAt,
-      row.leaseUntil,
-      row.hasUnpublished,
-      row.updatedAt,
-      row.document,
-      row.reason,
-      row.person,
-      row.rule,
-      row.isTest,
-      row.id,
-      row.version - 1,
-    );
-    return changed === 1 ? 'done' : 'stale';
-  },
+  'deliveries.replace': (row: DeliveryRow): 'done' | 'stale' => replaceRow(sql, row),
 });
 type DeliveryWrites = ReturnType<typeof deliveryWrites>;
 
