@@ -13,6 +13,7 @@ import { describeApi } from './openapi/describe-api.ts';
 import type { ApiDocument } from './openapi/complete-document.ts';
 import { referencePage } from './openapi/reference-page.ts';
 import { mailRoute, servePages } from './pages/pages.ts';
+import { previewPage } from './pages/preview-page.ts';
 import { renderedMailRoute } from './pages/rendered-mail.ts';
 import type { ControlConfig, ControlPorts, RoutePorts } from './ports.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
@@ -112,6 +113,7 @@ export async function buildControl(
   });
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);
+  previewPage(app, ports);
   servePages(app, config.portalFolder, access, () => referencePage(description()));
   await app.ready();
   return { ...server, description, access };

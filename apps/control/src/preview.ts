@@ -3,8 +3,10 @@ import {
   accountsOf,
   CHANNELS,
   findResource,
+  pathText,
   sandboxedWords,
   sandboxOf,
+  templateForReader,
   templateOf,
   wrongLocalityText,
   type AccountChoice,
@@ -115,9 +117,15 @@ async function preview(
   const notes = [note, sandboxed, ...rendered.wrong.map(wrongLocalityText), rendered.language].filter(
     (one) => one !== null,
   );
-  if (!rendered.ok) return { ...failed(channel, rendered.why, rendered.parts), missing, notes };
+  const { workspace } = intent.slot;
+  const chosen = templateForReader(current, workspace, intent.template, channel, intent.variables)?.chosen;
+  const fields = [
+    ...new Set(chosen ? ports.templates.fields(chosen.template).map(({ steps }) => pathText(steps)) : []),
+  ];
+  const facts = { missing, fields: fields.filter((path) => path !== ''), variant: chosen?.variant ?? null, notes };
+  if (!rendered.ok) return { ...failed(channel, rendered.why, rendered.parts), ...facts };
   const { to: _to, ...content } = showContent(rendered.message);
-  return { ...content, ok: true, error: null, links: rendered.links && { ...rendered.links }, missing, notes };
+  return { ...content, ok: true, error: null, links: rendered.links && { ...rendered.links }, ...facts };
 }
 
 const failed = (channel: ChannelName, error: string, parts: RenderedParts = {}): PreviewedMessage => ({
@@ -130,5 +138,7 @@ const failed = (channel: ChannelName, error: string, parts: RenderedParts = {}):
   error,
   links: null,
   missing: [],
+  fields: [],
+  variant: null,
   notes: [],
 });

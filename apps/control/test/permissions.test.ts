@@ -19,6 +19,7 @@ const PAGES: readonly Route[] = [
   { method: 'GET', url: '/v1/openapi.json', enough: ['read'] },
   { method: 'GET', url: '/inbox/messages/msg_1/html', enough: ['bodies'] },
   { method: 'GET', url: '/messages/dlv_1/html', enough: ['bodies'] },
+  { method: 'GET', url: '/previews/shop/order-paid/html?event=%7B%7D', enough: ['read'] },
 ];
 
 /** Every route of the description, with something plausible in each place of its path. */

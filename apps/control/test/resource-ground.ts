@@ -12,7 +12,7 @@ export type ResourceGround = {
 export async function openResourceGround(): Promise<ResourceGround> {
   const topology = await openTopology({ partitions: 1 });
   const [templates, mjml] = [givenTemplates(), givenMjml()];
-  const secrets = { locate: async () => 'unset' as const, get: async () => undefined };
+  const secrets = { locate: async () => 'unset' as const, get: async () => undefined, resolve: async () => null };
   const { drafts, people } = topology.data;
   const own = {
     drafts,

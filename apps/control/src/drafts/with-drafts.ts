@@ -1,5 +1,6 @@
-import { foldConfiguration, type Configuration, type Draft } from '@carillon/domain';
+import { foldConfiguration, type Configuration, type Draft, type ResourceRef } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
+import type { Sight } from '../access/sight.ts';
 import type { ControlPorts, PlanningPorts } from '../ports.ts';
 import { draftsOf, planDraftsOver } from './plan-drafts.ts';
 
@@ -8,16 +9,16 @@ const MOST_NAMED = 5;
 
 /**
  * The configuration as publishing the drafts of a workspace would make it; nothing is published. Drafts of others that have mistakes
- * are left out, so that they keep nobody from trying `notification`. Throws `invalid_configuration` where that one has mistakes.
+ * are left out, so that they keep nobody from trying `tried`. Throws `invalid_configuration` where that one has mistakes.
  */
 export async function configurationWithDrafts(
   workspace: string,
-  notification: string,
+  tried: Pick<ResourceRef, 'kind' | 'name'>,
   ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): Promise<Configuration> {
   const current = await ports.configuration.refresh();
   const all = await draftsOf(workspace, ports.drafts);
-  const isTried = ({ ref }: Pick<Draft, 'ref'>): boolean => ref.kind === 'notification' && ref.name === notification;
+  const isTried = ({ ref }: Pick<Draft, 'ref'>): boolean => ref.kind === tried.kind && ref.name === tried.name;
   let drafts = all;
   for (;;) {
     const { faults, record } = await planDraftsOver(current, drafts, ports);
@@ -35,4 +36,16 @@ export async function configurationWithDrafts(
     const words = named.map(({ path, message, fix }) => `${path === '' ? '' : `${path}: `}${message}; ${fix}`);
     throw new CarillonError('invalid_configuration', words.join('\n'));
   }
+}
+
+/** What a check or a preview goes by: what is published, or with `drafts` what publishing the workspace's drafts would make. */
+export async function configurationTried(
+  tried: Pick<ResourceRef, 'kind' | 'name'>,
+  drafts: boolean,
+  sight: Sight,
+  ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
+): Promise<Configuration> {
+  if (!drafts) return ports.configuration.current();
+  if (sight.workspace === undefined) throw new CarillonError('invalid_request', 'drafts: name the workspace');
+  return configurationWithDrafts(sight.workspace, tried, ports);
 }

@@ -313,6 +313,8 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           push: null,
           links: null,
           missing: [],
+          fields: ['order_id'],
+          variant: null,
           notes: [],
         },
       ],

@@ -6,6 +6,7 @@ import {
   findPartner,
   headerSecrets,
   lookupTimeouts,
+  type Configuration,
   type LookupIntegration,
   type OwnAnswer,
 } from '@carillon/domain';
@@ -13,7 +14,8 @@ import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
-import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
+import { configurationTried } from '../drafts/with-drafts.ts';
+import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { missingSecret } from '../secret-places.ts';
 import { sightOf } from '../access/sight.ts';
 import { namesOf, placeOf } from '../names.ts';
@@ -31,20 +33,24 @@ const checkRequest = z
       .max(10)
       .optional()
       .describe('Ids to ask about; left out, one that nobody has'),
+    drafts: z
+      .boolean()
+      .default(false)
+      .describe('The integration as it is with the drafts of the workspace, which may be new'),
   })
   .nullish();
 
-type PartnerCheckPorts = Pick<ControlPorts, 'configuration' | 'secrets' | 'partners' | 'ids'>;
+type PartnerCheckPorts = Pick<ControlPorts, 'secrets' | 'partners' | 'ids'>;
 
 export function integrationRoutes(
   app: ApiServer,
   config: Pick<ControlConfig, 'eventsUrl'>,
-  ports: PlatformCheckPorts & PartnerCheckPorts,
+  ports: PlatformCheckPorts & PartnerCheckPorts & PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): void {
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
     {
-      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found'] },
+      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found', 'invalid_configuration'] },
       schema: {
         operationId: 'checkIntegration',
         tags: ['Integrations'],
@@ -57,12 +63,14 @@ export function integrationRoutes(
     async (request) => {
       const { params, body } = request;
       const { name } = params;
-      const names = namesOf(ports.configuration.current(), 'integration');
-      const workspace = placeOf('integration', name, sightOf(request), names);
-      const platform = findCohortIntegration(ports.configuration.current(), workspace, name);
+      const sight = sightOf(request);
+      const tried = { kind: 'integration', name } as const;
+      const configuration = await configurationTried(tried, body?.drafts ?? false, sight, ports);
+      const workspace = placeOf('integration', name, sight, namesOf(configuration, 'integration'));
+      const platform = findCohortIntegration(configuration, workspace, name);
       const steps = platform
         ? await checkPlatform(workspace, name, platform, config, ports)
-        : await checkPartner(workspace, name, body?.user_ids ?? [MADE_UP], ports);
+        : await checkPartner(configuration, workspace, name, body?.user_ids ?? [MADE_UP], ports);
       return { steps };
     },
   );
@@ -70,12 +78,13 @@ export function integrationRoutes(
 
 /** Calls the endpoint as the engine would, with both schemes, and says in words what came of it. */
 async function checkPartner(
+  configuration: Configuration,
   workspace: string,
   name: string,
   userIds: readonly string[],
   ports: PartnerCheckPorts,
 ): Promise<Check[]> {
-  const integration = findPartner(ports.configuration.current(), { workspace, integration: name });
+  const integration = findPartner(configuration, { workspace, integration: name });
   if (!integration) throw notFound(`integration ${name} in workspace ${workspace}`);
   const { authorization } = integration;
   const { scheme = 'Bearer' } = authorization;

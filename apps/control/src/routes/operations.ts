@@ -6,6 +6,7 @@ import {
   jwtSettings,
   listResources,
   sendingSecrets,
+  type Configuration,
   type Resource,
   type ResourceRef,
 } from '@carillon/domain';
@@ -13,6 +14,7 @@ import { CarillonError, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
+import { configurationTried } from '../drafts/with-drafts.ts';
 import { sightOf } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import { showMessage } from '../bodies.ts';
@@ -21,17 +23,30 @@ import { fateChecks, type FatePorts } from '../fates.ts';
 import { linkChecks } from '../link-checks.ts';
 import { namesOf, placeOf } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
-import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
+import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
 import { noBody, notFound, paging, withNameAcross, type ApiServer } from './app.ts';
 
 type ConfigurationCheckPorts = Pick<ControlPorts, 'configuration' | 'clock' | 'tokens' | 'secrets'>;
-type AccountCheckPorts = Pick<ControlPorts, 'configuration' | 'secrets' | 'senders' | 'watch'>;
+type AccountCheckPorts = Pick<ControlPorts, 'secrets' | 'senders' | 'watch'>;
+
+const accountCheck = z
+  .strictObject({
+    drafts: z
+      .boolean()
+      .default(false)
+      .describe('The account as it is with the drafts of the workspace, which may be new'),
+  })
+  .nullish();
 
 export function operationRoutes(
   app: ApiServer,
   config: Pick<ControlConfig, 'version' | 'backend' | 'eventsUrl'>,
-  ports: ConfigurationCheckPorts & AccountCheckPorts & FatePorts & Pick<ControlPorts, 'diagnose' | 'backup'>,
+  ports: ConfigurationCheckPorts &
+    AccountCheckPorts &
+    FatePorts &
+    PlanningPorts &
+    Pick<ControlPorts, 'diagnose' | 'backup' | 'drafts'>,
 ): void {
   app.get(
     '/v1/status',
@@ -101,22 +116,25 @@ export function operationRoutes(
   app.post(
     '/v1/workspaces/:workspace/accounts/:name/check',
     {
-      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found'] },
+      config: { permission: CHECKS, audit: false, across: true, problems: ['not_found', 'invalid_configuration'] },
       schema: {
         operationId: 'checkAccount',
         tags: ['Accounts'],
         summary: 'Connects and signs in to a provider account, without sending',
         params: withNameAcross,
-        body: noBody,
+        body: accountCheck,
         response: { 200: checkBody },
       },
     },
     async (request) => {
       const { name } = request.params;
-      const named = namesOf(ports.configuration.current(), 'account');
+      const sight = sightOf(request);
+      const drafts = request.body?.drafts ?? false;
+      const configuration = await configurationTried({ kind: 'account', name }, drafts, sight, ports);
+      const named = namesOf(configuration, 'account');
       const names = (one: string): readonly string[] => [...named(one), 'default'];
-      const workspace = name === 'default' ? '' : placeOf('account', name, sightOf(request), names);
-      return { steps: await checkAccount(workspace, name, ports) };
+      const workspace = name === 'default' ? '' : placeOf('account', name, sight, names);
+      return { steps: await checkAccount(configuration, workspace, name, ports) };
     },
   );
 }
@@ -175,8 +193,13 @@ function keySetCheck(
   });
 }
 
-async function checkAccount(workspace: string, name: string, ports: AccountCheckPorts): Promise<Check[]> {
-  const choice = accountCalled(ports.configuration.current(), workspace, name);
+async function checkAccount(
+  configuration: Configuration,
+  workspace: string,
+  name: string,
+  ports: AccountCheckPorts,
+): Promise<Check[]> {
+  const choice = accountCalled(configuration, workspace, name);
   if (!choice) throw notFound(`account ${name} in workspace ${workspace}`, "'default' names the deployment's own");
   const { body, workspace: owner } = choice;
   const factory = ports.senders.find((one) => one.kind === body.kind);

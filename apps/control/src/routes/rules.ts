@@ -134,7 +134,7 @@ export async function draftsFor(
   if (sight.workspace === undefined || !rule) {
     throw new CarillonError('invalid_request', 'drafts: name the workspace, and the rule as notification.rule');
   }
-  return configurationWithDrafts(workspace, rule.notification, ports);
+  return configurationWithDrafts(workspace, { kind: 'notification', name: rule.notification }, ports);
 }
 
 /** A folder renders any template over any field: for whoever may publish one, or see all of it anyway. */
@@ -157,12 +157,8 @@ async function eventToTry(
     throw new CarillonError('invalid_request', 'event: give the event, or the event_id of one that is on the log');
   }
   if (id !== undefined) {
-    const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
-    if (row) demandOneOf(['bodies'], principal, row.workspace);
-    const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];
-    const found = row && record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
-    if (!row || !found?.ok || found.value.kind !== 'event') throw notFound(`event ${id} on the log`);
-    return triedEvent(placed, found.value.event.body, found.value.event.time, id as EventId);
+    const { body, time } = await eventOnLog(id, sight, principal, { log, readModels });
+    return triedEvent(placed, body, time, id as EventId);
   }
   const read = readEvent(new TextEncoder().encode(event));
   if (!read.ok) {
@@ -170,6 +166,21 @@ async function eventToTry(
     throw new CarillonError(code, `event: ${fault.detail}`, fault);
   }
   return triedEvent(placed, read.value.body, clock.now(), ids.random('event') as EventId);
+}
+
+/** An event by its id, for whoever may see what it holds. Throws `not_found` and `forbidden_role`. */
+export async function eventOnLog(
+  id: string,
+  sight: Sight,
+  principal: Principal,
+  { log, readModels }: Pick<RoutePorts, 'log' | 'readModels'>,
+): Promise<Pick<SourceEvent, 'body' | 'time'>> {
+  const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
+  if (row) demandOneOf(['bodies'], principal, row.workspace);
+  const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];
+  const found = row && record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
+  if (!row || !found?.ok || found.value.kind !== 'event') throw notFound(`event ${id} on the log`);
+  return found.value.event;
 }
 
 async function testRule(

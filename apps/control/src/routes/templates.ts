@@ -1,4 +1,4 @@
-import { templatePreviewBody } from '@carillon/contracts';
+import { templatePreviewBody, type TemplatePreviewBody } from '@carillon/contracts';
 import {
   CHANNEL_NAMES,
   channelsOf,
@@ -14,10 +14,14 @@ import {
 } from '@carillon/domain';
 import { CarillonError, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
-import type { RoutePorts } from '../ports.ts';
+import { principalOf, type Principal } from '../access/principal.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
+import { configurationTried } from '../drafts/with-drafts.ts';
+import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { isTemplateOfDigest, sampledAsDigest } from '../digest-samples.ts';
 import { previewMessage, type PreviewPorts } from '../preview.ts';
 import { notFound, oneOfWords, withName, type ApiServer } from './app.ts';
+import { eventOnLog } from './rules.ts';
 
 /** An event that is not on the log, and in whose language and at whose clock a template is rendered with it. */
 export const renderedWith = {
@@ -46,6 +50,10 @@ export function variablesOf(asked: RenderedWith): JsonObject {
     const { code, ...fault } = read.error;
     throw new CarillonError(code, `event: ${fault.detail}`, fault);
   }
+  return { ...read.value.body, ...localityIn(asked) };
+}
+
+function localityIn(asked: Omit<RenderedWith, 'event'>): Readonly<Record<string, string>> {
   const own: Record<string, string> = {};
   for (const name of LOCALITY_VARIABLES) {
     const said = asked[name];
@@ -53,11 +61,13 @@ export function variablesOf(asked: RenderedWith): JsonObject {
     if (!IS_ONE[name](said)) throw new CarillonError('invalid_request', `${name}: ${said} names none that exists`);
     own[name] = said;
   }
-  return { ...read.value.body, ...own };
+  return own;
 }
 
 const previewRequest = z.strictObject({
   ...renderedWith,
+  event: renderedWith.event.optional(),
+  event_id: z.string().max(100).optional().describe('Instead of it: an event that is on the log'),
   channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Left out: all that the template has'),
   items: z
     .int()
@@ -67,19 +77,23 @@ const previewRequest = z.strictObject({
     .describe(
       'As a digest of so many items, each as the event; 0: as one message. Left out: 3 where it is a template of digests',
     ),
+  drafts: z
+    .boolean()
+    .default(false)
+    .describe('As it is with the drafts of the workspace: of the template, of its layout and of partials'),
 });
+type PreviewRequest = z.infer<typeof previewRequest>;
 
-type TemplatePorts = PreviewPorts & {
-  readonly clock: RoutePorts['clock'];
-  readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
-};
+export type TemplatePorts = PreviewPorts &
+  PlanningPorts &
+  Pick<RoutePorts, 'clock' | 'configuration' | 'templates' | 'drafts' | 'log' | 'readModels'>;
 
 /** `template preview`: what a template makes of an event, by the code that makes what is sent. Nothing is written. */
 export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
   app.post(
     '/v1/workspaces/:workspace/templates/:name/preview',
     {
-      config: { permission: 'read', audit: false, problems: ['not_found', 'invalid_request'] },
+      config: { permission: 'read', audit: false, problems: ['not_found', 'invalid_request', 'invalid_configuration'] },
       schema: {
         operationId: 'previewTemplate',
         tags: ['Templates'],
@@ -89,28 +103,55 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
         response: { 200: templatePreviewBody },
       },
     },
-    async ({ params, body }) => {
-      const { workspace, name } = params;
-      const configuration = ports.configuration.current();
-      const template = findResource(configuration, 'template', workspace, name);
-      if (!template) throw notFound(`template ${name} in workspace ${workspace}`);
-      const channels = CHANNEL_NAMES.filter((channel) => templateOf(template.body, channel));
-      if (body.channel !== undefined && !channels.includes(body.channel)) {
-        throw new CarillonError('invalid_request', `channel: template ${name} has ${channels.join(', ')} alone`);
-      }
-      const variables = variablesOf(body);
-      const messages = [];
-      for (const channel of body.channel === undefined ? channels : [body.channel]) {
-        const notification = userOf(configuration, workspace, name, channel);
-        const notificationId = notification ? notificationIdOf(notification) : `template:${name}`;
-        const isOfDigest = isTemplateOfDigest(configuration, workspace, name, channel);
-        const sampled = sampledAsDigest(variables, body.items, isOfDigest, ports.clock.now());
-        const shown = { workspace, template: name, channel, notification, notificationId, ...sampled };
-        messages.push(await previewMessage(shown, ports));
-      }
-      return { template: name, version: template.version, messages };
-    },
+    async (request) => previewTemplate(request.params, request.body, sightOf(request), principalOf(request), ports),
   );
+}
+
+/**
+ * A template with an event, on each of its channels. Throws `not_found`, `invalid_request`, `invalid_configuration` of a draft with mistakes,
+ * and `forbidden_role` where an event of the log is named by somebody who may not see what it holds.
+ */
+export async function previewTemplate(
+  { workspace, name }: z.infer<typeof withName>,
+  asked: PreviewRequest,
+  sight: Sight,
+  principal: Principal,
+  ports: TemplatePorts,
+): Promise<TemplatePreviewBody> {
+  const configuration = await configurationTried({ kind: 'template', name }, asked.drafts, sight, ports);
+  const template = findResource(configuration, 'template', workspace, name);
+  if (!template) throw notFound(`template ${name} in workspace ${workspace}`);
+  const channels = CHANNEL_NAMES.filter((channel) => templateOf(template.body, channel));
+  if (asked.channel !== undefined && !channels.includes(asked.channel)) {
+    throw new CarillonError('invalid_request', `channel: template ${name} has ${channels.join(', ')} alone`);
+  }
+  const variables = await variablesToTry(asked, sight, principal, ports);
+  const messages = [];
+  const renderedBy = { ...ports, configuration: { current: () => configuration } };
+  for (const channel of asked.channel === undefined ? channels : [asked.channel]) {
+    const notification = userOf(configuration, workspace, name, channel);
+    const notificationId = notification ? notificationIdOf(notification) : `template:${name}`;
+    const isOfDigest = isTemplateOfDigest(configuration, workspace, name, channel);
+    const sampled = sampledAsDigest(variables, asked.items, isOfDigest, ports.clock.now());
+    const shown = { workspace, template: name, channel, notification, notificationId, ...sampled };
+    messages.push(await previewMessage(shown, renderedBy));
+  }
+  return { template: name, version: template.version, messages };
+}
+
+/** Of the event that was sent along, or of the one on the log that was named. */
+async function variablesToTry(
+  { event, event_id: id, ...asked }: PreviewRequest,
+  sight: Sight,
+  principal: Principal,
+  ports: Pick<RoutePorts, 'log' | 'readModels'>,
+): Promise<JsonObject> {
+  if ((event === undefined) === (id === undefined)) {
+    throw new CarillonError('invalid_request', 'event: give the event, or the event_id of one that is on the log');
+  }
+  if (id === undefined) return variablesOf({ ...asked, event: event ?? '' });
+  const { body } = await eventOnLog(id, sight, principal, ports);
+  return { ...body, ...localityIn(asked) };
 }
 
 /**

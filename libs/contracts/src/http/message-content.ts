@@ -49,6 +49,12 @@ export const previewedMessage = z.object({
       'Where a reader stops such messages, here of a test: they change nothing. An email names the first in List-Unsubscribe. Null: transactional, or no public_url',
     ),
   missing: z.array(z.string()),
+  fields: z
+    .array(z.string())
+    .describe(
+      'Every variable that rendering may look up, those in branches not taken among them; `items[].qty` of each element',
+    ),
+  variant: z.string().nullable().describe('The language whose variant was taken; null: the one without a language'),
   notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
 });
 export type PreviewedMessage = z.infer<typeof previewedMessage>;
