@@ -28,6 +28,7 @@ import { droppedRoute } from './routes/dropped.ts';
 import { deadLetterRoutes, eventRoutes } from './routes/events.ts';
 import { expressionRoutes } from './routes/expressions.ts';
 import { insightsRoute } from './routes/insights.ts';
+import { invitationRoutes } from './routes/invitations.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
@@ -110,6 +111,7 @@ export async function buildControl(
     meRoutes(api, access, ports);
     peopleRoutes(api, ports);
     tokenRoutes(api, ports);
+    invitationRoutes(api, access, ports);
   });
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);

@@ -1,7 +1,8 @@
 import { OWNER_ACTOR, type Actor, type PeopleRecord } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, type Instant } from '@carillon/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ROLES_WITH, type Permission } from './permission.ts';
+import { rightsOfPerson } from './people/rights.ts';
+import type { Permission } from './permission.ts';
 
 /** On whose behalf a request is made. */
 export type Principal = {
@@ -15,6 +16,8 @@ export type Principal = {
   may(permission: Permission, workspace: string | null): boolean;
   /** Of a session: which one it is. */
   readonly session?: PeopleRecord<'session'>;
+  /** Of a service token: when it ends; null: never. */
+  readonly expiresAt?: Instant | null;
 };
 
 /** Whoever owns the deployment may do everything everywhere. */
@@ -35,10 +38,7 @@ export const personPrincipal = (
   actor: { kind: 'person', id },
   name: id,
   session,
-  may: (permission, workspace) =>
-    isOwner ||
-    (workspace !== null &&
-      body.memberships.some((one) => one.workspace === workspace && ROLES_WITH[permission].includes(one.role))),
+  may: rightsOfPerson(body.memberships, isOwner),
 });
 
 const PRINCIPAL = 'principal';

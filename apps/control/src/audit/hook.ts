@@ -22,6 +22,8 @@ type Auditing = {
   /** Whether the record of the outcome was written, or could not be. */
   ended: boolean;
   code: ErrorCode | null;
+  /** Writes the record that stands before what the request does. */
+  readonly start: () => Promise<void>;
 };
 
 /** Headers that say or give something of what was answered. */
@@ -31,6 +33,12 @@ const AUDITING = 'auditing';
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const auditingOf = (request: FastifyRequest): Auditing | null => request.getDecorator<Auditing | null>(AUDITING);
+
+/**
+ * Writes the record that stands before a change of somebody who proved by this very request to be allowed it, as by the word of an
+ * invitation: nothing is written for whoever shows another word. Rejects where the log takes none; then nothing may be done.
+ */
+export const beginAudit = async (request: FastifyRequest): Promise<void> => auditingOf(request)?.start();
 
 /**
  * Writes what the routes that are added after this declare (`config.audit`), and what their permissions refuse. A record stands on the log before
@@ -44,11 +52,20 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   async function begin(request: FastifyRequest): Promise<void> {
     const { audit } = request.routeOptions.config;
     if (audit === undefined || audit === false) return;
-    const auditing: Auditing = { id: ports.ids.random('audit'), begun: false, ended: false, code: null };
+    const id = ports.ids.random('audit');
+    const auditing: Auditing = {
+      id,
+      begun: false,
+      ended: false,
+      code: null,
+      async start() {
+        await write(entryOf(request, id, audit, 'begun', null), 'nothing was done');
+        auditing.begun = true;
+      },
+    };
     request.setDecorator<Auditing | null>(AUDITING, auditing);
     if (READING.has(request.method) || !principalIfAny(request)) return;
-    await write(entryOf(request, auditing.id, audit, 'begun', null), 'nothing was done');
-    auditing.begun = true;
+    await auditing.start();
   }
 
   /** Before the answer: what came of it. */
@@ -59,7 +76,13 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     if (auditing?.ended === true) return;
     if (statusCode === 403 && principalIfAny(request) && auditing?.begun !== true) {
       const id = auditing?.id ?? ports.ids.random('audit');
-      request.setDecorator<Auditing | null>(AUDITING, { id, begun: false, ended: true, code: 'forbidden_role' });
+      request.setDecorator<Auditing | null>(AUDITING, {
+        id,
+        begun: false,
+        ended: true,
+        code: 'forbidden_role',
+        start: async () => undefined,
+      });
       const target = `${request.method} ${request.routeOptions.url ?? ''}`;
       const refused = entryOf(request, id, 'access.refused', 'refused', auditing?.code ?? 'forbidden_role');
       await write({ ...refused, target }, 'the request was refused');

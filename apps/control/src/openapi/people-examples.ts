@@ -56,6 +56,17 @@ const TOKEN = {
   expired: false,
 };
 
+const INVITATION = {
+  id: 'inv_37G5398XK2YK0SPEA59673M7JP',
+  email: 'bob@example.com',
+  owner: false,
+  memberships: [{ workspace: 'shop', role: 'operator' }],
+  by: { kind: 'person', id: PERSON_ID },
+  created_at: AT,
+  ends_at: '2026-11-29T10:42:00.000Z',
+  used: false,
+};
+
 /** Examples of who may use the deployment, by operation. */
 export const PEOPLE_EXAMPLES = {
   openSession: {
@@ -85,6 +96,31 @@ export const PEOPLE_EXAMPLES = {
   listMembers: { answers: { items: [MEMBER] } },
   changeMember: { takes: { roles: ['editor'] }, answers: MEMBER },
   removeMember: { answers: { removed: true } },
+  listInvitations: { answers: { items: [INVITATION] } },
+  createInvitation: {
+    takes: { email: 'bob@example.com', memberships: [{ workspace: 'shop', role: 'operator' }] },
+    answers: {
+      ...INVITATION,
+      word: 'inv_…',
+      link: 'https://notify.example.com/invitation#inv_…',
+      mailed: 'sent',
+    },
+  },
+  endInvitation: { answers: { removed: true } },
+  lookAtInvitation: {
+    takes: { word: 'inv_…' },
+    answers: {
+      email: 'bob@example.com',
+      owner: false,
+      memberships: [{ workspace: 'shop', role: 'operator' }],
+      ends_at: '2026-11-29T10:42:00.000Z',
+      has_account: false,
+    },
+  },
+  acceptInvitation: {
+    takes: { word: 'inv_…', name: 'Bob', password: 'correct horse battery staple' },
+    answers: { ok: true, person: PERSON_ID, way: 'invitation' },
+  },
   listTokens: { answers: { items: [TOKEN] } },
   createToken: {
     takes: { name: 'nightly report', scopes: ['read'], workspaces: ['shop'], expires_in: '30d' },

@@ -170,13 +170,31 @@ export const invitationInput = z.strictObject({
 export const newInvitationBody = invitation
   .extend({
     word: z.string().describe('To be opened as <portal>/invitation#<word>, once and within 7 days; shown this once'),
+    link: z
+      .string()
+      .describe('The same as a link, below `portal_url`; without it below the address that was asked. Shown this once'),
+    mailed: z
+      .enum(['sent', 'no_account', 'no_portal_url', 'failed'])
+      .describe(
+        'Whether the deployment’s email account took a mail with the link. Without `portal_url` none is sent: nobody could say where the link leads',
+      ),
   })
   .meta({ id: 'NewInvitation', ...OPEN });
 export const invitationWordInput = z.strictObject({ word: z.string().min(1).max(200) });
 export const promisedBody = z
-  .object({ email: z.string(), owner: z.boolean(), memberships: z.array(membership), ends_at: time })
+  .object({
+    email: z.string(),
+    owner: z.boolean(),
+    memberships: z.array(membership),
+    ends_at: time,
+    has_account: z.boolean().describe('Somebody has this address: they sign in, and accept without name and password'),
+  })
   .meta({ id: 'PromisedByInvitation', ...OPEN });
-export const acceptInput = z.strictObject({ word: z.string().min(1).max(200), name: personName, password });
+export const acceptInput = z.strictObject({
+  word: z.string().min(1).max(200),
+  name: personName.optional().describe('Needed of whoever is not signed in'),
+  password: password.optional().describe('Needed of whoever is not signed in'),
+});
 
 const token = z
   .object({

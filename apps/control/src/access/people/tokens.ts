@@ -1,31 +1,30 @@
 import type { Duration } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
-import { SCOPE_PERMISSIONS } from '../permission.ts';
 import type { Principal } from '../principal.ts';
+import { hasExpired, tokenMay } from './rights.ts';
 import { digestOf } from './words.ts';
 
 /** When a token was last used is known this well. */
 const TOUCHED_EVERY: Duration = 60_000;
 
+type Ports = Pick<ControlPorts, 'people' | 'clock' | 'ids'>;
+
 /** Whoever shows this service token; null where it is none, was removed or has expired. */
-export async function tokenPrincipal(
-  word: string,
-  { people, clock }: Pick<ControlPorts, 'people' | 'clock'>,
-): Promise<Principal | null> {
+export async function tokenPrincipal(word: string, ports: Ports): Promise<Principal | null> {
+  const { people, clock } = ports;
   const found = await people.findByKey('token', digestOf(word));
   const now = clock.now();
-  if (!found || (found.body.expiresAt !== null && now >= found.body.expiresAt)) return null;
-  const { scopes, workspaces, usedAt } = found.body;
+  if (!found || hasExpired(found, now)) return null;
+  const { usedAt } = found.body;
   if (usedAt === null || Math.abs(now - usedAt) >= TOUCHED_EVERY) {
     // One that was removed meanwhile stays removed.
     await people.replace({ ...found, version: found.version + 1, body: { ...found.body, usedAt: now } });
   }
-  const permissions = new Set(scopes.flatMap((scope) => SCOPE_PERMISSIONS[scope]));
   return {
     kind: 'token',
     actor: { kind: 'token', id: found.id },
     name: found.id,
-    may: (permission, workspace) =>
-      permissions.has(permission) && (workspaces === null || (workspace !== null && workspaces.includes(workspace))),
+    may: await tokenMay(found, ports),
+    expiresAt: found.body.expiresAt,
   };
 }

@@ -1,0 +1,144 @@
+import { emailKey, type Actor, type Invitation, type Membership, type PeopleRecord } from '@carillon/domain';
+import { CarillonError, type Duration } from '@carillon/kernel';
+import type { ControlPorts } from '../../ports.ts';
+import { createDirectory } from './directory.ts';
+import { mayGiveRole, rightsOf } from './rights.ts';
+import { digestOf, newWord } from './words.ts';
+
+/** An invitation is good for one person, and for no longer than this. */
+export const INVITATION_LASTS: Duration = 7 * 24 * 60 * 60_000;
+
+export type InvitationRecord = PeopleRecord<'invitation'>;
+type Ports = Pick<ControlPorts, 'people' | 'ids' | 'clock'>;
+
+/** What an invitation makes of whoever opens it. */
+export type Promised = Pick<Invitation, 'email' | 'owner' | 'memberships'>;
+
+const ended = (): CarillonError =>
+  new CarillonError(
+    'not_found',
+    'this invitation was used, has ended or is not valid; ask whoever invited you for another one',
+  );
+
+/**
+ * Invitations, by the digest of their word. One makes one person: its record is claimed before the person is made, the person has an id
+ * that is made of the invitation's, and what was begun and cut off goes on where it is opened again.
+ */
+export function createInvitations(ports: Ports) {
+  const { people, ids, clock } = ports;
+  const directory = createDirectory(ports);
+
+  const lasts = ({ body, endsAt }: InvitationRecord): boolean => {
+    const now = clock.now();
+    // A clock that was set back makes none last longer.
+    return endsAt !== null && now < endsAt && Math.abs(now - body.createdAt) < INVITATION_LASTS;
+  };
+
+  /** As far as whoever invited may give it today: an owner who has left makes nobody an owner. */
+  async function keptPromise({ body }: InvitationRecord, known: readonly string[]): Promise<Promised> {
+    const may = await rightsOf(body.by, ports);
+    const memberships = body.memberships.filter(
+      ({ workspace, role }) => known.includes(workspace) && mayGiveRole(may, role, workspace),
+    );
+    return { email: body.email, owner: body.owner && may('people', null), memberships };
+  }
+
+  /** The invitation of a word, and what it is worth today. Throws `not_found` for any other word. */
+  async function find(
+    word: string,
+    known: readonly string[],
+  ): Promise<{ readonly record: InvitationRecord; readonly promised: Promised }> {
+    const record = await people.findByKey('invitation', digestOf(word));
+    if (!record || !lasts(record)) throw ended();
+    const promised = await keptPromise(record, known);
+    if (!promised.owner && promised.memberships.length === 0) throw ended();
+    return { record, promised };
+  }
+
+  /** Whoever comes second, whatever they came for, finds it gone. */
+  async function write(before: InvitationRecord, change: Partial<Pick<InvitationRecord, 'key' | 'body'>>) {
+    const after = { ...before, version: before.version + 1, ...change };
+    if ((await people.replace(after)) !== 'done') throw ended();
+    return after;
+  }
+
+  const personOf = (record: InvitationRecord): string => ids.derive('person', 'invitation', record.id);
+
+  /** Marks it as on its way to one person. Throws where it is on its way to another one. */
+  async function claim(record: InvitationRecord, usedBy: string): Promise<InvitationRecord> {
+    if (record.body.usedBy === usedBy) return record;
+    if (record.body.usedBy !== null) throw ended();
+    return write(record, { body: { ...record.body, usedBy } });
+  }
+
+  /** Its word opens nothing any more. */
+  const finish = (record: InvitationRecord): Promise<unknown> => write(record, { key: null });
+
+  return {
+    lasts,
+    find,
+    personOf,
+    /** Answers the record, and the word that is shown this once. */
+    async make(promised: Promised, by: Actor): Promise<{ readonly record: InvitationRecord; readonly word: string }> {
+      const word = newWord('inv_');
+      const now = clock.now();
+      const record: InvitationRecord = {
+        kind: 'invitation',
+        id: ids.random('invitation'),
+        version: 1,
+        key: digestOf(word),
+        of: null,
+        endsAt: now + INVITATION_LASTS,
+        body: { ...promised, by, createdAt: now, usedBy: null },
+      };
+      if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
+      return { record, word };
+    },
+    /** Makes the person. Throws `conflict` where somebody has the address: they sign in, and take the roles themselves. */
+    async acceptAsNew(
+      { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
+      given: { readonly name: string; readonly passwordHash: string | null },
+    ): Promise<string> {
+      const { email, memberships, owner } = promised;
+      const id = personOf(record);
+      const other = await people.findByKey('person', emailKey(email));
+      if (other && other.id !== id) {
+        throw new CarillonError('conflict', 'somebody has this address already: sign in, then open the link again');
+      }
+      const claimed = await claim(record, id);
+      // The one write that only one of two can do. Of one that was cut off behind it, the rest is done here.
+      if (other === null) await directory.addPerson({ ...given, email, memberships }, id);
+      if (owner) await directory.appointOwner(id);
+      await finish(claimed);
+      if (other !== null) {
+        throw new CarillonError('conflict', 'this invitation was opened before, and you were made: sign in');
+      }
+      return id;
+    },
+    /** Gives the roles to somebody who is there already. Throws `conflict` where the invitation is for another address. */
+    async acceptAs(
+      { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
+      id: string,
+    ): Promise<void> {
+      const found = await people.find('person', id);
+      if (!found || found.body.email === null || emailKey(found.body.email) !== emailKey(promised.email)) {
+        throw new CarillonError(
+          'conflict',
+          'this invitation is for another address than yours: sign out first, or ask for one to your address',
+        );
+      }
+      const claimed = await claim(record, id);
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        memberships: joined(person.memberships, promised.memberships),
+      }));
+      if (promised.owner) await directory.appointOwner(id);
+      await finish(claimed);
+    },
+  };
+}
+
+const joined = (own: readonly Membership[], more: readonly Membership[]): readonly Membership[] => [
+  ...own,
+  ...more.filter(({ workspace, role }) => !own.some((one) => one.workspace === workspace && one.role === role)),
+];

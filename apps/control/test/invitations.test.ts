@@ -1,0 +1,223 @@
+import type { ResourceBodies } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds, type Wish } from '@carillon/testing/given';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { digestOf } from '../src/access/people/words.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+const DAY = 24 * 3_600_000;
+
+type Made = { readonly id: string; readonly word: string; readonly link: string; readonly mailed: string };
+type Answer = Record<string, unknown> & { readonly code?: string; readonly detail?: string };
+
+let ground: PeopleGround;
+let owner: Browser;
+beforeEach(async () => {
+  ground = await openPeople();
+  await publish(['shop', 'club']);
+  owner = await ground.owner();
+});
+afterEach(() => ground.control.app.close());
+
+async function publish(names: readonly string[], deployment?: ResourceBodies['deployment']): Promise<void> {
+  const { configuration, clock, log, codecs } = ground;
+  const wishes: readonly Wish[] = [
+    ...names.map((workspace) => ({ ref: { kind: 'workspace' as const, workspace, name: '' }, body: {} })),
+    ...(deployment ? [{ ref: { kind: 'deployment' as const, workspace: '', name: '' }, body: deployment }] : []),
+  ];
+  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  await publishConfiguration(
+    { ...ports, readEverywhere: async () => undefined },
+    changesOf(await configuration.refresh(), wishes),
+    CHANGED_BY_OWNER,
+  );
+}
+
+const SHOP_EDITOR = { email: BOB, memberships: [{ workspace: 'shop', role: 'editor' }] };
+const invite = async (by: Browser = owner, body: object = SHOP_EDITOR) =>
+  by.call<Made & Answer>('POST', '/v1/invitations', body);
+const accept = (who: Browser, word: string, more: object = { name: 'Bob', password: PASSWORD }) =>
+  who.call<Answer>('POST', '/v1/invitations/accept', { word, ...more });
+
+describe('An invitation', () => {
+  test('makes a person with name, password and roles, and signs them in', async () => {
+    const { status, body } = await invite();
+    expect(status).toBe(201);
+    expect(body.mailed).toBe('no_account');
+    expect(body.link).toMatch(/^http:\/\/localhost:\d+\/invitation#inv_/);
+    const bob = ground.browser();
+    const look = await bob.call('POST', '/v1/invitations/look', { word: body.word });
+    expect(look.body).toMatchObject({
+      email: BOB,
+      owner: false,
+      has_account: false,
+      memberships: SHOP_EDITOR.memberships,
+    });
+    expect((await accept(bob, body.word)).body).toMatchObject({ ok: true, way: 'invitation' });
+    const me = await bob.call('GET', '/v1/me');
+    expect(me.body).toMatchObject({
+      person: { name: 'Bob', email: BOB, has_password: true },
+      owner: false,
+      workspaces: [{ workspace: 'shop', permissions: ['read', 'bodies', 'configure'] }],
+    });
+    await ground.signedIn(BOB);
+  });
+
+  test('is kept as a digest, and neither list nor audit has its word', async () => {
+    const { body } = await invite();
+    const [kept] = await ground.directory.all('invitation');
+    expect(kept?.key).toBe(digestOf(body.word));
+    const listed = (await owner.call('GET', '/v1/invitations')).body;
+    expect(listed).toMatchObject({ items: [{ id: body.id, email: BOB, used: false }] });
+    expect(JSON.stringify([kept, listed])).not.toContain(body.word);
+  });
+
+  test('is good once, also where two open it at once', async () => {
+    const { body } = await invite();
+    const [one, other] = [ground.browser(), ground.browser()];
+    const both = await Promise.all([accept(one, body.word), accept(other, body.word)]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)[0]).toBe(200);
+    expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await accept(ground.browser(), body.word)).status).toBe(404);
+    const everybody = await ground.directory.all('person');
+    expect(everybody.filter((person) => person.body.email === BOB)).toHaveLength(1);
+    expect((await owner.call('GET', '/v1/invitations')).body).toMatchObject({ items: [{ used: true }] });
+  });
+
+  test('ends after seven days, when somebody ends it, and where the clock was set back before it', async () => {
+    const { body: late } = await invite();
+    ground.clock.pass(7 * DAY);
+    owner = await ground.owner();
+    expect((await accept(ground.browser(), late.word)).body).toMatchObject({ code: 'not_found' });
+    const { body: gone } = await invite();
+    expect((await owner.call('DELETE', `/v1/invitations/${gone.id}`)).body).toEqual({ removed: true });
+    expect((await accept(ground.browser(), gone.word)).status).toBe(404);
+    expect((await owner.call('DELETE', `/v1/invitations/${gone.id}`)).status).toBe(404);
+    const { body: early } = await invite();
+    ground.clock.pass(-8 * DAY);
+    expect((await accept(ground.browser(), early.word)).status).toBe(404);
+  });
+
+  test('that was cut off before the person was made goes on where it is opened again, and not once they were removed', async () => {
+    const { body } = await invite();
+    const [record] = await ground.directory.all('invitation');
+    if (!record) throw new Error('there is an invitation');
+    const personId = givenIds.derive('person', 'invitation', record.id);
+    await ground.people.replace({ ...record, version: 2, body: { ...record.body, usedBy: personId } });
+    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ person: personId });
+    await owner.call('DELETE', `/v1/people/${personId}`);
+    expect((await accept(ground.browser(), body.word)).status).toBe(404);
+  });
+
+  test('to whoever has an account gives them the roles once they are signed in, and to nobody else', async () => {
+    const id = await ground.addPerson(BOB, { club: 'viewer' });
+    await ground.addPerson(ADA);
+    const { body } = await invite();
+    const look = await ground.browser().call('POST', '/v1/invitations/look', { word: body.word });
+    expect(look.body).toMatchObject({ has_account: true });
+    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ code: 'conflict' });
+    expect((await accept(await ground.signedIn(ADA), body.word, {})).body).toMatchObject({ code: 'conflict' });
+    expect((await accept(await ground.signedIn(BOB), body.word, {})).body).toEqual({
+      ok: true,
+      person: id,
+      way: 'invitation',
+    });
+    expect((await owner.call('GET', `/v1/people/${id}`)).body).toMatchObject({
+      memberships: [
+        { workspace: 'club', role: 'viewer' },
+        { workspace: 'shop', role: 'editor' },
+      ],
+    });
+    expect((await accept(await ground.signedIn(BOB), body.word, {})).status).toBe(404);
+  });
+
+  test('makes an owner of the deployment where an owner says so', async () => {
+    const { body } = await invite(owner, { email: BOB, owner: true });
+    const bob = ground.browser();
+    await accept(bob, body.word);
+    expect((await bob.call('GET', '/v1/me')).body).toMatchObject({ owner: true });
+  });
+
+  test('promises nothing that whoever invites may not do, and nobody a workspace that is not there', async () => {
+    await ground.addPerson(ADA, { shop: 'owner' });
+    const ada = await ground.signedIn(ADA);
+    expect((await invite(ada)).status).toBe(201);
+    for (const body of [
+      { email: BOB, owner: true },
+      { email: BOB, memberships: [{ workspace: 'club', role: 'viewer' }] },
+      { email: BOB, memberships: [...SHOP_EDITOR.memberships, { workspace: 'club', role: 'viewer' }] },
+    ]) {
+      expect((await invite(ada, body)).body).toMatchObject({ code: 'forbidden_role' });
+    }
+    expect(
+      (await invite(owner, { email: BOB, memberships: [{ workspace: 'shpo', role: 'viewer' }] })).body,
+    ).toMatchObject({
+      code: 'invalid_request',
+      detail: 'memberships: there is no workspace shpo; did you mean shop?',
+    });
+    expect((await invite(owner, { email: BOB })).body).toMatchObject({
+      code: 'invalid_request',
+      detail: expect.stringContaining('memberships') as unknown,
+    });
+    expect((await invite(owner, { email: 'no address' })).status).toBe(400);
+    const { body: made } = await owner.call<{ token: string }>('POST', '/v1/tokens', {
+      name: 'hr',
+      scopes: ['people'],
+    });
+    const program = { authorization: `Bearer ${made.token}` };
+    const byToken = (body: object) => ground.browser().call('POST', '/v1/invitations', body, program);
+    expect((await byToken({ email: BOB, owner: true })).body).toMatchObject({ code: 'forbidden' });
+    expect((await byToken(SHOP_EDITOR)).body).toMatchObject({ code: 'forbidden_role' });
+  });
+
+  test('is worth what whoever invited may give when it is opened', async () => {
+    const id = await ground.addPerson(ADA, { shop: 'owner' });
+    const ada = await ground.signedIn(ADA);
+    const { body } = await invite(ada);
+    await owner.call('PUT', `/v1/people/${id}`, { state: 'disabled' });
+    expect((await accept(ground.browser(), body.word)).status).toBe(404);
+    await owner.call('PUT', `/v1/people/${id}`, { state: 'active' });
+    expect((await accept(ground.browser(), body.word)).status).toBe(200);
+  });
+
+  test('is seen and ended in the workspaces that it is for', async () => {
+    await ground.addPerson(ADA, { club: 'owner' });
+    const ada = await ground.signedIn(ADA);
+    const { body } = await invite();
+    expect((await ada.call('GET', '/v1/invitations')).body).toEqual({ items: [] });
+    expect((await ada.call('DELETE', `/v1/invitations/${body.id}`)).status).toBe(404);
+  });
+
+  test('asks for a good password and a name, and stays good', async () => {
+    const { body } = await invite();
+    const who = ground.browser();
+    expect((await accept(who, body.word, { name: 'Bob', password: 'short' })).status).toBe(400);
+    expect((await accept(who, body.word, {})).body).toMatchObject({
+      code: 'invalid_request',
+      detail: expect.stringContaining('name') as unknown,
+    });
+    expect((await accept(who, body.word)).status).toBe(200);
+  });
+
+  test('is not accepted by a page of somebody else, and wrong words are told to wait', async () => {
+    const { body } = await invite();
+    const foreign = { origin: 'https://evil.example' };
+    const answer = await ground
+      .browser()
+      .call('POST', '/v1/invitations/accept', { word: body.word, name: 'Bob', password: PASSWORD }, foreign);
+    expect(answer.body).toMatchObject({ code: 'cross_site' });
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i += 1) statuses.push((await accept(ground.browser(), `inv_${i}`)).status);
+    expect(statuses.slice(0, 10).every((status) => status === 404)).toBe(true);
+    expect(statuses.slice(10)).toEqual([429, 429]);
+    expect((await accept(ground.browser(), body.word)).status).toBe(200);
+  });
+
+  test('leads to portal_url where there is one', async () => {
+    await publish([], { portal_url: 'https://carillon.example.com/' });
+    expect((await invite()).body.link).toMatch(/^https:\/\/carillon\.example\.com\/invitation#inv_/);
+  });
+});
