@@ -5,6 +5,7 @@ import { configurationCommands } from './commands/configuration.ts';
 import { consentCommands } from './commands/consents.ts';
 import { deadLetterCommands, deliveryCommands, eventCommands } from './commands/deliveries.ts';
 import { draftCommands } from './commands/drafts.ts';
+import { jobCommands } from './commands/jobs.ts';
 import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands } from './commands/keys.ts';
 import { moveCommands } from './commands/moving.ts';
@@ -44,6 +45,7 @@ export function buildProgram(): Command {
   storyCommands(program);
   deliveryCommands(program);
   deadLetterCommands(program);
+  jobCommands(program);
   receiptCommands(program);
   suppressionCommands(program);
   consentCommands(program);

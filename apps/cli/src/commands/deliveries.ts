@@ -4,6 +4,7 @@ import { connect, seg, type Client, type CommonOptions, type Page } from '../cli
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
 import { answer, command, follow, pageText } from './answering.ts';
+import { actOnMany, type BulkOptions } from './bulk.ts';
 import { fieldsCommand } from './rule-sample.ts';
 
 type ListOptions = CommonOptions & {
@@ -50,22 +51,23 @@ const deliveryHead = (isWide: boolean): string[] => [
   'event',
 ];
 
+const filterOf = (options: ListOptions): Readonly<Record<string, string | undefined>> => ({
+  recipient: options.recipient,
+  state: options.state?.toUpperCase(),
+  reason: options.reason,
+  channel: options.channel,
+  rule: options.rule,
+  person: options.person,
+  unique_id: options.uniqueId,
+  event: options.event,
+  notification: options.notification,
+  test: options.test ? 'true' : undefined,
+  from: options.since,
+});
+
 function listDeliveries(client: Client, options: ListOptions): Promise<Page<DeliveryBody>> {
-  return client.get(`/v1/workspaces/${seg(client.reach)}/deliveries`, {
-    recipient: options.recipient,
-    state: options.state?.toUpperCase(),
-    reason: options.reason,
-    channel: options.channel,
-    rule: options.rule,
-    person: options.person,
-    unique_id: options.uniqueId,
-    event: options.event,
-    notification: options.notification,
-    test: options.test ? 'true' : undefined,
-    from: options.since,
-    limit: options.limit,
-    cursor: options.cursor,
-  });
+  const { limit, cursor } = options;
+  return client.get(`/v1/workspaces/${seg(client.reach)}/deliveries`, { ...filterOf(options), limit, cursor });
 }
 
 /** Throws `not_found` where nobody knows the event. */
@@ -112,14 +114,42 @@ async function listDropped(options: ListOptions): Promise<void> {
   );
 }
 
-async function act(options: CommonOptions, id: string, action: string, body: object, done: string): Promise<void> {
+type ActOptions = ListOptions & BulkOptions;
+type Action = { readonly name: string; readonly body?: object; readonly done: string; readonly words: string };
+
+/** One is decided about at once; several, or all that match the filters before the action, are a job. */
+async function act(
+  options: ActOptions,
+  ids: readonly string[],
+  { name, body = {}, done, words }: Action,
+): Promise<void> {
+  const [id] = ids;
+  if (id === undefined && !options.all) throw new UsageError('name the deliveries, or say --all with filters');
+  if (options.dropped || options.follow || options.cursor)
+    throw new UsageError('--dropped, --follow and --cursor are of the list');
+  if (id === undefined || ids.length > 1 || options.all) {
+    return actOnMany(options, ids, {
+      things: 'deliveries',
+      action: name,
+      words,
+      filter: filterOf(options),
+      more: body,
+    });
+  }
   await answer(
     options,
-    (client) =>
-      client.post<DeliveryBody>(`/v1/workspaces/${seg(client.anywhere)}/deliveries/${seg(id)}/${action}`, body),
+    (client) => client.post<DeliveryBody>(`/v1/workspaces/${seg(client.anywhere)}/deliveries/${seg(id)}/${name}`, body),
     (one) => `${one.id} ${done}: ${paintState(one.state)} (${one.reason})`,
   );
+  return undefined;
 }
+
+/** Of an action on one or many. */
+const manyOptions = (one: Command, what: string): Command =>
+  one
+    .option('--all', `all that match the filters, which stand before the action: ${what}`)
+    .option('--yes', 'do not ask')
+    .option('--no-wait', 'begin it, and do not wait for its end');
 
 export function deliveryCommands(program: Command): void {
   const deliveries = command(program, 'deliveries', 'list deliveries, newest first')
@@ -170,20 +200,43 @@ export function deliveryCommands(program: Command): void {
       return undefined;
     });
 
-  command(deliveries, 'resend <id>', 'send it again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)').action(
-    (id: string, _local: unknown, self: Command) => act(self.optsWithGlobals(), id, 'resend', {}, 'will be sent again'),
+  manyOptions(
+    command(deliveries, 'resend [ids...]', 'send them again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)'),
+    'deliveries --state FAILED --since 1h resend --all',
+  ).action((ids: string[], _local: unknown, self: Command) =>
+    act(self.optsWithGlobals(), ids, {
+      name: 'resend',
+      done: 'will be sent again',
+      words: 'can be sent again',
+    }),
   );
-  command(deliveries, 'cancel <id>', 'call it off while it waits').action(
-    (id: string, _local: unknown, self: Command) => act(self.optsWithGlobals(), id, 'cancel', {}, 'called off'),
+  manyOptions(
+    command(deliveries, 'cancel [ids...]', 'call them off while they wait'),
+    'deliveries --notification order-paid cancel --all',
+  ).action((ids: string[], _local: unknown, self: Command) =>
+    act(self.optsWithGlobals(), ids, { name: 'cancel', done: 'called off', words: 'can be called off' }),
   );
-  command(deliveries, 'dismiss <id>', 'end a doubt by what you know')
-    .requiredOption('--as <failed|sent>', 'what it turned out to be')
-    .requiredOption('--reason <text>', 'how you know')
-    .action((id: string, _local: unknown, self: Command) => {
-      const options: CommonOptions & { as: string; reason: string } = self.optsWithGlobals();
-      if (options.as !== 'failed' && options.as !== 'sent') throw new UsageError('--as takes failed or sent');
-      return act(options, id, 'dismiss', { as: options.as, reason: options.reason }, 'dismissed');
+  manyOptions(
+    command(deliveries, 'dismiss [ids...]', 'end doubts by what you know')
+      .requiredOption('--as <failed|sent>', 'what it turned out to be')
+      .requiredOption('--reason <text>', 'how you know'),
+    'deliveries --since 1h dismiss --all --as sent --reason …',
+  ).action((ids: string[], local: { as: string; reason: string }, self: Command) => {
+    const { as, reason } = local;
+    if (as !== 'failed' && as !== 'sent') throw new UsageError('--as takes failed or sent');
+    // The reason of a filter stands before the action.
+    const { reason: filtered, ...options } = {
+      ...self.optsWithGlobals<ActOptions>(),
+      reason: undefined,
+      ...self.parent?.opts<ListOptions>(),
+    };
+    return act({ ...options, ...self.opts<BulkOptions>(), ...(filtered !== undefined && { reason: filtered }) }, ids, {
+      name: 'dismiss',
+      body: { as, reason },
+      done: 'dismissed',
+      words: 'can be dismissed',
     });
+  });
 }
 
 export function eventCommands(program: Command): void {
@@ -260,13 +313,25 @@ export function deadLetterCommands(program: Command): void {
           ),
       );
     });
-  command(letters, 'redrive <id>', 'append the record again, with its own id').action(
-    async (id: string, _local: unknown, self: Command) => {
-      await answer(
-        self.optsWithGlobals<CommonOptions>(),
-        (client) => client.post<DeadLetterBody>(`/v1/dead-letters/${seg(id)}/redrive`),
-        (one) => `${one.id} was appended again; if its cause is still there it comes back here`,
-      );
-    },
-  );
+  manyOptions(
+    command(letters, 'redrive [ids...]', 'append their records again, with their own ids').option(
+      '--since <time>',
+      'with --all: only since 2h, yesterday, a date, or an RFC 3339 time',
+    ),
+    'dead-letters redrive --all --since 1h',
+  ).action(async (ids: string[], _local: unknown, self: Command) => {
+    const options: ActOptions = self.optsWithGlobals();
+    const [id] = ids;
+    if (id === undefined && !options.all) throw new UsageError('name the dead letters, or say --all');
+    if (id === undefined || ids.length > 1 || options.all) {
+      const filter = { from: options.since };
+      return actOnMany(options, ids, { things: 'dead-letters', action: 'redrive', words: 'can be redriven', filter });
+    }
+    await answer(
+      options,
+      (client) => client.post<DeadLetterBody>(`/v1/dead-letters/${seg(id)}/redrive`),
+      (one) => `${one.id} was appended again; if its cause is still there it comes back here`,
+    );
+    return undefined;
+  });
 }

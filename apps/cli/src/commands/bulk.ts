@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JobBody } from '@carillon/contracts';
+import { connect, seg, type Client, type CommonOptions } from '../client.ts';
+import { CommandError, UsageError } from '../failure.ts';
+import { clean, paint, say, sayJson } from '../output.ts';
+import { runnable } from '../runnable.ts';
+
+/** Options of what acts on many at once. */
+export type BulkOptions = CommonOptions & {
+  readonly all?: boolean;
+  readonly yes?: boolean;
+  /** `--no-wait` */
+  readonly wait?: boolean;
+};
+
+type Query = Readonly<Record<string, string | undefined>>;
+type Counted = {
+  readonly count: number;
+  readonly more: boolean;
+  readonly ceiling: number;
+  readonly people?: number;
+  readonly by_state?: Readonly<Record<string, number>>;
+};
+
+export type BulkAction = {
+  /** What is acted on, in the address: `deliveries`. */
+  readonly things: string;
+  /** The last part of the address: `resend`. */
+  readonly action: string;
+  /** For people: `412 deliveries will be sent again`. */
+  readonly words: string;
+  /** What the list would be asked with. */
+  readonly filter: Query;
+  /** What the body says besides. */
+  readonly more?: object;
+};
+
+const EVERY = 500;
+
+/** Begins a job over ids, or over all that match once somebody said yes to their number, and follows it to its end. */
+export async function actOnMany(options: BulkOptions, ids: readonly string[], bulk: BulkAction): Promise<void> {
+  if (options.all && ids.length > 0) throw new UsageError('name them, or say --all; not both');
+  const client = connect(options);
+  const path = `/v1/workspaces/${seg(await client.workspace())}/${bulk.things}`;
+  const chosen = ids.length > 0 ? { ids } : await countedAndAgreed(client, path, options, bulk);
+  if (!chosen) return;
+  const job = await client.post<JobBody>(`${path}/${bulk.action}`, { ...bulk.more, ...chosen });
+  if (options.wait === false) {
+    if (options.json) sayJson(job);
+    else say(runnable(`${job.id} has begun: npx carillon jobs show ${job.id} --follow`, options));
+    return;
+  }
+  await followJob(client, job, options);
+}
+
+/** Null: there is nothing. */
+async function countedAndAgreed(
+  client: Client,
+  path: string,
+  options: BulkOptions,
+  { things, action, words, filter }: BulkAction,
+): Promise<{ readonly filter: object; readonly expected: number } | null> {
+  const asked = things === 'deliveries' ? { ...filter, action } : filter;
+  const { count, more, ceiling, people, by_state: byState = {} } = await client.get<Counted>(`${path}/count`, asked);
+  if (more) throw new UsageError(`more than ${ceiling} match, and one job takes no more: say --since, for example`);
+  const states = Object.entries(byState).map(([state, number]) => `${number} ${state}`);
+  const to = people === undefined ? '' : ` to ${people} ${people === 1 ? 'person' : 'people'}`;
+  const what = `${count} ${things}${to}${states.length === 0 ? '' : ` (${states.join(', ')})`}`;
+  if (count === 0) {
+    if (options.json) throw new CommandError(`nothing matches that ${words}`);
+    say(paint('dim', `nothing matches that ${words}`));
+    return null;
+  }
+  if (!options.yes) await agree(`${what} ${words}`);
+  // Several values of a filter are a list in a body.
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return {
+    filter: Object.fromEntries(
+      given.map(([name, value]) => [name, LISTS.has(name) ? value?.split(',').map((one) => one.trim()) : value]),
+    ),
+    expected: count,
+  };
+}
+const LISTS: ReadonlySet<string> = new Set(['state', 'reason', 'channel']);
+
+/** Throws UsageError where nobody says yes. */
+async function agree(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new UsageError(`${question}; say --yes, for nobody can be asked here`);
+  const { createInterface } = await import('node:readline/promises');
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const reply = await prompt.question(`${question}. Go on? [y/N] `);
+  prompt.close();
+  if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError('nothing was begun');
+}
+
+const WIDTH = 24;
+
+/** `██████░░░░  118 of 412, 2 failed` */
+export function progressText({ of, done, failed, state }: JobBody): string {
+  const filled = of === 0 ? WIDTH : Math.floor(((done + failed) / of) * WIDTH);
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`;
+  return `${bar}  ${done} of ${of}${failed > 0 ? `, ${failed} failed` : ''}  ${state}`;
+}
+
+/** What became of a job, with the first that could not be done. */
+export function jobText(job: JobBody): string {
+  const { id, action, state, done, failed, of, failures, created_by: by, created_at: at } = job;
+  const left = of - done - failed;
+  const counts = [
+    `${done} of ${of} done`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(left > 0 && job.ended_at !== null ? [`${left} not begun`] : []),
+  ].join(', ');
+  const lines = [
+    `${id}  ${action}  ${paint(state === 'done' && failed === 0 ? 'green' : 'bold', state)}`,
+    `  ${counts}; begun ${at} by ${clean(by.name ?? by.id)}`,
+    ...(job.cancelled_by === null ? [] : [`  cancelled by ${clean(job.cancelled_by.name ?? job.cancelled_by.id)}`]),
+    ...failures.map((one) => `  ${clean(one.item)}  ${one.code}: ${clean(one.detail)}`),
+    ...(failed > failures.length ? [`  and ${failed - failures.length} more`] : []),
+  ];
+  return lines.join('\n');
+}
+
+/**
+ * Draws how far a job is until it has ended, on a terminal alone, and says what became of it. Interrupted, it leaves the job as it is. Of
+ * one of which not all was done the exit code is 1.
+ */
+export async function followJob(client: Client, begun: JobBody, options: CommonOptions): Promise<void> {
+  const draws = process.stdout.isTTY && !options.json;
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt);
+  let job = begun;
+  while (job.ended_at === null && !interrupted.signal.aborted) {
+    if (draws) process.stdout.write(`\r\u001B[K${progressText(job)}`);
+    await pause(EVERY, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    job = await client.get<JobBody>(`/v1/workspaces/${seg(begun.workspace ?? '-')}/jobs/${seg(begun.id)}`);
+  }
+  process.removeListener('SIGINT', interrupt);
+  if (draws) process.stdout.write('\r\u001B[K');
+  if (options.json) sayJson(job);
+  else say(jobText(job));
+  if (job.ended_at === null) say(runnable(`it goes on: npx carillon jobs show ${job.id} --follow`, options));
+  else if (job.failed > 0 || job.state !== 'done') process.exitCode = 1;
+}

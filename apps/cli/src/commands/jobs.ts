@@ -1,0 +1,72 @@
+import type { JobBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { connect, seg, type CommonOptions, type Page } from '../client.ts';
+import { shortTime } from '../output.ts';
+import { answer, command, pageText } from './answering.ts';
+import { followJob, jobText } from './bulk.ts';
+
+type ListOptions = CommonOptions & {
+  readonly state?: string;
+  readonly action?: string;
+  readonly limit: string;
+  readonly cursor?: string;
+};
+type ShowOptions = CommonOptions & { readonly follow?: boolean };
+
+/** `carillon jobs`: long actions that go on by themselves. */
+export function jobCommands(program: Command): void {
+  const jobs = program.command('jobs').description('long actions: list, show, cancel');
+  command(jobs, 'list', 'newest first')
+    .option('--state <state>', 'only waiting, running, done, cancelled or failed; several with commas')
+    .option('--action <action>', 'only this action, such as resend_deliveries')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .action(async ({ state, action, limit, cursor, ...options }: ListOptions) => {
+      await answer(
+        options,
+        (client) =>
+          client.get<Page<JobBody>>(`/v1/workspaces/${seg(client.reach)}/jobs`, { state, action, limit, cursor }),
+        (page) =>
+          pageText(
+            page,
+            'no jobs',
+            (one) => [
+              shortTime(one.created_at),
+              one.workspace ?? '(deployment)',
+              one.id,
+              one.action,
+              one.state,
+              `${one.done} of ${one.of}${one.failed > 0 ? `, ${one.failed} failed` : ''}`,
+              one.created_by.name ?? one.created_by.id,
+            ],
+            ['begun', 'workspace', 'job', 'action', 'state', 'done', 'by'],
+          ),
+      );
+    });
+
+  command(jobs, 'show <id>', 'how far it is, and what of it could not be done')
+    .option('--follow', 'draw its progress until it ends')
+    .action(async (id: string, { follow, ...options }: ShowOptions) => {
+      const path = `jobs/${seg(id)}`;
+      if (!follow) {
+        await answer(
+          options,
+          (client) => client.get<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/${path}`),
+          jobText,
+        );
+        return;
+      }
+      const client = connect(options);
+      await followJob(client, await client.get<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/${path}`), options);
+    });
+
+  command(jobs, 'cancel <id>', 'end it after what is under way; what is done stays done').action(
+    async (id: string, options: CommonOptions) => {
+      await answer(
+        options,
+        (client) => client.post<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/jobs/${seg(id)}/cancel`),
+        (job) => (job.ended_at === null ? `${job.id} ends after what is under way` : jobText(job)),
+      );
+    },
+  );
+}
