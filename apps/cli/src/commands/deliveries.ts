@@ -147,25 +147,30 @@ async function act(
 /** Of an action on one or many. */
 const manyOptions = (one: Command, what: string): Command =>
   one
-    .option('--all', `all that match the filters, which stand before the action: ${what}`)
+    .option('--all', `all that match the filters: ${what}`)
     .option('--yes', 'do not ask')
     .option('--no-wait', 'begin it, and do not wait for its end');
 
-export function deliveryCommands(program: Command): void {
-  const deliveries = command(program, 'deliveries', 'list deliveries, newest first')
-    // Before the name of an action stand the filters of the list; `--reason` after `dismiss` is the reason of that.
-    .enablePositionalOptions()
+const filterOptions = (one: Command): Command =>
+  one
     .option('--recipient <address>', 'only to this address, or those that begin so')
     .option('--person <person>', 'only to this person')
     .option('--state <state>', 'only in this state, such as IN_DOUBT')
-    .option('--reason <reason>', 'only for this reason, such as opted_out')
     .option('--channel <channel>', 'only on email, sms or push')
     .option('--rule <rule>', 'only of this rule (notification.rule)')
     .option('--unique-id <id>', 'only of this unique_id')
     .option('--event <id>', 'only caused by this event')
     .option('--notification <name>', 'only of this notification')
     .option('--test', 'only test messages')
-    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
+    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time');
+
+const withReason = (one: Command): Command =>
+  one.option('--reason <reason>', 'only for this reason, such as opted_out');
+
+export function deliveryCommands(program: Command): void {
+  const deliveries = withReason(filterOptions(command(program, 'deliveries', 'list deliveries, newest first')))
+    // The filters stand before the name of an action or behind it; `--reason` after `dismiss` is the reason of that.
+    .enablePositionalOptions()
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .option('--follow', 'go on printing what changes')
@@ -201,8 +206,10 @@ export function deliveryCommands(program: Command): void {
     });
 
   manyOptions(
-    command(deliveries, 'resend [ids...]', 'send them again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)'),
-    'deliveries --state FAILED --since 1h resend --all',
+    withReason(
+      filterOptions(command(deliveries, 'resend [ids...]', 'send them again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)')),
+    ),
+    'deliveries resend --all --state FAILED --since 1h',
   ).action((ids: string[], _local: unknown, self: Command) =>
     act(self.optsWithGlobals(), ids, {
       name: 'resend',
@@ -211,26 +218,23 @@ export function deliveryCommands(program: Command): void {
     }),
   );
   manyOptions(
-    command(deliveries, 'cancel [ids...]', 'call them off while they wait'),
-    'deliveries --notification order-paid cancel --all',
+    withReason(filterOptions(command(deliveries, 'cancel [ids...]', 'call them off while they wait'))),
+    'deliveries cancel --all --notification order-paid',
   ).action((ids: string[], _local: unknown, self: Command) =>
     act(self.optsWithGlobals(), ids, { name: 'cancel', done: 'called off', words: 'can be called off' }),
   );
   manyOptions(
-    command(deliveries, 'dismiss [ids...]', 'end doubts by what you know')
+    filterOptions(command(deliveries, 'dismiss [ids...]', 'end doubts by what you know'))
       .requiredOption('--as <failed|sent>', 'what it turned out to be')
       .requiredOption('--reason <text>', 'how you know'),
-    'deliveries --since 1h dismiss --all --as sent --reason …',
+    'deliveries dismiss --all --since 1h --as sent --reason …',
   ).action((ids: string[], local: { as: string; reason: string }, self: Command) => {
     const { as, reason } = local;
     if (as !== 'failed' && as !== 'sent') throw new UsageError('--as takes failed or sent');
+    const { reason: _own, ...options } = self.optsWithGlobals<ActOptions>();
     // The reason of a filter stands before the action.
-    const { reason: filtered, ...options } = {
-      ...self.optsWithGlobals<ActOptions>(),
-      reason: undefined,
-      ...self.parent?.opts<ListOptions>(),
-    };
-    return act({ ...options, ...self.opts<BulkOptions>(), ...(filtered !== undefined && { reason: filtered }) }, ids, {
+    const filtered = self.parent?.opts<ListOptions>().reason;
+    return act({ ...options, ...(filtered !== undefined && { reason: filtered }) }, ids, {
       name: 'dismiss',
       body: { as, reason },
       done: 'dismissed',
