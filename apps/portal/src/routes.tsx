@@ -142,6 +142,38 @@ const notification = createRoute({
   path: '/workspaces/$w/notifications/$n',
   component: lazyRouteComponent(() => import('./screens/notifications/overview.tsx'), 'NotificationOverview'),
 });
+const notificationRules = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n/rules',
+  component: lazyRouteComponent(() => import('./screens/notifications/rules.tsx'), 'NotificationRules'),
+});
+const rule = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n/rules/$r',
+  validateSearch: (words: Words) => textOf(words, 'view', 'event'),
+  component: lazyRouteComponent(() => import('./screens/rule/rule.tsx'), 'RuleEditor'),
+});
+const notificationChannels = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n/channels',
+  component: lazyRouteComponent(() => import('./screens/notifications/channels.tsx'), 'NotificationChannels'),
+});
+const notificationCadence = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n/cadence',
+  component: lazyRouteComponent(() => import('./screens/notifications/cadence.tsx'), 'NotificationCadence'),
+});
+const notificationSecure = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n/secure',
+  component: lazyRouteComponent(() => import('./screens/notifications/secure.tsx'), 'NotificationSecure'),
+});
+const notificationVersions = createRoute({
+  ...under,
+  path: '/workspaces/$w/notifications/$n/versions',
+  validateSearch: (words: Words) => textOf(words, 'from', 'to'),
+  component: lazyRouteComponent(() => import('./screens/notifications/versions.tsx'), 'NotificationVersions'),
+});
 const settings = createRoute({
   ...under,
   path: '/settings',
@@ -183,6 +215,12 @@ export const router = createRouter({
     drafts,
     notifications,
     notification,
+    notificationRules,
+    rule,
+    notificationChannels,
+    notificationCadence,
+    notificationSecure,
+    notificationVersions,
     settings,
     welcome,
     signIn,

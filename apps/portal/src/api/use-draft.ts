@@ -28,6 +28,8 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   /** What is shown and edited; null: there is none, or it is to go. */
   readonly body: Bodies[Kind] | null;
   readonly hasDraft: boolean;
+  /** Names its newest saving; null: there is none yet. */
+  readonly draftRevision: string | null;
   /** What keeps it from being published, as of the newest saving. */
   readonly faults: readonly Fault[];
   readonly warnings: readonly Fault[];
@@ -121,6 +123,7 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
     resource: state.resource as Published<Kind> | null,
     body: state.body as Bodies[Kind] | null,
     hasDraft: draft !== null || state.saving !== 'saved',
+    draftRevision: draft?.revision ?? null,
     saving: state.saving,
     saveError: state.saveError,
     isMoved: state.isMoved,

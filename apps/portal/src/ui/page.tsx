@@ -5,10 +5,13 @@ import styles from './page.module.css';
 /** The head of a screen: where one is, in a sentence where there is one, and what can be done. It names the window too. */
 export function PageHead({
   title,
+  crumbs,
   lead,
   children,
 }: {
   readonly title: string;
+  /** Links to what it is part of, the widest first. */
+  readonly crumbs?: readonly ReactNode[];
   readonly lead?: ReactNode;
   readonly children?: ReactNode;
 }): ReactNode {
@@ -17,6 +20,16 @@ export function PageHead({
   }, [title]);
   return (
     <div className={cls(styles.head)}>
+      {crumbs !== undefined && (
+        <nav aria-label="Where this is" className={cls(styles.crumbs)}>
+          <ol>
+            {crumbs.map((crumb, at) => (
+              // A way down a tree has no other order than its own.
+              <li key={at}>{crumb}</li>
+            ))}
+          </ol>
+        </nav>
+      )}
       <h1>{title}</h1>
       {children !== undefined && <div className={cls(styles.actions)}>{children}</div>}
       {lead !== undefined && <p className={cls(styles.lead)}>{lead}</p>}
@@ -25,14 +38,35 @@ export function PageHead({
 }
 
 /** What stands below the head of a screen that is no list. */
-export function PageBody({ children }: { readonly children: ReactNode }): ReactNode {
-  return <div className={cls(styles.body)}>{children}</div>;
+export function PageBody({
+  children,
+  isWide = false,
+}: {
+  readonly children: ReactNode;
+  /** Of an editor: it takes what there is. */
+  readonly isWide?: boolean;
+}): ReactNode {
+  return <div className={cls(styles.body, isWide && styles.wide)}>{children}</div>;
 }
 
-export function Card({ title, children }: { readonly title?: string; readonly children: ReactNode }): ReactNode {
+export function Card({
+  title,
+  beside,
+  children,
+}: {
+  readonly title?: string;
+  /** At the other end of the line of the title. */
+  readonly beside?: ReactNode;
+  readonly children: ReactNode;
+}): ReactNode {
   return (
     <section className={cls(styles.card)} {...(title !== undefined && { 'aria-label': title })}>
-      {title !== undefined && <h2>{title}</h2>}
+      {title !== undefined && (
+        <div className={cls(styles.headed)}>
+          <h2>{title}</h2>
+          {beside}
+        </div>
+      )}
       {children}
     </section>
   );

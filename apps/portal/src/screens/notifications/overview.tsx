@@ -1,25 +1,147 @@
-import { useParams } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useDraft } from '../../api/use-draft.ts';
-import { Loading, Problem } from '../../ui/answers.tsx';
-import { PageBody, PageHead } from '../../ui/page.tsx';
-import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
-import { nameOf, sentenceOf } from './sentence.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Actions, Card, Quiet } from '../../ui/page.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { Facts, Id } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { placeWords } from '../drafts/change-words.ts';
+import { Counters } from './counters.tsx';
+import { Course } from './course.tsx';
+import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
+import { insightsQuery } from './queries.ts';
+import { rulesOf, ruleWords, type NotificationBody } from './sentence.ts';
+import styles from './notifications.module.css';
 
 /** One notification: what it does, and what came of it. */
 export function NotificationOverview(): ReactNode {
   const { w, n } = useParams({ from: '/workspaces/$w/notifications/$n' });
-  const draft = useDraft('notifications', w, n);
   return (
-    <>
-      <PageHead title={nameOf(draft.body, n)} lead={draft.body ? sentenceOf(draft.body) : undefined}>
-        <DraftActions draft={draft} />
-      </PageHead>
-      <PageBody>
-        {draft.error && <Problem error={draft.error} onRetry={draft.retry} />}
-        {draft.isLoading && <Loading what="the notification" />}
-        <DraftNotices draft={draft} />
-      </PageBody>
-    </>
+    <NotificationFrame w={w} n={n}>
+      {(draft) => (
+        <>
+          <Faults draft={draft} />
+          {draft.resource !== null && <Today w={w} n={n} />}
+          <Summary draft={draft} />
+        </>
+      )}
+    </NotificationFrame>
+  );
+}
+
+function Today({ w, n }: { readonly w: string; readonly n: string }): ReactNode {
+  const { data, error, refetch } = useQuery(insightsQuery(w, n));
+  return (
+    <Card
+      title="Last 24 hours"
+      beside={
+        <Link to="/workspaces/$w/deliveries" params={{ w }} search={{ notification: n }}>
+          Its deliveries
+        </Link>
+      }
+    >
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {data && (
+        <>
+          <Counters states={data.states} />
+          <Course buckets={data.buckets} />
+          {data.failing_accounts.map(({ account, reason, deliveries }) => (
+            <p key={`${account} ${reason}`}>
+              <Lamp tone="bad">{account}</Lamp> {deliveries} messages of the last hour wait for it or ended by it:{' '}
+              {reason}
+            </p>
+          ))}
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** What keeps its draft from being published. */
+function Faults({ draft }: { readonly draft: NotificationDraft }): ReactNode {
+  const { faults } = draft;
+  if (faults.length === 0) return null;
+  return (
+    <Card title="To mend before it can be published">
+      <ul className={cls(styles.faults)}>
+        {faults.map(({ path, message, fix }) => (
+          <li key={`${path} ${message}`}>
+            {path !== '' && `${placeWords(path)}: `}
+            {message}. {fix}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
+  const { body, resource, change, workspace: w, name: n } = draft;
+  const isOn = body.enabled !== false;
+  const rules = rulesOf(body);
+  return (
+    <Card
+      title="What it is"
+      beside={
+        <Actions>
+          {isOn ? <Lamp tone="good">On</Lamp> : <Lamp tone="held">Off: nothing fires</Lamp>}
+          <Button
+            onPress={() =>
+              change(
+                ({ enabled: _before, ...before }) =>
+                  ({ ...before, ...(isOn && { enabled: false }) }) as NotificationBody,
+              )
+            }
+          >
+            {isOn ? 'Pause' : 'Switch on'}
+          </Button>
+        </Actions>
+      }
+    >
+      <Facts
+        facts={[
+          ['Its own name', <Id key="name">{n}</Id>],
+          ['Category', body.category],
+          ['Limits', body.transactional === true ? 'exempt: transactional' : undefined],
+          ['Nothing is sent later than', body.expires ?? '24h'],
+          [
+            'Rules',
+            rules.length === 0 ? (
+              <Link key="rules" to="/workspaces/$w/notifications/$n/rules" params={{ w, n }}>
+                No rule yet: nothing can fire. Add a rule
+              </Link>
+            ) : (
+              <ul key="rules">
+                {rules.map(([name, rule]) => (
+                  <li key={name}>
+                    <Link to="/workspaces/$w/notifications/$n/rules/$r" params={{ w, n, r: name }}>
+                      {name}
+                    </Link>{' '}
+                    <Quiet>{ruleWords(body, rule)}</Quiet>
+                  </li>
+                ))}
+              </ul>
+            ),
+          ],
+          [
+            'Published',
+            resource === null ? (
+              'never: it is a draft'
+            ) : (
+              <span key="published">
+                version {resource.version}, <Time at={resource.updated_at} />, by{' '}
+                {resource.updated_by.name ?? resource.updated_by.id}
+              </span>
+            ),
+          ],
+        ]}
+      />
+      <p className={cls(styles.sentence)}>
+        Pausing and switching on are changes like any other: they count once they are published.
+      </p>
+    </Card>
   );
 }

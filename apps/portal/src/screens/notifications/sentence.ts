@@ -45,6 +45,10 @@ export function sentenceOf(body: unknown): string {
   return `${off ? 'Switched off: nothing fires. ' : ''}${parts.join(', ')}.`;
 }
 
+/** What one of its rules does, in a sentence. */
+export const ruleWords = (body: unknown, rule: Loose): string =>
+  `When ${[`${whenWords(rule)}, tell ${whomWords(body, rule)}`, ...onceWords(rule)].join(', ')}.`;
+
 function whenWords(rule: Loose): string {
   const cohort = group(rule['cohort']);
   if (cohort) {

@@ -1,0 +1,98 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { LinkTabs } from '../../ui/link-tabs.tsx';
+import { PageBody, PageHead } from '../../ui/page.tsx';
+import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { nameOf, rulesOf, sentenceOf, type NotificationBody } from './sentence.ts';
+
+export type NotificationDraft = EditedDraft<'notifications'> & { readonly body: NotificationBody };
+
+const TABS = [
+  ['Overview', '/workspaces/$w/notifications/$n'],
+  ['Rules', '/workspaces/$w/notifications/$n/rules'],
+  ['Channels', '/workspaces/$w/notifications/$n/channels'],
+  ['Cadence', '/workspaces/$w/notifications/$n/cadence'],
+  ['Secure your endpoint', '/workspaces/$w/notifications/$n/secure'],
+  ['Versions', '/workspaces/$w/notifications/$n/versions'],
+] as const;
+
+/** What stands around every tab of a notification: its name, what it does, its draft, and the way to the other tabs. */
+export function NotificationFrame({
+  w,
+  n,
+  isWide = false,
+  children,
+}: {
+  readonly w: string;
+  readonly n: string;
+  readonly isWide?: boolean;
+  /** Draws the tab from the notification as it is edited. */
+  readonly children: (draft: NotificationDraft) => ReactNode;
+}): ReactNode {
+  const draft = useDraft('notifications', w, n);
+  const { body } = draft;
+  const rules = rulesOf(body).length;
+  return (
+    <>
+      <PageHead
+        title={nameOf(body ?? draft.resource?.body, n)}
+        crumbs={[
+          <Link key="all" to="/workspaces/$w/notifications" params={{ w }}>
+            Notifications
+          </Link>,
+          n,
+        ]}
+        lead={body ? sentenceOf(body) : undefined}
+      >
+        <DraftActions draft={draft} />
+      </PageHead>
+      <LinkTabs label="Parts of the notification">
+        {(tabClass) =>
+          TABS.map(([name, to]) => (
+            <Link
+              key={to}
+              to={to}
+              params={{ w, n }}
+              className={tabClass}
+              activeOptions={{ exact: name !== 'Rules', includeSearch: false }}
+            >
+              {name}
+              {name === 'Rules' && rules > 0 && ` ${rules}`}
+            </Link>
+          ))
+        }
+      </LinkTabs>
+      <PageBody isWide={isWide}>
+        {draft.error && <Problem error={draft.error} onRetry={draft.retry} />}
+        {draft.isLoading && <Loading what="the notification" />}
+        <DraftNotices draft={draft} />
+        {!draft.isLoading && !draft.error && body === null && <Gone draft={draft} />}
+        {body !== null && children({ ...draft, body })}
+      </PageBody>
+    </>
+  );
+}
+
+/** There is none, or its draft removes it. */
+function Gone({ draft }: { readonly draft: EditedDraft<'notifications'> }): ReactNode {
+  const { workspace, name, resource } = draft;
+  const back = (
+    <Link to="/workspaces/$w/notifications" params={{ w: workspace }}>
+      All notifications
+    </Link>
+  );
+  if (resource === null) {
+    return (
+      <Empty title={`There is no notification ${name}`} action={back}>
+        It may have been removed, or have another name now.
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="The draft removes it" action={back}>
+      Until it is published, the notification counts as before. Discard the draft to keep it.
+    </Empty>
+  );
+}

@@ -1,0 +1,1 @@
+export const NotificationSecure = (): null => null;

@@ -1,0 +1,189 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode, type RefObject } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { CodeField } from '../../ui/code-field.tsx';
+import { Curl } from '../../ui/curl.tsx';
+import { Actions, Card } from '../../ui/page.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { useSettings } from '../../ui/settings.ts';
+import { clockOf, dayOf } from '../../ui/time-words.ts';
+import { savingOf } from './event-stream.tsx';
+import { newestEventsQuery, sampleQuery } from './queries.ts';
+import type { RuleProps } from './rule.tsx';
+import { decidingPart, verdictOf, type Tested } from './verdict.ts';
+import { TestedRecipients } from './tested-recipients.tsx';
+import styles from './rule.module.css';
+
+const SOURCES = [
+  { id: 'newest', name: 'Newest events' },
+  { id: 'minimum', name: 'Minimum event' },
+  { id: 'pasted', name: 'Pasted' },
+] as const;
+type Source = (typeof SOURCES)[number]['id'];
+
+/** Tries the rule as it is edited on an event, and tells nobody. */
+export function Bench({
+  draft,
+  name,
+  rule,
+  stream,
+  run,
+}: RuleProps & { readonly run: RefObject<() => void> }): ReactNode {
+  const { workspace, name: n, hasDraft } = draft;
+  const title = `${n}.${name}`;
+  const { zone } = useSettings();
+  const newest = useQuery({ ...newestEventsQuery(workspace, stream ?? ''), enabled: stream !== undefined });
+  const sample = useQuery({ ...sampleQuery(workspace, title, savingOf(draft)), enabled: stream !== undefined });
+  const events = newest.data?.items ?? [];
+  const [picked, setPicked] = useState<Source | null>(null);
+  const source: Source = picked ?? (events.length > 0 ? 'newest' : 'minimum');
+  const [eventId, setEventId] = useState<string | null>(null);
+  const [pasted, setPasted] = useState('{\n  \n}');
+  const [answer, setAnswer] = useState('');
+  const chosenId = eventId !== null && events.some(({ id }) => id === eventId) ? eventId : (events[0]?.id ?? null);
+  const body = {
+    ...(source === 'newest'
+      ? { event_id: chosenId ?? '' }
+      : { event: source === 'minimum' ? (sample.data?.event ?? '') : pasted }),
+    ...(answer.trim() !== '' && { answer }),
+    drafts: hasDraft,
+  };
+  const test = useMutation({
+    mutationFn: async () => {
+      await draft.saveNow();
+      return bodyOf(
+        api.POST('/v1/workspaces/{workspace}/rules/{name}/test', {
+          params: { path: { workspace, name: title } },
+          body,
+        }),
+      );
+    },
+  });
+  // The newest good result stays, greyed, while the next one is worked out or was refused.
+  const [good, setGood] = useState<Tested | null>(null);
+  useEffect(() => {
+    if (test.data) setGood(test.data);
+  }, [test.data]);
+  const canRun = source === 'newest' ? chosenId !== null : source === 'minimum' ? sample.data !== undefined : true;
+  useEffect(() => {
+    run.current = () => {
+      if (canRun && !test.isPending) test.mutate();
+    };
+  });
+  const isLookup = rule.recipients?.from === 'lookup';
+  return (
+    <Card
+      title="Test bench"
+      beside={
+        <Button isDisabled={!canRun || test.isPending} onPress={() => test.mutate()}>
+          Run <kbd>Ctrl ↵</kbd>
+        </Button>
+      }
+    >
+      <Segments label="Which event" options={SOURCES} chosen={source} onChoose={setPicked} />
+      {source === 'newest' &&
+        (chosenId === null ? (
+          <Actions>
+            <span>No event yet.</span>
+            <Button onPress={() => setPicked('minimum')}>Use the minimum event</Button>
+          </Actions>
+        ) : (
+          <NativeSelect
+            label="Event"
+            options={events.map(({ id, at, bytes }) => {
+              const moment = new Date(at);
+              const today = dayOf(moment, zone) === dayOf(new Date(), zone);
+              const clock = `${today ? '' : `${dayOf(moment, zone)} `}${clockOf(moment, zone)}`;
+              return { id, name: `${clock} · ${id} · ${bytes} bytes` };
+            })}
+            value={chosenId}
+            onChange={setEventId}
+          />
+        ))}
+      {source === 'minimum' && (
+        <CodeField
+          label="Minimum event"
+          language="json"
+          isReadOnly
+          minLines={3}
+          value={sample.data ? pretty(sample.data.event) : ''}
+          onChange={() => undefined}
+        />
+      )}
+      {source === 'pasted' && (
+        <CodeField
+          label="Event as JSON"
+          language="json"
+          minLines={8}
+          value={pasted}
+          onChange={setPasted}
+          onRun={() => run.current()}
+        />
+      )}
+      {isLookup && (
+        <CodeField
+          label="Answer of the partner"
+          note='As JSON: [{"to": {"email": "…"}, "variables": {…}}]. Empty: it shows whom the partner would be asked about.'
+          language="json"
+          minLines={3}
+          value={answer}
+          onChange={setAnswer}
+        />
+      )}
+      {test.error && <Problem error={test.error} />}
+      {good === null && !test.error && <p>Run it to see what this event would do. Nobody is told.</p>}
+      {good !== null && (
+        <div className={cls(styles.result, (test.isPending || test.isError) && styles.old)}>
+          <Result tested={good} />
+        </div>
+      )}
+      <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/rules/${title}/test`, body }} />
+    </Card>
+  );
+}
+
+/** The same JSON over several lines; text that is none stays. */
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function Result({ tested }: { readonly tested: Tested }): ReactNode {
+  const { fires, words } = verdictOf(tested);
+  const decided = decidingPart(tested.explained);
+  return (
+    <>
+      <p role="status" className={cls(styles.verdict, fires ? styles.fires : styles.stays)}>
+        <Lamp tone={fires ? 'good' : 'bad'}>{fires ? 'Fires' : 'Does not fire'}</Lamp>
+        <span>{words}</span>
+      </p>
+      {tested.explained.length > 0 && (
+        <ul aria-label="Values of the parts" className={cls(styles.parts)}>
+          {tested.explained.map(({ source, depth, value }, at) => (
+            <li
+              // Parts of one expression may be written alike; they have no other name than their place.
+              key={`${at} ${source}`}
+              className={cls(at === decided && styles.decided)}
+              style={{ paddingLeft: 8 + depth * 16 }}
+            >
+              <code>{source}</code>
+              <code>
+                {value}
+                {at === decided && <b> decided</b>}
+              </code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <TestedRecipients tested={tested} />
+    </>
+  );
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Actions, Card } from '../../ui/page.tsx';
+import { Code, Id } from '../../ui/text.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { sampleQuery, type Sample } from './queries.ts';
+import type { RuleProps } from './rule.tsx';
+import styles from './rule.module.css';
+
+export const LANGUAGES = [
+  ['curl', 'curl'],
+  ['javascript', 'JavaScript'],
+  ['python', 'Python'],
+  ['go', 'Go'],
+] as const;
+
+/** Which saving of the draft something is made from; null: what is published. */
+export const savingOf = ({ hasDraft, saving, draftRevision }: RuleProps['draft']): string | null =>
+  hasDraft ? (draftRevision ?? `unsaved ${saving}`) : null;
+
+/** What a sender needs: the address, the fewest fields, code, and one event sent right now. */
+export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode {
+  const { workspace, name: n, resource, hasDraft } = draft;
+  const { data, error, refetch } = useQuery(sampleQuery(workspace, `${n}.${name}`, savingOf(draft)));
+  const isPublished = Object.hasOwn(resource?.body.rules ?? {}, name);
+  return (
+    <Card title="Event stream">
+      {error &&
+        (rule.cohort === undefined ? <Problem error={error} onRetry={() => void refetch()} /> : <p>{error.message}</p>)}
+      {!data && !error && <Loading what="the event stream" rows={4} />}
+      {data && (
+        <>
+          {rule.stream === undefined ? (
+            <p>
+              Only this rule hears what comes here. Who may send is said under{' '}
+              <Link to="/workspaces/$w/notifications/$n/secure" params={{ w: workspace, n }}>
+                Secure your endpoint
+              </Link>
+              .
+            </p>
+          ) : (
+            <p>
+              The stream <Id>{rule.stream}</Id> is shared: other rules hear the same events. Who may send is said under{' '}
+              <Link to="/workspaces/$w/notifications/$n/secure" params={{ w: workspace, n }}>
+                Secure your endpoint
+              </Link>
+              .
+            </p>
+          )}
+          <h3>URL</h3>
+          <Code text={data.url} what="the URL" />
+          <Minimum sample={data} />
+          <h3>Code</h3>
+          <CodeSamples sample={data} />
+          <SendNow
+            workspace={workspace}
+            stream={stream ?? data.stream}
+            event={data.event}
+            isPublished={isPublished}
+            hasDraft={hasDraft}
+          />
+        </>
+      )}
+    </Card>
+  );
+}
+
+const ORIGINS: Readonly<Record<Sample['fields'][number]['origin'], string>> = {
+  condition: 'makes the rule fire',
+  fired_event: 'of the newest event that fired',
+  placeholder: 'a placeholder',
+  absent: 'not in the event',
+};
+
+function Minimum({ sample }: { readonly sample: Sample }): ReactNode {
+  return (
+    <>
+      <h3>Minimum fields</h3>
+      <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Minimum fields">
+        <table className={cls(styles.table)}>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Type</th>
+              <th scope="col">Used by</th>
+              <th scope="col">In the sample</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sample.fields.map(({ path, type, used_by: usedBy, value, origin }) => (
+              <tr key={path}>
+                <th scope="row">
+                  <code>{path}</code>
+                </th>
+                <td>{type ?? 'any'}</td>
+                <td>{usedBy.join(', ')}</td>
+                <td>
+                  {origin !== 'absent' && <code>{value}</code>} <small>{ORIGINS[origin]}</small>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sample.whole_event.length > 0 && (
+        <p>{sample.whole_event.join(', ')} use the event as a whole: no list of fields is enough for them.</p>
+      )}
+      {!sample.fires && <p>No values are known that make this rule fire: put in your own.</p>}
+      {sample.asks !== null && (
+        <p>
+          {sample.asks} is asked who they are. Its answer has to give: {sample.answered.join(', ') || 'addresses alone'}
+          .
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The same event in four languages, with the credential that the stream asks for. */
+export function CodeSamples({ sample }: { readonly sample: Sample }): ReactNode {
+  const [chosen, setChosen] = useState('curl');
+  return (
+    <>
+      <Tabs
+        label="Languages"
+        chosen={chosen}
+        onChoose={setChosen}
+        tabs={LANGUAGES.map(([id, name]) => ({
+          id,
+          name,
+          content: <Code text={sample.code[id]} what={`the code in ${name}`} />,
+        }))}
+      />
+      <p className={cls(styles.note)}>
+        The code reads <code>{sample.credential.variable}</code> from the environment. {sample.credential.advice}
+      </p>
+    </>
+  );
+}
+
+function SendNow({
+  workspace,
+  stream,
+  event,
+  isPublished,
+  hasDraft,
+}: {
+  readonly workspace: string;
+  readonly stream: string;
+  readonly event: string;
+  readonly isPublished: boolean;
+  readonly hasDraft: boolean;
+}): ReactNode {
+  const send = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.POST('/v1/workspaces/{workspace}/streams/{name}/send', {
+          params: { path: { workspace, name: stream } },
+          body: { event },
+        }),
+      ),
+  });
+  return (
+    <>
+      <Actions>
+        <Button isDisabled={!isPublished || send.isPending} onPress={() => send.mutate()}>
+          Send this event now
+        </Button>
+        <span className={cls(styles.note)}>
+          {!isPublished
+            ? 'The rule is not published yet: nobody listens there.'
+            : hasDraft
+              ? 'It is judged by what is published, not by this draft, and people are told for real.'
+              : 'As you, without a key. It is judged like any other event, and people are told for real.'}
+        </span>
+      </Actions>
+      {send.error && <Problem error={send.error} />}
+      {send.data && (
+        <p role="status">
+          Sent as{' '}
+          <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: send.data.id }}>
+            {send.data.id}
+          </Link>
+          : its story says what became of it.
+        </p>
+      )}
+    </>
+  );
+}

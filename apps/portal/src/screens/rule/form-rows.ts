@@ -1,0 +1,211 @@
+import type { Schemas } from '../../api/client.ts';
+
+export type Condition = Schemas['FormCondition'];
+export type FormValue = string | number | boolean | null;
+type Path = readonly [string, ...(string | number)[]];
+
+/** How a field is compared, for people, in the order of the list. */
+export const TESTS = {
+  '==': 'is',
+  '!=': 'is not',
+  '>': 'is more than',
+  '>=': 'is at least',
+  '<': 'is less than',
+  '<=': 'is at most',
+  in: 'is one of',
+  'not in': 'is none of',
+  startsWith: 'begins with',
+  'not startsWith': 'does not begin with',
+  endsWith: 'ends with',
+  'not endsWith': 'does not end with',
+  contains: 'contains',
+  'not contains': 'does not contain',
+  matches: 'matches the pattern',
+  'not matches': 'does not match the pattern',
+  has: 'is there',
+  'not has': 'is not there',
+  true: 'is true',
+  'not true': 'is not true',
+  'size ==': 'has as many entries as',
+  'size !=': 'has not as many entries as',
+  'size >': 'has more entries than',
+  'size >=': 'has at least as many entries as',
+  'size <': 'has fewer entries than',
+  'size <=': 'has at most as many entries as',
+  some: 'has an entry where',
+} as const;
+export type Test = keyof typeof TESTS;
+export const COMPARED = ['==', '!=', '>', '>=', '<', '<='] as const;
+export type Compared = (typeof COMPARED)[number];
+
+/** A line of the form as it is typed. */
+export type Row = {
+  readonly field: string;
+  readonly test: Test;
+  /** Empty where the test takes none. */
+  readonly value: string;
+  /** Of `some`: the field within an entry, empty for the entry itself, and how it compares with the value. */
+  readonly entry: { readonly field: string; readonly test: Compared; readonly name: string };
+};
+
+export const takesValue = (test: Test): boolean => !/^(?:not )?(?:has|true)$/.test(test);
+
+const PLAIN = /^[A-Za-z_]\w*/;
+const WORDS = new Set(['in', 'true', 'false', 'null']);
+const stepText = (step: string | number): string =>
+  typeof step === 'string' && PLAIN.exec(step)?.[0] === step && !WORDS.has(step)
+    ? `.${step}`
+    : `[${JSON.stringify(step)}]`;
+
+/** `event.customer["first name"]`, as an expression writes it. */
+export const pathText = ([root, ...steps]: Path): string => root + steps.map(stepText).join('');
+
+const STEP = /^(?:\.\s*([A-Za-z_]\w*)|\[\s*(\d{1,9}|"(?:[^"\\]|\\.)*")\s*\])/;
+
+/** The steps that follow; null: the text is no path. */
+function stepsIn(text: string): (string | number)[] | null {
+  const steps: (string | number)[] = [];
+  for (let rest = text; rest !== '';) {
+    const [whole, name, bracket] = STEP.exec(rest) ?? [];
+    if (whole === undefined) return null;
+    if (name !== undefined) steps.push(name);
+    else {
+      try {
+        steps.push(JSON.parse(bracket ?? '') as string | number);
+      } catch {
+        return null;
+      }
+    }
+    rest = rest.slice(whole.length);
+  }
+  return steps;
+}
+
+/** A path as somebody types it; a name alone is a field of the event. Null: it is none. */
+export function readPath(text: string): Path | null {
+  const typed = text.trim();
+  const root = PLAIN.exec(typed)?.[0];
+  if (root === undefined) return null;
+  const steps = stepsIn(typed.slice(root.length));
+  if (steps === null) return null;
+  if (['event', 'item', 'variables', 'event_id', 'time'].includes(root)) {
+    return steps.length === 0 && root === 'event' ? null : [root, ...steps];
+  }
+  return ['event', root, ...steps];
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A value as somebody types it: numbers, true, false and null are what they are, text needs no quotes. */
+export function readValue(text: string): FormValue {
+  const typed = text.trim();
+  if (typed === 'true' || typed === 'false') return typed === 'true';
+  if (typed === 'null') return null;
+  if (NUMBER.test(typed) && Number.isFinite(Number(typed))) return Number(typed);
+  if (/^".*"$/s.test(typed)) {
+    try {
+      return JSON.parse(typed) as string;
+    } catch {
+      // It only looks quoted.
+    }
+  }
+  return typed;
+}
+
+/** The same as text; text that would be read as something else stands in quotes. */
+export function showValue(value: FormValue): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  const isPlain = value !== '' && readValue(value) === value && !value.startsWith('"');
+  return isPlain ? value : JSON.stringify(value);
+}
+
+const ENTRY = /\s*("(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)/y;
+
+/** Values with commas between them. */
+export function readValues(text: string): readonly FormValue[] {
+  const values: FormValue[] = [];
+  ENTRY.lastIndex = 0;
+  while (ENTRY.lastIndex < text.length) {
+    const found = ENTRY.exec(text);
+    if (!found) return [...values, readValue(text)];
+    if (found[1]?.trim() !== '') values.push(readValue(found[1] ?? ''));
+  }
+  return values;
+}
+export const showValues = (values: readonly FormValue[]): string =>
+  values
+    .map(showValue)
+    .map((text, at) => (text.includes(',') && !text.startsWith('"') ? JSON.stringify(values[at]) : text))
+    .join(', ');
+
+const NO_ENTRY = { field: '', test: '==', name: 'entry' } as const;
+
+/** A line of the form; null: it is an expression, which stands as a chip. */
+export function rowOf(condition: Condition): Row | null {
+  if (condition.kind === 'expression') return null;
+  const field = pathText(condition.path as unknown as Path);
+  const row = { field, entry: NO_ENTRY, value: '' };
+  const no = 'not' in condition && condition.not ? 'not ' : '';
+  switch (condition.kind) {
+    case 'compare':
+      return { ...row, test: condition.op, value: showValue(condition.value) };
+    case 'one_of':
+      return { ...row, test: `${no}in`, value: showValues(condition.values) };
+    case 'text':
+      return { ...row, test: `${no}${condition.test}`, value: showValue(condition.value) };
+    case 'true':
+    case 'has':
+      return { ...row, test: `${no}${condition.kind}` };
+    case 'size':
+      return { ...row, test: `size ${condition.op}`, value: String(condition.value) };
+    case 'some': {
+      const { name, op } = condition;
+      const entry = { field: condition.field.map(stepText).join('').replace(/^\./, ''), test: op, name };
+      return { ...row, test: 'some', value: showValue(condition.value), entry };
+    }
+  }
+}
+
+export type Written =
+  | { readonly ok: true; readonly condition: Condition }
+  /** Which part of the line cannot be meant, and what would. */
+  | { readonly ok: false; readonly part: 'field' | 'value' | 'entry'; readonly fault: string };
+
+const refused = (part: 'field' | 'value' | 'entry', fault: string): Written => ({ ok: false, part, fault });
+
+/** A line of the form as a condition. */
+export function conditionOf({ field, test, value, entry }: Row): Written {
+  const path = readPath(field);
+  if (path === null) return refused('field', 'Name a field, such as event.status.');
+  const done = (condition: unknown): Written => ({ ok: true, condition: condition as Condition });
+  const not = test.startsWith('not ');
+  const plain = not ? test.slice('not '.length) : test;
+  switch (plain) {
+    case 'in':
+      return done({ kind: 'one_of', path, values: [...readValues(value)], not });
+    case 'has':
+    case 'true':
+      return done({ kind: plain, path, not });
+    case 'startsWith':
+    case 'endsWith':
+    case 'contains':
+    case 'matches': {
+      const text = readValue(value);
+      return done({ kind: 'text', path, test: plain, value: typeof text === 'string' ? text : value.trim(), not });
+    }
+    case 'some': {
+      const steps =
+        entry.field.trim() === ''
+          ? []
+          : stepsIn(/^[.[]/.test(entry.field.trim()) ? entry.field.trim() : `.${entry.field.trim()}`);
+      if (steps === null) return refused('entry', 'Name a field of an entry, such as qty, or leave it empty.');
+      return done({ kind: 'some', path, name: entry.name, field: steps, op: entry.test, value: readValue(value) });
+    }
+    default: {
+      if (!test.startsWith('size ')) return done({ kind: 'compare', path, op: test, value: readValue(value) });
+      const count = readValue(value);
+      if (typeof count !== 'number' || !Number.isInteger(count)) return refused('value', 'Give a whole number.');
+      return done({ kind: 'size', path, op: test.slice('size '.length), value: count });
+    }
+  }
+}

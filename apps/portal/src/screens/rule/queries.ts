@@ -1,0 +1,81 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { paths } from '../../api/management-api.generated.ts';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
+
+type CheckCall = paths['/v1/workspaces/{workspace}/expressions/check']['post'];
+export type Check = CheckCall['responses'][200]['content']['application/json'];
+export type Sample = Schemas['RuleSample'];
+export type Place = 'when' | 'for_each' | 'recipient' | 'where' | 'user_ids';
+export type FormChange = NonNullable<CheckCall['requestBody']['content']['application/json']['change']>;
+
+/** What an expression says, as a form, and what is wrong with it. `change` changes its form first. */
+export const checkExpression = (
+  workspace: string,
+  asked: { source: string; place: Place; stream?: string; change?: FormChange },
+  signal?: AbortSignal,
+): Promise<Check> =>
+  // The client loses the length of a path, which the description has.
+  bodyOf(
+    api.POST('/v1/workspaces/{workspace}/expressions/check', {
+      params: { path: { workspace } },
+      body: asked,
+      ...(signal && { signal }),
+    }),
+  ) as Promise<unknown> as Promise<Check>;
+
+export const checkQuery = (workspace: string, source: string, place: Place, stream: string | undefined) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/expressions/check', workspace, place, stream ?? null, source],
+    queryFn: ({ signal }) =>
+      checkExpression(workspace, { source, place, ...(stream !== undefined && { stream }) }, signal),
+    enabled: source.trim() !== '',
+    staleTime: 60_000,
+    // What was said of the text before stands until the new text is read.
+    placeholderData: (before) => before,
+  });
+
+/** Fields that events of a stream were seen to have; none of one that nobody has sent to, or that is not published yet. */
+export const fieldsQuery = (workspace: string, stream: string | undefined) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/streams/{name}/fields', workspace, stream ?? null],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/streams/{name}/fields', {
+          params: { path: { workspace, name: stream ?? '' } },
+          signal,
+        }),
+      ),
+    enabled: stream !== undefined,
+    retry: false,
+    staleTime: 30_000,
+  });
+
+/** The smallest event of a rule and code that sends it; `saving` is the draft that it is made from, null: what is published. */
+export const sampleQuery = (workspace: string, title: string, saving: string | null) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/rules/{name}/sample', workspace, title, saving],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/rules/{name}/sample', {
+          params: { path: { workspace, name: title }, query: { drafts: saving === null ? 'false' : 'true' } },
+          signal,
+        }),
+      ),
+    retry: false,
+    placeholderData: (before) => before,
+  });
+
+/** Events that a stream got last. */
+export const newestEventsQuery = (workspace: string, stream: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/events', workspace, stream, 'newest'],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/events', {
+          params: { path: { workspace }, query: { stream, limit: 20 } },
+          signal,
+        }),
+      ),
+    refetchInterval: 5_000,
+    retry: false,
+  });

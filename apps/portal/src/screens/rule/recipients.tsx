@@ -1,0 +1,254 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, type ReactNode } from 'react';
+import { CodeField } from '../../ui/code-field.tsx';
+import { Card, Quiet } from '../../ui/page.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { completeExpression, type SeenField } from './completion.ts';
+import { fieldsQuery } from './queries.ts';
+import type { Rule, RuleProps } from './rule.tsx';
+import { textOf } from './when.tsx';
+
+type Recipients = Rule['recipients'];
+type OfEvent = Extract<Recipients, { from: 'event' }>;
+type OfLookup = Extract<Recipients, { from: 'lookup' }>;
+
+const NONE: readonly SeenField[] = [];
+const SOURCES = [
+  { id: 'event', name: 'From the event' },
+  { id: 'lookup', name: 'Ask a partner' },
+] as const;
+const ADDRESSES = [
+  ['email', 'Email address', 'email'],
+  ['sms', 'Phone number', 'phone'],
+  ['push', 'Device token', 'token'],
+] as const;
+
+/** The same without a key where its text is empty. */
+function withText<Value extends object, Key extends keyof Value>(value: Value, key: Key, text: string): Value {
+  const { [key]: _before, ...rest } = value;
+  return (text.trim() === '' ? rest : { ...rest, [key]: text }) as Value;
+}
+
+/** Who is told, once per what, and only if. */
+export function Recipients({ draft, name, rule, stream, change }: RuleProps): ReactNode {
+  const { data } = useQuery(fieldsQuery(draft.workspace, stream));
+  const seen = data?.items ?? NONE;
+  const recipients = (rule.recipients ?? { from: 'event', to: {} }) as Recipients;
+  const isLookup = recipients.from === 'lookup';
+  const hasEach = recipients.from === 'event' && textOf(recipients.for_each) !== '';
+  const complete = useMemo(
+    () =>
+      completeExpression(seen, [
+        'event',
+        'event_id',
+        'time',
+        ...(hasEach ? ['item'] : []),
+        ...(isLookup ? ['variables'] : []),
+      ]),
+    [seen, hasEach, isLookup],
+  );
+  const write = (next: Recipients): void => change((before) => ({ ...before, recipients: next }));
+  const expression = (
+    label: string,
+    path: string,
+    value: string | number | boolean | undefined,
+    onWrite: (text: string) => void,
+    more: { readonly note?: ReactNode; readonly placeholder?: string } = {},
+  ): ReactNode => (
+    <CodeField
+      label={label}
+      language="cel"
+      isSingleLine
+      value={textOf(value)}
+      onChange={onWrite}
+      complete={complete}
+      faults={draft
+        .faultsAt(`rules.${name}.recipients.${path}`)
+        .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
+      {...more}
+    />
+  );
+  return (
+    <>
+      <Card
+        title="Who is told"
+        beside={
+          <Segments
+            label="Where the people come from"
+            options={SOURCES}
+            chosen={recipients.from}
+            onChoose={(from) => {
+              if (from === recipients.from) return;
+              const kept = { unique_id: recipients.unique_id ?? 'event_id' };
+              write(
+                from === 'event'
+                  ? { from, to: { email: 'event.email' }, ...kept }
+                  : { from, integration: '', user_ids: 'event.user_id', ...kept },
+              );
+            }}
+          />
+        }
+      >
+        {recipients.from === 'event' ? (
+          <FromEvent recipients={recipients} draft={draft} expression={expression} onWrite={write} />
+        ) : (
+          <FromPartner
+            recipients={recipients}
+            expression={expression}
+            onWrite={write}
+            isCohort={rule.cohort !== undefined}
+          />
+        )}
+      </Card>
+      <Card title="Once per">
+        <Once recipients={recipients} expression={expression} onWrite={write} />
+      </Card>
+      <Card title="Only if">
+        {expression(
+          'Only people for whom this is true',
+          'where',
+          recipients.where,
+          (text) => write(withText(recipients, 'where', text)),
+          {
+            note: isLookup
+              ? 'It sees variables, which the partner answers, and the event. Empty: everybody.'
+              : 'It sees the event, and item where a list names the people. Empty: everybody.',
+          },
+        )}
+      </Card>
+    </>
+  );
+}
+
+type Draw = (
+  label: string,
+  path: string,
+  value: string | number | boolean | undefined,
+  onWrite: (text: string) => void,
+  more?: { readonly note?: ReactNode; readonly placeholder?: string },
+) => ReactNode;
+
+function FromEvent({
+  recipients,
+  draft,
+  expression,
+  onWrite,
+}: {
+  readonly recipients: OfEvent;
+  readonly draft: RuleProps['draft'];
+  readonly expression: Draw;
+  readonly onWrite: (next: Recipients) => void;
+}): ReactNode {
+  const { channels } = draft.body;
+  const used = ADDRESSES.filter(
+    ([channel, , key]) => channels?.[channel] !== undefined || recipients.to?.[key] !== undefined,
+  );
+  return (
+    <>
+      {used.map(([channel, label, key]) => (
+        <div key={key}>
+          {expression(
+            label,
+            `to.${key}`,
+            recipients.to?.[key],
+            (text) => onWrite({ ...recipients, to: withText(recipients.to ?? {}, key, text) }),
+            {
+              ...(channels?.[channel] === undefined && {
+                note: 'The notification has no such channel: it is not used.',
+              }),
+            },
+          )}
+        </div>
+      ))}
+      {used.length === 0 && <p>The notification has no channel yet: choose one under Channels first.</p>}
+      {expression(
+        'For each',
+        'for_each',
+        recipients.for_each,
+        (text) => onWrite(withText(recipients, 'for_each', text)),
+        {
+          note: 'A list in the event, such as event.watchers: each of its values is one person, called item above. Empty: one person.',
+        },
+      )}
+      {expression('Person', 'person', recipients.person, (text) => onWrite(withText(recipients, 'person', text)), {
+        note: 'Who it is, where one person has several addresses: limits and opt-outs count by it. Empty: the address.',
+      })}
+      {Object.keys(recipients.variables ?? {}).length > 0 && (
+        <Quiet>Variables for the templates: {Object.keys(recipients.variables ?? {}).join(', ')}</Quiet>
+      )}
+    </>
+  );
+}
+
+function FromPartner({
+  recipients,
+  expression,
+  onWrite,
+  isCohort,
+}: {
+  readonly recipients: OfLookup;
+  readonly expression: Draw;
+  readonly onWrite: (next: Recipients) => void;
+  readonly isCohort: boolean;
+}): ReactNode {
+  return (
+    <>
+      <Field
+        label="Partner"
+        isMono
+        note="Name of an integration of the kind lookup: it is asked about the user ids and answers with addresses."
+        value={recipients.integration ?? ''}
+        onChange={(integration) => onWrite({ ...recipients, integration })}
+      />
+      {!isCohort &&
+        expression(
+          'User ids',
+          'user_ids',
+          recipients.user_ids,
+          (text) => onWrite(withText(recipients, 'user_ids', text)),
+          {
+            note: 'A text, a number, or a list of them.',
+          },
+        )}
+    </>
+  );
+}
+
+const ONCE = [
+  { id: 'event', name: 'every event: each one is told' },
+  { id: 'value', name: 'a value, such as the order' },
+  { id: 'ever', name: 'address: once, ever' },
+] as const;
+
+function Once({
+  recipients,
+  expression,
+  onWrite,
+}: {
+  readonly recipients: Recipients;
+  readonly expression: Draw;
+  readonly onWrite: (next: Recipients) => void;
+}): ReactNode {
+  const text = textOf(recipients.unique_id);
+  const kind = recipients.unique_id === undefined ? 'ever' : text === 'event_id' ? 'event' : 'value';
+  return (
+    <>
+      <NativeSelect
+        label="Nobody is told twice for the same"
+        options={ONCE}
+        value={kind}
+        onChange={(next) => {
+          const { unique_id: _before, ...rest } = recipients;
+          if (next === 'ever') onWrite(rest as Recipients);
+          else onWrite({ ...rest, unique_id: next === 'event' ? 'event_id' : 'event.id' } as Recipients);
+        }}
+      />
+      {kind === 'value' &&
+        expression('Value', 'unique_id', recipients.unique_id, (next) => onWrite({ ...recipients, unique_id: next }), {
+          note: 'event.order_id: one message for each order and person, however often its event comes.',
+        })}
+    </>
+  );
+}

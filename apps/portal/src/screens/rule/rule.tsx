@@ -1,0 +1,138 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { Empty } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { say } from '../../ui/toast.tsx';
+import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
+import type { NotificationBody } from '../notifications/sentence.ts';
+import { Bench } from './bench.tsx';
+import { EventStream } from './event-stream.tsx';
+import { Recipients } from './recipients.tsx';
+import { When } from './when.tsx';
+import styles from './rule.module.css';
+
+export type Rule = NotificationBody['rules'][string];
+export type RuleProps = {
+  readonly draft: NotificationDraft;
+  readonly name: string;
+  readonly rule: Rule;
+  /** EVENT_PATH of its stream: shared, or its own; undefined of one that a cohort starts. */
+  readonly stream: string | undefined;
+  readonly change: (next: (before: Rule) => Rule) => void;
+};
+
+const FROM = '/workspaces/$w/notifications/$n/rules/$r';
+
+/** One rule: when it fires, whom it tells, what its sender has to send, and what it does with an event before anybody is told. */
+export function RuleEditor(): ReactNode {
+  const { w, n, r } = useParams({ from: FROM });
+  return (
+    <NotificationFrame w={w} n={n} isWide>
+      {(draft) => {
+        const rule = Object.hasOwn(draft.body.rules ?? {}, r) ? draft.body.rules[r] : undefined;
+        if (rule === undefined) return <NoRule w={w} n={n} r={r} />;
+        return <Editor key={r} draft={draft} name={r} rule={rule} />;
+      }}
+    </NotificationFrame>
+  );
+}
+
+function NoRule({ w, n, r }: { readonly w: string; readonly n: string; readonly r: string }): ReactNode {
+  return (
+    <Empty
+      title={`There is no rule ${r}`}
+      action={
+        <Link to="/workspaces/$w/notifications/$n/rules" params={{ w, n }}>
+          Rules of this notification
+        </Link>
+      }
+    >
+      It may have been removed, or have another name now.
+    </Empty>
+  );
+}
+
+/** The address of a rule's stream: that of the shared one, else its own. */
+export const streamOf = (w: string, n: string, r: string, rule: Rule): string | undefined => {
+  if (rule.cohort !== undefined) return undefined;
+  return rule.stream === undefined ? (rule.path ?? `${w}/${n}.${r}`) : `${w}/${rule.stream}`;
+};
+
+function Editor({
+  draft,
+  name,
+  rule,
+}: {
+  readonly draft: NotificationDraft;
+  readonly name: string;
+  readonly rule: Rule;
+}): ReactNode {
+  const { workspace: w, name: n } = draft;
+  const navigate = useNavigate();
+  const run = useRef<() => void>(() => undefined);
+  const keys = useRef({ draft, navigate });
+  useEffect(() => {
+    keys.current = { draft, navigate };
+  });
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      const { draft: now, navigate: go } = keys.current;
+      const key = event.key.toLowerCase();
+      if (key === 'enter') run.current();
+      else if (key === 's') void now.saveNow();
+      else if (key === 'p' && event.shiftKey) {
+        void now.saveNow().then(() => go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } }));
+      } else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, []);
+  const change: RuleProps['change'] = (next) =>
+    draft.change((before) => {
+      const own = before.rules[name];
+      return own === undefined ? before : { ...before, rules: { ...before.rules, [name]: next(own) } };
+    });
+  const props: RuleProps = { draft, name, rule, stream: streamOf(w, n, name, rule), change };
+  const isOn = rule.enabled !== false;
+  const remove = (): void => {
+    draft.change((before) => {
+      const { [name]: _gone, ...rules } = before.rules;
+      return { ...before, rules };
+    });
+    say(`The draft removes the rule ${name}.`);
+    void navigate({ to: '/workspaces/$w/notifications/$n/rules', params: { w, n } });
+  };
+  return (
+    <>
+      <div className={cls(styles.title)}>
+        <h2>
+          Rule <code>{name}</code>
+        </h2>
+        <Button
+          onPress={() =>
+            change(({ enabled: _before, ...before }) => (isOn ? { ...before, enabled: false } : (before as Rule)))
+          }
+        >
+          {isOn ? 'Switch off' : 'Switch on'}
+        </Button>
+        <Button kind="danger" onPress={remove}>
+          Remove the rule
+        </Button>
+      </div>
+      <div className={cls(styles.grid)}>
+        <div className={cls(styles.column)}>
+          {rule.cohort === undefined && <When {...props} />}
+          <Recipients {...props} />
+          <EventStream {...props} />
+        </div>
+        <div className={cls(styles.column)}>
+          <Bench {...props} run={run} />
+        </div>
+      </div>
+    </>
+  );
+}

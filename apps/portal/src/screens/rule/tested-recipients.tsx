@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { Lamp } from '../../ui/state.tsx';
+import { Id } from '../../ui/text.tsx';
+import type { Tested } from './verdict.ts';
+import styles from './rule.module.css';
+
+type Recipient = Tested['recipients'][number];
+type Message = Recipient['messages'][number];
+
+/** People that are shown with their messages; of the others the number. */
+const MOST_SHOWN = 20;
+
+/** Who would be told and what each would read, rendered as it would be sent. */
+export function TestedRecipients({ tested }: { readonly tested: Tested }): ReactNode {
+  const { recipients, dropped, problems, asks } = tested;
+  return (
+    <>
+      {asks !== null && (
+        <p>
+          Asks <Id>{asks.integration}</Id> about {asks.user_ids.join(', ') || 'nobody'}.
+        </p>
+      )}
+      {problems.length > 0 && <Lines label="What was not right in the answer" lines={problems} />}
+      {dropped.length > 0 && <Lines label="Who is dropped" lines={dropped} />}
+      {recipients.slice(0, MOST_SHOWN).map((recipient, at) => (
+        <section
+          key={`${at} ${recipient.person}`}
+          className={cls(styles.person)}
+          aria-label={`What ${addressOf(recipient)} would get`}
+        >
+          <h3>What {addressOf(recipient)} would get</h3>
+          {recipient.already_told !== null && (
+            <p>
+              <Lamp tone="held">Told already</Lamp> A message for <Id>{recipient.unique_id}</Id> was made before: this
+              one would be left out.
+            </p>
+          )}
+          {recipient.messages.map((message) => (
+            <MessageCard key={message.channel} message={message} />
+          ))}
+        </section>
+      ))}
+      {recipients.length > MOST_SHOWN && <p>And {recipients.length - MOST_SHOWN} more people.</p>}
+    </>
+  );
+}
+
+const addressOf = ({ to, person }: Recipient): string => Object.values(to).find((one) => one !== null) ?? person;
+
+function Lines({ label, lines }: { readonly label: string; readonly lines: readonly string[] }): ReactNode {
+  return (
+    <ul aria-label={label} className={cls(styles.warnings)}>
+      {[...new Set(lines)].map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
+}
+
+function MessageCard({ message }: { readonly message: Message }): ReactNode {
+  const { channel, ok, error, subject, from, text, html, sms, push, missing, notes } = message;
+  return (
+    <article className={cls(styles.message)}>
+      <header>
+        <b>{subject ?? push?.title ?? (channel === 'sms' ? 'SMS' : channel)}</b>
+        {from !== null && <small>{from}</small>}
+        {sms && (
+          <small>
+            {sms.units} units, {sms.segments} {sms.segments === 1 ? 'segment' : 'segments'}, {sms.encoding}
+            {sms.first_outside_gsm !== null && `: “${sms.first_outside_gsm}” makes it so`}
+          </small>
+        )}
+      </header>
+      {!ok && <p className={cls(styles.fault)}>It would not be sent: {error}</p>}
+      <pre tabIndex={0} role="group" aria-label={`Text of the ${channel}`}>
+        {push?.body ??
+          text ??
+          (html === null ? '' : 'It has no text part; the HTML part is shown in the template’s preview.')}
+      </pre>
+      {missing.length > 0 && <p>Empty in it, since the event has none: {missing.join(', ')}</p>}
+      {notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+    </article>
+  );
+}

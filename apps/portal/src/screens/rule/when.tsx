@@ -1,0 +1,125 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { CodeField } from '../../ui/code-field.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { Id } from '../../ui/text.tsx';
+import { completeExpression, withField, type SeenField } from './completion.ts';
+import { ExpressionFormView } from './form.tsx';
+import { checkQuery, fieldsQuery, type Check } from './queries.ts';
+import type { RuleProps } from './rule.tsx';
+import styles from './rule.module.css';
+
+const VIEWS = [
+  { id: 'form', name: 'Form' },
+  { id: 'expression', name: 'Expression' },
+] as const;
+const NONE: readonly SeenField[] = [];
+const ROOTS = ['event', 'event_id', 'time'];
+
+export const textOf = (value: string | number | boolean | undefined): string =>
+  value === undefined ? '' : String(value);
+
+/** A value that follows another after a pause: what is typed is not asked about letter by letter. */
+export function useSettled<Value>(value: Value, pause: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pause);
+    return () => clearTimeout(timer);
+  }, [value, pause]);
+  return settled;
+}
+
+/** In milliseconds. */
+const PAUSE = 250;
+
+/** When a rule fires: a form and an expression are two views of one text. */
+export function When({ draft, rule, stream, change }: RuleProps): ReactNode {
+  const { workspace } = draft;
+  const { view = 'form' } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
+  const navigate = useNavigate({ from: '/workspaces/$w/notifications/$n/rules/$r' });
+  const source = textOf(rule.when);
+  const asked = useSettled(source, view === 'form' ? 0 : PAUSE);
+  const fields = useQuery(fieldsQuery(workspace, stream));
+  // Warnings need a stream that is there.
+  const known = fields.isSuccess ? stream : undefined;
+  const check = useQuery(checkQuery(workspace, asked, 'when', known));
+  const seen = fields.data?.items ?? NONE;
+  const complete = useMemo(() => completeExpression(seen, ROOTS), [seen]);
+  const write = (when: string): void => change((before) => ({ ...before, when }));
+  const said = source.trim() === '' ? undefined : check.data;
+  const faults = said !== undefined && said.source === source ? said.faults : [];
+  const shown = view === 'expression' ? 'expression' : 'form';
+  return (
+    <Card
+      title="When"
+      beside={
+        <Segments
+          label="Views of the condition"
+          options={VIEWS}
+          chosen={shown}
+          onChoose={(id) => void navigate({ search: (before) => ({ ...before, view: id }), replace: true })}
+        />
+      }
+    >
+      {shown === 'form' ? (
+        <ExpressionFormView
+          workspace={workspace}
+          source={source}
+          check={said}
+          error={check.error}
+          stream={stream}
+          fields={seen}
+          complete={complete}
+          onWrite={write}
+        />
+      ) : (
+        <CodeField
+          label="Condition"
+          note={
+            <>
+              An event of <Id>{stream}</Id> fires the rule when this is true. <kbd>Ctrl</kbd> <kbd>Space</kbd> lists
+              fields and functions.
+            </>
+          }
+          language="cel"
+          minLines={3}
+          value={source}
+          onChange={write}
+          faults={faults}
+          complete={complete}
+        />
+      )}
+      <Warnings check={said} source={source} onWrite={write} />
+    </Card>
+  );
+}
+
+/** Fields that no event has, with the one that was probably meant. */
+export function Warnings({
+  check,
+  source,
+  onWrite,
+}: {
+  readonly check: Check | undefined;
+  readonly source: string;
+  readonly onWrite: (source: string) => void;
+}): ReactNode {
+  const warnings = check?.warnings ?? [];
+  if (warnings.length === 0) return null;
+  return (
+    <ul aria-label="Warnings" className={cls(styles.warnings)}>
+      {warnings.map(({ path, message, nearest }) => (
+        <li key={`${path} ${message}`}>
+          <span>{message}.</span>
+          {nearest !== null && (
+            <Button onPress={() => onWrite(withField(source, path, nearest))}>Use event.{nearest}</Button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { completeExpression, withField } from '../src/screens/rule/completion.ts';
+import {
+  conditionOf,
+  COMPARED,
+  pathText,
+  readPath,
+  readValue,
+  readValues,
+  rowOf,
+  showValue,
+  showValues,
+  type Condition,
+} from '../src/screens/rule/form-rows.ts';
+import { decidingPart, verdictOf, type Tested } from '../src/screens/rule/verdict.ts';
+
+const text = fc.oneof(
+  fc.constantFrom('paid', 'true', '12', '-1.5e3', 'null', '', ' ', '"', '\\', 'a, b', '"x"', ' "', 'ä', '—'),
+  fc.string({ maxLength: 8, unit: 'grapheme' }),
+);
+const value = fc.oneof(
+  text,
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((one) => !Object.is(one, -0)),
+  fc.boolean(),
+  fc.constant(null),
+);
+const step = fc.oneof(fc.constantFrom('status', 'in', 'first name', '_a1'), text, fc.nat(999));
+const path = fc
+  .tuple(fc.constantFrom('event', 'item', 'variables'), fc.array(step, { minLength: 1, maxLength: 3 }))
+  .map(([root, steps]) => [root, ...steps] as [string, ...(string | number)[]]);
+const op = fc.constantFrom(...COMPARED);
+const not = fc.boolean();
+
+const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.record({ kind: fc.constant('compare'), path, op, value }),
+  fc.record({ kind: fc.constant('one_of'), path, values: fc.array(value, { maxLength: 4 }), not }),
+  fc.record({
+    kind: fc.constant('text'),
+    path,
+    test: fc.constantFrom('startsWith', 'endsWith', 'contains', 'matches'),
+    value: text,
+    not,
+  }),
+  fc.record({ kind: fc.constant('true'), path, not }),
+  fc.record({ kind: fc.constant('has'), path, not }),
+  fc.record({ kind: fc.constant('size'), path, op, value: fc.integer() }),
+  fc.record({
+    kind: fc.constant('some'),
+    path,
+    name: fc.constantFrom('i', 'entry'),
+    field: fc.array(step, { maxLength: 2 }),
+    op,
+    value,
+  }),
+) as unknown as fc.Arbitrary<Condition>;
+
+describe('a line of the form', () => {
+  it('says of every condition what it says: read(write(form)) = form', () => {
+    fc.assert(
+      fc.property(condition, (one) => {
+        const row = rowOf(one);
+        if (row === null) throw new Error('every one of these has a line');
+        expect(conditionOf(row)).toEqual({ ok: true, condition: one });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('writes values so that they are read as they were', () => {
+    fc.assert(fc.property(value, (one) => void expect(readValue(showValue(one))).toEqual(one)));
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 6 }), (all) => void expect(readValues(showValues(all))).toEqual(all)),
+    );
+    fc.assert(fc.property(path, (one) => void expect(readPath(pathText(one))).toEqual(one)));
+  });
+
+  it('takes text without quotes, and numbers for numbers', () => {
+    expect(readValue(' paid ')).toBe('paid');
+    expect(readValue('"100"')).toBe('100');
+    expect(readValue('100')).toBe(100);
+    expect(readValues('a, "b, c", 3')).toEqual(['a', 'b, c', 3]);
+    expect(readPath('status')).toEqual(['event', 'status']);
+    expect(readPath('event.items[0]["a b"].qty')).toEqual(['event', 'items', 0, 'a b', 'qty']);
+  });
+
+  it('says which part cannot be meant', () => {
+    const row = { field: 'event.a', test: '==', value: '1', entry: { field: '', test: '==', name: 'i' } } as const;
+    for (const field of ['', 'event', 'a b', 'event..a', '1a', 'event[x]']) {
+      expect(conditionOf({ ...row, field })).toMatchObject({ ok: false, part: 'field' });
+    }
+    expect(conditionOf({ ...row, test: 'size >', value: 'many' })).toMatchObject({ ok: false, part: 'value' });
+    const entry = { ...row.entry, field: 'a b' };
+    expect(conditionOf({ ...row, test: 'some', entry })).toMatchObject({ ok: false, part: 'entry' });
+  });
+
+  it('leaves to a chip what a form cannot say', () => {
+    expect(rowOf({ kind: 'expression', source: 'event.a + 1 > 2' })).toBeNull();
+  });
+});
+
+describe('completion', () => {
+  const fields = [
+    { path: 'status', types: ['string'], sample: '"paid"', count: 100 },
+    { path: 'customer.email', types: ['string'], sample: null, count: 50 },
+    { path: 'items[].qty', types: ['number'], sample: '2', count: 20 },
+  ];
+  const complete = completeExpression(fields, ['event', 'event_id']);
+  const labels = (before: string): readonly string[] => complete(before)?.choices.map(({ label }) => label) ?? [];
+
+  it('offers fields with type, share and newest value, and what begins as typed', () => {
+    expect(complete('event.s')).toMatchObject({
+      from: 0,
+      choices: [{ label: 'event.status', detail: 'string · 100 %', info: 'newest: "paid"' }],
+    });
+    expect(complete('event.status == "x" && event.c')).toMatchObject({ from: 23 });
+    expect(labels('ev')).toEqual(['event.status', 'event.customer.email', 'event', 'event_id']);
+    expect(labels('event.status.st')).toContain('startsWith(');
+  });
+
+  it('offers nothing within a text', () => {
+    expect(complete('event.status == "ev')).toBeNull();
+  });
+
+  it('puts the field that was meant in the place of another, where it stands whole', () => {
+    expect(withField('event.totl > 1 && event.totl2 && event.a.totl', 'totl', 'total')).toBe(
+      'event.total > 1 && event.totl2 && event.a.totl',
+    );
+  });
+});
+
+describe('the verdict of a test', () => {
+  const part = (source: string, depth: number, said: string) => ({ source, depth, value: said });
+  const tested = (explained: Tested['explained'], more: Partial<Tested> = {}): Tested =>
+    ({
+      explained,
+      fired: false,
+      outcome: 'did not fire',
+      error: null,
+      recipients: [],
+      dropped: [],
+      asks: null,
+      ...more,
+    }) as Tested;
+  const parts = [
+    part('event.status == "paid" && event.total > 100', 0, 'false'),
+    part('event.status == "paid"', 1, 'true'),
+    part('event.status', 2, '"paid"'),
+    part('event.total > 100', 1, 'false'),
+    part('event.total', 2, '40'),
+  ];
+
+  it('names the part that decided, with its value', () => {
+    expect(decidingPart(parts)).toBe(3);
+    expect(verdictOf(tested(parts)).words).toBe('Does not fire: event.total > 100 is false: event.total is 40.');
+    const flags = [part('event.a == event.b', 0, 'false'), part('event.a', 1, 'true'), part('event.b', 1, '1')];
+    expect(decidingPart(flags)).toBe(0);
+  });
+
+  it('names the error that it ended in', () => {
+    const wrong = [
+      part('event.a.b > 1', 0, 'error: no such field: a'),
+      part('event.a.b', 1, 'error: no such field: a'),
+    ];
+    expect(verdictOf(tested(wrong)).words).toBe('Does not fire: event.a.b ends in an error, no such field: a.');
+  });
+
+  it('counts who is told', () => {
+    expect(decidingPart([part('true', 0, 'true')])).toBeNull();
+    const one = { fired: true, recipients: [{} as never] };
+    expect(verdictOf(tested([part('true', 0, 'true')], one)).words).toBe('Fires: 1 person is told.');
+    expect(verdictOf(tested([], { fired: true, dropped: ['x'] })).words).toBe('Fires, but nobody is told, 1 dropped.');
+  });
+});
