@@ -25,8 +25,7 @@ class Server {
       if ((this.draft?.revision ?? null) !== revision) throw new Refusal('moved', 412);
     };
     return new DraftSession({
-      readPublished: async () => this.resource,
-      readDraft: async () => this.draft,
+      read: async () => ({ resource: this.resource, draft: this.draft }),
       save: async (saving) => {
         await this.gate;
         demand(saving.revision);

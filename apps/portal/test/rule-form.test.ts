@@ -69,11 +69,21 @@ describe('a line of the form', () => {
   });
 
   it('writes values so that they are read as they were', () => {
-    fc.assert(fc.property(value, (one) => void expect(readValue(showValue(one))).toEqual(one)));
     fc.assert(
-      fc.property(fc.array(value, { maxLength: 6 }), (all) => void expect(readValues(showValues(all))).toEqual(all)),
+      fc.property(value, (one) => {
+        expect(readValue(showValue(one))).toEqual(one);
+      }),
     );
-    fc.assert(fc.property(path, (one) => void expect(readPath(pathText(one))).toEqual(one)));
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 6 }), (all) => {
+        expect(readValues(showValues(all))).toEqual(all);
+      }),
+    );
+    fc.assert(
+      fc.property(path, (one) => {
+        expect(readPath(pathText(one))).toEqual(one);
+      }),
+    );
   });
 
   it('takes text without quotes, and numbers for numbers', () => {

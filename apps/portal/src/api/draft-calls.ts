@@ -1,8 +1,16 @@
 import { api, bodyOf, Refusal, type Schemas } from './client.ts';
 
+type Notification = Schemas['NotificationBodyInput'];
+type WithDefault = 'transactional' | 'enabled' | 'cors_origins' | 'expires' | 'in_doubt' | 'channels' | 'rules';
+type Rule = Notification['rules'][string];
+type LooseRule = Omit<Rule, 'enabled' | 'open_recipients'> & Partial<Pick<Rule, 'enabled' | 'open_recipients'>>;
+/** A notification as it is written: what has a default may be left out, and a draft may lack the rest. */
+type LooseNotification = Omit<Notification, WithDefault> &
+  Partial<Pick<Notification, Exclude<WithDefault, 'rules'>>> & { readonly rules?: { [name: string]: LooseRule } };
+
 /** What can be edited, by its segment of the API's addresses; `workspace` is the workspace's own settings, whose name is empty. */
 export type Bodies = {
-  readonly notifications: Schemas['NotificationBodyInput'];
+  readonly notifications: LooseNotification;
   readonly templates: Schemas['TemplateBodyInput'];
   readonly layouts: Schemas['LayoutBodyInput'];
   readonly partials: Schemas['PartialBodyInput'];
@@ -79,6 +87,20 @@ export function readDraft({ kind, workspace, name }: Address): Promise<Draft | n
         : api.GET(NAMED, { params: { path: { workspace, kind, name } } }),
     ),
   );
+}
+
+/** Both. What the list of drafts says is not there is not asked for: a browser complains of each such answer. */
+export async function readBoth(
+  address: Address,
+): Promise<{ readonly resource: Published | null; readonly draft: Draft | null }> {
+  const { kind, workspace, name } = address;
+  const { items, next } = await bodyOf(api.GET(DRAFTS, { params: { path: { workspace }, query: { limit: 500 } } }));
+  const facts = items.find((one) => segmentOf(one.kind) === kind && one.name === name);
+  const [resource, draft] = await Promise.all([
+    facts?.number === null ? null : readPublished(address),
+    facts || next !== null ? readDraft(address) : null,
+  ]);
+  return { resource, draft };
 }
 
 export type Saving = {

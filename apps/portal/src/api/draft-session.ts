@@ -7,10 +7,12 @@ export const SAVES_AFTER = 600;
 /** In milliseconds: so long after a saving that nobody answered comes the next. */
 export const TRIES_AGAIN = 3_000;
 
+/** A resource as it counts and its draft; null: there is none. */
+export type Read = { readonly resource: Published | null; readonly draft: Draft | null };
+
 /** Where a draft is read and written: the server's, in earnest. */
 export type DraftStore = {
-  readonly readPublished: () => Promise<Published | null>;
-  readonly readDraft: () => Promise<Draft | null>;
+  readonly read: () => Promise<Read>;
   readonly save: (saving: Saving) => Promise<Draft>;
   readonly discard: (revision: string) => Promise<void>;
   /** Text that the server has not taken yet, kept by the browser's tab; it outlives a reload and the end of a session. */
@@ -84,14 +86,14 @@ export class DraftSession {
 
   async #load(): Promise<void> {
     if (this.#isBusy) return;
-    let resource: Published | null;
-    let draft: Draft | null;
+    let read: Read;
     try {
-      [resource, draft] = await Promise.all([this.#store.readPublished(), this.#store.readDraft()]);
+      read = await this.#store.read();
     } catch (error) {
       if (error instanceof Error) this.#set({ error });
       return;
     }
+    const { resource, draft } = read;
     // It was saved, or typed into, while it was read: what was read may be older.
     if (this.#isBusy || (this.#isDirty && this.#state.isLoaded)) return;
     const known = {
@@ -169,7 +171,7 @@ export class DraftSession {
   /** Somebody was faster. What is theirs is read; what is ours stays until one was chosen. */
   async #meet(): Promise<void> {
     try {
-      const [resource, draft] = await Promise.all([this.#store.readPublished(), this.#store.readDraft()]);
+      const { resource, draft } = await this.#store.read();
       const there = draft ? draft.body : (resource?.body ?? null);
       const isAgreed = isSame(there, this.#state.body);
       this.#isDirty = !isAgreed;

@@ -3,8 +3,7 @@ import type { Schemas } from './client.ts';
 import {
   discardDraft,
   DRAFTS,
-  readDraft,
-  readPublished,
+  readBoth,
   saveDraft,
   type Bodies,
   type Editable,
@@ -57,8 +56,7 @@ function sessionOf(kind: Editable, workspace: string, name: string): DraftSessio
   if (known) return known;
   const address = { kind, workspace, name };
   const session = new DraftSession({
-    readPublished: () => readPublished(address),
-    readDraft: () => readDraft(address),
+    read: () => readBoth(address),
     save: (saving) => saveDraft(address, saving),
     discard: (revision) => discardDraft(address, revision),
     kept: {

@@ -23,7 +23,14 @@ const SAVING: Readonly<Record<EditedDraft<Editable>['saving'], string>> = {
 };
 
 /** For the head of a page that edits: that there is a draft and whether it is saved, discarding it, and the way to publish it. */
-export function DraftActions({ draft }: { readonly draft: Shown }): ReactNode {
+export function DraftActions({
+  draft,
+  isPart = false,
+}: {
+  readonly draft: Shown;
+  /** Of a part of a page that has a draft of its own. */
+  readonly isPart?: boolean;
+}): ReactNode {
   const [isAsking, setAsking] = useState(false);
   const navigate = useNavigate();
   const { workspace, hasDraft, saving } = draft;
@@ -38,7 +45,7 @@ export function DraftActions({ draft }: { readonly draft: Shown }): ReactNode {
         {SAVING[saving]}
       </span>
       <Button onPress={() => setAsking(true)}>Discard</Button>
-      <Button kind="main" onPress={() => void review()}>
+      <Button kind={isPart ? 'plain' : 'main'} onPress={() => void review()}>
         Review and publish
       </Button>
       <Dialog

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { discardDraft, segmentOf } from '../../api/draft-calls.ts';
+import { useMay } from '../../api/me.ts';
 import { reloadDrafts } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,8 +14,9 @@ import { Actions, Card, PageBody, PageHead, Quiet, Rows } from '../../ui/page.ts
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
-import { actionWords, changeWords, counted, placeWords, titleOf, valueLines } from './change-words.ts';
+import { actionWords, counted, placeWords, titleOf } from './change-words.ts';
 import { ConflictCard } from './conflict.tsx';
+import { Fields } from './fields.tsx';
 import { FileDiff } from './file-diff.tsx';
 import { draftsQuery, planQuery, type DraftFacts, type DraftsPlan } from './queries.ts';
 import styles from './drafts.module.css';
@@ -117,6 +119,7 @@ function DraftRow({
     onSuccess: () => say(`The draft of ${titleOf(draft)} is gone.`),
     onSettled: () => reloadDrafts(draft.workspace),
   });
+  const off = useMay('configure', draft.workspace);
   const faults = (plan?.faults ?? []).filter(isOwn);
   const warnings = (plan?.warnings ?? []).filter(isOwn);
   const changes = changesOf(plan, draft);
@@ -133,7 +136,7 @@ function DraftRow({
             Open
           </Link>
         )}
-        <Button kind="quiet" isDisabled={discard.isPending} onPress={() => discard.mutate()}>
+        <Button kind="quiet" off={off} isDisabled={discard.isPending} onPress={() => discard.mutate()}>
           Discard
         </Button>
       </div>
@@ -204,33 +207,6 @@ function Faults({ faults }: { readonly faults: DraftsPlan['faults'] }): ReactNod
   );
 }
 
-function Fields({ fields }: { readonly fields: DraftsPlan['changes'][number]['fields'] }): ReactNode {
-  return (
-    <ul aria-label="Changes" className={cls(styles.fields)}>
-      {fields.map((field) => (
-        <li key={field.path}>
-          {changeWords(field)}
-          <div className={cls(styles.values)}>
-            {field.before !== null && <Values sign="−" text={field.before} />}
-            {field.after !== null && <Values sign="+" text={field.after} />}
-          </div>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** A value as it was or will be. */
-function Values({ sign, text }: { readonly sign: '+' | '−'; readonly text: string }): ReactNode {
-  return (
-    <code className={cls(sign === '+' ? styles.now : styles.was)}>
-      {valueLines(text)
-        .map((line) => `${sign} ${line}`)
-        .join('\n')}
-    </code>
-  );
-}
-
 /** What else changes, or is wrong, in resources that have no draft of their own: a template is compiled again with its layout. */
 function Beside({ plan, drafts }: { readonly plan: DraftsPlan; readonly drafts: readonly DraftFacts[] }): ReactNode {
   const own = new Set(drafts.map(keyOf));
@@ -286,6 +262,7 @@ function Publish({
     },
     onSettled: () => reloadDrafts(workspace),
   });
+  const off = useMay('configure', workspace);
   const why = whyNot(plan, chosen);
   return (
     <Card title="Publish">
@@ -301,6 +278,7 @@ function Publish({
         <Actions>
           <Button
             kind="main"
+            off={off}
             isDisabled={why !== null || isOld || publish.isPending}
             onPress={() => publish.mutate()}
             {...(why !== null && { 'aria-describedby': 'why-not-published' })}

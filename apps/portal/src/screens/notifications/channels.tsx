@@ -1,1 +1,142 @@
-export const NotificationChannels = (): null => null;
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Card } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Checkbox, Toggle } from '../../ui/toggle.tsx';
+import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
+import type { NotificationBody } from './sentence.ts';
+import styles from './notifications.module.css';
+
+type Channels = NonNullable<NotificationBody['channels']>;
+type Channel = keyof Channels;
+
+const CHANNELS: readonly (readonly [id: Channel, name: string, note: string])[] = [
+  ['email', 'Email', 'to the address at to.email of each rule'],
+  ['sms', 'SMS', 'to the number at to.phone'],
+  ['push', 'Push', 'to the device at to.token'],
+];
+/** What the accounts of a kind send; a sandbox takes all of it. */
+const SENDS: Readonly<Record<string, Channel>> = {
+  smtp: 'email',
+  ses: 'email',
+  sendgrid: 'email',
+  mailgun: 'email',
+  postmark: 'email',
+  twilio: 'sms',
+  fcm: 'push',
+};
+
+const ALL = { limit: 500 } as const;
+const templatesQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/templates', workspace],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET('/v1/workspaces/{workspace}/templates', { params: { path: { workspace }, query: ALL }, signal })),
+  });
+const accountsQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/accounts', workspace],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET('/v1/workspaces/{workspace}/accounts', { params: { path: { workspace }, query: ALL }, signal })),
+  });
+
+/** By what a notification is sent: the channels, the template of each, and the accounts that send it. */
+export function NotificationChannels(): ReactNode {
+  const { w, n } = useParams({ from: '/workspaces/$w/notifications/$n/channels' });
+  return (
+    <NotificationFrame w={w} n={n}>
+      {(draft) =>
+        CHANNELS.map(([id, name, note]) => <ChannelCard key={id} id={id} name={name} note={note} draft={draft} />)
+      }
+    </NotificationFrame>
+  );
+}
+
+function ChannelCard({
+  id,
+  name,
+  note,
+  draft,
+}: {
+  readonly id: Channel;
+  readonly name: string;
+  readonly note: string;
+  readonly draft: NotificationDraft;
+}): ReactNode {
+  const { workspace, body, change } = draft;
+  const templates = useQuery(templatesQuery(workspace));
+  const accounts = useQuery(accountsQuery(workspace));
+  const channels: Channels = body.channels ?? {};
+  const used = channels[id];
+  const names = (templates.data?.items ?? []).map((template) => template.name);
+  const set = (next: Channels[Channel] | undefined): void =>
+    change((before) => {
+      const { [id]: _before, ...rest } = before.channels ?? {};
+      return { ...before, channels: next === undefined ? rest : { ...rest, [id]: next } };
+    });
+  // The template of another channel most often has this part too.
+  const usual = Object.values(channels)[0]?.template ?? names[0] ?? '';
+  const template = used?.template ?? '';
+  const options = [...new Set([...names, ...(template === '' ? [] : [template])])].map((one) => ({
+    id: one,
+    name: one,
+  }));
+  const chosen = used?.accounts ?? [];
+  const fitting = (accounts.data?.items ?? []).filter(({ body: { kind } }) => (SENDS[kind] ?? id) === id);
+  const faults = draft.faultsAt(`channels.${id}`);
+  return (
+    <Card
+      title={name}
+      beside={
+        <Toggle isOn={used !== undefined} onChange={(isOn) => set(isOn ? { template: usual } : undefined)}>
+          Send by {name === 'SMS' ? name : name.toLowerCase()}
+        </Toggle>
+      }
+    >
+      {used === undefined ? (
+        <p className={cls(styles.sentence)}>Off. It would be sent {note}.</p>
+      ) : (
+        <>
+          {templates.error && <Problem error={templates.error} />}
+          <Select
+            label="Template"
+            options={options}
+            chosen={template === '' ? null : template}
+            onChoose={(next) => set({ ...used, template: next })}
+            note={`Its part for ${name} is sent ${note}.`}
+            fault={faults[0] ? `${faults[0].message}. ${faults[0].fix}` : null}
+          />
+          {accounts.error && <Problem error={accounts.error} />}
+          {fitting.length === 0 && chosen.length === 0 ? (
+            <p className={cls(styles.sentence)}>
+              The workspace has no account of its own for it: the account of the deployment sends, or the sandbox where
+              there is none.
+            </p>
+          ) : (
+            <fieldset className={cls(styles.set)}>
+              <legend>Accounts, in the order in which they are taken; none: the account of the deployment</legend>
+              {[...new Set([...chosen, ...fitting.map((account) => account.name)])].map((account) => (
+                <Checkbox
+                  key={account}
+                  isOn={chosen.includes(account)}
+                  onChange={(isOn) => {
+                    const next = isOn ? [...chosen, account] : chosen.filter((one) => one !== account);
+                    const { accounts: _before, ...rest } = used;
+                    set(next.length === 0 ? rest : { ...rest, accounts: next });
+                  }}
+                >
+                  {account}
+                  {chosen.includes(account) && chosen.length > 1 && ` (${chosen.indexOf(account) + 1}.)`}
+                </Checkbox>
+              ))}
+            </fieldset>
+          )}
+        </>
+      )}
+    </Card>
+  );
+}

@@ -13,7 +13,7 @@ import { Counters } from './counters.tsx';
 import { Course } from './course.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import { insightsQuery } from './queries.ts';
-import { rulesOf, ruleWords, type NotificationBody } from './sentence.ts';
+import { rulesOf, ruleWords } from './sentence.ts';
 import styles from './notifications.module.css';
 
 /** One notification: what it does, and what came of it. */
@@ -90,10 +90,7 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
           {isOn ? <Lamp tone="good">On</Lamp> : <Lamp tone="held">Off: nothing fires</Lamp>}
           <Button
             onPress={() =>
-              change(
-                ({ enabled: _before, ...before }) =>
-                  ({ ...before, ...(isOn && { enabled: false }) }) as NotificationBody,
-              )
+              change(({ enabled: _before, ...before }) => ({ ...before, ...(isOn && { enabled: false }) }))
             }
           >
             {isOn ? 'Pause' : 'Switch on'}

@@ -54,7 +54,7 @@ function AddRule({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   const { workspace: w, name: n, body, change } = draft;
   const fault = !NAME.test(name)
     ? 'A name has small letters, digits and hyphens, such as paid or first-order.'
-    : Object.hasOwn(body.rules, name)
+    : Object.hasOwn(body.rules ?? {}, name)
       ? `There is a rule ${name} already.`
       : null;
   const add = (event: FormEvent): void => {
@@ -82,16 +82,15 @@ function AddRule({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   );
 }
 
-type Rule = NotificationBody['rules'][string];
+type Rule = NonNullable<NotificationBody['rules']>[string];
 
 /** Begins from the rule that is there: the same stream, the same people. */
 function newRule(body: NotificationBody): Rule {
-  const [other] = Object.values(body.rules);
+  const [other] = Object.values(body.rules ?? {});
   const recipients = other?.recipients ?? {
     from: 'event' as const,
     to: { email: 'event.email' },
     unique_id: 'event_id',
   };
-  // What is left out has its default.
-  return { ...(other?.stream !== undefined && { stream: other.stream }), when: 'true', recipients } as Rule;
+  return { ...(other?.stream !== undefined && { stream: other.stream }), when: 'true', recipients };
 }

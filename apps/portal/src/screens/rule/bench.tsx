@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode, type RefObject } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -14,7 +14,7 @@ import { useSettings } from '../../ui/settings.ts';
 import { clockOf, dayOf } from '../../ui/time-words.ts';
 import { savingOf } from './event-stream.tsx';
 import { newestEventsQuery, sampleQuery } from './queries.ts';
-import type { RuleProps } from './rule.tsx';
+import type { RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
 import { TestedRecipients } from './tested-recipients.tsx';
 import styles from './rule.module.css';
@@ -32,8 +32,11 @@ export function Bench({
   name,
   rule,
   stream,
-  run,
-}: RuleProps & { readonly run: RefObject<() => void> }): ReactNode {
+  onRunner,
+}: RuleProps & {
+  /** Told what runs the bench, whenever that changes. */
+  readonly onRunner: (run: () => void) => void;
+}): ReactNode {
   const { workspace, name: n, hasDraft } = draft;
   const title = `${n}.${name}`;
   const { zone } = useSettings();
@@ -53,7 +56,10 @@ export function Bench({
     ...(answer.trim() !== '' && { answer }),
     drafts: hasDraft,
   };
+  // The newest good result stays, greyed, while the next one is worked out or was refused.
+  const [good, setGood] = useState<Tested | null>(null);
   const test = useMutation({
+    onSuccess: (tested) => setGood(tested),
     mutationFn: async () => {
       await draft.saveNow();
       return bodyOf(
@@ -64,23 +70,17 @@ export function Bench({
       );
     },
   });
-  // The newest good result stays, greyed, while the next one is worked out or was refused.
-  const [good, setGood] = useState<Tested | null>(null);
-  useEffect(() => {
-    if (test.data) setGood(test.data);
-  }, [test.data]);
   const canRun = source === 'newest' ? chosenId !== null : source === 'minimum' ? sample.data !== undefined : true;
-  useEffect(() => {
-    run.current = () => {
-      if (canRun && !test.isPending) test.mutate();
-    };
-  });
+  const run = (): void => {
+    if (canRun && !test.isPending) test.mutate();
+  };
+  useEffect(() => onRunner(run));
   const isLookup = rule.recipients?.from === 'lookup';
   return (
     <Card
       title="Test bench"
       beside={
-        <Button isDisabled={!canRun || test.isPending} onPress={() => test.mutate()}>
+        <Button isDisabled={!canRun || test.isPending} onPress={run}>
           Run <kbd>Ctrl ↵</kbd>
         </Button>
       }
@@ -116,14 +116,7 @@ export function Bench({
         />
       )}
       {source === 'pasted' && (
-        <CodeField
-          label="Event as JSON"
-          language="json"
-          minLines={8}
-          value={pasted}
-          onChange={setPasted}
-          onRun={() => run.current()}
-        />
+        <CodeField label="Event as JSON" language="json" minLines={8} value={pasted} onChange={setPasted} onRun={run} />
       )}
       {isLookup && (
         <CodeField

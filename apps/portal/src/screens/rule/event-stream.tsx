@@ -9,7 +9,7 @@ import { Actions, Card } from '../../ui/page.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { sampleQuery, type Sample } from './queries.ts';
-import type { RuleProps } from './rule.tsx';
+import type { RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
 
 export const LANGUAGES = [

@@ -143,7 +143,7 @@ const NO_ENTRY = { field: '', test: '==', name: 'entry' } as const;
 /** A line of the form; null: it is an expression, which stands as a chip. */
 export function rowOf(condition: Condition): Row | null {
   if (condition.kind === 'expression') return null;
-  const field = pathText(condition.path as unknown as Path);
+  const field = pathText(condition.path);
   const row = { field, entry: NO_ENTRY, value: '' };
   const no = 'not' in condition && condition.not ? 'not ' : '';
   switch (condition.kind) {

@@ -1,4 +1,4 @@
-import { useId, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -38,11 +38,9 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
   // One change after another, each of the text that the one before it made.
   const newest = useRef(source);
   const queue = useRef(Promise.resolve());
-  const given = useRef(source);
-  if (given.current !== source) {
-    given.current = source;
+  useEffect(() => {
     newest.current = source;
-  }
+  }, [source]);
   const isBlank = source.trim() === '' || source.trim() === 'true';
   const form = isBlank ? EMPTY : (check?.form ?? null);
 
@@ -167,7 +165,7 @@ function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
               <Group part={part} at={here} {...rest} />
             ) : (
               <ConditionRow
-                condition={part as unknown as Condition}
+                condition={part}
                 what={`condition ${here.map((one) => one + 1).join('.')}`}
                 listId={rest.listId}
                 fields={rest.fields}

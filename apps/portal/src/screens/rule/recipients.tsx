@@ -7,8 +7,7 @@ import { Field } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { completeExpression, type SeenField } from './completion.ts';
 import { fieldsQuery } from './queries.ts';
-import type { Rule, RuleProps } from './rule.tsx';
-import { textOf } from './when.tsx';
+import { textOf, type Rule, type RuleProps } from './rule-props.ts';
 
 type Recipients = Rule['recipients'];
 type OfEvent = Extract<Recipients, { from: 'event' }>;
@@ -26,7 +25,7 @@ const ADDRESSES = [
 ] as const;
 
 /** The same without a key where its text is empty. */
-function withText<Value extends object, Key extends keyof Value>(value: Value, key: Key, text: string): Value {
+function withText<Value extends object>(value: Value, key: keyof Value, text: string): Value {
   const { [key]: _before, ...rest } = value;
   return (text.trim() === '' ? rest : { ...rest, [key]: text }) as Value;
 }
@@ -35,7 +34,7 @@ function withText<Value extends object, Key extends keyof Value>(value: Value, k
 export function Recipients({ draft, name, rule, stream, change }: RuleProps): ReactNode {
   const { data } = useQuery(fieldsQuery(draft.workspace, stream));
   const seen = data?.items ?? NONE;
-  const recipients = (rule.recipients ?? { from: 'event', to: {} }) as Recipients;
+  const recipients = rule.recipients ?? { from: 'event', to: {} };
   const isLookup = recipients.from === 'lookup';
   const hasEach = recipients.from === 'event' && textOf(recipients.for_each) !== '';
   const complete = useMemo(
@@ -241,8 +240,8 @@ function Once({
         value={kind}
         onChange={(next) => {
           const { unique_id: _before, ...rest } = recipients;
-          if (next === 'ever') onWrite(rest as Recipients);
-          else onWrite({ ...rest, unique_id: next === 'event' ? 'event_id' : 'event.id' } as Recipients);
+          if (next === 'ever') onWrite(rest);
+          else onWrite({ ...rest, unique_id: next === 'event' ? 'event_id' : 'event.id' });
         }}
       />
       {kind === 'value' &&

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { useEffect, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useState, type KeyboardEvent, type ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
@@ -52,7 +52,11 @@ export function ConditionRow(props: ConditionRowProps): ReactNode {
 function Chip({ condition, what, complete, onReplace }: ConditionRowProps): ReactNode {
   const source = condition.kind === 'expression' ? condition.source : '';
   const [text, setText] = useState(source);
-  useEffect(() => setText(source), [source]);
+  const [shown, setShown] = useState(source);
+  if (shown !== source) {
+    setShown(source);
+    setText(source);
+  }
   const write = (): void => {
     if (text.trim() !== '' && text !== source) onReplace({ kind: 'expression', source: text });
   };
@@ -76,10 +80,13 @@ function Line({ given, what, listId, fields, onReplace }: ConditionRowProps & { 
   const [row, setRow] = useState(given);
   const [fault, setFault] = useState<Extract<Written, { ok: false }> | null>(null);
   const said = JSON.stringify(given);
-  useEffect(() => {
-    setRow(JSON.parse(said) as Row);
+  const [shown, setShown] = useState(said);
+  // Another text of the expression, whoever wrote it, takes the place of what stood here; the focus stays.
+  if (shown !== said) {
+    setShown(said);
+    setRow(given);
     setFault(null);
-  }, [said]);
+  }
   function write(next: Row): void {
     if (JSON.stringify(next) === said) return setFault(null);
     const written = conditionOf(next);

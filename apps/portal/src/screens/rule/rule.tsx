@@ -1,27 +1,17 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { Empty } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { say } from '../../ui/toast.tsx';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
-import type { NotificationBody } from '../notifications/sentence.ts';
 import { Bench } from './bench.tsx';
 import { EventStream } from './event-stream.tsx';
+import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
 import { Recipients } from './recipients.tsx';
 import { When } from './when.tsx';
 import styles from './rule.module.css';
-
-export type Rule = NotificationBody['rules'][string];
-export type RuleProps = {
-  readonly draft: NotificationDraft;
-  readonly name: string;
-  readonly rule: Rule;
-  /** EVENT_PATH of its stream: shared, or its own; undefined of one that a cohort starts. */
-  readonly stream: string | undefined;
-  readonly change: (next: (before: Rule) => Rule) => void;
-};
 
 const FROM = '/workspaces/$w/notifications/$n/rules/$r';
 
@@ -31,7 +21,8 @@ export function RuleEditor(): ReactNode {
   return (
     <NotificationFrame w={w} n={n} isWide>
       {(draft) => {
-        const rule = Object.hasOwn(draft.body.rules ?? {}, r) ? draft.body.rules[r] : undefined;
+        const rules = draft.body.rules ?? {};
+        const rule = Object.hasOwn(rules, r) ? rules[r] : undefined;
         if (rule === undefined) return <NoRule w={w} n={n} r={r} />;
         return <Editor key={r} draft={draft} name={r} rule={rule} />;
       }}
@@ -54,12 +45,6 @@ function NoRule({ w, n, r }: { readonly w: string; readonly n: string; readonly 
   );
 }
 
-/** The address of a rule's stream: that of the shared one, else its own. */
-export const streamOf = (w: string, n: string, r: string, rule: Rule): string | undefined => {
-  if (rule.cohort !== undefined) return undefined;
-  return rule.stream === undefined ? (rule.path ?? `${w}/${n}.${r}`) : `${w}/${rule.stream}`;
-};
-
 function Editor({
   draft,
   name,
@@ -72,6 +57,9 @@ function Editor({
   const { workspace: w, name: n } = draft;
   const navigate = useNavigate();
   const run = useRef<() => void>(() => undefined);
+  const setRunner = useCallback((next: () => void) => {
+    run.current = next;
+  }, []);
   const keys = useRef({ draft, navigate });
   useEffect(() => {
     keys.current = { draft, navigate };
@@ -93,14 +81,14 @@ function Editor({
   }, []);
   const change: RuleProps['change'] = (next) =>
     draft.change((before) => {
-      const own = before.rules[name];
+      const own = before.rules?.[name];
       return own === undefined ? before : { ...before, rules: { ...before.rules, [name]: next(own) } };
     });
   const props: RuleProps = { draft, name, rule, stream: streamOf(w, n, name, rule), change };
   const isOn = rule.enabled !== false;
   const remove = (): void => {
     draft.change((before) => {
-      const { [name]: _gone, ...rules } = before.rules;
+      const { [name]: _gone, ...rules } = before.rules ?? {};
       return { ...before, rules };
     });
     say(`The draft removes the rule ${name}.`);
@@ -113,9 +101,7 @@ function Editor({
           Rule <code>{name}</code>
         </h2>
         <Button
-          onPress={() =>
-            change(({ enabled: _before, ...before }) => (isOn ? { ...before, enabled: false } : (before as Rule)))
-          }
+          onPress={() => change(({ enabled: _before, ...before }) => (isOn ? { ...before, enabled: false } : before))}
         >
           {isOn ? 'Switch off' : 'Switch on'}
         </Button>
@@ -130,7 +116,7 @@ function Editor({
           <EventStream {...props} />
         </div>
         <div className={cls(styles.column)}>
-          <Bench {...props} run={run} />
+          <Bench {...props} onRunner={setRunner} />
         </div>
       </div>
     </>

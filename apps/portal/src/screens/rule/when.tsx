@@ -10,7 +10,7 @@ import { Id } from '../../ui/text.tsx';
 import { completeExpression, withField, type SeenField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, fieldsQuery, type Check } from './queries.ts';
-import type { RuleProps } from './rule.tsx';
+import { textOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
 
 const VIEWS = [
@@ -19,9 +19,6 @@ const VIEWS = [
 ] as const;
 const NONE: readonly SeenField[] = [];
 const ROOTS = ['event', 'event_id', 'time'];
-
-export const textOf = (value: string | number | boolean | undefined): string =>
-  value === undefined ? '' : String(value);
 
 /** A value that follows another after a pause: what is typed is not asked about letter by letter. */
 export function useSettled<Value>(value: Value, pause: number): Value {

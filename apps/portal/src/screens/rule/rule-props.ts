@@ -1,0 +1,22 @@
+import type { NotificationDraft } from '../notifications/notification-frame.tsx';
+import type { NotificationBody } from '../notifications/sentence.ts';
+
+export type Rule = NonNullable<NotificationBody['rules']>[string];
+export type RuleProps = {
+  readonly draft: NotificationDraft;
+  readonly name: string;
+  readonly rule: Rule;
+  /** EVENT_PATH of its stream: shared, or its own; undefined of one that a cohort starts. */
+  readonly stream: string | undefined;
+  readonly change: (next: (before: Rule) => Rule) => void;
+};
+
+/** The address of a rule's stream: that of the shared one, else its own. */
+export const streamOf = (w: string, n: string, r: string, rule: Rule): string | undefined => {
+  if (rule.cohort !== undefined) return undefined;
+  return rule.stream === undefined ? (rule.path ?? `${w}/${n}.${r}`) : `${w}/${rule.stream}`;
+};
+
+/** An expression as text: a file may hold a plain number or true. */
+export const textOf = (value: string | number | boolean | undefined): string =>
+  value === undefined ? '' : String(value);
