@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { buildPortal } from './portal.ts';
+import { buildPortal, packagesOfPortal } from './portal.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -117,7 +117,7 @@ async function bundleProgram(out: string): Promise<readonly string[]> {
 }
 
 /** The licenses of what became part of our files; packages that are copied whole bring theirs. */
-async function licensesOf(folders: readonly string[]): Promise<string> {
+export async function licensesOf(folders: readonly string[]): Promise<string> {
   const parts: string[] = [];
   for (const folder of folders) {
     const { version, license } = await manifestOf(join(root, folder));
@@ -147,7 +147,10 @@ export async function writeBundle(out: string): Promise<void> {
   const manifest = { name: 'carillon', version, license, type: 'module', engines, bin: { carillon: 'carillon.js' } };
   await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));
-  await writeFile(join(out, 'LICENSES-OF-OTHERS.txt'), await licensesOf(bundled));
+  await writeFile(
+    join(out, 'LICENSES-OF-OTHERS.txt'),
+    await licensesOf([...new Set([...bundled, ...(await packagesOfPortal())])].toSorted()),
+  );
 }
 
 if (import.meta.main) {

@@ -20,6 +20,8 @@ export const PORTAL_BUILT = join(portal, 'dist');
 
 /** In a build: what it was made from. */
 const MADE_FROM = '.made-from';
+/** In a build: whose code and fonts are in it (apps/portal/vite.config.ts). */
+const PACKAGES = 'packages.json';
 /** Whatever decides what a build holds; types do not, and the versions of packages stand in package.json. */
 const SOURCES = ['src', 'public', 'index.html', 'package.json', 'vite.config.ts', 'tsconfig.json'];
 
@@ -59,9 +61,50 @@ export async function buildPortal({ force = false, say = (_words: string): void 
   return true;
 }
 
-/** A build takes the place of the one before in one step, so that two at once do no harm. */
+/** How often two that build at once may get in each other's way before one of them says so. */
+const TRIES = 20;
+
+/**
+ * Puts a build into the place of the one before. Of several that do so at once the place holds one that is whole, and none fails; between
+ * the two renames it is missing for a moment. `made`: what the build was made from.
+ */
+export async function putInPlace(fresh: string, place: string, made: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const old = `${fresh}-before-${attempt}`;
+    await rename(place, old).catch(() => undefined);
+    const refused = await rename(fresh, place).then(
+      () => null,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    await rm(old, { recursive: true, force: true });
+    if (refused === null) return;
+    // Somebody else put theirs there in between.
+    if (refused.code !== 'ENOTEMPTY' && refused.code !== 'EEXIST') throw refused;
+    if ((await madeFrom(place)) === made) return rm(fresh, { recursive: true, force: true });
+    if (attempt === TRIES) throw refused;
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** Removes what builds left behind that were killed. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of readdirSync(portal)) {
+    const [, pid] = /^\.dist-(?:old-)?(\d+)/.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(portal, name), { recursive: true, force: true });
+  }
+}
+
 async function buildHere(): Promise<void> {
   const wanted = fingerprint();
+  await removeLeftovers();
   const { build } = await import('vite');
   const fresh = join(portal, `.dist-${process.pid}`);
   await build({
@@ -71,10 +114,12 @@ async function buildHere(): Promise<void> {
     build: { outDir: fresh, emptyOutDir: true },
   });
   await writeFile(join(fresh, MADE_FROM), wanted);
-  const old = join(portal, `.dist-old-${process.pid}`);
-  await rename(PORTAL_BUILT, old).catch(() => undefined);
-  await rename(fresh, PORTAL_BUILT);
-  await rm(old, { recursive: true, force: true });
+  await putInPlace(fresh, PORTAL_BUILT, wanted);
+}
+
+/** Folders of the packages that became part of the build that is in place, fonts among them. */
+export async function packagesOfPortal(): Promise<readonly string[]> {
+  return JSON.parse(await readFile(join(PORTAL_BUILT, PACKAGES), 'utf8')) as readonly string[];
 }
 
 const DESCRIPTION = join(root, 'schemas/openapi/management-api.json');

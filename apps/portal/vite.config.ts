@@ -1,8 +1,24 @@
 import locales from '@react-aria/optimize-locales-plugin';
-import { defineConfig } from 'vite';
+import { relative, resolve } from 'node:path';
+import { defineConfig, type Plugin } from 'vite';
 
 /** The same address as `npm start` prints. */
 const CONTROL = process.env['CARILLON_CONTROL_URL'] ?? 'http://127.0.0.1:7401';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Writes down whose code and fonts are in the build, for the licences that a release carries. */
+const namePackages: Plugin = {
+  name: 'name-packages',
+  generateBundle(_options, bundle) {
+    const files = Object.values(bundle).flatMap((one) =>
+      one.type === 'chunk' ? one.moduleIds : one.originalFileNames.map((name) => resolve(import.meta.dirname, name)),
+    );
+    const folders = files.flatMap((file) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
+    const source = JSON.stringify([...new Set(folders)].map((folder) => relative(ROOT, folder)).toSorted(), null, 2);
+    this.emitFile({ type: 'asset', fileName: 'packages.json', source });
+  },
+};
 
 /**
  * `npx vite apps/portal` shows the sources as they are edited, with the data of a Carillon that runs already. The build is made
@@ -12,7 +28,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/',
   // The texts of React Aria in languages that the portal does not have would be half of it.
-  plugins: [{ ...locales.vite({ locales: ['en-US'] }), enforce: 'pre' }],
+  plugins: [{ ...locales.vite({ locales: ['en-US'] }), enforce: 'pre' }, namePackages],
   build: {
     outDir: 'dist',
     // Chromium 123, Firefox 120 and Safari 17.5 know `light-dark()`.

@@ -13,11 +13,12 @@ import { EVERY_WORKSPACE, lastWorkspace } from './frame/last-workspace.ts';
 import { defaultWorkspace } from './frame/use-workspace.ts';
 import { readDeliverySearch } from './screens/deliveries/delivery-search.ts';
 import { Unknown } from './screens/start/unknown.tsx';
+import { Failed } from './ui/part.tsx';
 
 /** Words of the address: text, always; of a word that stands there twice the last one counts. */
 type Words = Readonly<Record<string, unknown>>;
 
-const root = createRootRoute({ component: Frame, notFoundComponent: Unknown });
+const root = createRootRoute({ component: Frame, notFoundComponent: Unknown, errorComponent: Failed });
 const under = { getParentRoute: () => root } as const;
 
 /** The workspace that an address without one means. */
@@ -228,6 +229,8 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
+  // In the place of the screen: the frame around it stays.
+  defaultErrorComponent: Failed,
 });
 
 declare module '@tanstack/react-router' {

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, spread, widthOf } from './accessible.ts';
 import { openLab, sendOrder, startTrap, type Lab, type Trap } from './lab.ts';
-import { hinder, openBrowser, startDemo, type Demo } from './support.ts';
+import { guardPages } from './guard.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'the portal in a browser', () => {
   let demo: Demo;
@@ -15,24 +16,8 @@ describeWith('chromium', 'the portal in a browser', () => {
   let silent: string;
   let many: string;
 
-  /** A page whose every request and every error is held against it. */
-  async function openPage(context: BrowserContext): Promise<Page> {
-    const opened = await context.newPage();
-    opened.setDefaultTimeout(60_000);
-    opened.on('pageerror', (error) => errors.push(error.message));
-    // What the policy refuses never comes here; what left the page before it was refused does not either.
-    await opened.route(
-      ({ origin, protocol }) => origin !== demo.control && protocol.startsWith('http'),
-      (route) => {
-        strangers.push(route.request().url());
-        return route.abort();
-      },
-    );
-    await hinder(opened);
-    return opened;
-  }
-  const errors: string[] = [];
-  const strangers: string[] = [];
+  const guard = guardPages(() => [demo.control]);
+  const { openPage } = guard;
 
   const rows = () => page.locator('main [data-key]');
   const row = (text: string) => page.locator('main [data-key]', { hasText: text });
@@ -72,12 +57,11 @@ describeWith('chromium', 'the portal in a browser', () => {
     await demo?.stop();
   });
   afterEach(() => {
-    expect(errors.splice(0)).toEqual([]);
-    expect(strangers.splice(0)).toEqual([]);
     expect(trap.visits()).toBe(0);
   });
 
   it('opens a session by the link of the first start, once, and takes the word out of the address bar', async () => {
+    guard.allowStatus(401);
     const guest = await browser.newContext();
     const first = await openPage(guest);
     await first.goto(`${demo.control}/welcome#${demo.welcome}`);
@@ -225,6 +209,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('traces an event that fired nothing: which rules saw it, and why not, in whatever workspace', async () => {
+    guard.allowStatus(404);
     await go('/inbox');
     await rows().first().waitFor();
     const find = async (id: string): Promise<void> => {
@@ -319,6 +304,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('says that the server is away without taking the story away', async () => {
+    guard.allowAway();
     await go('/deliveries?workspace=lab');
     await row('eve@').click();
     await title().waitFor();
@@ -348,6 +334,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('shows the sign-in, the reference of the API and what is not there on 320 pixels, and to everybody', async () => {
+    guard.allowStatus(401, 404);
     await page.setViewportSize({ width: 320, height: 640 });
     for (const [path, words] of [
       ['/sign-in', 'Sign in to Carillon'],
@@ -364,7 +351,31 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
+  it('loads the page anew where a part of it is gone from the server, once, and then says what is the matter', async () => {
+    guard.allowStatus(404);
+    guard.allowWords(/dynamically imported module|preload CSS/i);
+    const tab = await openPage(signedIn);
+    await tab.route(/\/assets\/keys-help-/, (route) => route.fulfill({ status: 404, body: '' }));
+    await tab.goto(`${demo.control}/workspaces/lab/deliveries`);
+    await tab.locator('main [data-key]').first().waitFor();
+    const reloaded = tab.waitForEvent('load');
+    await tab.keyboard.press('?');
+    await reloaded;
+    await tab.locator('main [data-key]').first().waitFor();
+    await tab.keyboard.press('?');
+    await tab.getByText('This part of the page could not be loaded.').waitFor();
+    // What stands around it is still there.
+    expect(await tab.locator('main [data-key]').count()).toBeGreaterThan(0);
+    await tab.unroute(/\/assets\/keys-help-/);
+    await tab.getByRole('button', { name: 'Load the page anew' }).click();
+    await tab.locator('main [data-key]').first().waitFor();
+    await tab.keyboard.press('?');
+    await tab.getByRole('heading', { name: 'Keys' }).waitFor();
+    await tab.close();
+  });
+
   it('signs out: the sign-in stands where the pages were', async () => {
+    guard.allowStatus(401);
     const guest = await browser.newContext();
     await guest.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     const tab = await openPage(guest);

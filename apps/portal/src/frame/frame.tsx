@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useRouterState } from '@tanstack/react-router';
 import { LayoutGrid, Search, Settings } from 'lucide-react';
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useAnswering, useSignedIn } from '../api/session.ts';
 import { statusQuery } from '../api/status.ts';
 import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
+import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { DraftLink } from './draft-link.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
@@ -14,10 +15,10 @@ import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
 import styles from './frame.module.css';
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette: loaded }) => ({ default: loaded })));
+const Palette = lazyPart(() => import('./palette.tsx').then(({ Palette: loaded }) => loaded));
 
-const KeysHelp = lazy(() => import('./keys-help.tsx').then(({ KeysHelp: loaded }) => ({ default: loaded })));
-const SignIn = lazy(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => ({ default: loaded })));
+const KeysHelp = lazyPart(() => import('./keys-help.tsx').then(({ KeysHelp: loaded }) => loaded));
+const SignIn = lazyPart(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => loaded));
 
 /** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
 export function Frame(): ReactNode {
@@ -27,9 +28,9 @@ export function Frame(): ReactNode {
   if (screen === undefined || screen === '/welcome' || screen === '/sign-in') return <Outlet />;
   if (!isSignedIn) {
     return (
-      <Suspense>
+      <Part>
         <SignIn />
-      </Suspense>
+      </Part>
     );
   }
   return <SignedInFrame />;
@@ -103,14 +104,14 @@ function SignedInFrame(): ReactNode {
       </nav>
       <Toasts />
       {open === 'palette' && (
-        <Suspense>
+        <Part>
           <Palette onClose={() => setOpen(null)} />
-        </Suspense>
+        </Part>
       )}
       {open === 'keys' && (
-        <Suspense>
+        <Part>
           <KeysHelp onClose={() => setOpen(null)} />
-        </Suspense>
+        </Part>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
-import { lazy, Suspense, useId, type ReactNode } from 'react';
+import { lazy, useId, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import type { CodeFault, CodeLanguage, Complete } from './code-words.ts';
+import { Part } from './part.tsx';
 import field from './field.module.css';
 import styles from './code-field.module.css';
 
@@ -29,32 +30,31 @@ export type CodeFieldProps = {
   readonly hasFocus?: boolean;
 };
 
-/** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded it is a plain field. */
+/** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded, and where it cannot be, it is a plain field. */
 export function CodeField(props: CodeFieldProps): ReactNode {
   const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
   const id = useId();
   const [labelId, noteId] = [`${id}-label`, `${id}-note`];
+  const plain = (
+    <textarea
+      aria-labelledby={labelId}
+      aria-describedby={noteId}
+      className={cls(field.area, styles.plain)}
+      rows={minLines}
+      spellCheck={false}
+      readOnly={isReadOnly}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
   return (
     <div className={cls(field.field)} data-code-field={label}>
       <span id={labelId} className={cls(hidesLabel ? styles.unseen : field.label)}>
         {label}
       </span>
-      <Suspense
-        fallback={
-          <textarea
-            aria-labelledby={labelId}
-            aria-describedby={noteId}
-            className={cls(field.area, styles.plain)}
-            rows={minLines}
-            spellCheck={false}
-            readOnly={isReadOnly}
-            value={value}
-            onChange={(event) => onChange(event.target.value)}
-          />
-        }
-      >
+      <Part loading={plain} failed={plain}>
         <CodeEditor {...props} labelId={labelId} noteId={noteId} />
-      </Suspense>
+      </Part>
       <div id={noteId}>
         {note !== undefined && <p className={cls(field.note)}>{note}</p>}
         {faults.map(({ line, column, message, fix }) => (

@@ -1,6 +1,6 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo, type ReactNode } from 'react';
+import { useCallback, useMemo, type ReactNode } from 'react';
 import { useLiveList } from '../../api/live-list.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
@@ -11,6 +11,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Split } from '../../ui/split.tsx';
 import { stateWords } from '../../ui/state-words.ts';
 import { deliveryRow, deliveryRowOfAll } from './delivery-row.tsx';
@@ -20,9 +21,7 @@ import { Queues } from './queues.tsx';
 import styles from './deliveries.module.css';
 
 /** Asked for when something is opened: the list is there before. */
-const DeliveryPanel = lazy(() =>
-  import('./delivery-panel.tsx').then(({ DeliveryPanel: loaded }) => ({ default: loaded })),
-);
+const DeliveryPanel = lazyPart(() => import('./delivery-panel.tsx').then(({ DeliveryPanel: loaded }) => loaded));
 
 const STATES = [
   'WAITING',
@@ -172,7 +171,7 @@ export function DeliveryScreen({
         panelLabel="Story"
         panel={
           open === null ? null : (
-            <Suspense fallback={<Loading what="the delivery" />}>
+            <Part loading={<Loading what="the delivery" />}>
               <DeliveryPanel
                 key={open}
                 workspace={workspace}
@@ -181,7 +180,7 @@ export function DeliveryScreen({
                 isListRead={items !== undefined}
                 onClose={close}
               />
-            </Suspense>
+            </Part>
           )
         }
         list={

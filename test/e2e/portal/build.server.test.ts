@@ -1,0 +1,40 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { licensesOf } from '../../../tools/bundle.ts';
+import { packagesOfPortal, putInPlace } from '../../../tools/portal.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'carillon-build-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('puts one whole build in place where several end at once, and none of them fails', async () => {
+  const place = join(folder, 'dist');
+  const builds = Array.from({ length: 40 }, (_, at) => ({ fresh: join(folder, `.dist-${at}`), made: `${at % 2}` }));
+  for (const { fresh, made } of builds) {
+    await mkdir(fresh);
+    for (const name of ['.made-from', 'index.html']) await writeFile(join(fresh, name), made);
+  }
+  await Promise.all(builds.map(({ fresh, made }) => putInPlace(fresh, place, made)));
+  expect(await readdir(folder)).toEqual(['dist']);
+  expect(await readFile(join(place, 'index.html'), 'utf8')).toBe(await readFile(join(place, '.made-from'), 'utf8'));
+});
+
+it('names in the licenses of a release whoever wrote code or letters of the portal', async () => {
+  const text = await licensesOf(await packagesOfPortal());
+  const heads = text.split(`${'-'.repeat(80)}\n`).map((part) => part.trim().split('\n')[0] ?? '');
+  const names = heads.map((head) => head.split(' ')[0]);
+  for (const name of ['react', 'react-dom', 'react-aria-components', '@tanstack/react-router', 'lucide-react'])
+    expect(names).toContain(name);
+  const fonts = text
+    .split(`${'-'.repeat(80)}\n`)
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith('@fontsource-variable/geist'));
+  expect(fonts).toHaveLength(2);
+  for (const font of fonts) expect(font).toContain('SIL OPEN FONT LICENSE');
+  // Of each package the words themselves go along, or at least the name of its license.
+  for (const head of heads) expect(head).toMatch(/^\S+ \d\S* \([^)]+\)$/);
+});

@@ -1,0 +1,74 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterEach, expect } from 'vitest';
+import { hinder } from './support.ts';
+
+export type Guard = {
+  /** A page of which everything is held against the test that runs: what it writes on the console, breaks, breaks in policy, or asks of others. */
+  readonly openPage: (context: BrowserContext) => Promise<Page>;
+  /** Until the end of this test the server may refuse with this status: Chromium writes each refused call on the console. */
+  readonly allowStatus: (...statuses: readonly number[]) => void;
+  /** Until the end of this test the console may say what fits this. */
+  readonly allowWords: (words: RegExp) => void;
+  /** Until the end of this test the server may be away. */
+  readonly allowAway: () => void;
+};
+
+/** What Chromium itself writes of a call that was refused. */
+const REFUSED = /^Failed to load resource: the server responded with a status of (\d{3})/;
+const AWAY = /^Failed to load resource: net::ERR_/;
+/** What Chromium says of a mail that tries to leave its frame: that it was not let. */
+const HELD_MAIL =
+  /^Unsafe attempt to initiate navigation for frame .* from frame with URL '[^']*\/messages\/[^']*\/html'/;
+/** What stands in these frames is a tenant's mail: that the policy refuses most of it is what other tests ask for. */
+const MAIL = /\/(?:inbox\/)?messages\/[^/]+\/html(?:[?#].*)?$/;
+
+/** Words of the console that tell a breach of the policy from anything else that is said there. */
+const BREACH = 'securitypolicyviolation';
+const HEAR_BREACHES = `document.addEventListener('securitypolicyviolation', (event) => {
+  if (window === window.top)
+    console.error(${JSON.stringify(BREACH)}, event.violatedDirective, event.blockedURI, event.sourceFile, event.lineNumber);
+});`;
+
+/**
+ * Fails each test of the file that calls it where one of its pages wrote anything on the console, met an error that nobody caught,
+ * broke the policy, or asked another host for anything. `origins`: of the product, once it runs.
+ */
+export function guardPages(origins: () => readonly string[]): Guard {
+  const found: string[] = [];
+  const allowed = new Set<number>();
+  const words: RegExp[] = [];
+  const isAllowed = (text: string): boolean => {
+    const [, status] = REFUSED.exec(text) ?? [];
+    return status === undefined ? words.some((one) => one.test(text)) : allowed.has(Number(status));
+  };
+  afterEach(() => {
+    const wrong = found.splice(0).filter((text) => !isAllowed(text));
+    allowed.clear();
+    words.length = 0;
+    expect(wrong, 'console, errors, breaches of the policy and foreign requests').toEqual([]);
+  });
+  return {
+    allowStatus: (...statuses) => statuses.forEach((status) => allowed.add(status)),
+    allowWords: (one) => void words.push(one),
+    allowAway: () => void words.push(AWAY),
+    async openPage(context) {
+      const page = await context.newPage();
+      page.setDefaultTimeout(60_000);
+      page.on('pageerror', (error) => found.push(`error: ${error.message}`));
+      page.on('console', (message) => {
+        if (!MAIL.test(message.location().url) && !HELD_MAIL.test(message.text())) found.push(message.text());
+      });
+      await page.addInitScript(HEAR_BREACHES);
+      // What the policy refuses never comes here; what left the page before it was refused does not either.
+      await page.route(
+        ({ origin: asked, protocol }) => !origins().includes(asked) && protocol.startsWith('http'),
+        (route) => {
+          found.push(`foreign request: ${route.request().url()}`);
+          return route.abort();
+        },
+      );
+      await hinder(page);
+      return page;
+    },
+  };
+}
