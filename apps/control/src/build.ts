@@ -30,6 +30,7 @@ import { expressionRoutes } from './routes/expressions.ts';
 import { insightsRoute } from './routes/insights.ts';
 import { invitationRoutes } from './routes/invitations.ts';
 import { integrationRoutes } from './routes/integrations.ts';
+import { liveRoute, type LiveRoute } from './routes/live.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
@@ -98,13 +99,16 @@ export async function buildControl(
   limitPrincipals(app, ports.clock);
   auditRequests(app, ports);
   const description = await describeApi(app, config.version);
+  let live: LiveRoute | undefined;
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();
     takeCsv(scope);
-    sealCursors(scope, createCursors(config, given));
+    const cursors = createCursors(config, given);
+    sealCursors(scope, cursors);
     // Behind the cursors: what is sealed says nothing, and what is masked leads nowhere.
     maskAnswers(scope);
     apiRoutes(api, config, ports);
+    live = liveRoute(api, access, cursors, ports);
     await resourceRoutes(api, ports);
     publicationRoute(api, ports);
     sessionRoutes(api, access, ports);
@@ -118,7 +122,16 @@ export async function buildControl(
   previewPage(app, ports);
   servePages(app, config.portalFolder, access, () => referencePage(description()));
   await app.ready();
-  return { ...server, description, access };
+  return {
+    ...server,
+    description,
+    access,
+    close(deadline) {
+      // They have no end of their own that closing could wait for.
+      live?.end();
+      return server.close(deadline);
+    },
+  };
 }
 
 const workspacesOf = (configuration: Configuration): readonly string[] =>

@@ -11,11 +11,12 @@ beforeAll(async () => {
   );
 });
 
-/** What is a file, and no JSON. */
-const CSV = {
-  taken: ['importSuppressions', 'importConsents'],
-  answered: ['exportSuppressions', 'exportConsents'],
-};
+/** What is a file or a stream, and no JSON: by its media type. */
+const TEXTS = {
+  taken: { importSuppressions: 'text/csv', importConsents: 'text/csv' },
+  answered: { exportSuppressions: 'text/csv', exportConsents: 'text/csv', followLists: 'text/event-stream' },
+} satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+const textOf = (of: Readonly<Record<string, string>>, name = ''): string | undefined => of[name];
 
 describe('An operation in the description of the API', () => {
   it('has a name of its own, a summary and one tag of the list', () => {
@@ -34,8 +35,9 @@ describe('An operation in the description of the API', () => {
     for (const { where, operation } of operations) {
       const [status = '', success] = Object.entries(operation.responses).find(([one]) => one.startsWith('2')) ?? [];
       expect(status, where).toMatch(/^20[012]$/);
-      if (CSV.answered.includes(operation.operationId ?? '')) {
-        expect(success, where).toMatchObject({ content: { 'text/csv': { schema: { type: 'string' } } } });
+      const text = textOf(TEXTS.answered, operation.operationId);
+      if (text !== undefined) {
+        expect(success, where).toMatchObject({ content: { [text]: { schema: { type: 'string' } } } });
         continue;
       }
       expect(success, where).toMatchObject({
@@ -49,15 +51,15 @@ describe('An operation in the description of the API', () => {
 
   it('has an example of what it takes and of what it answers, which its own schemas accept', () => {
     type Body = { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
-    const exampleOf = (body: Body | undefined, isFile: boolean) =>
-      body?.content?.[isFile ? 'text/csv' : 'application/json']?.example;
+    const exampleOf = (body: Body | undefined, text = 'application/json') => body?.content?.[text]?.example;
     for (const { where, operation } of operations) {
       const { operationId: name = '', requestBody, responses } = operation;
       const [success] = Object.values(responses);
-      const answered = CSV.answered.includes(name);
-      expect(exampleOf(success, answered), where).toBeTypeOf(answered ? 'string' : 'object');
-      const taken = CSV.taken.includes(name);
-      if (requestBody) expect(exampleOf(requestBody, taken), where).toBeTypeOf(taken ? 'string' : 'object');
+      const answered = textOf(TEXTS.answered, name);
+      expect(exampleOf(success, answered), where).toBeTypeOf(answered === undefined ? 'object' : 'string');
+      const taken = textOf(TEXTS.taken, name);
+      if (requestBody)
+        expect(exampleOf(requestBody, taken), where).toBeTypeOf(taken === undefined ? 'object' : 'string');
     }
   });
 

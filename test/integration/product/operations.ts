@@ -146,6 +146,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/why`]: { query: 'address=ada@example.com' },
   [`GET ${WORKSPACE}/dropped`]: {},
   [`GET ${WORKSPACE}/insights`]: {},
+  [`GET ${WORKSPACE}/live`]: { query: 'topics=deliveries,events&for=1s' },
   [`GET ${WORKSPACE}/deliveries`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}/trace`]: {},

@@ -75,6 +75,10 @@ export const LIST_EXAMPLES = {
     takes: 'address,target,name,channel\r\nada@example.com,category,orders,email\r\n',
     answers: { rows: 1, taken: 1, added: 1, refused: 0, faults: [], ignored_columns: [] },
   },
+  followLists: {
+    answers:
+      'event: open\nid: c2VhbGVk\ndata: {"topics":["events"]}\n\nevent: reset\nid: c2VhbGVkIGFnYWlu\ndata: {"topic":"events"}\n\n',
+  },
   exportConsents: {
     answers: '"workspace","person","target","name","channel","opted_out","way","by","at"\r\n',
   },

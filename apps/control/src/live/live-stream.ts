@@ -1,0 +1,105 @@
+import type { Duration } from '@carillon/kernel';
+import type { Change, LiveRow } from './feeds.ts';
+import type { LiveTopic } from './source.ts';
+
+/** At most four batches a second: rows that change oftener are told as they are then. */
+const BETWEEN_BATCHES: Duration = 250;
+const HEARTBEAT_EVERY: Duration = 15_000;
+/** Rows of one list that wait for a slow reader; with more the reader is told to read the list again. */
+export const MOST_WAITING = 500;
+/** How long a browser waits before it asks again. */
+const ASKED_AGAIN_AFTER: Duration = 2_000;
+
+export type LiveStream = {
+  /** Where a list stands at the beginning, and what was missed since the client was here. */
+  begin(topic: LiveTopic, position: unknown, missed: Change | null): void;
+  change(topic: LiveTopic, change: Change): void;
+  /** Ends the stream; what waits is not told any more. */
+  end(): void;
+  /** The text of the stream. It is made as it is read, so that nothing but the rows that wait is kept for a slow reader. */
+  text(): AsyncGenerator<string>;
+};
+
+type Waiting = { readonly rows: Map<string, LiveRow>; isReset: boolean };
+
+/** One answer of server-sent events. `show`: a row as whoever asks may see it; null: not at all. */
+export function createLiveStream(
+  show: (topic: LiveTopic, row: LiveRow) => string | null,
+  seal: (positions: Readonly<Record<string, unknown>>) => string,
+): LiveStream {
+  const positions = new Map<LiveTopic, unknown>();
+  const waiting = new Map<LiveTopic, Waiting>();
+  let hasEnded = false;
+  let wake = (): void => undefined;
+
+  function change(topic: LiveTopic, { rows, isWhole, position }: Change): void {
+    positions.set(topic, position);
+    const held: Waiting = waiting.get(topic) ?? { rows: new Map(), isReset: false };
+    if (!isWhole) held.isReset = true;
+    for (const row of rows) {
+      held.rows.delete(row.key);
+      held.rows.set(row.key, row);
+    }
+    if (held.rows.size > MOST_WAITING) held.isReset = true;
+    if (held.isReset) held.rows.clear();
+    if (!held.isReset && held.rows.size === 0) return;
+    waiting.set(topic, held);
+    wake();
+  }
+
+  const cursor = (): string => seal(Object.fromEntries(positions));
+
+  /** What waits as one text. Its last event has the cursor: whoever is cut off before gets all of it again. */
+  function batch(): string {
+    const events: { readonly event: string; readonly data: string }[] = [];
+    for (const [topic, { rows, isReset }] of waiting) {
+      if (isReset) events.push({ event: 'reset', data: JSON.stringify({ topic }) });
+      for (const row of rows.values()) {
+        const data = show(topic, row);
+        if (data !== null) events.push({ event: topic, data });
+      }
+    }
+    waiting.clear();
+    const last = events.length - 1;
+    return events.map((one, at) => eventText(one.event, one.data, at === last ? cursor() : undefined)).join('');
+  }
+
+  async function pause(span: Duration, isWoken: boolean): Promise<void> {
+    if (hasEnded || (isWoken && waiting.size > 0)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, span);
+      wake = () => {
+        if (!isWoken && !hasEnded) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    wake = () => undefined;
+  }
+
+  return {
+    begin(topic, position, missed) {
+      positions.set(topic, position);
+      if (missed) change(topic, { ...missed, position });
+    },
+    change,
+    end() {
+      hasEnded = true;
+      wake();
+    },
+    async *text() {
+      yield `retry: ${ASKED_AGAIN_AFTER}\n${eventText('open', JSON.stringify({ topics: [...positions.keys()] }), waiting.size === 0 ? cursor() : undefined)}`;
+      while (!hasEnded) {
+        await pause(HEARTBEAT_EVERY, true);
+        if (hasEnded) return;
+        const text = waiting.size > 0 ? batch() : eventText('heartbeat', '{}', cursor());
+        if (text !== '') yield text;
+        await pause(BETWEEN_BATCHES, false);
+      }
+    },
+  };
+}
+
+/** Data is JSON, which has no line of its own to end. */
+const eventText = (event: string, data: string, id?: string): string =>
+  `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;

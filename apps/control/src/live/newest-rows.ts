@@ -1,0 +1,49 @@
+import type { Duration, Instant } from '@carillon/kernel';
+import { z } from 'zod';
+import type { LiveItem, LiveSource } from './source.ts';
+
+type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
+
+export type NewestRows<Row> = {
+  readonly read: (limit: number, cursor?: string) => Promise<Page<Row>>;
+  /** What the list is in the order of. */
+  readonly at: (row: Row) => Instant;
+  /** When it last changed. */
+  readonly touched: (row: Row) => Instant;
+  readonly show: (row: Row) => LiveItem;
+};
+
+/** Times of rows are of several clocks, and rows of several partitions come in any order: so far back a look begins before the one before. */
+export const CLOCKS_APART: Duration = 5_000;
+const AT_ONCE = 25;
+/** Of one look; behind these the list is read again by whoever shows it. */
+const MOST_ROWS = 200;
+
+const position = z.number().int();
+
+/** The changes of a list in the order of time, among its newest rows: new ones, and those that changed there. */
+export const newestRows = <Row>({ read, at, touched, show }: NewestRows<Row>): LiveSource<Instant> => ({
+  async begin() {
+    const { items } = await read(1);
+    return Math.max(0, ...items.map(at));
+  },
+  async since(from, isKnown) {
+    const items: LiveItem[] = [];
+    let newest = from;
+    let cursor: string | undefined;
+    let isWhole = false;
+    for (let looked = 0; looked < MOST_ROWS && !isWhole; looked += AT_ONCE) {
+      const page = await read(AT_ONCE, cursor);
+      for (const row of page.items) {
+        newest = Math.max(newest, at(row));
+        const item = show(row);
+        if (at(row) < from || isKnown(item.key)) isWhole = true;
+        if (touched(row) >= from - CLOCKS_APART) items.push(item);
+      }
+      if (page.next === null) isWhole = true;
+      else cursor = page.next;
+    }
+    return { items, isWhole, position: newest };
+  },
+  read: (text) => position.safeParse(text).data ?? null,
+});
